@@ -1,0 +1,41 @@
+# Everything CI does, a person can do with these targets. `make help` lists them.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help test lint format conformance bench controlplane clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(READY): pyproject.toml hack/constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "tutti needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; set PYTHON=")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint hack/constraints.txt --editable '.[dev]'
+	touch $@
+
+test: $(READY) ## run the test suite (no cluster needed)
+	$(BIN)/python -m pytest -n auto --ignore=tests/conformance $(ARGS)
+
+lint: $(READY) ## ruff, formatting, mypy --strict, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY) ## let ruff put the code in order
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+controlplane: ## build a real Kubernetes control plane once and print its folder (needs Go 1.26)
+	@hack/controlplane/ensure
+
+conformance: $(READY) ## run tests/conformance against a real control plane, once per group API
+	$(BIN)/python hack/conformance.py $(ARGS)
+
+bench: $(READY) ## measure and print the tables of hack/bench
+	$(BIN)/python -m hack.bench $(ARGS)
+
+clean: ## remove what the targets above made in this folder
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache

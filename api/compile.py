@@ -1,0 +1,117 @@
+"""The Workload and the PodGroup that a Job's group consists of, as manifests (KEP-5547).
+
+Owners make garbage collection do the whole clean-up: the Workload belongs to the Job, the PodGroup to the Job and, beside it,
+to the Workload. Our own kinds carry no finalizer.
+"""
+
+from typing import Any
+
+import msgspec
+
+from api.constants import MANAGED_BY, MANAGED_BY_TUTTI
+from api.gang import GroupIntent
+from api.job import Job
+from api.meta import OwnerReference
+from api.names import pod_group_name, template_name, workload_name
+from api.podgroup import (
+    POD_GROUP_KIND,
+    WORKLOAD,
+    DisruptionMode,
+    GangPolicy,
+    PodGroupSpec,
+    PodGroupTemplate,
+    SchedulingConstraints,
+    SchedulingPolicy,
+    TopologyConstraint,
+    TypedReference,
+    Workload,
+    WorkloadReference,
+)
+
+BATCH_V1 = "batch/v1"
+JOB_KIND = "Job"
+
+
+def workload_for_job(job: Job, intent: GroupIntent, *, api_version: str) -> dict[str, Any]:
+    """The Workload of a Job, ready to be created; `api_version` is that of the group API in force."""
+    template = PodGroupTemplate(
+        name=template_name(job.metadata.name),
+        scheduling_policy=_policy(intent),
+        scheduling_constraints=_constraints(intent),
+        disruption_mode=_disruption_mode(intent),
+        priority_class_name=intent.priority_class_name,
+    )
+    return {
+        "apiVersion": api_version,
+        "kind": WORKLOAD,
+        "metadata": _metadata(job, workload_name(job.metadata.name, job.metadata.uid), job_owner(job)),
+        "spec": {
+            "controllerRef": msgspec.to_builtins(
+                TypedReference(api_group="batch", kind=JOB_KIND, name=job.metadata.name)
+            ),
+            "podGroupTemplates": [msgspec.to_builtins(template)],
+        },
+    }
+
+
+def pod_group_for_job(job: Job, workload: Workload, *, api_version: str) -> dict[str, Any]:
+    """The PodGroup of a Job, made from the one template of its Workload, ready to be created.
+
+    The Workload may be a user's own: its settings are taken as they are.
+    """
+    template = workload.spec.pod_group_templates[0]
+    spec = PodGroupSpec(
+        scheduling_policy=template.scheduling_policy,
+        workload_ref=WorkloadReference(workload_name=workload.metadata.name, template_name=template.name),
+        scheduling_constraints=template.scheduling_constraints,
+        disruption_mode=template.disruption_mode,
+        priority_class_name=template.priority_class_name,
+        priority=template.priority,
+    )
+    name = pod_group_name(workload.metadata.name, template.name)
+    workload_owner = OwnerReference(
+        api_version=api_version, kind=WORKLOAD, name=workload.metadata.name, uid=workload.metadata.uid
+    )
+    return {
+        "apiVersion": api_version,
+        "kind": POD_GROUP_KIND,
+        "metadata": _metadata(job, name, job_owner(job), workload_owner),
+        "spec": msgspec.to_builtins(spec),
+    }
+
+
+def job_owner(job: Job) -> OwnerReference:
+    """The owner reference that makes a Job the controller of an object."""
+    return OwnerReference(
+        api_version=BATCH_V1,
+        kind=JOB_KIND,
+        name=job.metadata.name,
+        uid=job.metadata.uid,
+        controller=True,
+        block_owner_deletion=True,
+    )
+
+
+def _metadata(job: Job, name: str, *owners: OwnerReference) -> dict[str, Any]:
+    return {
+        "name": name,
+        "namespace": job.metadata.namespace,
+        "annotations": {MANAGED_BY: MANAGED_BY_TUTTI},
+        "ownerReferences": [msgspec.to_builtins(owner) for owner in owners],
+    }
+
+
+def _policy(intent: GroupIntent) -> SchedulingPolicy:
+    if intent.policy == "basic":
+        return SchedulingPolicy(basic={})
+    return SchedulingPolicy(gang=GangPolicy(min_count=intent.min_count))
+
+
+def _constraints(intent: GroupIntent) -> SchedulingConstraints | None:
+    if intent.topology_key is None:
+        return None
+    return SchedulingConstraints(topology=(TopologyConstraint(key=intent.topology_key),))
+
+
+def _disruption_mode(intent: GroupIntent) -> DisruptionMode:
+    return DisruptionMode(all={}) if intent.disruption_mode == "all" else DisruptionMode(single={})

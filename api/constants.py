@@ -1,0 +1,140 @@
+"""Every label, annotation, reason and name that is visible outside a process, in one place.
+
+These strings are an interface: manifests in `config/`, documentation and users' objects carry them. `tests/api` compares
+them with the manifests.
+"""
+
+from typing import Final
+
+GROUP: Final = "tutti.scheduler"
+"""Our API group and the prefix of all our labels and annotations."""
+
+VERSION: Final = "v1beta1"
+"""Version of our CRDs; the same as the built-in group API they mirror (Kubernetes 1.37)."""
+
+BUILT_IN_GROUP: Final = "scheduling.k8s.io"
+
+DEFAULT_SCHEDULER_NAME: Final = "tutti"
+"""`spec.schedulerName` the embedded scheduler answers to unless configured otherwise."""
+
+STOCK_SCHEDULER_NAME: Final = "default-scheduler"
+
+STOCK_JOB_CONTROLLER: Final = "kubernetes.io/job-controller"
+"""Value of a Job's `spec.managedBy` that means the same as leaving it out."""
+
+SYSTEM_NAMESPACE: Final = "tutti-system"
+"""Namespace of our own Deployments, Leases, Secrets and ServiceAccounts unless configured otherwise."""
+
+# --- annotations a user sets -----------------------------------------------------------------------------------------
+
+POLICY: Final = "tutti.scheduler/policy"
+"""On a Job or LeaderWorkerSet: `gang`, `basic` or `none`; overrides what we would infer."""
+
+MIN_COUNT: Final = "tutti.scheduler/min-count"
+"""On a Job: the gang's minimum below its parallelism, 1..parallelism."""
+
+PROVIDER: Final = "tutti.scheduler/provider"
+"""On a Job, LeaderWorkerSet or Namespace: which gang scheduler places the gang."""
+
+DISRUPTION_MODE: Final = "tutti.scheduler/disruption-mode"
+"""On a Job or LeaderWorkerSet: `all` (the gang is preempted as a whole, default) or `single`."""
+
+TOPOLOGY: Final = "tutti.scheduler/topology"
+"""On a Job or LeaderWorkerSet: a node label key; the whole gang is placed inside one value of it."""
+
+ELASTIC: Final = "tutti.scheduler/elastic"
+"""On a Job: `"true"` lets parallelism change while it is a gang; the minimum follows."""
+
+USER_ANNOTATIONS: Final = (POLICY, MIN_COUNT, PROVIDER, DISRUPTION_MODE, TOPOLOGY, ELASTIC)
+
+# --- metadata we set -------------------------------------------------------------------------------------------------
+
+MANAGED: Final = "tutti.scheduler/managed"
+"""Label on pod templates and pods we associate with a group; its value is the provider's name."""
+
+POD_GROUP: Final = "tutti.scheduler/pod-group"
+"""Annotation on pod templates and pods: name of the PodGroup the pod belongs to."""
+
+POD_GROUP_UID: Final = "tutti.scheduler/pod-group-uid"
+"""Annotation beside `POD_GROUP`: that PodGroup's UID, so that pod admission needs no look-up."""
+
+GATE: Final = "tutti.scheduler/gate"
+"""Annotation on a Job that admission suspended; the controller resumes it once its group exists."""
+
+GATE_POD_GROUP: Final = "pod-group"
+"""Value of `GATE`: what the Job waits for."""
+
+MANAGED_BY: Final = "tutti.scheduler/managed-by"
+"""Annotation on Workloads and groups that we made; their life is ours."""
+
+MANAGED_BY_TUTTI: Final = "tutti"
+
+DELEGATED_TEMPLATE: Final = "scheduling.k8s.io/group-template-name"
+"""Annotation by which a parent controller asks a Job's controller for the PodGroup only (KEP-5547)."""
+
+KUEUE_QUEUE: Final = "kueue.x-k8s.io/queue-name"
+"""Label of Jobs that Kueue manages; it owns their `spec.suspend`."""
+
+JOB_UID_LABEL: Final = "batch.kubernetes.io/controller-uid"
+"""Label the stock Job controller puts on every pod of a Job."""
+
+# --- condition types and reasons -------------------------------------------------------------------------------------
+
+CONDITION_SCHEDULED: Final = "PodGroupInitiallyScheduled"
+"""PodGroup condition: True for good once minCount members are bound (KEP-4671)."""
+
+CONDITION_DISRUPTION_TARGET: Final = "DisruptionTarget"
+CONDITION_POD_SCHEDULED: Final = "PodScheduled"
+
+REASON_SCHEDULED: Final = "Scheduled"
+REASON_UNSCHEDULABLE: Final = "Unschedulable"
+REASON_SCHEDULER_ERROR: Final = "SchedulerError"
+REASON_WAITING_FOR_MEMBERS: Final = "WaitingForMembers"
+"""PodGroup condition reason: fewer than minCount members exist (the stock scheduler says nothing then)."""
+
+# --- event reasons ---------------------------------------------------------------------------------------------------
+
+EVENT_FAILED_SCHEDULING: Final = "FailedScheduling"
+EVENT_INVALID_GANG_SETTINGS: Final = "InvalidGangSettings"
+EVENT_NOT_ADMITTED_AS_GANG: Final = "NotAdmittedAsGang"
+EVENT_POD_GROUP_CREATED: Final = "PodGroupCreated"
+EVENT_SCHEDULED: Final = "Scheduled"
+EVENT_UNSUPPORTED_WORKLOAD_STRUCTURE: Final = "UnsupportedWorkloadStructure"
+EVENT_WAITING_FOR_MEMBERS: Final = "WaitingForMembers"
+EVENT_WAITING_FOR_POD_GROUP: Final = "WaitingForPodGroup"
+EVENT_WORKLOAD_CREATED: Final = "WorkloadCreated"
+EVENT_FAILED_WORKLOAD_CREATE: Final = "FailedWorkloadCreate"
+EVENT_FAILED_POD_GROUP_CREATE: Final = "FailedPodGroupCreate"
+EVENT_NAME_TAKEN: Final = "NameTaken"
+"""An object of somebody else holds the name our Workload or PodGroup must have."""
+
+# --- names of our own objects ----------------------------------------------------------------------------------------
+
+CONTROLLERS_NAME: Final = "tutti-controllers"
+SCHEDULER_NAME: Final = "tutti-scheduler"
+WEBHOOKS_NAME: Final = "tutti-webhooks"
+"""The three names above are those of the Deployments, ServiceAccounts and (for the first two) Leases."""
+
+MUTATING_CONFIGURATION: Final = "tutti-mutating"
+VALIDATING_CONFIGURATION: Final = "tutti-validating"
+CERTIFICATE_SECRET: Final = "tutti-webhooks-certificates"
+WEBHOOK_SERVICE: Final = "tutti-webhooks"
+GROUP_API_CONFIG_MAP: Final = "tutti-group-api"
+"""ConfigMap in which the first process records the group API in force, so that no two processes disagree."""
+
+# --- paths of the admission server -----------------------------------------------------------------------------------
+
+PATH_MUTATE_JOBS: Final = "/mutate/jobs"
+PATH_MUTATE_PODS: Final = "/mutate/pods"
+PATH_MUTATE_POD_GROUPS: Final = "/mutate/podgroups"
+PATH_VALIDATE_JOBS: Final = "/validate/jobs"
+
+# --- limits ----------------------------------------------------------------------------------------------------------
+
+MAX_INT32: Final = 2**31 - 1
+HIGHEST_USER_PRIORITY: Final = 1_000_000_000
+"""Largest priority a user may give a group (the API server's HighestUserDefinablePriority)."""
+
+# --- metric names ----------------------------------------------------------------------------------------------------
+
+METRIC_PREFIX: Final = "tutti_"

@@ -1,0 +1,158 @@
+"""Is this Job a gang, and which one? The one answer that admission, validation and the controllers share.
+
+A Job is a gang without saying so when it is Indexed, runs more than one pod and needs all of them at once
+(`parallelism == completions`, KEP-5547 as of 1.36). The annotation `policy` overrides that: `gang` for other Jobs, `basic` for
+a group without a minimum, `none` to stay out. Jobs whose pods somebody else groups or starts are left alone.
+"""
+
+from typing import Final, Literal
+
+import msgspec
+
+from api.constants import (
+    DISRUPTION_MODE,
+    ELASTIC,
+    MANAGED,
+    MIN_COUNT,
+    POD_GROUP,
+    POLICY,
+    STOCK_JOB_CONTROLLER,
+    TOPOLOGY,
+)
+from api.errors import InvalidGangSettings, InvalidName
+from api.job import INDEXED, Job
+from api.meta import controller_of
+from api.names import check_label_key
+
+MAX_SHOWN: Final = 64
+
+
+class Plain(msgspec.Struct, frozen=True):
+    """The Job stays as it is; `reason` says why, for people."""
+
+    reason: str
+
+
+class GroupIntent(msgspec.Struct, frozen=True):
+    """The group a Job should have. `min_count` is 1 for the basic policy."""
+
+    policy: Literal["gang", "basic"]
+    min_count: int
+    disruption_mode: Literal["all", "single"]
+    elastic: bool = False
+    topology_key: str | None = None
+    priority_class_name: str = ""
+
+
+def job_intent(job: Job) -> GroupIntent | Plain:
+    """What kind of group the Job wants, or why none.
+
+    Raises:
+        InvalidGangSettings: an annotation has a value that cannot be used; the message says which and what would do.
+    """
+    settings = _settings(job)
+    refusal = _left_alone(job, settings)
+    if refusal is not None:
+        return Plain(refusal)
+    if settings.policy is None and not is_gang_shaped(job):
+        return Plain("it is not an Indexed Job with parallelism = completions > 1")
+    is_gang = settings.policy != "basic"
+    return GroupIntent(
+        policy="gang" if is_gang else "basic",
+        min_count=(settings.min_count or max(job.pods_at_once, 1)) if is_gang else 1,
+        disruption_mode=settings.disruption_mode or ("all" if is_gang else "single"),
+        elastic=settings.elastic,
+        topology_key=settings.topology_key,
+        priority_class_name=job.spec.template.spec.priority_class_name,
+    )
+
+
+def is_gang_shaped(job: Job) -> bool:
+    """True for a Job that is a gang by its shape alone: Indexed, parallelism = completions > 1."""
+    return job.spec.completion_mode == INDEXED and job.parallelism > 1 and job.spec.completions == job.parallelism
+
+
+def is_managed_template(job: Job) -> bool:
+    """True when admission took this Job in: its pods carry our label."""
+    return job.spec.template.metadata.label(MANAGED) is not None
+
+
+def _left_alone(job: Job, settings: "_Settings") -> str | None:
+    template = job.spec.template
+    owner = controller_of(job.metadata)
+    if settings.policy == "none":
+        return f"its annotation {POLICY} is none"
+    if template.spec.scheduling_group is not None:
+        return "its pod template names a group of its own (spec.schedulingGroup)"
+    if template.metadata.annotation(POD_GROUP) and not is_managed_template(job):
+        return f"its pod template names a group of its own (annotation {POD_GROUP})"
+    if job.spec.scheduling is not None:
+        return "it states spec.scheduling, which the cluster's own Job controller carries out"
+    if owner is not None and owner.kind != "CronJob":
+        return f"it belongs to the {owner.kind} {owner.name}"
+    if job.spec.managed_by not in (None, "", STOCK_JOB_CONTROLLER):
+        return f"it is run by {job.spec.managed_by}"
+    return None
+
+
+class _Settings(msgspec.Struct, frozen=True):
+    policy: Literal["gang", "basic", "none"] | None
+    min_count: int | None
+    disruption_mode: Literal["all", "single"] | None
+    topology_key: str | None
+    elastic: bool
+
+
+def _settings(job: Job) -> _Settings:
+    policy = _one_of(job, POLICY, ("gang", "basic", "none"))
+    mode = _one_of(job, DISRUPTION_MODE, ("all", "single"))
+    if policy == "basic" and mode == "all":
+        raise InvalidGangSettings("all needs a gang, and the policy is basic", field=_path(DISRUPTION_MODE))
+    return _Settings(
+        policy=policy,  # type: ignore[arg-type]
+        min_count=_min_count(job, policy),
+        disruption_mode=mode,  # type: ignore[arg-type]
+        topology_key=_topology(job),
+        elastic=_one_of(job, ELASTIC, ("true", "false")) == "true",
+    )
+
+
+def _one_of(job: Job, key: str, allowed: tuple[str, ...]) -> str | None:
+    value = job.metadata.annotation(key)
+    if value is not None and value not in allowed:
+        raise InvalidGangSettings(f"{_shown(value)} is not one of {', '.join(allowed)}", field=_path(key))
+    return value
+
+
+def _min_count(job: Job, policy: str | None) -> int | None:
+    text = job.metadata.annotation(MIN_COUNT)
+    if text is None:
+        return None
+    most = job.pods_at_once
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else 0
+    if not 1 <= number <= most:
+        raise InvalidGangSettings(
+            f"{_shown(text)} is not a whole number from 1 to {most}, the pods this Job runs at once",
+            field=_path(MIN_COUNT),
+        )
+    if policy == "basic":
+        raise InvalidGangSettings("a minimum needs a gang, and the policy is basic", field=_path(MIN_COUNT))
+    return number
+
+
+def _topology(job: Job) -> str | None:
+    key = job.metadata.annotation(TOPOLOGY)
+    if key is None:
+        return None
+    try:
+        return check_label_key(key, field=_path(TOPOLOGY))
+    except InvalidName as error:
+        raise InvalidGangSettings(str(error)) from error
+
+
+def _path(key: str) -> str:
+    return f"metadata.annotations[{key}]"
+
+
+def _shown(value: str) -> str:
+    return repr(value if len(value) <= MAX_SHOWN else value[:MAX_SHOWN] + "…")

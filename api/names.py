@@ -1,0 +1,94 @@
+"""Names of Workloads and PodGroups, byte for byte those of the stock Job controller (KEP-5547).
+
+Names are deterministic, so that a create that is repeated after a lost answer meets itself; they are never used to find an
+object again. The one departure: upstream's template name is not shortened, so a Job whose name has 58 or more characters
+(or a dot) never starts there. Ours is always a DNS label.
+"""
+
+import re
+from typing import Final
+
+from api.errors import InvalidName
+
+MAX_NAME: Final = 253
+MAX_LABEL: Final = 63
+_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
+_FNV_OFFSET: Final = 2166136261
+_FNV_PRIME: Final = 16777619
+_TEMPLATE_SUFFIX: Final = "-pgt-0"
+_SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_LABEL_NAME: Final = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
+
+
+def fnv1a_32(data: bytes) -> int:
+    """The 32-bit FNV-1a hash of some bytes."""
+    digest = _FNV_OFFSET
+    for byte in data:
+        digest = ((digest ^ byte) * _FNV_PRIME) & 0xFFFFFFFF
+    return digest
+
+
+def safe_encode(text: str) -> str:
+    """Replaces every byte by a letter that can form neither a word nor a digit taken for a letter."""
+    return "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in text.encode())
+
+
+def _hash(data: str) -> str:
+    return safe_encode(str(fnv1a_32(data.encode())))
+
+
+def workload_name(owner_name: str, owner_uid: str) -> str:
+    """Name of the Workload of an owner: its name, shortened where needed, and a hash of its UID."""
+    digest = _hash(f"(types.UID){owner_uid}")
+    return f"{_cut(owner_name, MAX_NAME - len(digest) - 1)}-{digest}"
+
+
+def template_name(owner_name: str) -> str:
+    """Name of the one PodGroup template of a Job, as a DNS label of at most 63 characters.
+
+    A Job's name that is short and has no dots gives upstream's `<name>-pgt-0`; any other is shortened and made unique by a
+    hash of the whole name.
+    """
+    plain = f"{owner_name}{_TEMPLATE_SUFFIX}"
+    if len(plain) <= MAX_LABEL and "." not in owner_name:
+        return plain
+    digest = _hash(owner_name)
+    room = MAX_LABEL - len(_TEMPLATE_SUFFIX) - len(digest) - 1
+    stem = owner_name.replace(".", "-")[:room].rstrip("-")
+    return f"{stem}-{digest}{_TEMPLATE_SUFFIX}"
+
+
+def pod_group_name(workload: str, template: str) -> str:
+    """Name of the PodGroup that instantiates a template of a Workload: both names, shortened to 253, and a hash."""
+    digest = _hash(workload + template)
+    room = MAX_NAME - len(digest) - 2
+    if len(workload) + len(template) > room:
+        half = room // 2
+        if len(workload) <= half:
+            template = template[: room - len(workload)]
+        elif len(template) <= half:
+            workload = _cut(workload, room - len(template))
+        else:
+            workload, template = _cut(workload, room - half), template[:half]
+    return f"{workload}-{template}-{digest}"
+
+
+def _cut(name: str, room: int) -> str:
+    # A cut right behind a dot would make an illegal name, which upstream's rule does not care for.
+    return name if len(name) <= room else name[:room].rstrip(".")
+
+
+def check_label_key(key: str, *, field: str = "") -> str:
+    """The key itself when it is a legal label key (optional DNS prefix, `/`, name of at most 63 characters).
+
+    Raises:
+        InvalidName: it is not.
+    """
+    prefix, slash, name = key.rpartition("/")
+    if slash and (len(prefix) > MAX_NAME or _SUBDOMAIN.fullmatch(prefix) is None):
+        raise InvalidName(
+            f"{key[:MAX_NAME]!r} is not a label key: the part before the slash is no DNS name", field=field
+        )
+    if len(name) > MAX_LABEL or _LABEL_NAME.fullmatch(name) is None:
+        raise InvalidName(f"{key[:MAX_NAME]!r} is not a label key such as topology.kubernetes.io/rack", field=field)
+    return key

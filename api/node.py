@@ -1,0 +1,42 @@
+"""Nodes as the scheduler reads them. Heartbeats change none of these fields but `conditions`, which are not decoded."""
+
+import msgspec
+
+from api.meta import NO_METADATA, Metadata
+
+
+class Taint(msgspec.Struct, frozen=True, gc=False):
+    """A mark on a node that keeps away pods which do not tolerate it."""
+
+    key: str
+    effect: str
+    value: str = ""
+
+
+class NodeSpec(msgspec.Struct, frozen=True):
+    """`spec` of a node."""
+
+    unschedulable: bool = False
+    taints: tuple[Taint, ...] = ()
+
+
+class ContainerImage(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """An image that is present on a node."""
+
+    names: tuple[str, ...] = ()
+    size_bytes: int = 0
+
+
+class NodeStatus(msgspec.Struct, frozen=True):
+    """`status` of a node: what pods may ask for in total, as quantity strings, and the images it holds."""
+
+    allocatable: dict[str, str] = {}
+    images: tuple[ContainerImage, ...] = ()
+
+
+class Node(msgspec.Struct, frozen=True):
+    """A node."""
+
+    metadata: Metadata = NO_METADATA
+    spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()

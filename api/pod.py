@@ -1,0 +1,91 @@
+"""Pods as the scheduler, the controllers and admission read them.
+
+What decides *where* a pod may run is kept as raw JSON (`msgspec.Raw`): pods of one gang carry the same bytes there, so the
+scheduler parses each distinct set once and finds it again by its bytes. What differs between equal pods (environment,
+tokens, names of mounted volumes) is never decoded.
+"""
+
+from typing import Final
+
+import msgspec
+
+from api.meta import NO_METADATA, Condition, Metadata
+
+EMPTY: Final = msgspec.Raw(b"")
+TERMINAL_PHASES: Final = frozenset({"Succeeded", "Failed"})
+
+
+class Container(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """A container: what it asks for, the ports it opens on its host, its image; `restart_policy` Always makes a sidecar."""
+
+    image: str = ""
+    resources: msgspec.Raw = EMPTY
+    ports: msgspec.Raw = EMPTY
+    restart_policy: str = ""
+
+
+class Volume(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """A volume, if it is of a kind that limits where its pod may run; projected tokens and the like decode to nothing."""
+
+    persistent_volume_claim: msgspec.Raw = EMPTY
+    ephemeral: msgspec.Raw = EMPTY
+    csi: msgspec.Raw = EMPTY
+    gce_persistent_disk: msgspec.Raw = EMPTY
+    aws_elastic_block_store: msgspec.Raw = EMPTY
+    iscsi: msgspec.Raw = EMPTY
+    rbd: msgspec.Raw = EMPTY
+
+
+class SchedulingGroup(msgspec.Struct, frozen=True, rename="camel"):
+    """`spec.schedulingGroup` of the built-in group API (Kubernetes 1.36 and later)."""
+
+    pod_group_name: str | None = None
+
+
+class SchedulingGate(msgspec.Struct, frozen=True):
+    """One gate that holds a pod back from scheduling."""
+
+    name: str = ""
+
+
+class PodSpec(msgspec.Struct, frozen=True, rename="camel"):
+    """`spec` of a pod; the raw fields are parsed once per distinct value by the scheduler."""
+
+    node_name: str = ""
+    scheduler_name: str = ""
+    priority: int = 0
+    preemption_policy: str = "PreemptLowerPriority"
+    scheduling_group: SchedulingGroup | None = None
+    scheduling_gates: tuple[SchedulingGate, ...] = ()
+    containers: tuple[Container, ...] = ()
+    init_containers: tuple[Container, ...] = ()
+    volumes: tuple[Volume, ...] = ()
+    resources: msgspec.Raw = EMPTY
+    overhead: msgspec.Raw = EMPTY
+    node_selector: msgspec.Raw = EMPTY
+    affinity: msgspec.Raw = EMPTY
+    tolerations: msgspec.Raw = EMPTY
+    topology_spread_constraints: msgspec.Raw = EMPTY
+    host_network: bool = False
+
+
+class PodStatus(msgspec.Struct, frozen=True, rename="camel"):
+    """`status` of a pod, as far as scheduling needs it."""
+
+    phase: str = "Pending"
+    nominated_node_name: str = ""
+    start_time: str | None = None
+    conditions: tuple[Condition, ...] = ()
+
+
+class Pod(msgspec.Struct, frozen=True):
+    """A pod."""
+
+    metadata: Metadata = NO_METADATA
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+    @property
+    def is_terminal(self) -> bool:
+        """True when all its containers have ended for good; it holds no room on its node any more."""
+        return self.status.phase in TERMINAL_PHASES

@@ -1,0 +1,64 @@
+"""Resource quantities as exact integers, parsed within bounds.
+
+A quantity from a custom resource, label or annotation is a stranger's string: `1e1000000` would keep a naive parser busy for
+20 s. Length and exponent are therefore checked before any arithmetic.
+
+Amounts are integers everywhere: `parse_milli` for CPU (thousandths of a core), `parse_whole` for everything else (bytes,
+devices, pods). Both round up, as the API server does when it must lose precision.
+"""
+
+import re
+from decimal import ROUND_CEILING, Decimal
+from functools import lru_cache
+from typing import Final
+
+from api.errors import InvalidQuantity
+
+MAX_LENGTH: Final = 64
+MAX_EXPONENT: Final = 18
+MAX_VALUE: Final = 2**63 - 1
+"""Kubernetes caps quantities at the largest int64; larger ones are cut to it, not refused."""
+
+_BINARY: Final = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
+_DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_PATTERN: Final = re.compile(
+    r"(?P<sign>[+-]?)(?P<digits>\d+(?:\.\d*)?|\.\d+)(?:(?P<binary>[KMGTPE]i)|[eE](?P<exponent>[+-]?\d{1,3})|(?P<decimal>[numkMGTPE]?))"
+)
+
+
+@lru_cache(maxsize=4096)
+def parse_milli(text: str) -> int:
+    """A quantity in thousandths, rounded up: `"250m"` is 250, `"2"` is 2000.
+
+    Raises:
+        InvalidQuantity: the text is no quantity, is longer than 64 characters or has an exponent beyond 18.
+    """
+    return _scaled(text, 1000)
+
+
+@lru_cache(maxsize=4096)
+def parse_whole(text: str) -> int:
+    """A quantity in whole units, rounded up: `"1Gi"` is 1073741824, `"500m"` is 1.
+
+    Raises:
+        InvalidQuantity: the text is no quantity, is longer than 64 characters or has an exponent beyond 18.
+    """
+    return _scaled(text, 1)
+
+
+def _scaled(text: str, factor: int) -> int:
+    if len(text) > MAX_LENGTH:
+        raise InvalidQuantity(f"a quantity of {len(text)} characters is longer than {MAX_LENGTH}")
+    match = _PATTERN.fullmatch(text)
+    if match is None:
+        raise InvalidQuantity(f"{text!r} is not a quantity such as 500m, 2 or 1.5Gi")
+    value = Decimal(match["digits"])
+    if match["binary"]:
+        value *= 1024 ** _BINARY[match["binary"]]
+    else:
+        exponent = int(match["exponent"]) if match["exponent"] else _DECIMAL[match["decimal"] or ""]
+        if abs(exponent) > MAX_EXPONENT:
+            raise InvalidQuantity(f"{text!r} has an exponent beyond {MAX_EXPONENT}")
+        value = value.scaleb(exponent)
+    amount = min(int((value * factor).to_integral_value(ROUND_CEILING)), MAX_VALUE)
+    return -amount if match["sign"] == "-" else amount
