@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint format conformance bench controlplane clean
+.PHONY: help test lint format run conformance bench controlplane clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +17,9 @@ $(READY): pyproject.toml hack/constraints.txt
 
 test: $(READY) ## run the test suite (no cluster needed)
 	$(BIN)/python -m pytest -n auto --ignore=tests/conformance $(ARGS)
+
+run: $(READY) ## run Tutti against the cluster of KUBECONFIG=FILE, from outside
+	$(BIN)/tutti run $(if $(KUBECONFIG),--kubeconfig $(KUBECONFIG)) $(ARGS)
 
 lint: $(READY) ## ruff, formatting, mypy --strict, import rules
 	$(BIN)/ruff check .

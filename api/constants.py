@@ -83,14 +83,32 @@ JOB_UID_LABEL: Final = "batch.kubernetes.io/controller-uid"
 CONDITION_SCHEDULED: Final = "PodGroupInitiallyScheduled"
 """PodGroup condition: True for good once minCount members are bound (KEP-4671)."""
 
+CONDITION_DEGRADED: Final = "Degraded"
+"""PodGroup condition: True while a gang that has started stays below its minimum, or may not be started at all."""
+
 CONDITION_DISRUPTION_TARGET: Final = "DisruptionTarget"
 CONDITION_POD_SCHEDULED: Final = "PodScheduled"
+
+REASON_BELOW_MINIMUM: Final = "BelowMinimum"
+"""Degraded is True: some members are bound, fewer than minCount, for longer than a limit."""
+
+REASON_BIND_FORBIDDEN: Final = "BindForbidden"
+"""Degraded is True: the scheduler's identity may not bind pods."""
+
+REASON_RECOVERED: Final = "Recovered"
+"""Degraded is False again."""
 
 REASON_SCHEDULED: Final = "Scheduled"
 REASON_UNSCHEDULABLE: Final = "Unschedulable"
 REASON_SCHEDULER_ERROR: Final = "SchedulerError"
+REASON_SCHEDULING_GATED: Final = "SchedulingGated"
+"""A member still has `schedulingGates`, which holds its whole group."""
+
 REASON_WAITING_FOR_MEMBERS: Final = "WaitingForMembers"
 """PodGroup condition reason: fewer than minCount members exist (the stock scheduler says nothing then)."""
+
+REASON_WAITING_FOR_POD_GROUP: Final = "WaitingForPodGroup"
+"""Pods name a PodGroup that does not exist, or are to name one and do not yet."""
 
 # --- event reasons ---------------------------------------------------------------------------------------------------
 
@@ -136,5 +154,28 @@ HIGHEST_USER_PRIORITY: Final = 1_000_000_000
 """Largest priority a user may give a group (the API server's HighestUserDefinablePriority)."""
 
 # --- metric names ----------------------------------------------------------------------------------------------------
+
+METRIC_API_REQUEST_SECONDS: Final = "tutti_api_request_duration_seconds"
+METRIC_ATTEMPTS: Final = "tutti_podgroup_schedule_attempts_total"
+METRIC_ATTEMPT_SECONDS: Final = "tutti_podgroup_scheduling_attempt_duration_seconds"
+METRIC_ALGORITHM_SECONDS: Final = "tutti_podgroup_scheduling_algorithm_duration_seconds"
+METRIC_BIND_SECONDS: Final = "tutti_bind_duration_seconds"
+METRIC_CACHE_DRIFT: Final = "tutti_cache_drift"
+METRIC_CACHE_OBJECTS: Final = "tutti_cache_objects"
+METRIC_QUEUED_ENTITIES: Final = "tutti_queued_entities"
+METRIC_QUEUED_WRITES: Final = "tutti_queued_writes"
+METRIC_WATCH_SILENCE_SECONDS: Final = "tutti_watch_silence_seconds"
+METRIC_WRITES: Final = "tutti_writes_total"
+"""The scheduler's metrics. Those that exist upstream keep the name they have there after the prefix."""
+
+METRIC_ADMISSION_REFUSALS: Final = "tutti_admission_refusals_total"
+METRIC_ADMISSION_SECONDS: Final = "tutti_admission_duration_seconds"
+METRIC_CERTIFICATE_EXPIRY_SECONDS: Final = "tutti_webhook_certificate_expiry_timestamp_seconds"
+"""The webhooks' metrics; the last one is Unix time in seconds."""
+
+METRIC_JOB_OBJECTS_CREATED: Final = "tutti_job_objects_created_total"
+METRIC_RECONCILE_ERRORS: Final = "tutti_reconcile_errors_total"
+METRIC_RECONCILE_QUEUE_DEPTH: Final = "tutti_reconcile_queue_depth"
+METRIC_RECONCILE_SECONDS: Final = "tutti_reconcile_duration_seconds"
 
 METRIC_PREFIX: Final = "tutti_"

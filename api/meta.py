@@ -61,6 +61,7 @@ class Condition(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True)
     reason: str = ""
     message: str = ""
     last_transition_time: str | None = None
+    observed_generation: int | None = None
 
 
 NO_METADATA: Final = Metadata()

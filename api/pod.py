@@ -66,6 +66,7 @@ class PodSpec(msgspec.Struct, frozen=True, rename="camel"):
     affinity: msgspec.Raw = EMPTY
     tolerations: msgspec.Raw = EMPTY
     topology_spread_constraints: msgspec.Raw = EMPTY
+    resource_claims: msgspec.Raw = EMPTY
     host_network: bool = False
 
 

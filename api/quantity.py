@@ -8,8 +8,10 @@ devices, pods). Both round up, as the API server does when it must lose precisio
 """
 
 import re
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
+from fractions import Fraction
 from functools import lru_cache
+from math import ceil
 from typing import Final
 
 from api.errors import InvalidQuantity
@@ -22,7 +24,8 @@ MAX_VALUE: Final = 2**63 - 1
 _BINARY: Final = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
 _DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _PATTERN: Final = re.compile(
-    r"(?P<sign>[+-]?)(?P<digits>\d+(?:\.\d*)?|\.\d+)(?:(?P<binary>[KMGTPE]i)|[eE](?P<exponent>[+-]?\d{1,3})|(?P<decimal>[numkMGTPE]?))"
+    r"(?P<sign>[+-]?)(?P<digits>\d+(?:\.\d*)?|\.\d+)(?:(?P<binary>[KMGTPE]i)|[eE](?P<exponent>[+-]?\d{1,3})|(?P<decimal>[numkMGTPE]?))",
+    re.ASCII,
 )
 
 
@@ -52,13 +55,14 @@ def _scaled(text: str, factor: int) -> int:
     match = _PATTERN.fullmatch(text)
     if match is None:
         raise InvalidQuantity(f"{text!r} is not a quantity such as 500m, 2 or 1.5Gi")
-    value = Decimal(match["digits"])
+    # A fraction is exact where a decimal would round to 28 digits, downwards too.
+    value = Fraction(Decimal(match["digits"]))
     if match["binary"]:
         value *= 1024 ** _BINARY[match["binary"]]
     else:
         exponent = int(match["exponent"]) if match["exponent"] else _DECIMAL[match["decimal"] or ""]
         if abs(exponent) > MAX_EXPONENT:
             raise InvalidQuantity(f"{text!r} has an exponent beyond {MAX_EXPONENT}")
-        value = value.scaleb(exponent)
-    amount = min(int((value * factor).to_integral_value(ROUND_CEILING)), MAX_VALUE)
+        value *= Fraction(10) ** exponent
+    amount = min(ceil(value * factor), MAX_VALUE)
     return -amount if match["sign"] == "-" else amount

@@ -1,0 +1,1 @@
+"""Tools for people who work on Tutti: benchmarks, the conformance run, a real control plane."""

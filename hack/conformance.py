@@ -1,0 +1,133 @@
+"""Runs tests/conformance against a real control plane, once per group API, and prints one table of both runs.
+
+The servers are those in KUBEBUILDER_ASSETS, or the ones that hack/controlplane builds when Go is there. The exit code is
+0 when everything passed, 1 when a test failed or was not run in either, 2 when there is no control plane to run against.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+GROUP_APIS = ("own", "built-in")
+SERVERS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+NOT_RUN = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How one test ended in one run."""
+
+    verdict: str
+    seconds: float
+
+
+def main() -> int:
+    arguments = parse_arguments(sys.argv[1:])
+    try:
+        assets = find_assets(os.environ)
+    except LookupError as error:
+        print(f"conformance: {error}", file=sys.stderr)
+        return 2
+    begin = time.monotonic()
+    apis = (arguments.group_api,) if arguments.group_api else GROUP_APIS
+    codes, runs = {}, {}
+    with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
+        for api in apis:
+            report = Path(folder) / f"{api}.xml"
+            codes[api] = run_tests(api, assets, report, arguments.pytest)
+            runs[api] = read_report(report)
+    print("\n".join(table(runs)))
+    print(f"{time.monotonic() - begin:.0f} s in all")
+    return 0 if not any(codes.values()) else 1
+
+
+def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Run the conformance tests once per group API.")
+    parser.add_argument("--group-api", choices=GROUP_APIS, help="only this group API")
+    parser.add_argument("pytest", nargs="*", metavar="PYTEST_ARGUMENT", help="after --: handed on, such as -k crash")
+    return parser.parse_args(arguments)
+
+
+def find_assets(environment: Mapping[str, str]) -> Path:
+    """The folder with the servers; LookupError with one line for people when there is none."""
+    named = environment.get("KUBEBUILDER_ASSETS")
+    if named:
+        missing = [name for name in SERVERS if not (Path(named) / name).exists()]
+        if missing:
+            raise LookupError(f"KUBEBUILDER_ASSETS={named} lacks {', '.join(missing)}")
+        return Path(named)
+    if shutil.which("go") is None:
+        raise LookupError(
+            "set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver, or install Go to build them"
+        )
+    built = subprocess.run([REPOSITORY / "hack/controlplane/ensure"], stdout=subprocess.PIPE, text=True, check=False)
+    if built.returncode:
+        raise LookupError("hack/controlplane/ensure could not build the servers; its output is above")
+    return Path(built.stdout.strip())
+
+
+def run_tests(api: str, assets: Path, report: Path, extra: Sequence[str]) -> int:
+    """One run of pytest; its exit code."""
+    print(f"--- group API: {api}", flush=True)
+    command = [sys.executable, "-m", "pytest", "tests/conformance", "--group-api", api, f"--junitxml={report}", *extra]
+    environment = {**os.environ, "KUBEBUILDER_ASSETS": str(assets)}
+    process = subprocess.Popen(command, cwd=REPOSITORY, env=environment)
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        # The same signal has reached pytest, which still has to end its servers.
+        return process.wait()
+
+
+def read_report(path: Path) -> dict[str, Result]:
+    """The results of a run by test; empty when the run did not get as far as a report."""
+    if not path.exists():
+        return {}
+    results: dict[str, Result] = {}
+    for case in ElementTree.parse(path).iter("testcase"):
+        test = f"{case.get('classname', '').removeprefix('tests.conformance.')}: {case.get('name', '')}"
+        known = results.get(test)
+        verdict = verdict_of(case) if known is None or known.verdict == "passed" else known.verdict
+        results[test] = Result(verdict, float(case.get("time", 0)))
+    return results
+
+
+def verdict_of(case: ElementTree.Element) -> str:
+    for tag, verdict in (("failure", "FAILED"), ("error", "ERROR"), ("skipped", "skipped")):
+        if case.find(tag) is not None:
+            return verdict
+    return "passed"
+
+
+def table(runs: Mapping[str, Mapping[str, Result]]) -> list[str]:
+    """The results of all runs, one line per test, and one line of sums."""
+    tests = sorted({test for results in runs.values() for test in results})
+    width = max((len(test) for test in tests), default=4)
+    lines = ["", row("test", list(runs), "seconds", width), "-" * (width + 11 * len(runs) + 9)]
+    for test in tests:
+        ended = [run.get(test, Result(NOT_RUN, 0.0)) for run in runs.values()]
+        seconds = "/".join(f"{result.seconds:.0f}" for result in ended)
+        lines.append(row(test, [result.verdict for result in ended], seconds, width))
+    for api, results in runs.items():
+        counts: dict[str, int] = {}
+        for result in results.values():
+            counts[result.verdict] = counts.get(result.verdict, 0) + 1
+        lines.append(f"{api}: " + (", ".join(f"{n} {v}" for v, n in sorted(counts.items())) or "nothing was run"))
+    return lines
+
+
+def row(test: str, verdicts: Sequence[str], seconds: str, width: int) -> str:
+    return f"{test:<{width}}" + "".join(f"  {verdict:<9}" for verdict in verdicts) + f"  {seconds}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

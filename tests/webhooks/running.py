@@ -1,0 +1,140 @@
+"""An admission server in a loop and a thread of its own, and plain sockets to talk to it."""
+
+import asyncio
+import datetime as dt
+import http.client
+import json
+import logging
+import socket
+import ssl
+import threading
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+
+from prometheus_client import CollectorRegistry
+
+from kube.groups.group_api import OWN
+from providers.selection import standard_providers
+from webhooks.certificates import Material, renewed
+from webhooks.keeper import load_chain, server_context
+from webhooks.metrics import Metrics
+from webhooks.routes import routes
+from webhooks.server import AdmissionServer
+
+HOST = "127.0.0.1"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the server answered."""
+
+    status: int
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Records(logging.Handler):
+    """Everything that was logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.kept.append(record)
+
+
+class RunningServer:
+    """A server that answers until the block ends."""
+
+    def __init__(self, *, read_seconds: float = 5.0) -> None:
+        self.material = renewed(None, hosts=[HOST], now=dt.datetime.now(dt.UTC))
+        self.registry = CollectorRegistry()
+        self.records = Records()
+        self.context = server_context()
+        load_chain(self.context, self.material)
+        self._read_seconds = read_seconds
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self.server: AdmissionServer
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        logging.getLogger().addHandler(self.records)
+        self.server = self.run(self._start())
+        self.port = self.server.port
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.run(self._end())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        logging.getLogger().removeHandler(self.records)
+
+    async def _start(self) -> AdmissionServer:
+        served = routes(providers=standard_providers(), group_api=OWN, classes=lambda: (), add_pod_failure_policy=True)
+        server = AdmissionServer(
+            served,
+            context=self.context,
+            host=HOST,
+            port=0,
+            metrics=Metrics(self.registry),
+            read_seconds=self._read_seconds,
+        )
+        await server.start()
+        return server
+
+    async def _end(self) -> None:
+        await self.server.stop()
+        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Runs something in the server's loop."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=30)
+
+    def connect(self, material: Material | None = None) -> ssl.SSLSocket:
+        """A TLS connection, verified against the authorities of `material` (default: those of the start)."""
+        bundle = (material or self.material).bundle.decode()
+        trust = ssl.create_default_context(cadata=bundle)
+        plain = socket.create_connection((HOST, self.port), timeout=20)
+        try:
+            return trust.wrap_socket(plain, server_hostname=HOST)
+        except BaseException:
+            plain.close()
+            raise
+
+    def post(self, path: str, body: bytes, *, method: str = "POST", **headers: str) -> Answer:
+        """One request on a connection of its own."""
+        named = {"Content-Type": "application/json", **{key.replace("_", "-"): value for key, value in headers.items()}}
+        connection = http.client.HTTPConnection(HOST, self.port)
+        connection.sock = self.connect()
+        try:
+            connection.request(method, path, body=body, headers=named)
+            response = connection.getresponse()
+            return Answer(response.status, response.read())
+        finally:
+            connection.close()
+
+    def raw(self, data: bytes) -> bytes:
+        """What comes back for these bytes, until the server closes."""
+        received = b""
+        with self.connect() as connection:
+            try:
+                connection.sendall(data)
+                connection.settimeout(5)
+                while chunk := connection.recv(65536):
+                    received += chunk
+                    if b"\r\n\r\n" in received:
+                        break
+            except (ConnectionError, TimeoutError, ssl.SSLError):
+                return received
+        return received

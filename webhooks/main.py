@@ -1,0 +1,142 @@
+"""The process `tutti webhooks`: puts the parts together and ends them in order.
+
+Every replica serves; none needs a lease. Ready means: certificate in use, PriorityClasses read, port open. Asked to stop, it
+turns unready first, goes on serving for a moment, then finishes what is in flight.
+"""
+
+import asyncio
+import datetime as dt
+import random as randomness
+import ssl
+from collections.abc import Callable
+
+from prometheus_client import REGISTRY, CollectorRegistry
+
+from kube.cache.decoding import ListDecoder
+from kube.cache.informer import Informer
+from kube.client.client import Client
+from kube.client.credentials import load_credentials
+from kube.client.resources import PRIORITY_CLASSES
+from kube.groups.discovery import choose_group_api
+from kube.groups.group_api import GroupAPI
+from kube.process.health import Check, HealthServer, split_address
+from kube.process.run import EXIT_OK, preflight
+from providers.selection import standard_providers
+from webhooks.certificates import Material
+from webhooks.keeper import CertificateKeeper, server_context
+from webhooks.material_stores import FolderStore, MaterialStore, SecretStore
+from webhooks.metrics import Metrics
+from webhooks.podgroup_create import PriorityClass
+from webhooks.registration import Registration
+from webhooks.routes import Route, routes
+from webhooks.server import AdmissionServer
+from webhooks.settings import WebhooksSettings
+
+USER_AGENT = "tutti-webhooks"
+
+
+async def main(settings: WebhooksSettings, stop: asyncio.Event, *, registry: CollectorRegistry = REGISTRY) -> int:
+    """Serves admission until `stop` is set; the exit code.
+
+    Raises:
+        ConfigurationError: it cannot start as asked.
+        KubeError: the API server refused something it needs at the start.
+    """
+    async with Client(load_credentials(settings.kubeconfig), user_agent=USER_AGENT) as client:
+        await preflight(client)
+        group_api = await choose_group_api(
+            client, pinned=settings.group_api, system_namespace=settings.system_namespace
+        )
+        process = _Process(settings, client, group_api, registry)
+        async with HealthServer(settings.metrics_address, ready=process.readiness(stop), registry=registry):
+            await process.keeper.refresh()
+            await process.server.start()
+            try:
+                await _serve(process, stop, leave_seconds=settings.farewell_seconds)
+            finally:
+                await process.server.stop()
+    return EXIT_OK
+
+
+async def _serve(process: "_Process", stop: asyncio.Event, *, leave_seconds: float) -> None:
+    async with asyncio.TaskGroup() as group:
+        tasks = [
+            group.create_task(process.classes.run(), name="priorityclasses"),
+            group.create_task(process.keeper.run(), name="certificates"),
+            group.create_task(process.registration.run(), name="registration"),
+        ]
+        await stop.wait()
+        await asyncio.sleep(leave_seconds)
+        for task in tasks:
+            task.cancel()
+
+
+class _Process:
+    """The parts of the process, wired."""
+
+    def __init__(
+        self, settings: WebhooksSettings, client: Client, group_api: GroupAPI, registry: CollectorRegistry
+    ) -> None:
+        random = randomness.Random()  # noqa: S311 (spreads looks at the cluster, guards nothing)
+        self.group_api = group_api
+        self.metrics = Metrics(registry)
+        self.classes = Informer(client, PRIORITY_CLASSES, ListDecoder(PriorityClass))
+        self.registration = Registration(client, base_url=settings.url, random=random)
+        context = server_context()
+        self.keeper = CertificateKeeper(
+            _store(settings, client),
+            context,
+            hosts=settings.hosts,
+            wall_clock=lambda: dt.datetime.now(dt.UTC),
+            random=random,
+            on_change=self._certificate_changed,
+        )
+        self.server = _server(settings, context, self.metrics, self._routes(settings))
+
+    def _routes(self, settings: WebhooksSettings) -> dict[str, Route]:
+        return routes(
+            providers=standard_providers(
+                scheduler_name=settings.scheduler_name, default_provider=settings.default_provider
+            ),
+            group_api=self.group_api,
+            classes=lambda: self.classes.store.all() if self.classes.synced.is_set() else None,
+            add_pod_failure_policy=settings.add_pod_failure_policy,
+        )
+
+    def _certificate_changed(self, material: Material) -> None:
+        self.metrics.certificate_expiry.set(material.leaf.ends.timestamp())
+        self.registration.trust(material.bundle)
+
+    def readiness(self, stop: asyncio.Event) -> dict[str, Check]:
+        """The checks behind /readyz."""
+
+        def said(fine: Callable[[], bool], reason: str) -> Check:
+            return lambda: None if fine() else reason
+
+        return {
+            "certificate": said(lambda: self.keeper.material is not None, "not loaded yet"),
+            "port": said(lambda: self.server.is_listening, "not open yet"),
+            "priorityclasses": said(self.classes.synced.is_set, "not read yet"),
+            "stopping": said(lambda: not stop.is_set(), "the process was asked to stop"),
+        }
+
+
+def _server(
+    settings: WebhooksSettings, context: ssl.SSLContext, metrics: Metrics, served: dict[str, Route]
+) -> AdmissionServer:
+    host, port = split_address(settings.listen)
+    return AdmissionServer(
+        served,
+        context=context,
+        host=host,
+        port=port,
+        metrics=metrics,
+        read_seconds=settings.read_seconds,
+        drain_seconds=settings.drain_seconds,
+    )
+
+
+def _store(settings: WebhooksSettings, client: Client) -> MaterialStore:
+    if settings.folder is not None:
+        return FolderStore(settings.folder)
+    return SecretStore(client, settings.system_namespace)

@@ -1,0 +1,86 @@
+"""CREATE of a PodGroup of our own CRDs: its priority comes from a PriorityClass, as the built-in group API has it.
+
+Rules and texts are those of the API server's Priority admission (Kubernetes 1.37): no class means the global default's name
+and value, or priority 0 when there is none; a stated number must be the class's. The classes come from a cache, so that no
+request waits for another.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from api.constants import HIGHEST_USER_PRIORITY
+from api.meta import NO_METADATA, Metadata
+from api.podgroup import PodGroup
+from webhooks.patch import Patch
+from webhooks.review import Request, Verdict, denied, new_object
+
+DEFAULT_PREEMPTION = "PreemptLowerPriority"
+NOT_READ_YET = "the PriorityClasses of the cluster have not been read yet; try again"
+
+
+class PriorityClass(msgspec.Struct, frozen=True, rename="camel"):
+    """A PriorityClass (scheduling.k8s.io/v1)."""
+
+    metadata: Metadata = NO_METADATA
+    value: int = 0
+    global_default: bool = False
+    preemption_policy: str | None = None
+
+
+def resolve_priority(request: Request, *, classes: Iterable[PriorityClass] | None) -> Verdict:
+    """Fills class, priority and preemption policy of the group; refuses what contradicts its class.
+
+    Args:
+        request: the PodGroup to be created.
+        classes: all PriorityClasses of the cluster, None while they have not been read.
+
+    Raises:
+        Malformed: the request holds no PodGroup.
+    """
+    document, group = new_object(request, PodGroup)
+    if classes is None:
+        return denied(NOT_READ_YET, code=503)
+    found = _class_for(group.spec.priority_class_name, classes)
+    if found is None and group.spec.priority_class_name:
+        return denied(f"no PriorityClass with name {group.spec.priority_class_name} was found", code=403)
+    refusal = _contradiction(group, found)
+    if refusal is not None:
+        return refusal
+    patch = Patch(document)
+    patch.set(("spec", "priority"), found.value if found else 0)
+    if found is not None:
+        patch.set(("spec", "priorityClassName"), found.metadata.name)
+        if found.preemption_policy is not None and found.preemption_policy != DEFAULT_PREEMPTION:
+            patch.set(("spec", "preemptionPolicy"), found.preemption_policy)
+    return Verdict(patch=patch.operations)
+
+
+def _class_for(name: str, classes: Iterable[PriorityClass]) -> PriorityClass | None:
+    if name:
+        return next((known for known in classes if known.metadata.name == name), None)
+    defaults = [known for known in classes if known.global_default]
+    # The API server takes the lowest when there are several, which only a race can bring about.
+    return min(defaults, key=lambda known: (known.value, known.metadata.name), default=None)
+
+
+def _contradiction(group: PodGroup, found: PriorityClass | None) -> Verdict | None:
+    computed = found.value if found else 0
+    if group.spec.priority is not None and group.spec.priority != computed:
+        return denied(
+            f"priority set in the pod group ({group.spec.priority}) must match the priority computed ({computed}) "
+            "based on the priority class set in the spec",
+            code=403,
+        )
+    if computed > HIGHEST_USER_PRIORITY:
+        return denied(
+            f"spec.priority: Invalid value: {computed}: must be less than or equal to {HIGHEST_USER_PRIORITY}", code=422
+        )
+    policy = (found.preemption_policy if found else None) or DEFAULT_PREEMPTION
+    if group.spec.preemption_policy is not None and group.spec.preemption_policy != policy:
+        return denied(
+            f"the string value of PreemptionPolicy ({group.spec.preemption_policy}) must not be provided in pod group "
+            f"spec; the priority class of the group gives {policy}",
+            code=403,
+        )
+    return None
