@@ -1,0 +1,197 @@
+"""Sending one request: the token, the one repetition after a 401, and the waits the server asks for.
+
+A write is sent again only after the server said that it did nothing with it (401, 429, or 503 with Retry-After); any
+other failure goes to the caller as it is. Reads are repeated by `kube.client.client`, on top of this.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
+
+import aiohttp
+import msgspec
+from yarl import URL
+
+from api.errors import ConfigurationError
+from kube.client.credentials import Credentials
+from kube.client.errors import AnsweredError, KubeError, Unauthorized, Unreachable, error_from_answer
+from kube.client.retry import parse_retry_after, refusal_wait_seconds
+from kube.client.transport import call_timeout, lines, open_session, stream_timeout, translated
+
+Observe = Callable[[str, str, str, float], None]
+"""Called after every request with verb, resource (plural), status code (or the error's class name) and seconds."""
+
+Guard = Callable[[], None]
+"""Called right before every sending of a write, repetitions included; raises `NotSent` to forbid it."""
+
+
+_CREDENTIALS_SECONDS = 30.0
+
+
+class Request(msgspec.Struct, frozen=True):
+    """One request, ready to be sent any number of times.
+
+    Attributes:
+        verb: the verb as RBAC names it, for metrics.
+        plural: the resource, for metrics.
+        method: the HTTP method.
+        path: the URL path, already escaped.
+        params: the query.
+        data: the encoded body.
+        media_type: the body's type.
+    """
+
+    verb: str
+    plural: str
+    method: str
+    path: str
+    params: Mapping[str, str]
+    data: bytes | None = None
+    media_type: str = "application/json"
+
+    @property
+    def name(self) -> str:
+        """Method and path, as error messages show them."""
+        return f"{self.method} {self.path}"
+
+
+class Connection:
+    """A pool of connections to one API server as one identity. Belongs to one event loop."""
+
+    def __init__(
+        self,
+        credentials: Credentials,
+        *,
+        user_agent: str,
+        max_connections: int,
+        timeout_seconds: float,
+        observe: Observe | None,
+        guard: Guard | None = None,
+    ) -> None:
+        self._credentials = credentials
+        self._user_agent = user_agent
+        self._max_connections = max_connections
+        self._timeout = call_timeout(timeout_seconds)
+        self._observe = observe
+        self._guard = guard
+        self._session: aiohttp.ClientSession | None = None
+
+    async def close(self) -> None:
+        """Close the connections; calling it twice does no harm."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def call(self, request: Request, timeout_seconds: float | None = None) -> bytes:
+        """The body of a successful answer.
+
+        Args:
+            request: what to send.
+            timeout_seconds: limit for each sending; waits that the server asks for come on top, ten seconds in all.
+        """
+        timeout = self._timeout if timeout_seconds is None else call_timeout(timeout_seconds)
+        waited_seconds = 0.0
+        renewed = False
+        while True:
+            if self._guard is not None and request.method != "GET":
+                self._guard()
+            started = time.perf_counter()
+            try:
+                answer = await self._exchange(request, timeout, refresh=renewed)
+            except AnsweredError as error:
+                self._observed(request, str(error.status), started)
+                if isinstance(error, Unauthorized) and not renewed:
+                    renewed = True
+                    continue
+                wait = refusal_wait_seconds(error, waited_seconds)
+                if wait is None:
+                    raise
+                await asyncio.sleep(wait)
+                waited_seconds += wait
+            except KubeError as error:
+                self._observed(request, type(error).__name__, started)
+                raise
+            else:
+                self._observed(request, "200", started)
+                return answer
+
+    async def stream(self, request: Request, silence_seconds: float | None) -> AsyncGenerator[bytes, None]:
+        """The lines of a successful answer's body as they arrive."""
+        started = time.perf_counter()
+        timeout = stream_timeout(silence_seconds)
+        with translated(request.name):
+            response = await self._open(request, timeout)
+            if response.status == 401:
+                response.close()
+                response = await self._open(request, timeout, refresh=True)
+            self._observed(request, str(response.status), started)
+            try:
+                if response.status != 200:
+                    raise await _failure(response, request)
+                async with contextlib.aclosing(lines(response, request.name)) as received:
+                    async for line in received:
+                        yield line
+            finally:
+                response.close()
+
+    async def _exchange(
+        self,
+        request: Request,
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 (aiohttp applies it phase by phase)
+        *,
+        refresh: bool,
+    ) -> bytes:
+        with translated(request.name):
+            async with await self._open(request, timeout, refresh=refresh) as response:
+                if response.status >= 300:
+                    raise await _failure(response, request)
+                return await response.read()
+
+    async def _open(
+        self,
+        request: Request,
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 (aiohttp applies it phase by phase)
+        *,
+        refresh: bool = False,
+    ) -> aiohttp.ClientResponse:
+        if self._session is None:
+            self._session = open_session(
+                self._credentials, user_agent=self._user_agent, max_connections=self._max_connections
+            )
+        headers = await self._authorization(request, refresh=refresh)
+        if request.data is not None:
+            headers["Content-Type"] = request.media_type
+        url = URL(self._credentials.server + request.path, encoded=True)
+        return await self._session.request(
+            request.method,
+            url.with_query(request.params) if request.params else url,
+            data=request.data,
+            headers=headers,
+            timeout=timeout,
+            allow_redirects=False,
+            server_hostname=self._credentials.server_name,
+        )
+
+    async def _authorization(self, request: Request, *, refresh: bool) -> dict[str, str]:
+        """The header, or `Unreachable`: without credentials nothing is sent, and they may come back."""
+        try:
+            async with asyncio.timeout(_CREDENTIALS_SECONDS):
+                return await self._credentials.headers(refresh=refresh)
+        except ConfigurationError as error:
+            raise Unreachable(str(error), request=request.name) from error
+        except TimeoutError as error:
+            raise Unreachable("the credential plugin gave no answer in time", request=request.name) from error
+
+    def _observed(self, request: Request, code: str, started: float) -> None:
+        if self._observe is not None:
+            self._observe(request.verb, request.plural, code, time.perf_counter() - started)
+
+
+async def _failure(response: aiohttp.ClientResponse, request: Request) -> AnsweredError:
+    return error_from_answer(
+        response.status,
+        await response.read(),
+        retry_after_seconds=parse_retry_after(response.headers.get("Retry-After")),
+        request=request.name,
+    )

@@ -1,0 +1,160 @@
+"""Which event to write for which occurrence: pure bookkeeping, no requests.
+
+An occurrence that repeats within five minutes (same object, reason and note) becomes a series of the event already
+written: its count and last time are patched, at most once per pause that doubles with every patch, so that something that
+happens a thousand times costs a handful of writes.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Literal
+
+from kube.client.resources import EVENTS
+from kube.client.times import micro_time
+
+MAX_NOTE_BYTES: Final = 1024
+DEDUPE_SECONDS: Final = 300.0
+_FIRST_PATCH_SECONDS: Final = 5.0
+_MAX_REMEMBERED: Final = 4096
+
+EventType = Literal["Normal", "Warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectReference:
+    """The object that an event is about."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+
+    def as_body(self) -> dict[str, str]:
+        """The reference as manifests write it."""
+        body = {"apiVersion": self.api_version, "kind": self.kind, "name": self.name, "uid": self.uid}
+        return body | {"namespace": self.namespace} if self.namespace else body
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """Something that happened and is worth an event."""
+
+    regarding: ObjectReference
+    reason: str
+    note: str
+    type: EventType
+    action: str
+    related: ObjectReference | None
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Occurrences with equal keys make one series."""
+        return (self.regarding.uid, self.reason, self.note)
+
+    @property
+    def namespace(self) -> str:
+        """Where the event is kept: with the object, or in `default` for cluster-scoped ones."""
+        return self.regarding.namespace or "default"
+
+
+@dataclass(slots=True)
+class Series:
+    """What is known about one event that was written.
+
+    Attributes:
+        name: the event's name.
+        count: occurrences so far, the first included.
+        last: wall clock time of the last one.
+        fresh_until: until when an equal occurrence belongs to this series (monotonic).
+        patch_after: before this moment the series is not patched again (monotonic).
+        pause_seconds: how long to wait after the next patch.
+    """
+
+    name: str
+    count: int
+    last: datetime
+    fresh_until: float
+    patch_after: float
+    pause_seconds: float = _FIRST_PATCH_SECONDS
+
+
+class SeriesBook:
+    """Remembers the events of the last five minutes, a bounded number of them."""
+
+    def __init__(self) -> None:
+        self._series: OrderedDict[tuple[str, str, str], Series] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._series)
+
+    def repeated(self, occurrence: Occurrence, moment: float, now: datetime) -> Series | None:
+        """The series this occurrence continues, counted in; None when it starts a new one."""
+        series = self._series.get(occurrence.key)
+        if series is None or moment >= series.fresh_until:
+            return None
+        series.count += 1
+        series.last = now
+        series.fresh_until = moment + DEDUPE_SECONDS
+        self._series.move_to_end(occurrence.key)
+        return series
+
+    def started(self, occurrence: Occurrence, name: str, moment: float, now: datetime) -> None:
+        """Remember that an event of that name was written for it."""
+        self._series[occurrence.key] = Series(
+            name=name,
+            count=1,
+            last=now,
+            fresh_until=moment + DEDUPE_SECONDS,
+            patch_after=moment + _FIRST_PATCH_SECONDS,
+        )
+        self._series.move_to_end(occurrence.key)
+        while len(self._series) > _MAX_REMEMBERED:
+            self._series.popitem(last=False)
+
+    def forget(self, occurrence: Occurrence) -> None:
+        """The event is gone or was never written: the next occurrence starts anew."""
+        self._series.pop(occurrence.key, None)
+
+
+def may_patch(series: Series, moment: float) -> bool:
+    """Whether enough time passed since the last write of this series; if so, the next pause is twice as long."""
+    if moment < series.patch_after:
+        return False
+    series.patch_after = moment + series.pause_seconds
+    series.pause_seconds *= 2
+    return True
+
+
+def short_note(note: str) -> str:
+    """The note cut to 1 KiB of UTF-8, as the API demands."""
+    encoded = note.encode()
+    if len(encoded) <= MAX_NOTE_BYTES:
+        return note
+    return encoded[: MAX_NOTE_BYTES - 3].decode("utf-8", "ignore") + "…"
+
+
+def event_body(occurrence: Occurrence, name: str, component: str, instance: str, now: datetime) -> dict[str, Any]:
+    """A new event."""
+    body: dict[str, Any] = {
+        "apiVersion": EVENTS.api_version,
+        "kind": EVENTS.kind,
+        "metadata": {"namespace": occurrence.namespace, "name": name},
+        "eventTime": micro_time(now),
+        "reportingController": component,
+        "reportingInstance": instance[:128],
+        "action": occurrence.action[:128],
+        "reason": occurrence.reason[:128],
+        "regarding": occurrence.regarding.as_body(),
+        "note": short_note(occurrence.note),
+        "type": occurrence.type,
+    }
+    if occurrence.related is not None:
+        body["related"] = occurrence.related.as_body()
+    return body
+
+
+def series_patch(series: Series) -> dict[str, Any]:
+    """The merge patch that says how often and when last."""
+    return {"series": {"count": series.count, "lastObservedTime": micro_time(series.last)}}

@@ -1,0 +1,154 @@
+"""Writes events.k8s.io/v1 events, for people who ask `kubectl describe`.
+
+Events are the least important of our writes. Recording never blocks, never raises and never grows without bound: a full
+queue drops its oldest entry and counts it, a failed write is counted and forgotten. An optional gate lets more important
+writes go first.
+"""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Final
+
+from kube.client.client import Client
+from kube.client.errors import AlreadyExists, KubeError, NotFound
+from kube.client.event_series import (
+    EventType,
+    ObjectReference,
+    Occurrence,
+    Series,
+    SeriesBook,
+    event_body,
+    may_patch,
+    series_patch,
+    short_note,
+)
+from kube.client.rate_limit import TokenBucket
+from kube.client.resources import EVENTS
+
+__all__ = ["EventRecorder", "ObjectReference"]
+
+_log = logging.getLogger(__name__)
+
+_PER_SECOND: Final = 20.0
+_BURST: Final = 100
+_MAX_QUEUED: Final = 1000
+
+
+async def _open_gate() -> None:
+    return None
+
+
+class EventRecorder:
+    """Records events of one component; `run` writes them in the background.
+
+    Attributes:
+        dropped: events given up because the queue was full.
+        failed: events that the server did not take.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        component: str,
+        instance: str,
+        clock: Callable[[], float] = time.monotonic,
+        wall_clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        gate: Callable[[], Awaitable[None]] = _open_gate,
+        max_queued: int = _MAX_QUEUED,
+    ) -> None:
+        self.dropped = 0
+        self.failed = 0
+        self._client = client
+        self._component = component
+        self._instance = instance
+        self._clock = clock
+        self._wall_clock = wall_clock
+        self._gate = gate
+        self._max_queued = max_queued
+        self._bucket = TokenBucket(per_second=_PER_SECOND, burst=_BURST, clock=clock)
+        self._book = SeriesBook()
+        self._queue: deque[tuple[Occurrence, datetime]] = deque()
+        self._filled = asyncio.Event()
+        self._drained = asyncio.Event()
+        self._drained.set()
+
+    def record(
+        self,
+        regarding: ObjectReference,
+        *,
+        reason: str,
+        note: str,
+        type: EventType = "Normal",  # noqa: A002 (the API's own name)
+        action: str,
+        related: ObjectReference | None = None,
+    ) -> None:
+        """Remember to write this event. Only to be called from the loop that runs `run`."""
+        if len(self._queue) >= self._max_queued:
+            self._queue.popleft()
+            self.dropped += 1
+        occurrence = Occurrence(regarding, reason, short_note(note), type, action, related)
+        self._queue.append((occurrence, self._wall_clock()))
+        self._drained.clear()
+        self._filled.set()
+
+    async def flush(self, timeout: float) -> None:  # noqa: ASYNC109 (a bound, not a failure: what is left is dropped)
+        """Wait until everything recorded so far is written, for so many seconds at most."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._drained.wait(), timeout)
+
+    async def run(self) -> None:
+        """Write events until cancelled."""
+        while True:
+            await self._filled.wait()
+            if not self._queue:
+                self._filled.clear()
+                self._drained.set()
+                continue
+            await self._gate()
+            if self._queue:
+                await self._write(*self._queue.popleft())
+
+    async def _write(self, occurrence: Occurrence, happened: datetime) -> None:
+        series = self._book.repeated(occurrence, self._clock(), happened)
+        if series is not None and not may_patch(series, self._clock()):
+            return
+        await asyncio.sleep(self._bucket.take())
+        try:
+            if series is None:
+                await self._create(occurrence, happened)
+            else:
+                await self._continue(occurrence, series)
+        except KubeError as error:
+            self.failed += 1
+            _log.debug("event %s was not written: %s", occurrence.reason, error)
+
+    async def _create(self, occurrence: Occurrence, happened: datetime) -> None:
+        name = self._name(occurrence, happened)
+        body = event_body(occurrence, name, self._component, self._instance, happened)
+        self._book.started(occurrence, name, self._clock(), happened)
+        try:
+            await self._client.create(EVENTS, body, occurrence.namespace, parse=False)
+        except AlreadyExists:
+            return
+        except KubeError as error:
+            if not error.outcome_unknown:
+                self._book.forget(occurrence)
+            raise
+
+    async def _continue(self, occurrence: Occurrence, series: Series) -> None:
+        try:
+            await self._client.patch(EVENTS, series_patch(series), series.name, occurrence.namespace, parse=False)
+        except NotFound:
+            self._book.forget(occurrence)
+            await self._create(occurrence, series.last)
+
+    def _name(self, occurrence: Occurrence, happened: datetime) -> str:
+        """Object name, dot, time in hexadecimal: what the stock components do, within 253 characters."""
+        nanoseconds = int(happened.timestamp() * 1_000_000) * 1000 + (hash(occurrence.key) & 0x3FF)
+        return f"{occurrence.regarding.name[:230].rstrip('.-')}.{nanoseconds:x}"

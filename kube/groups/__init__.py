@@ -1,0 +1,1 @@
+"""Which of the two group APIs is in force, and what follows from it."""

@@ -1,0 +1,1 @@
+"""What every one of our processes needs: settings, logs, health, the lease, the way it starts and ends."""

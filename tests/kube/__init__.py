@@ -1,0 +1,1 @@
+"""Tests of kube/: real sockets on loopback, scripted answers, no cluster."""
