@@ -1,0 +1,1 @@
+"""Putting Tutti on a cluster and taking it off again, from the manifests in `config/` and from nothing else."""

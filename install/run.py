@@ -1,0 +1,222 @@
+"""`tutti run`: Tutti on any cluster, from outside it, for as long as this command runs.
+
+Order is everything here. Up: CRDs, rights and policy; then the processes, each under its own service account; and the webhook
+configurations only once the admission server answers. Down: the configurations first, then the processes. So the API server
+is never told to call an address at which nobody is.
+"""
+
+import asyncio
+import logging
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from api.constants import SYSTEM_NAMESPACE
+from install.address import LOOPBACK, WebhookAddress, choose_address, is_loopback
+from install.child import Say
+from install.family import ACCOUNTS, CERTIFICATES, WEBHOOKS, Family, Member, stop_all, wait_until_ready
+from install.manifests import CONFIG_FOLDER
+from install.pace import Pace
+from install.prepare import Prepared, prepare
+from install.registration import register, unregister
+from install.rights import granted_to, missing
+from install.settings import RunSettings
+from install.tokens import TokenKeeper
+from kube.client.client import Client
+from kube.client.credentials import load_credentials
+from kube.client.errors import KubeError
+from kube.process.run import EXIT_OK, EXIT_UNEXPECTED, preflight
+
+_log = logging.getLogger(__name__)
+
+USER_AGENT: Final = "tutti-run"
+REGISTER_RETRY_SECONDS: Final = 2.0
+UNREGISTER_SECONDS: Final = 8.0
+RIGHTS_SECONDS: Final = 30.0
+
+
+def sayer(settings: RunSettings) -> Say:
+    """Where lines for people go: standard output, or the log when that is for machines."""
+    if settings.log_format == "json":
+        return _log.info
+
+    def say(line: str) -> None:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+    return say
+
+
+async def main(settings: RunSettings, stop: asyncio.Event, *, front_door: Sequence[str]) -> int:
+    """Run Tutti until `stop` is set; the exit code.
+
+    Args:
+        settings: what to do.
+        stop: set when it is to end.
+        front_door: the command that starts `tutti`, without a sub-command.
+
+    Raises:
+        ConfigurationError: it cannot start as asked.
+        KubeError: the API server refused, or cannot be reached.
+    """
+    credentials = load_credentials(settings.kubeconfig)
+    async with Client(credentials, user_agent=USER_AGENT) as client:
+        return await operate(client, settings, stop, front_door=front_door, connect=_connect)
+
+
+async def operate(
+    client: Client,
+    settings: RunSettings,
+    stop: asyncio.Event,
+    *,
+    front_door: Sequence[str],
+    connect: Callable[[Path], Client],
+    pace: Pace | None = None,
+) -> int:
+    """The same with an open client.
+
+    Args:
+        client: of the user who runs this.
+        settings: what to do.
+        stop: set when it is to end.
+        front_door: the command that starts `tutti`, without a sub-command.
+        connect: opens a client for a kubeconfig file of a service account.
+        pace: how to wait; the default uses the real clock.
+    """
+    say, pace = sayer(settings), pace or Pace()
+    server = client.credentials.server
+    address = choose_address(settings, server)
+    version = await preflight(client)
+    say(f"Kubernetes {version.get('gitVersion', '(unknown version)')} at {server}")
+    prepared = await prepare(client, pinned=settings.group_api, pace=pace, say=say)
+    with tempfile.TemporaryDirectory(prefix="tutti-run-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        keeper = TokenKeeper(client, SYSTEM_NAMESPACE, folder, say, pace.sleep)
+        family = Family(front_door, folder, settings, address, prepared.group_api, say, pace.clock, pace.sleep)
+        return await _Run(client, connect, prepared, keeper, family, address, pace, say).until(stop)
+
+
+def _connect(kubeconfig: Path) -> Client:
+    return Client(load_credentials(str(kubeconfig)), user_agent=USER_AGENT)
+
+
+@dataclass(slots=True)
+class _Run:
+    """The second half: processes up, configurations in, wait, configurations out, processes down."""
+
+    client: Client
+    connect: Callable[[Path], Client]
+    prepared: Prepared
+    keeper: TokenKeeper
+    family: Family
+    address: WebhookAddress
+    pace: Pace
+    say: Say
+    members: dict[str, Member] = field(default_factory=dict)
+    registering: asyncio.Lock = field(default_factory=asyncio.Lock)
+    is_down: bool = False
+    is_clean: bool = True
+
+    async def until(self, stop: asyncio.Event) -> int:
+        """Bring everything up, and down again once `stop` is set or a process cannot start at all."""
+        renewals = {name: await self._admit(account) for name, account in ACCOUNTS.items()}
+        try:
+            async with asyncio.TaskGroup() as group:
+                for name, account in ACCOUNTS.items():
+                    self.members[name] = self.family.member(name, self.keeper.kubeconfig_path(account))
+                background = [group.create_task(each.child.keep_running()) for each in self.members.values()]
+                background += [group.create_task(self.keeper.keep(ACCOUNTS[n], s)) for n, s in renewals.items()]
+                background.append(group.create_task(self._open()))
+                await stop.wait()
+                await self._down()
+                for task in background:
+                    task.cancel()
+        finally:
+            await self._down()
+        return EXIT_OK if self.is_clean else EXIT_UNEXPECTED
+
+    async def _admit(self, account: str) -> float:
+        """Give the account a token and wait until the API server grants it what `config/rbac` says."""
+        renewal = await self.keeper.issue(account)
+        rights = granted_to(account, self.prepared.rbac)
+        async with self.connect(self.keeper.kubeconfig_path(account)) as client:
+
+            async def holds_all() -> bool:
+                return not await missing(client, rights)
+
+            if not await self.pace.until(holds_all, within_seconds=RIGHTS_SECONDS):
+                lacking = ", ".join(map(str, await missing(client, rights)))
+                self.say(f"warning: the API server does not grant {account} what its role says: {lacking}")
+        return renewal
+
+    async def _open(self) -> None:
+        """Register the webhooks when their server answers, and say so when everything is ready."""
+        await self._ready(self.members[WEBHOOKS])
+        await self._register()
+        if self.is_down:
+            return
+        self.say(f"gangs are admitted at {self.address.url}")
+        for member in self.members.values():
+            await self._ready(member)
+        self._explain()
+
+    async def _ready(self, member: Member) -> None:
+        await wait_until_ready(member, say=self.say, clock=self.pace.clock, sleep=self.pace.sleep)
+
+    async def _register(self) -> None:
+        is_told = False
+        while True:
+            try:
+                await self._register_once()
+            except KubeError as error:
+                if not is_told:
+                    self.say(f"the webhooks cannot be registered, trying on: {error}")
+                is_told = True
+                await self.pace.sleep(REGISTER_RETRY_SECONDS)
+            else:
+                return
+
+    async def _register_once(self) -> None:
+        bundle = (self.keeper.folder / CERTIFICATES / "ca.crt").read_bytes()
+        async with self.registering:
+            # A request that is cut off may still be carried out, so the end waits for it rather than cancelling it.
+            if not self.is_down:
+                await register(
+                    self.client, self.prepared.webhooks, base_url=self.address.url, ca_bundle=bundle, pace=self.pace
+                )
+
+    def _explain(self) -> None:
+        groups = self.prepared.group_api.pod_groups
+        probes = ", ".join(f"{name} http://{LOOPBACK}:{each.health_port}" for name, each in self.members.items())
+        lines = [
+            f"health and metrics: {probes}",
+            f"Tutti is running. Try it: kubectl apply -f {CONFIG_FOLDER / 'samples' / 'gang-job.yaml'}",
+            f"                     then: kubectl get {groups.plural}.{groups.group} -o wide",
+            "Ctrl-C ends it; `tutti uninstall` takes everything off the cluster again.",
+        ]
+        if is_loopback(self.address.url):
+            lines.append(
+                "If Jobs do not become gangs: the API server must reach the URL above. Where it runs in a container or on "
+                "another machine, give --listen and --webhook-url with an address of this machine that it can reach."
+            )
+        for line in lines:
+            self.say(line)
+
+    async def _down(self) -> None:
+        """Configurations first, then processes; doing it twice does no harm."""
+        if self.is_down:
+            return
+        self.is_down = True
+        try:
+            async with asyncio.timeout(UNREGISTER_SECONDS), self.registering:
+                await unregister(self.client, self.prepared.webhooks)
+        except (KubeError, TimeoutError) as error:
+            self.is_clean = False
+            self.say(
+                f"the webhook configurations could not be removed, run `tutti uninstall`: {str(error) or 'no answer'}"
+            )
+        await stop_all(list(self.members.values()))
+        self.say("Tutti has ended; its webhook configurations are gone" if self.is_clean else "Tutti has ended")

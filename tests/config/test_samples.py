@@ -1,0 +1,35 @@
+"""The samples are what they say they are."""
+
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+
+from api.gang import GroupIntent, job_intent
+from api.job import Job
+from api.membership import group_name
+from api.pod import Pod
+from install.manifests import CONFIG_FOLDER
+
+
+def documents(name: str) -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all((CONFIG_FOLDER / "samples" / name).read_text()))
+
+
+@pytest.mark.parametrize(("name", "size"), [("gang-job.yaml", 4), ("waiting-job.yaml", 2)])
+def test_the_sample_jobs_are_gangs_without_naming_tutti(name: str, size: int) -> None:
+    (document,) = documents(name)
+    assert job_intent(msgspec.convert(document, Job)) == GroupIntent(
+        policy="gang", min_count=size, disruption_mode="all"
+    )
+    assert "tutti" not in yaml.safe_dump(document)
+
+
+def test_the_sample_pods_join_the_group_beside_them() -> None:
+    group, *pods = documents("pod-group.yaml")
+    assert len(pods) == group["spec"]["schedulingPolicy"]["gang"]["minCount"]
+    for pod in pods:
+        assert pod["spec"]["schedulerName"] == "tutti"
+        claimed = msgspec.json.decode(msgspec.json.encode(pod), type=Pod)
+        assert group_name(claimed) == group["metadata"]["name"]

@@ -1,0 +1,1 @@
+"""Putting Tutti on a cluster and taking it off again."""

@@ -1,0 +1,56 @@
+"""Stands in for a process of Tutti when `tutti run` is tested: a script of its own, run by the same Python.
+
+It answers /readyz at its --metrics address, writes a CA into its --certificates folder, appends its settings and what happens
+to it to the file named by FAKE_LOG, and ends by SIGTERM or when its standard input ends. FAKE_EXIT=name:code makes one of them
+fail at once.
+"""
+
+import os
+import signal
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+
+def note(what: str) -> None:
+    with Path(os.environ["FAKE_LOG"]).open("a") as log:
+        log.write(f"{what}\n")
+
+
+class Ready(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        return
+
+
+def main() -> None:
+    name = sys.argv[1]
+    options = dict(each.partition("=")[::2] for each in sys.argv[2:])
+    failing, _, code = os.environ.get("FAKE_EXIT", "").partition(":")
+    if failing == name:
+        sys.exit(int(code))
+
+    def stop(*_: object) -> None:
+        note(f"{name} stopped")
+        os._exit(0)
+
+    signal.signal(signal.SIGTERM, stop)
+    if "--certificates" in options:
+        Path(options["--certificates"]).mkdir()
+        (Path(options["--certificates"]) / "ca.crt").write_text("the CA")
+    note(f"{name} was told {' '.join(Path(options['--config']).read_text().split())}")
+    host, _, port = options["--metrics"].rpartition(":")
+    server = HTTPServer((host, int(port)), Ready)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    note(f"{name} {os.getpid()}")
+    sys.stdin.read()
+    note(f"{name} orphaned")
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""One supervised process: real ones, started, killed, stopped."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from api.errors import ConfigurationError
+from install.child import Child, backoff_seconds, how_it_ended
+from tests.install.fake_pace import FakeTime, until
+
+READY = "import pathlib, sys; pathlib.Path(sys.argv[1]).touch(); "
+
+
+def python(code: str, *arguments: str) -> Callable[[], list[str]]:
+    return lambda: [sys.executable, "-c", code, *arguments]
+
+
+def child(command: Callable[[], list[str]], said: list[str], *, time: FakeTime, stop_seconds: float = 10) -> Child:
+    return Child("it", command, say=said.append, clock=time.clock, sleep=time.sleep, stop_seconds=stop_seconds)
+
+
+def test_pauses_double_up_to_half_a_minute() -> None:
+    assert [backoff_seconds(deaths) for deaths in (1, 2, 3, 6, 7, 100)] == [0.5, 1, 2, 16, 30, 30]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [(1, "ended with exit code 1"), (-9, "was killed by SIGKILL"), (-99, "was killed by signal 99")],
+)
+def test_an_end_is_told_in_words(code: int, words: str) -> None:
+    assert how_it_ended(code) == words
+
+
+async def test_a_crash_loop_is_one_line_a_round_with_growing_pauses() -> None:
+    said, time = list[str](), FakeTime()
+    looping = child(python("raise SystemExit(1)"), said, time=time)
+    task = asyncio.ensure_future(looping.keep_running())
+    await until(lambda: len(said) >= 3)
+    await looping.stop()
+    await task
+    assert said[:3] == [
+        "it ended with exit code 1; it is started again in 0.5 s",
+        "it ended with exit code 1, 2 times in a row; it is started again in 1 s",
+        "it ended with exit code 1, 3 times in a row; it is started again in 2 s",
+    ]
+
+
+async def test_a_process_that_ran_long_begins_with_the_shortest_pause_again(tmp_path: Path) -> None:
+    said, time, flag = list[str](), FakeTime(), tmp_path / "up"
+    steady = child(python(READY + "sys.stdin.read()", str(flag)), said, time=time)
+    task = asyncio.ensure_future(steady.keep_running())
+    for round_number in range(2):
+        await until(flag.exists)
+        flag.unlink()
+        time.now += 61
+        assert steady.pid is not None
+        os.kill(steady.pid, signal.SIGKILL)
+        await until(lambda expected=round_number + 1: len(said) == expected)  # type: ignore[misc]
+    await until(flag.exists)
+    await steady.stop()
+    await task
+    assert said == ["it was killed by SIGKILL; it is started again in 0.5 s"] * 2
+
+
+async def test_stopping_asks_politely_first(tmp_path: Path) -> None:
+    said, flag = list[str](), tmp_path / "up"
+    code = "import signal, sys; signal.signal(signal.SIGTERM, lambda *_: sys.exit(0)); " + READY + "signal.pause()"
+    polite = child(python(code, str(flag)), said, time=FakeTime())
+    task = asyncio.ensure_future(polite.keep_running())
+    await until(flag.exists)
+    await polite.stop()
+    await task
+    assert polite.pid is None
+    assert said == []
+
+
+async def test_a_process_that_does_not_listen_is_killed(tmp_path: Path) -> None:
+    said, flag = list[str](), tmp_path / "up"
+    code = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + READY + "signal.pause()"
+    deaf = child(python(code, str(flag)), said, time=FakeTime(), stop_seconds=0.1)
+    task = asyncio.ensure_future(deaf.keep_running())
+    await until(flag.exists)
+    await deaf.stop()
+    await task
+    assert said == ["it does not end, it is killed"]
+
+
+async def test_wrong_settings_at_the_first_start_are_not_tried_again() -> None:
+    said: list[str] = []
+    with pytest.raises(ConfigurationError, match="it cannot start like this"):
+        await child(python("raise SystemExit(2)"), said, time=FakeTime()).keep_running()
+    assert said == []
+
+
+async def test_the_same_exit_code_later_is_a_crash_like_any_other(tmp_path: Path) -> None:
+    said, once = list[str](), tmp_path / "once"
+    code = "import pathlib, sys; p = pathlib.Path(sys.argv[1]); e = p.exists(); p.touch(); sys.exit(2 if e else 1)"
+    later = child(python(code, str(once)), said, time=FakeTime())
+    task = asyncio.ensure_future(later.keep_running())
+    await until(lambda: len(said) == 2)
+    await later.stop()
+    await task
+    assert said[1].startswith("it ended with exit code 2, 2 times in a row")
+
+
+async def test_ctrl_c_in_the_terminal_does_not_reach_it(tmp_path: Path) -> None:
+    flag = tmp_path / "up"
+    own = child(python(READY + "sys.stdin.read()", str(flag)), [], time=FakeTime())
+    task = asyncio.ensure_future(own.keep_running())
+    await until(flag.exists)
+    assert own.pid is not None
+    assert os.getpgid(own.pid) != os.getpgid(0)
+    await own.stop()
+    await task

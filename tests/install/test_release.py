@@ -1,0 +1,81 @@
+"""What uninstalling does to users' objects, as patches."""
+
+from typing import Any
+
+import pytest
+
+from install.release import is_stranded_job, is_stranded_pod, opening_patch, unowned_patch, unprotected_patch
+
+MANAGED = "tutti.scheduler/managed"
+GATE = "tutti.scheduler/gate"
+OWNER = {"kind": "Job", "apiVersion": "batch/v1", "name": "j", "uid": "1", "controller": True}
+GROUP = {"kind": "PodGroup", "apiVersion": "tutti.scheduler/v1beta1", "name": "g", "uid": "2"}
+
+
+def job(*, annotations: dict[str, str] | None = None, scheduler: str = "tutti", **status: Any) -> dict[str, Any]:
+    template = {"metadata": {"labels": {MANAGED: "embedded", "app": "x"}}, "spec": {"schedulerName": scheduler}}
+    return {"metadata": {"annotations": annotations}, "spec": {"suspend": True, "template": template}, "status": status}
+
+
+def test_a_gated_job_is_resumed_and_its_pods_are_nobodys_gang() -> None:
+    assert opening_patch(job(annotations={GATE: "pod-group", "mine": "1"})) == {
+        "metadata": {"annotations": {GATE: None}},
+        "spec": {"suspend": False, "template": {"metadata": {"labels": {MANAGED: None}}}},
+    }
+
+
+def test_a_job_that_refuses_a_changed_template_is_resumed_all_the_same() -> None:
+    patch = opening_patch(job(annotations={GATE: "pod-group"}), template_too=False)
+    assert patch == {"metadata": {"annotations": {GATE: None}}, "spec": {"suspend": False}}
+
+
+@pytest.mark.parametrize("annotations", [None, {}, {"tutti.scheduler/policy": "gang"}])
+def test_a_job_that_its_user_suspended_stays_suspended(annotations: dict[str, str] | None) -> None:
+    assert opening_patch(job(annotations=annotations)) is None
+
+
+def test_a_pod_keeps_its_other_owners() -> None:
+    assert unowned_patch({"metadata": {"ownerReferences": [OWNER, GROUP]}}) == {
+        "metadata": {"ownerReferences": [OWNER]}
+    }
+
+
+@pytest.mark.parametrize("owners", [None, [], [OWNER], [{**GROUP, "apiVersion": "scheduling.k8s.io/v1beta1"}]])
+def test_a_pod_without_a_group_of_ours_is_left_alone(owners: list[dict[str, Any]] | None) -> None:
+    assert unowned_patch({"metadata": {"ownerReferences": owners}}) is None
+
+
+def test_only_the_protection_finalizer_is_taken_off() -> None:
+    finalizers = ["a/b", "scheduling.k8s.io/podgroup-protection", "foregroundDeletion"]
+    assert unprotected_patch({"metadata": {"finalizers": finalizers}}) == {
+        "metadata": {"finalizers": ["a/b", "foregroundDeletion"]}
+    }
+    assert unprotected_patch({"metadata": {"finalizers": ["a/b"]}}) is None
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (job(), True),
+        (job(scheduler="default-scheduler"), False),
+        (job(conditions=[{"type": "Complete", "status": "True"}]), False),
+        (job(conditions=[{"type": "Failed", "status": "True"}]), False),
+        (job(conditions=[{"type": "Suspended", "status": "True"}]), True),
+    ],
+)
+def test_unfinished_jobs_of_our_scheduler_are_named(found: dict[str, Any], expected: bool) -> None:
+    assert is_stranded_job(found) is expected
+
+
+@pytest.mark.parametrize(
+    ("spec", "phase", "expected"),
+    [
+        ({"schedulerName": "tutti"}, "Pending", True),
+        ({"schedulerName": "tutti", "nodeName": "n"}, "Pending", False),
+        ({"schedulerName": "tutti", "nodeName": "n"}, "Running", False),
+        ({"schedulerName": "default-scheduler"}, "Pending", False),
+        ({"schedulerName": "tutti"}, "Failed", False),
+    ],
+)
+def test_waiting_pods_of_our_scheduler_are_named(spec: dict[str, str], phase: str, expected: bool) -> None:
+    assert is_stranded_pod({"spec": spec, "status": {"phase": phase}}) is expected

@@ -1,0 +1,163 @@
+"""`tutti run` from its first word to its last: real child processes, a cluster in memory."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from api.errors import ConfigurationError
+from install.run import operate
+from install.settings import RunSettings
+from kube.client.errors import Unreachable
+from kube.client.resources import CUSTOM_RESOURCE_DEFINITIONS, MUTATING_WEBHOOKS, SERVICE_ACCOUNTS, VALIDATING_WEBHOOKS
+from kube.groups.group_api import BUILT_IN, OWN
+from tests.install.fake_cluster import FakeCluster
+from tests.install.fake_pace import PATIENCE_SECONDS, until
+
+SCRIPT = str(Path(__file__).with_name("fake_process.py"))
+NAMES = ("webhooks", "controllers", "scheduler")
+
+
+class Running:
+    """A `tutti run` in the background of a test."""
+
+    def __init__(self, cluster: FakeCluster, log: Path, settings: RunSettings | None = None) -> None:
+        self.cluster = cluster
+        self.log = log
+        self.stop = asyncio.Event()
+        door = [sys.executable, SCRIPT]
+        work = operate(cluster, settings or RunSettings(), self.stop, front_door=door, connect=lambda _: cluster)
+        self.task = asyncio.ensure_future(work)
+
+    async def until(self, reached: Callable[[], bool]) -> None:
+        """Waits for something to become true; fails when it does not, or when the run ends."""
+        await until(lambda: self.task.done() or reached())
+        assert not self.task.done(), self.task.result()
+
+    async def until_registered(self) -> None:
+        await self.until(lambda: bool(self.cluster.names(VALIDATING_WEBHOOKS)))
+
+    async def end(self) -> int:
+        self.stop.set()
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            return await self.task
+
+    def noted(self) -> list[str]:
+        return self.log.read_text().splitlines() if self.log.exists() else []
+
+    def pids(self, name: str) -> list[int]:
+        """The process ids of all that ever ran under that name."""
+        return [int(line.split()[1]) for line in self.noted() if line.startswith(name) and line.split()[1].isdigit()]
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "log"
+    monkeypatch.setenv("FAKE_LOG", str(path))
+    return path
+
+
+async def test_three_processes_run_each_with_its_own_account_and_end_cleanly(log: Path) -> None:
+    running = Running(FakeCluster(), log)
+    await running.until(lambda: all(running.pids(name) for name in NAMES))
+    await running.until_registered()
+    assert running.cluster.tokens == 3
+    assert sorted(running.cluster.names(SERVICE_ACCOUNTS)) == ["tutti-controllers", "tutti-scheduler", "tutti-webhooks"]
+    assert await running.end() == 0
+    assert sorted(line for line in running.noted() if "stopped" in line) == sorted(f"{name} stopped" for name in NAMES)
+
+
+async def test_webhooks_are_registered_by_url_once_their_server_answers_and_gone_before_it_stops(log: Path) -> None:
+    class Watched(FakeCluster):
+        async def delete(self, resource, name, *arguments, **more):  # type: ignore[no-untyped-def]
+            if resource == MUTATING_WEBHOOKS:
+                seen.extend(running.noted())
+            await super().delete(resource, name, *arguments, **more)
+
+    seen: list[str] = []
+    running = Running(Watched(), log, RunSettings(webhook_url="https://example.com:8443", listen="127.0.0.1:0"))
+    await running.until_registered()
+    assert running.pids("webhooks")
+    found = running.cluster.find(MUTATING_WEBHOOKS, "tutti-mutating")
+    assert found is not None
+    clients = [webhook["clientConfig"] for webhook in found["webhooks"]]
+    assert {client["caBundle"] for client in clients} == {"dGhlIENB"}
+    assert clients[0]["url"] == "https://example.com:8443/mutate/jobs"
+    assert await running.end() == 0
+    assert seen
+    assert not [line for line in seen if "stopped" in line]
+    assert running.cluster.names(MUTATING_WEBHOOKS) == running.cluster.names(VALIDATING_WEBHOOKS) == []
+
+
+async def test_a_killed_process_is_started_again_and_said(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    running = Running(FakeCluster(), log)
+    await running.until_registered()
+    await running.until(lambda: bool(running.pids("controllers")))
+    os.kill(running.pids("controllers")[0], signal.SIGKILL)
+    await running.until(lambda: len(running.pids("controllers")) == 2)
+    assert await running.end() == 0
+    assert "controllers was killed by SIGKILL; it is started again in 0.5 s" in capsys.readouterr().out
+
+
+async def test_a_process_that_cannot_start_as_told_ends_the_run(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_EXIT", "scheduler:2")
+    running = Running(FakeCluster(), log)
+    with pytest.raises(ExceptionGroup) as caught:
+        await running.task
+    assert isinstance(caught.value.exceptions[0], ConfigurationError)
+    assert str(caught.value.exceptions[0]) == "scheduler cannot start like this, it says why above"
+    assert running.cluster.names(MUTATING_WEBHOOKS) == []
+
+
+async def test_configurations_that_cannot_be_removed_are_said(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    running = Running(FakeCluster(), log)
+    await running.until_registered()
+    running.cluster.fail["delete"] = Unreachable("refused")
+    assert await running.end() == 1
+    assert "could not be removed, run `tutti uninstall`: cannot connect: refused" in capsys.readouterr().out
+    assert sum("stopped" in line for line in running.noted()) == sum(len(running.pids(name)) for name in NAMES)
+
+
+@pytest.mark.parametrize("served", [True, False])
+async def test_our_kinds_are_installed_only_where_the_server_has_none(log: Path, served: bool) -> None:
+    running = Running(FakeCluster(served={BUILT_IN.pod_groups.group} if served else set()), log)
+    await running.until_registered()
+    crds = [] if served else [f"workloads.{OWN.workloads.group}", f"podgroups.{OWN.pod_groups.group}"]
+    assert running.cluster.names(CUSTOM_RESOURCE_DEFINITIONS) == crds
+    assert await running.end() == 0
+
+
+async def test_starting_again_finds_everything_in_order(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = FakeCluster()
+    for _ in range(2):
+        running = Running(cluster, log)
+        await running.until_registered()
+        assert await running.end() == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("cluster prepared")]
+    assert lines == [
+        "cluster prepared for tutti.scheduler/v1beta1: 20 objects created, 0 changed, 0 found in order",
+        "cluster prepared for tutti.scheduler/v1beta1: 0 objects created, 0 changed, 20 found in order",
+    ]
+
+
+async def test_missing_rights_are_named_before_the_first_write(log: Path) -> None:
+    cluster = FakeCluster(denied={("create", "customresourcedefinitions")})
+    with pytest.raises(ConfigurationError, match=r"create customresourcedefinitions\.apiextensions\.k8s\.io$"):
+        await Running(cluster, log).task
+    assert cluster.writes == []
+
+
+async def test_each_process_gets_its_own_section_of_the_settings(log: Path) -> None:
+    settings = RunSettings(scheduler={"scheduler_name": "mine"}, webhooks={"leave_seconds": 0})
+    running = Running(FakeCluster(), log, settings)
+    await running.until(lambda: all(running.pids(name) for name in NAMES))
+    assert await running.end() == 0
+    assert sorted(line for line in running.noted() if " was told " in line) == [
+        "controllers was told group_api: own",
+        "scheduler was told group_api: own scheduler_name: mine",
+        "webhooks was told group_api: own leave_seconds: 0",
+    ]

@@ -1,0 +1,212 @@
+"""The front door: what a person types. Arguments only; the work is done by the component that is named.
+
+Components are imported when they are asked for: `tutti --help` need not load numpy, nor the scheduler the admission server.
+"""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final
+
+EXIT_CONFIGURATION: Final = 2
+
+_KUBECONFIG_HELP: Final = (
+    "how to reach the cluster (default: the pod's own account, then $KUBECONFIG, then ~/.kube/config)"
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the sub-command of these arguments (default: those of the process); the exit code."""
+    given = parser().parse_args(arguments)
+    if given.end_with_stdin:
+        from install.tether import follow_standard_input  # noqa: PLC0415 (only supervised processes need it)
+
+        follow_standard_input()
+    try:
+        command: Callable[[argparse.Namespace], int] = given.command
+        return command(given)
+    except Exception as error:
+        from api.errors import ConfigurationError  # noqa: PLC0415 (see the module's docstring)
+
+        if not isinstance(error, ConfigurationError):
+            raise
+        sys.stderr.write(f"error: {error}\n")
+        return EXIT_CONFIGURATION
+
+
+def parser() -> argparse.ArgumentParser:
+    """All sub-commands and options."""
+    top = argparse.ArgumentParser(
+        prog="tutti",
+        description="Gang scheduling for ordinary Jobs on any Kubernetes cluster: all pods of a gang start, or none does.",
+        epilog="Exit codes: 0 done, 1 unexpected trouble, 2 cannot start as asked (the message says why), 3 lease lost.",
+    )
+    top.add_argument("--version", action="version", version=f"tutti {_version()}")
+    top.set_defaults(end_with_stdin=False)
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_process(commands, "scheduler", "place gangs whole or not at all, and all other pods that name it", _scheduler)
+    _add_process(
+        commands, "controllers", "make a Workload and a PodGroup for each gang and start its Job", _controllers
+    )
+    webhooks = _add_process(commands, "webhooks", "take Jobs in as gangs: the admission server", _webhooks)
+    webhooks.add_argument("--listen", metavar="HOST:PORT", help="address of the admission server (default: :9443)")
+    webhooks.add_argument(
+        "--url",
+        metavar="URL",
+        help="https://HOST:PORT by which the API server reaches it from a cluster "
+        "that it does not run in (default: through its Service)",
+    )
+    webhooks.add_argument(
+        "--certificates",
+        metavar="FOLDER",
+        help="keep CA and certificate here (default: a Secret in the "
+        "system namespace, with --url a folder in the home directory)",
+    )
+    run = commands.add_parser(
+        "run",
+        help="put Tutti on a cluster and run all of it from here",
+        description="Install what is needed on the cluster, run scheduler, controllers and webhooks from here, each with the "
+        "rights of its own service account, and take the webhook configurations away again at the end.",
+    )
+    _add_common(run, _run)
+    run.add_argument(
+        "--listen",
+        metavar="HOST:PORT",
+        help="address of the admission server (default: a free port on the "
+        "address by which this machine reaches the API server)",
+    )
+    run.add_argument(
+        "--webhook-url",
+        metavar="URL",
+        help="https://HOST:PORT by which the API server reaches it (default: the address it listens on)",
+    )
+    run.add_argument(
+        "--group-api",
+        choices=["auto", "built-in", "own"],
+        help="where Workloads and PodGroups live (default: "
+        "auto, which prefers scheduling.k8s.io/v1beta1 where the server has it)",
+    )
+    uninstall = commands.add_parser(
+        "uninstall",
+        help="take Tutti off a cluster",
+        description="Remove everything of Tutti from the cluster and let go every Job that it holds. May be run again.",
+    )
+    uninstall.add_argument("--kubeconfig", metavar="FILE", help=_KUBECONFIG_HELP)
+    uninstall.set_defaults(command=_uninstall)
+    return top
+
+
+def _add_process(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    purpose: str,
+    command: Callable[[argparse.Namespace], int],
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
+    _add_common(parser, command)
+    parser.add_argument(
+        "--metrics", metavar="ADDRESS", help='HOST:PORT of /livez, /readyz and /metrics, "0" for none (default: :8080)'
+    )
+    parser.add_argument(
+        "--end-with-stdin", action="store_true", help="end when standard input is closed, as `tutti run` needs it"
+    )
+    return parser
+
+
+def _add_common(parser: argparse.ArgumentParser, command: Callable[[argparse.Namespace], int]) -> None:
+    parser.add_argument("--kubeconfig", metavar="FILE", help=_KUBECONFIG_HELP)
+    parser.add_argument("--config", metavar="FILE", help="settings as YAML; options given here come before them")
+    parser.add_argument("--log-format", choices=["text", "json"], help="shape of the log (default: text)")
+    parser.set_defaults(command=command)
+
+
+def _scheduler(given: argparse.Namespace) -> int:
+    from kube.process.logs import configure_logs  # noqa: PLC0415
+    from kube.process.run import run_process  # noqa: PLC0415
+    from kube.process.settings import load_settings  # noqa: PLC0415
+    from scheduler.main import main as process  # noqa: PLC0415
+    from scheduler.settings import SchedulerSettings  # noqa: PLC0415
+
+    settings = load_settings(SchedulerSettings, given.config, **_of_every_process(given))
+    configure_logs(settings.log_format, "scheduler", level=settings.log_level)
+    return run_process(lambda stop: process(settings, stop))
+
+
+def _controllers(given: argparse.Namespace) -> int:
+    from controllers.main import main as process  # noqa: PLC0415
+    from controllers.settings import ControllersSettings  # noqa: PLC0415
+    from kube.process.logs import configure_logs  # noqa: PLC0415
+    from kube.process.run import run_process  # noqa: PLC0415
+    from kube.process.settings import load_settings  # noqa: PLC0415
+
+    settings = load_settings(ControllersSettings, given.config, **_of_every_process(given))
+    configure_logs(settings.log_format, "controllers", level=settings.log_level)
+    return run_process(lambda stop: process(settings, stop))
+
+
+def _webhooks(given: argparse.Namespace) -> int:
+    from kube.process.logs import configure_logs  # noqa: PLC0415
+    from kube.process.run import run_process  # noqa: PLC0415
+    from kube.process.settings import load_settings  # noqa: PLC0415
+    from webhooks.main import main as process  # noqa: PLC0415
+    from webhooks.settings import WebhooksSettings  # noqa: PLC0415
+
+    own = {"listen": given.listen, "url": given.url, "certificates_folder": given.certificates}
+    settings = load_settings(WebhooksSettings, given.config, **_of_every_process(given), **own)
+    configure_logs(settings.log_format, "webhooks", level=settings.log_level)
+    return run_process(lambda stop: process(settings, stop))
+
+
+def _run(given: argparse.Namespace) -> int:
+    from install.run import main as process  # noqa: PLC0415
+    from install.settings import RunSettings  # noqa: PLC0415
+    from kube.process.logs import configure_logs  # noqa: PLC0415
+    from kube.process.run import run_process  # noqa: PLC0415
+    from kube.process.settings import load_settings  # noqa: PLC0415
+
+    settings = load_settings(
+        RunSettings,
+        given.config,
+        kubeconfig=given.kubeconfig,
+        group_api=given.group_api,
+        listen=given.listen,
+        webhook_url=given.webhook_url,
+        log_format=given.log_format,
+    )
+    configure_logs(settings.log_format, "run")
+    front_door = [sys.executable, str(Path(__file__).resolve())]
+    return run_process(lambda stop: process(settings, stop, front_door=front_door))
+
+
+def _uninstall(given: argparse.Namespace) -> int:
+    from install.uninstall import main as process  # noqa: PLC0415
+    from kube.process.logs import configure_logs  # noqa: PLC0415
+    from kube.process.run import run_process  # noqa: PLC0415
+
+    def say(line: str) -> None:
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+
+    async def work(stop: asyncio.Event) -> int:
+        return await process(given.kubeconfig, stop, say=say)
+
+    configure_logs("text", "uninstall")
+    return run_process(work)
+
+
+def _of_every_process(given: argparse.Namespace) -> dict[str, str | None]:
+    return {"kubeconfig": given.kubeconfig, "metrics_address": given.metrics, "log_format": given.log_format}
+
+
+def _version() -> str:
+    try:
+        return version("tutti")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
