@@ -1,0 +1,1 @@
+"""Jobs: observe, plan, execute, once per key and pass."""

@@ -1,0 +1,240 @@
+"""Carries out a plan: one small function per kind of step, in order, stopping at the first that fails.
+
+What the steps rely on: every write names the UID (and mostly the version) of what it changes, so that a stale plan is
+refused by the server; events follow the write they tell about; the client asks for the lease right before each write.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from api.compile import pod_group_for_job
+from api.constants import (
+    EVENT_FAILED_POD_GROUP_CREATE,
+    EVENT_FAILED_WORKLOAD_CREATE,
+    EVENT_POD_GROUP_CREATED,
+    EVENT_WORKLOAD_CREATED,
+    MANAGED,
+)
+from api.job import Job
+from api.podgroup import PodGroup, Workload
+from controllers.announcer import Announcer
+from controllers.fresh import Fresh
+from controllers.jobs import patches
+from controllers.jobs.creation import NameTaken, Outdated, create_or_find
+from controllers.jobs.observed import JobPod
+from controllers.jobs.steps import (
+    AnnotatePods,
+    ConfirmJob,
+    CreatePodGroup,
+    CreateWorkload,
+    PatchJob,
+    Plan,
+    SetPodGroupMinimum,
+    SetWorkloadMinimum,
+    Step,
+    UnlabelPods,
+    Warn,
+)
+from controllers.jobs.store import JobStore
+from controllers.metrics import Metrics
+from kube.client.client import Client, PatchKind
+from kube.client.errors import AnsweredError, Conflict, KubeError, NotFound
+from kube.client.resources import JOBS, PODS, Resource
+from kube.groups.group_api import GroupAPI
+from providers.base import PodMetadata
+from providers.selection import Providers
+
+T = TypeVar("T", Workload, PodGroup)
+
+PODS_AT_ONCE: Final = 16
+
+
+class JobGone(Outdated):
+    """The Job the plan was made for is not there any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What the effects need; one value for the whole life of the process."""
+
+    client: Client
+    group_api: GroupAPI
+    providers: Providers
+    jobs: JobStore
+    workloads: Fresh[Workload]
+    pod_groups: Fresh[PodGroup]
+    announcer: Announcer
+    metrics: Metrics
+
+
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    """What the pass knows by now: the Job, and what it has created."""
+
+    job: Job
+    workload: Workload | None = None
+    group: PodGroup | None = None
+
+
+async def carry_out(plan: Plan, job: Job, tools: Tools) -> None:
+    """Take the steps of the plan.
+
+    Raises:
+        JobGone: the Job is not there any more.
+        Outdated: the server refused a write because something has changed meanwhile.
+        NameTaken: somebody else's object holds the name of ours.
+        KubeError: anything else went wrong, or the lease is gone; the rest of the plan was not done.
+    """
+    progress = _Progress(job)
+    for step in plan.steps:
+        progress = await _take(step, progress, tools)
+
+
+async def _take(step: Step, progress: _Progress, tools: Tools) -> _Progress:
+    match step:
+        case ConfirmJob():
+            return replace(progress, job=await _confirm(progress.job, tools))
+        case CreateWorkload():
+            return replace(progress, workload=await _create_workload(step, progress.job, tools))
+        case CreatePodGroup():
+            return replace(progress, group=await _create_pod_group(step, progress, tools))
+        case PatchJob():
+            return replace(progress, job=await _patch_job(step, progress, tools))
+        case AnnotatePods():
+            association = _association(progress.job, step.group or progress.group, tools)
+            await _patch_pods(step.pods, lambda pod: patches.pod_association_patch(pod.metadata, association), tools)
+        case UnlabelPods():
+            await _patch_pods(step.pods, lambda pod: patches.pod_release_patch(pod.metadata), tools)
+        case SetWorkloadMinimum():
+            await _set_workload_minimum(step, tools)
+        case SetPodGroupMinimum():
+            await _set_group_minimum(step, tools)
+        case Warn():
+            tools.announcer.warn_once(progress.job, reason=step.reason, note=step.note, action=step.action)
+    return progress
+
+
+async def _confirm(job: Job, tools: Tools) -> Job:
+    try:
+        live = msgspec.convert(await tools.client.get(JOBS, job.metadata.name, job.metadata.namespace), Job)
+    except NotFound as error:
+        raise JobGone(f"Job {job.metadata.name} is gone") from error
+    tools.jobs.put(live)
+    if live.metadata.uid != job.metadata.uid:
+        raise JobGone(f"Job {job.metadata.name} is another one now")
+    if live.metadata.is_terminating or _decisive(live) != _decisive(job):
+        raise Outdated(f"Job {job.metadata.name} has changed")
+    return live
+
+
+def _decisive(job: Job) -> object:
+    """What plans are made of; the counts of the status change all the time and mean nothing here."""
+    return job.spec, job.metadata.annotations, job.is_finished, job.status.start_time is None
+
+
+async def _create_workload(step: CreateWorkload, job: Job, tools: Tools) -> Workload:
+    resource = tools.group_api.workloads
+    created, is_new = await _create(
+        resource, step.manifest, Workload, job, tools, failure_reason=EVENT_FAILED_WORKLOAD_CREATE
+    )
+    tools.workloads.note(created)
+    if is_new:
+        note = f"Created Workload {created.metadata.name} for Job {job.metadata.name}"
+        tools.announcer.tell(job, reason=EVENT_WORKLOAD_CREATED, note=note, action="CreateWorkload")
+    return created
+
+
+async def _create_pod_group(step: CreatePodGroup, progress: _Progress, tools: Tools) -> PodGroup:
+    job, resource = progress.job, tools.group_api.pod_groups
+    workload = step.workload or progress.workload
+    if workload is None:
+        raise Outdated("the Workload of this pass was not made")
+    manifest = pod_group_for_job(job, workload, api_version=resource.api_version)
+    created, is_new = await _create(
+        resource, manifest, PodGroup, job, tools, failure_reason=EVENT_FAILED_POD_GROUP_CREATE
+    )
+    tools.pod_groups.note(created)
+    if is_new:
+        note = f"Created PodGroup {created.metadata.name} for Job {job.metadata.name}"
+        tools.announcer.tell(job, reason=EVENT_POD_GROUP_CREATED, note=note, action="CreatePodGroup")
+    return created
+
+
+async def _create(
+    resource: Resource, manifest: dict[str, Any], record: type[T], job: Job, tools: Tools, *, failure_reason: str
+) -> tuple[T, bool]:
+    try:
+        created, origin = await create_or_find(tools.client, resource, manifest, record, job)
+    except NameTaken:
+        tools.metrics.object_created(resource.kind, "taken")
+        raise
+    except AnsweredError as error:
+        tools.metrics.object_created(resource.kind, "failed")
+        if not error.outcome_unknown:
+            note = f"Failed to create {resource.kind} for Job {job.metadata.name}: {error.message}"
+            tools.announcer.warn_once(job, reason=failure_reason, note=note, action=f"Create{resource.kind}")
+        raise
+    except KubeError:
+        tools.metrics.object_created(resource.kind, "failed")
+        raise
+    tools.metrics.object_created(resource.kind, origin)
+    return created, origin == "created"
+
+
+async def _patch_job(step: PatchJob, progress: _Progress, tools: Tools) -> Job:
+    job = progress.job
+    association = _association(job, step.group or progress.group, tools) if step.associate else None
+    body = patches.job_patch(job, step, association)
+    answer = await _patch(JOBS, body, job.metadata.name, job.metadata.namespace, tools)
+    patched = msgspec.convert(answer, Job)
+    tools.jobs.put(patched)
+    return patched
+
+
+def _association(job: Job, group: PodGroup | None, tools: Tools) -> PodMetadata:
+    provider = tools.providers.named(job.spec.template.metadata.label(MANAGED) or "")
+    if group is None or provider is None:
+        raise Outdated(f"Job {job.metadata.name} has no group yet")
+    return provider.association(group)
+
+
+async def _patch_pods(pods: tuple[JobPod, ...], body_of: Callable[[JobPod], patches.Body], tools: Tools) -> None:
+    room = asyncio.Semaphore(PODS_AT_ONCE)
+
+    async def patch(pod: JobPod) -> None:
+        async with room:
+            await _patch(PODS, body_of(pod), pod.metadata.name, pod.metadata.namespace, tools)
+
+    results = await asyncio.gather(*(patch(pod) for pod in pods), return_exceptions=True)
+    failures = [result for result in results if isinstance(result, BaseException)]
+    # The most telling failure first: being outdated is only a reason to look again.
+    for failure in sorted(failures, key=lambda error: isinstance(error, Outdated)):
+        raise failure
+
+
+async def _set_workload_minimum(step: SetWorkloadMinimum, tools: Tools) -> None:
+    metadata = step.workload.metadata
+    body = patches.workload_minimum_patch(step.workload, step.min_count)
+    resource = tools.group_api.workloads
+    answer = await _patch(resource, body, metadata.name, metadata.namespace, tools, kind=PatchKind.JSON)
+    tools.workloads.note(msgspec.convert(answer, Workload))
+
+
+async def _set_group_minimum(step: SetPodGroupMinimum, tools: Tools) -> None:
+    metadata = step.group.metadata
+    body = patches.group_minimum_patch(metadata, step.min_count)
+    answer = await _patch(tools.group_api.pod_groups, body, metadata.name, metadata.namespace, tools)
+    tools.pod_groups.note(msgspec.convert(answer, PodGroup))
+
+
+async def _patch(
+    resource: Resource, body: Any, name: str, namespace: str, tools: Tools, *, kind: PatchKind = PatchKind.MERGE
+) -> dict[str, Any]:
+    try:
+        return await tools.client.patch(resource, body, name, namespace, kind=kind)
+    except (Conflict, NotFound) as error:
+        raise Outdated(str(error)) from error

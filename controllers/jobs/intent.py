@@ -1,0 +1,83 @@
+"""What group a Job should have by its settings, and why it cannot have one: the questions before any plan. Pure."""
+
+from dataclasses import dataclass
+
+from api.constants import (
+    EVENT_INVALID_GANG_SETTINGS,
+    EVENT_NOT_ADMITTED_AS_GANG,
+    EVENT_UNSUPPORTED_WORKLOAD_STRUCTURE,
+    MANAGED,
+)
+from api.errors import InvalidGangSettings
+from api.gang import GroupIntent, Plain, job_intent
+from api.job import Job
+from controllers.jobs.observed import Observed
+from providers.selection import Providers, choose_provider
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a Job cannot have a group: an event reason and a sentence. No reason: nothing worth an event."""
+
+    note: str
+    reason: str = ""
+
+
+def managed_intent(job: Job, providers: Providers) -> GroupIntent | Refusal:
+    """The group of a Job whose template carries our label; the label names its provider."""
+    label = job.spec.template.metadata.label(MANAGED) or ""
+    if providers.named(label) is None:
+        note = f"label {MANAGED} of the pod template names no provider; known are {providers.names}"
+        return Refusal(note, EVENT_INVALID_GANG_SETTINGS)
+    return _intent(job)
+
+
+def _intent(job: Job) -> GroupIntent | Refusal:
+    try:
+        intent = job_intent(job)
+    except InvalidGangSettings as error:
+        return Refusal(str(error), EVENT_INVALID_GANG_SETTINGS)
+    return Refusal(f"runs as an ordinary Job: {intent.reason}") if isinstance(intent, Plain) else intent
+
+
+def structure_problem(seen: Observed) -> Refusal | None:
+    """Why the objects that refer to the Job cannot be its group, None when they can."""
+    reason = EVENT_UNSUPPORTED_WORKLOAD_STRUCTURE
+    if len(seen.workloads) > 1:
+        names = ", ".join(sorted(workload.metadata.name for workload in seen.workloads))
+        return Refusal(f"its pods are placed one by one: more than one Workload refers to it ({names})", reason)
+    workload = seen.workload
+    if workload is None:
+        return None
+    count = len(workload.spec.pod_group_templates)
+    if count != 1:
+        note = f"its pods are placed one by one: Workload {workload.metadata.name} has {count} pod group templates, not one"
+        return Refusal(note, reason)
+    if len(seen.pod_groups) > 1:
+        names = ", ".join(sorted(group.metadata.name for group in seen.pod_groups))
+        note = f"its pods are placed one by one: Workload {workload.metadata.name} has more than one PodGroup ({names})"
+        return Refusal(note, reason)
+    return None
+
+
+def unmanaged_intent(job: Job, providers: Providers) -> GroupIntent | Refusal:
+    """The group that a Job without our label would have, had admission seen it."""
+    intent = _intent(job)
+    if isinstance(intent, Refusal):
+        return intent
+    try:
+        scheduler_name = job.spec.template.spec.scheduler_name
+        provider = choose_provider(providers, annotations=job.metadata.annotations, scheduler_name=scheduler_name)
+    except InvalidGangSettings as error:
+        return Refusal(str(error), EVENT_INVALID_GANG_SETTINGS)
+    return intent if provider is not None else Refusal("its pods belong to a scheduler that is not ours")
+
+
+def too_late(seen: Observed) -> Refusal | None:
+    """Why a Job that runs without a group cannot be given one any more, None when it can."""
+    # Once one pod was told, the others must be too: half a gang would wait for ever.
+    begun = any(pod.names_group for pod in seen.pods)
+    if begun or not any(pod.is_bound for pod in seen.pods):
+        return None
+    note = "runs as an ordinary Job: its first pods were placed before its group could be made"
+    return Refusal(note, EVENT_NOT_ADMITTED_AS_GANG)

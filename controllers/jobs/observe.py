@@ -1,0 +1,138 @@
+"""Collects the facts about one Job: by reference, never by name or owner alone.
+
+A Workload belongs to a Job when its `spec.controllerRef` says so, a PodGroup to a Workload when its `spec.workloadRef` does
+(KEP-5547). Only a name that we are about to use is looked up by name, to see whether it is free. All of it comes from
+stores; the one exception are the pods of a Job that runs without a group, which are listed.
+"""
+
+from collections.abc import Hashable, Iterable
+from typing import Final
+
+from api.compile import JOB_KIND
+from api.constants import JOB_UID_LABEL
+from api.job import Job
+from api.meta import Metadata, controller_of
+from api.names import pod_group_name, workload_name
+from api.podgroup import PodGroup, Workload
+from controllers.fresh import Fresh
+from controllers.jobs.observed import JobPod, Observed, counts_for, group_named_by, needs_pods
+from kube.cache.decoding import ListDecoder
+from kube.cache.store import Indexer, Key
+from kube.client.client import Client
+from kube.client.resources import JOBS, PODS
+
+BY_JOB: Final = "job"
+"""Index of Workloads: (namespace, name) of the Job they name as their controller."""
+
+BY_WORKLOAD: Final = "workload"
+"""Index of PodGroups: (namespace, name) of the Workload they were made from."""
+
+_PODS: Final = ListDecoder(JobPod)
+
+
+def job_of_workload(workload: Workload) -> Key | None:
+    """The Job that a Workload names as its controller, None when it names something else."""
+    reference = workload.spec.controller_ref
+    if reference is None or (reference.api_group, reference.kind) != (JOBS.group, JOB_KIND):
+        return None
+    return (workload.metadata.namespace, reference.name)
+
+
+def owner_job(metadata: Metadata) -> Key | None:
+    """The Job that controls an object, None when something else or nothing does."""
+    owner = controller_of(metadata)
+    if owner is None or (owner.api_version, owner.kind) != (JOBS.api_version, JOB_KIND):
+        return None
+    return (metadata.namespace, owner.name)
+
+
+def _index_workload(workload: Workload) -> Iterable[Hashable]:
+    key = job_of_workload(workload)
+    return () if key is None else (key,)
+
+
+def _index_pod_group(group: PodGroup) -> Iterable[Hashable]:
+    reference = group.spec.workload_ref
+    return () if reference is None else ((group.metadata.namespace, reference.workload_name),)
+
+
+WORKLOAD_INDEXERS: Final[dict[str, Indexer[Workload]]] = {BY_JOB: _index_workload}
+POD_GROUP_INDEXERS: Final[dict[str, Indexer[PodGroup]]] = {BY_WORKLOAD: _index_pod_group}
+
+
+class Observer:
+    """Looks Jobs up in the stores of Workloads and PodGroups."""
+
+    def __init__(self, client: Client, workloads: Fresh[Workload], pod_groups: Fresh[PodGroup]) -> None:
+        self._client = client
+        self._workloads = workloads
+        self._pod_groups = pod_groups
+
+    async def observe(self, job: Job) -> Observed:
+        """The facts about the Job.
+
+        Raises:
+            KubeError: its pods could not be listed.
+        """
+        workloads = tuple(
+            found for found in self._workloads.by_index(BY_JOB, job.metadata.key) if counts_for(found.metadata, job)
+        )
+        groups = self._groups_of(workloads[0], job) if len(workloads) == 1 else ()
+        named = group_named_by(job)
+        named_group = self._pod_groups.get(job.metadata.namespace, named) if named else None
+        if named_group is not None and not counts_for(named_group.metadata, job):
+            named_group = None
+        return Observed(
+            job=job,
+            workloads=workloads,
+            pod_groups=groups,
+            named_group=named_group,
+            name_taken=self._name_taken(job, workloads, named_group or next(iter(groups), None)),
+            pods=await self._pods_of(job) if needs_pods(job) else (),
+        )
+
+    def jobs_of_group(self, group: PodGroup) -> set[Key]:
+        """The Jobs that may be concerned when this group changes."""
+        keys = {owner_job(group.metadata)}
+        if group.spec.workload_ref is not None:
+            workload = self._workloads.get(group.metadata.namespace, group.spec.workload_ref.workload_name)
+            keys.add(job_of_workload(workload) if workload is not None else None)
+        return {key for key in keys if key is not None}
+
+    def _groups_of(self, workload: Workload, job: Job) -> tuple[PodGroup, ...]:
+        found = self._pod_groups.by_index(BY_WORKLOAD, workload.metadata.key)
+        return tuple(group for group in found if counts_for(group.metadata, job))
+
+    def _name_taken(self, job: Job, workloads: tuple[Workload, ...], group: PodGroup | None) -> str:
+        namespace = job.metadata.namespace
+        if not workloads:
+            name = workload_name(job.metadata.name, job.metadata.uid)
+            holder = self._workloads.get(namespace, name)
+            return "" if holder is None else describe_holder("Workload", holder.metadata)
+        templates = workloads[0].spec.pod_group_templates
+        if group is not None or len(workloads) != 1 or len(templates) != 1:
+            return ""
+        found = self._pod_groups.get(namespace, pod_group_name(workloads[0].metadata.name, templates[0].name))
+        return "" if found is None else describe_holder("PodGroup", found.metadata)
+
+    async def _pods_of(self, job: Job) -> tuple[JobPod, ...]:
+        pods: list[JobPod] = []
+        selector = f"{JOB_UID_LABEL}={job.metadata.uid}"
+        async for page in self._client.list_pages(PODS, job.metadata.namespace, label_selector=selector):
+            pods += _PODS.page(page).items
+        return tuple(pod for pod in pods if _is_pod_of(pod, job))
+
+
+def describe_holder(kind: str, holder: Metadata) -> str:
+    """Who holds a name, for people."""
+    if holder.is_terminating:
+        return f"{kind} {holder.name} is being deleted"
+    owner = controller_of(holder)
+    whose = f"belongs to {owner.kind} {owner.name} (UID {owner.uid})" if owner else "was made by somebody else"
+    return f"{kind} {holder.name} {whose}"
+
+
+def _is_pod_of(pod: JobPod, job: Job) -> bool:
+    # The label can be set by anybody who may create pods; the controller reference is checked by the garbage collector.
+    owner = controller_of(pod.metadata)
+    return owner is not None and owner.uid == job.metadata.uid

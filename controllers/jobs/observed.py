@@ -1,0 +1,123 @@
+"""The facts about one Job on which its plan rests.
+
+Everything in here has been sorted already: a Workload or PodGroup that is being deleted, or that belongs to another Job of
+the same name, is not among the facts (it may still hold a name we need, which `name_taken` says).
+"""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from api.constants import GATE, GATE_POD_GROUP, MANAGED, MANAGED_BY, MANAGED_BY_TUTTI, POD_GROUP
+from api.gang import is_managed_template
+from api.job import Job
+from api.meta import NO_METADATA, Metadata, controller_of
+from api.pod import TERMINAL_PHASES
+from api.podgroup import PodGroup, Workload
+
+
+class JobPodSpec(msgspec.Struct, frozen=True, rename="camel"):
+    """`spec` of a Job's pod, as far as it matters here."""
+
+    node_name: str = ""
+
+
+class JobPodStatus(msgspec.Struct, frozen=True):
+    """`status` of a Job's pod, as far as it matters here."""
+
+    phase: str = "Pending"
+
+
+class JobPod(msgspec.Struct, frozen=True):
+    """A pod of a Job: which group it names and whether it has a node."""
+
+    metadata: Metadata = NO_METADATA
+    spec: JobPodSpec = JobPodSpec()
+    status: JobPodStatus = JobPodStatus()
+
+    @property
+    def is_bound(self) -> bool:
+        """True once a scheduler has placed it, even if it has ended since."""
+        return bool(self.spec.node_name)
+
+    @property
+    def names_group(self) -> bool:
+        """True when its annotation says which group it belongs to."""
+        return bool(self.metadata.annotation(POD_GROUP))
+
+    @property
+    def is_managed(self) -> bool:
+        """True while the scheduler holds it back until it names a group."""
+        return self.metadata.label(MANAGED) is not None
+
+    @property
+    def is_over(self) -> bool:
+        """True when it has ended or is being deleted: nothing that is written to it matters any more."""
+        return self.status.phase in TERMINAL_PHASES or self.metadata.is_terminating
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One Job and what belongs to it.
+
+    Attributes:
+        job: the Job.
+        workloads: the Workloads that name it as their controller and count.
+        pod_groups: the PodGroups of the Workload that count; empty unless there is exactly one Workload.
+        named_group: the PodGroup that the pod template names, if it is there and counts.
+        name_taken: what holds the name of a missing Workload or PodGroup, for people; empty when it is free.
+        pods: the Job's pods; looked at only when `needs_pods` says so.
+    """
+
+    job: Job
+    workloads: tuple[Workload, ...] = ()
+    pod_groups: tuple[PodGroup, ...] = ()
+    named_group: PodGroup | None = None
+    name_taken: str = ""
+    pods: tuple[JobPod, ...] = ()
+
+    @property
+    def workload(self) -> Workload | None:
+        """The Workload, None when there is none or more than one."""
+        return self.workloads[0] if len(self.workloads) == 1 else None
+
+
+def group_named_by(job: Job) -> str | None:
+    """Name of the PodGroup that the Job's template names, None when it names none."""
+    return job.spec.template.metadata.annotation(POD_GROUP) or None
+
+
+def is_gated(job: Job) -> bool:
+    """True when admission suspended the Job and it is on us to resume it."""
+    return job.metadata.annotation(GATE) == GATE_POD_GROUP
+
+
+def is_suspended(job: Job) -> bool:
+    """True while the Job controller makes no pods for it."""
+    return bool(job.spec.suspend)
+
+
+def is_over(job: Job) -> bool:
+    """True when nothing is to be done for the Job any more: it has finished or is being deleted."""
+    return job.is_finished or job.metadata.is_terminating
+
+
+def needs_pods(job: Job) -> bool:
+    """True for a managed Job that runs although its template names no group: only its pods can be told now."""
+    return is_managed_template(job) and not is_over(job) and not is_suspended(job) and group_named_by(job) is None
+
+
+def counts_for(metadata: Metadata, job: Job) -> bool:
+    """Whether an object that refers to this Job by name means this one, and will stay.
+
+    One without a controller is a user's own and counts; one whose controller is another Job of the same name does not.
+    """
+    owner = controller_of(metadata)
+    return not metadata.is_terminating and (owner is None or owner.uid == job.metadata.uid)
+
+
+def is_ours(metadata: Metadata, job: Job) -> bool:
+    """Whether we made the object, for exactly this Job."""
+    owner = controller_of(metadata)
+    made_by_us = metadata.annotation(MANAGED_BY) == MANAGED_BY_TUTTI
+    return made_by_us and owner is not None and owner.uid == job.metadata.uid

@@ -1,0 +1,235 @@
+"""What is to be done about one Job, from the facts alone. Pure: the whole behaviour of the controller is decided here.
+
+The rules, in the order of the code:
+
+- A Job that has finished or is being deleted needs nothing; owner references clean up.
+- A Job that admission did not take in stays plain; if it would have been a gang, its user is told once.
+- A managed Job whose template names no group yet gets Workload and PodGroup, then one patch associates its template
+  and opens the gate. If it runs already, its pods are told instead, as long as none has been placed alone.
+- A managed Job whose template names a group keeps it: what is missing of our own is made again under the same name.
+- Whatever cannot be understood, or comes too late, falls back to plain scheduling, in one step and with a reason.
+
+Nothing here changes, adopts or deletes what others made, and a Job at rest plans no steps.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from api.compile import workload_for_job
+from api.constants import EVENT_NAME_TAKEN, EVENT_NOT_ADMITTED_AS_GANG, MANAGED
+from api.gang import GroupIntent, is_managed_template
+from api.names import pod_group_name, template_name, workload_name
+from api.podgroup import PodGroup, SchedulingPolicy, Workload
+from controllers.jobs.intent import Refusal, managed_intent, structure_problem, too_late, unmanaged_intent
+from controllers.jobs.observed import (
+    Observed,
+    group_named_by,
+    is_gated,
+    is_ours,
+    is_over,
+    is_suspended,
+)
+from controllers.jobs.steps import (
+    NOTHING,
+    AnnotatePods,
+    ConfirmJob,
+    CreatePodGroup,
+    CreateWorkload,
+    PatchJob,
+    Plan,
+    SetPodGroupMinimum,
+    SetWorkloadMinimum,
+    Step,
+    UnlabelPods,
+    Warn,
+)
+from providers.selection import Providers
+
+NAME_TAKEN_SECONDS: Final = 2.0
+"""How soon to look again for a name that somebody else holds; looking costs no request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What plans depend on beside the facts: the providers, and the `apiVersion` of the group API in force."""
+
+    providers: Providers
+    group_api_version: str
+
+
+def plan(seen: Observed, rules: Rules) -> Plan:
+    """The steps that bring one Job nearer to what it should be; none when it is there."""
+    job = seen.job
+    if is_over(job):
+        return NOTHING
+    if not is_managed_template(job):
+        return _plan_unmanaged(seen, rules)
+    intent = managed_intent(job, rules.providers)
+    if group_named_by(job):
+        return _plan_associated(seen, intent, rules)
+    return _plan_unassociated(seen, intent, rules)
+
+
+# --- a Job that admission did not take in --------------------------------------------------------------------------------
+
+
+def _plan_unmanaged(seen: Observed, rules: Rules) -> Plan:
+    steps: list[Step] = []
+    if is_gated(seen.job):
+        steps.append(PatchJob(open_gate=True))
+    intent = unmanaged_intent(seen.job, rules.providers)
+    if isinstance(intent, Refusal):
+        steps += _warning(intent, action="Admit")
+    elif structure_problem(seen) is None:
+        note = (
+            "runs as an ordinary Job, its pods are placed one by one: Tutti did not see its creation; "
+            "delete it and create it again to have its pods start together"
+        )
+        steps.append(Warn(EVENT_NOT_ADMITTED_AS_GANG, note, action="Admit"))
+    return Plan(tuple(steps))
+
+
+# --- a managed Job whose template names no group yet ---------------------------------------------------------------------
+
+
+def _plan_unassociated(seen: Observed, intent: GroupIntent | Refusal, rules: Rules) -> Plan:
+    if isinstance(intent, Refusal):
+        if seen.job.spec.scheduling is not None and not is_gated(seen.job):
+            # The cluster's own Job controller makes this Job's group; there is no gate to open.
+            return NOTHING
+        return _fall_back(seen, Refusal(intent.note, intent.reason or EVENT_NOT_ADMITTED_AS_GANG))
+    problem = structure_problem(seen) or too_late(seen)
+    if problem is not None:
+        return _fall_back(seen, problem)
+    if seen.name_taken:
+        return _wait_for_name(seen)
+    group = seen.pod_groups[0] if seen.pod_groups else None
+    steps = _creations(seen, intent, group, rules)
+    steps += _minimum(seen, intent, seen.workload, group)
+    steps += _association(seen, group) if is_suspended(seen.job) else _late_association(seen, group)
+    return Plan(tuple(steps))
+
+
+def _association(seen: Observed, group: PodGroup | None) -> list[Step]:
+    # A template that pods were made from is frozen until the Job controller has seen the suspension and cleared the start time.
+    if seen.job.status.start_time is not None:
+        return []
+    return [PatchJob(associate=True, group=group, open_gate=is_gated(seen.job))]
+
+
+def _late_association(seen: Observed, group: PodGroup | None) -> list[Step]:
+    steps: list[Step] = []
+    untold = tuple(pod for pod in seen.pods if not pod.names_group and not pod.is_over)
+    if untold:
+        steps.append(AnnotatePods(untold, group))
+    if is_gated(seen.job):
+        steps.append(PatchJob(open_gate=True))
+    return steps
+
+
+# --- a managed Job whose template names its group ------------------------------------------------------------------------
+
+
+def _plan_associated(seen: Observed, intent: GroupIntent | Refusal, rules: Rules) -> Plan:
+    group = seen.named_group
+    steps: list[Step] = []
+    if _can_remake(seen):
+        if seen.name_taken:
+            return _wait_for_name(seen)
+        if isinstance(intent, GroupIntent) or seen.workload is not None:
+            steps += _creations(seen, intent, group, rules)
+        elif group is None:
+            return Plan(tuple(_warning(intent, action="CreateWorkload")))
+    if isinstance(intent, Refusal):
+        steps += _warning(intent, action="FollowParallelism")
+    else:
+        steps += _minimum(seen, intent, seen.workload, group)
+    steps += _gate_of_associated(seen, made_group=any(isinstance(step, CreatePodGroup) for step in steps), rules=rules)
+    return Plan(tuple(steps))
+
+
+def _can_remake(seen: Observed) -> bool:
+    """Whether something of the named group is missing that we would make under exactly that name."""
+    workload = seen.workload
+    if workload is None:
+        name = workload_name(seen.job.metadata.name, seen.job.metadata.uid)
+        group = pod_group_name(name, template_name(seen.job.metadata.name))
+        return not seen.workloads and group == group_named_by(seen.job)
+    templates = workload.spec.pod_group_templates
+    if seen.named_group is not None or len(templates) != 1:
+        return False
+    return pod_group_name(workload.metadata.name, templates[0].name) == group_named_by(seen.job)
+
+
+def _gate_of_associated(seen: Observed, *, made_group: bool, rules: Rules) -> list[Step]:
+    job, gated = seen.job, is_gated(seen.job)
+    renewable = is_suspended(job) and job.status.start_time is None
+    if renewable and (made_group or _is_stale(seen, rules)):
+        return [PatchJob(associate=True, group=None if made_group else seen.named_group, open_gate=gated)]
+    return [PatchJob(open_gate=True)] if gated else []
+
+
+def _is_stale(seen: Observed, rules: Rules) -> bool:
+    """Whether the template ties its pods to a predecessor of the group."""
+    template = seen.job.spec.template.metadata
+    provider = rules.providers.named(template.label(MANAGED) or "")
+    if provider is None or seen.named_group is None:
+        return False
+    wanted = provider.association(seen.named_group)
+    return any(template.annotation(key) != value for key, value in wanted.annotations.items())
+
+
+# --- shared --------------------------------------------------------------------------------------------------------------
+
+
+def _creations(seen: Observed, intent: GroupIntent | Refusal, group: PodGroup | None, rules: Rules) -> list[Step]:
+    steps: list[Step] = []
+    if seen.workload is None and isinstance(intent, GroupIntent):
+        steps.append(CreateWorkload(workload_for_job(seen.job, intent, api_version=rules.group_api_version)))
+    if group is None:
+        steps.append(CreatePodGroup(seen.workload))
+    return [ConfirmJob(), *steps] if steps else []
+
+
+def _minimum(seen: Observed, intent: GroupIntent, workload: Workload | None, group: PodGroup | None) -> list[Step]:
+    """An elastic gang's minimum follows its parallelism, unless it was taken from a Workload that is not ours."""
+    if not intent.elastic or (workload is not None and not is_ours(workload.metadata, seen.job)):
+        return []
+    steps: list[Step] = []
+    templates = workload.spec.pod_group_templates if workload is not None else ()
+    if workload is not None and templates and _differs(templates[0].scheduling_policy, intent.min_count):
+        steps.append(SetWorkloadMinimum(workload, intent.min_count))
+    ours = group is not None and is_ours(group.metadata, seen.job)
+    if group is not None and ours and _differs(group.spec.scheduling_policy, intent.min_count):
+        steps.append(SetPodGroupMinimum(group, intent.min_count))
+    return steps
+
+
+def _differs(policy: SchedulingPolicy, min_count: int) -> bool:
+    return policy.gang is not None and policy.gang.min_count != min_count
+
+
+def _wait_for_name(seen: Observed) -> Plan:
+    note = f"waits for a name: {seen.name_taken}"
+    return Plan((Warn(EVENT_NAME_TAKEN, note, action="CreateGroup"),), look_again_seconds=NAME_TAKEN_SECONDS)
+
+
+def _fall_back(seen: Observed, problem: Refusal) -> Plan:
+    """Gives the Job to plain scheduling: opens the gate with a patch that takes our label away, or frees its pods."""
+    steps: list[Step] = []
+    job, gated = seen.job, is_gated(seen.job)
+    if is_suspended(job):
+        if job.status.start_time is None or gated:
+            steps.append(PatchJob(unmanage=job.status.start_time is None, open_gate=gated))
+    else:
+        held = tuple(p for p in seen.pods if p.is_managed and not (p.is_bound or p.names_group or p.is_over))
+        if held:
+            steps.append(UnlabelPods(held))
+        if gated:
+            steps.append(PatchJob(open_gate=True))
+    steps += _warning(problem, action="FallBack")
+    return Plan(tuple(steps))
+
+
+def _warning(refusal: Refusal, *, action: str) -> list[Step]:
+    return [Warn(refusal.reason, refusal.note, action=action)] if refusal.reason else []

@@ -1,0 +1,113 @@
+"""The effects a pass over a Job may have, as values. What each does to the API server is in `controllers.jobs.execute`."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from api.podgroup import PodGroup, Workload
+from controllers.jobs.observed import JobPod
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmJob:
+    """Reads the Job from the server and ends the pass unless it is still the one the plan was made for.
+
+    Comes before every creation: the store may hold a Job whose deletion nobody reported.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class CreateWorkload:
+    """Creates the Workload from its manifest."""
+
+    manifest: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CreatePodGroup:
+    """Creates the PodGroup from the template of a Workload; None stands for the one this pass has just created."""
+
+    workload: Workload | None
+
+
+@dataclass(frozen=True, slots=True)
+class PatchJob:
+    """One patch of the Job, valid only for the version the plan was made for.
+
+    Attributes:
+        associate: write what ties the pods to the group into the template.
+        group: that group; None stands for the one this pass has just created.
+        unmanage: take our label off the template.
+        open_gate: resume the Job if it is suspended, and take the gate annotation off.
+    """
+
+    associate: bool = False
+    group: PodGroup | None = None
+    unmanage: bool = False
+    open_gate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatePods:
+    """Tells existing pods which group they belong to; None stands for the group this pass has just created."""
+
+    pods: tuple[JobPod, ...]
+    group: PodGroup | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnlabelPods:
+    """Gives existing pods back to plain scheduling."""
+
+    pods: tuple[JobPod, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetWorkloadMinimum:
+    """Changes the minimum in the one template of our Workload."""
+
+    workload: Workload
+    min_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetPodGroupMinimum:
+    """Changes the minimum of our PodGroup."""
+
+    group: PodGroup
+    min_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Warn:
+    """Says something to the Job's user, once, as a Warning event."""
+
+    reason: str
+    note: str
+    action: str
+
+
+Step = (
+    ConfirmJob
+    | CreateWorkload
+    | CreatePodGroup
+    | PatchJob
+    | AnnotatePods
+    | UnlabelPods
+    | SetWorkloadMinimum
+    | SetPodGroupMinimum
+    | Warn
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Steps in the order in which they must happen; a step that fails ends the pass.
+
+    `look_again_seconds` asks for another pass although nothing may happen by then.
+    """
+
+    steps: tuple[Step, ...] = ()
+    look_again_seconds: float | None = None
+
+
+NOTHING: Final = Plan()

@@ -1,0 +1,76 @@
+"""What the controllers count. Names are an interface: dashboards and alerts in `config/` use them."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from api.constants import (
+    METRIC_API_REQUEST_SECONDS,
+    METRIC_JOB_OBJECTS_CREATED,
+    METRIC_RECONCILE_ERRORS,
+    METRIC_RECONCILE_QUEUE_DEPTH,
+    METRIC_RECONCILE_SECONDS,
+)
+
+_BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class Metrics:
+    """The controllers' metrics in one registry."""
+
+    def __init__(self, registry: CollectorRegistry, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._requests = Histogram(
+            METRIC_API_REQUEST_SECONDS,
+            "Requests to the API server.",
+            ["verb", "resource", "code"],
+            buckets=_BUCKETS,
+            registry=registry,
+        )
+        self._created = Counter(
+            METRIC_JOB_OBJECTS_CREATED,
+            "Attempts to create a Workload or PodGroup, by outcome: created, found (an earlier attempt of ours), taken, failed.",
+            ["kind", "result"],
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            METRIC_RECONCILE_SECONDS,
+            "Duration of one pass over one object, requests included.",
+            ["kind"],
+            buckets=_BUCKETS,
+            registry=registry,
+        )
+        self._errors = Counter(
+            METRIC_RECONCILE_ERRORS,
+            "Passes that ended with an error and will be repeated.",
+            ["kind"],
+            registry=registry,
+        )
+        self._depth = Gauge(METRIC_RECONCILE_QUEUE_DEPTH, "Objects that wait for a pass.", ["kind"], registry=registry)
+
+    def request(self, verb: str, resource: str, code: str, seconds: float) -> None:
+        """A request was answered, or failed; fits the client's `observe`."""
+        self._requests.labels(verb, resource, code).observe(seconds)
+
+    def object_created(self, kind: str, result: str) -> None:
+        """One attempt to create an object of that kind ended so."""
+        self._created.labels(kind, result).inc()
+
+    def follow_queue(self, kind: str, depth: Callable[[], float]) -> None:
+        """Read the depth of that kind's queue whenever somebody asks."""
+        self._depth.labels(kind).set_function(depth)
+
+    @contextmanager
+    def reconciling(self, kind: str) -> Iterator[None]:
+        """Measure one pass; an exception that leaves it counts as an error."""
+        started = self._clock()
+        try:
+            yield
+        except Exception:
+            self._errors.labels(kind).inc()
+            raise
+        finally:
+            self._seconds.labels(kind).observe(self._clock() - started)

@@ -1,0 +1,175 @@
+"""All parts of the controllers, wired: stores, informers, work queue, reconciler, events.
+
+A kind is watched by exactly one of the two watchers: Jobs by kopf, Workloads and PodGroups by informers, whose handlers run
+after their store has changed and enqueue the Job concerned. Nothing is reconciled before the informers have listed.
+"""
+
+import asyncio
+import gc
+import random as randomness
+from collections.abc import Callable
+from typing import Final, Literal
+
+from api.constants import CONTROLLERS_NAME
+from api.job import Job
+from api.podgroup import PodGroup, Workload
+from controllers.announcer import Announcer
+from controllers.fresh import Fresh
+from controllers.job_watch import job_registry, kopf_settings, watch_jobs
+from controllers.jobs.execute import Tools
+from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS, Observer, job_of_workload, owner_job
+from controllers.jobs.plan import Rules
+from controllers.jobs.reconcile import KIND, JobReconciler
+from controllers.jobs.store import JobStore
+from controllers.metrics import Metrics
+from controllers.settings import ControllersSettings
+from kube.cache.decoding import ListDecoder
+from kube.cache.informer import Change, Informer
+from kube.cache.store import Key
+from kube.cache.workqueue import WorkQueue
+from kube.client.client import Client
+from kube.client.events import EventRecorder
+from kube.groups.group_api import GroupAPI
+from providers.selection import standard_providers
+
+SILENT_SECONDS: Final = 600.0
+"""An informer that has heard nothing for so long is stuck: bookmarks come about every minute."""
+
+RESYNC_SPREAD: Final = 0.1
+"""A resync spreads its Jobs over this part of the period, so that it never blocks the loop."""
+
+FLUSH_SECONDS: Final = 2.0
+
+_GC_THRESHOLDS: Final = (200_000, 50, 1_000)
+"""The stores are many small objects that make no cycles: looking for cycles among them often is lost time."""
+
+
+class Operator:
+    """The controllers of one process. The client is expected to refuse writes while the lease is not held."""
+
+    def __init__(
+        self,
+        client: Client,
+        group_api: GroupAPI,
+        settings: ControllersSettings,
+        *,
+        metrics: Metrics,
+        random: randomness.Random,
+    ) -> None:
+        self._client = client
+        self._settings = settings
+        self._random = random
+        self._running = False
+        self.jobs = JobStore()
+        self.workloads = Informer(client, group_api.workloads, ListDecoder(Workload), indexers=WORKLOAD_INDEXERS)
+        self.pod_groups = Informer(client, group_api.pod_groups, ListDecoder(PodGroup), indexers=POD_GROUP_INDEXERS)
+        self._recorder = EventRecorder(client, component=CONTROLLERS_NAME, instance=settings.identity)
+        announcer = Announcer(self._recorder)
+        workloads = Fresh(self.workloads.store, WORKLOAD_INDEXERS)
+        pod_groups = Fresh(self.pod_groups.store, POD_GROUP_INDEXERS)
+        providers = standard_providers(
+            scheduler_name=settings.scheduler_name, default_provider=settings.default_provider
+        )
+        tools = Tools(
+            client=client,
+            group_api=group_api,
+            providers=providers,
+            jobs=self.jobs,
+            workloads=workloads,
+            pod_groups=pod_groups,
+            announcer=announcer,
+            metrics=metrics,
+        )
+        self._observer = Observer(client, workloads, pod_groups)
+        rules = Rules(providers, group_api.workloads.api_version)
+        self.queue: WorkQueue[Key] = WorkQueue(
+            JobReconciler(tools, self._observer, rules), workers=settings.workers, random=random
+        )
+        metrics.follow_queue(KIND, lambda: float(len(self.queue)))
+        self.jobs.on_change(self.queue.add)
+        self.jobs.on_leave(announcer.forget)
+        self.workloads.add_handler(workloads.caught_up)
+        self.workloads.add_handler(self._workload_changed)
+        self.pod_groups.add_handler(pod_groups.caught_up)
+        self.pod_groups.add_handler(self._pod_group_changed)
+
+    async def run(self) -> None:
+        """Work until cancelled.
+
+        Raises:
+            WatchEnded: Jobs cannot be watched any more.
+        """
+        usual_thresholds = gc.get_threshold()
+        gc.set_threshold(*_GC_THRESHOLDS)
+        self._running = True
+        events = asyncio.ensure_future(self._recorder.run())
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self.workloads.run())
+                group.create_task(self.pod_groups.run())
+                await self.workloads.synced.wait()
+                await self.pod_groups.synced.wait()
+                gc.freeze()
+                group.create_task(self.queue.run())
+                group.create_task(self._resync())
+                group.create_task(watch_jobs(job_registry(self._client.credentials, self._deliver()), kopf_settings()))
+        finally:
+            self._running = False
+            gc.unfreeze()
+            gc.set_threshold(*usual_thresholds)
+            await self._recorder.flush(FLUSH_SECONDS)
+            events.cancel()
+
+    def stuck(self) -> str | None:
+        """Why the process should be restarted, None while all is well. A process that waits for its lease is well."""
+        if not self._running:
+            return None
+        for kind, informer in (("Workloads", self.workloads), ("PodGroups", self.pod_groups)):
+            silence_seconds = informer.last_heard_seconds()
+            if silence_seconds > SILENT_SECONDS:
+                return f"nothing was heard of {kind} for {silence_seconds:.0f} s"
+        return None
+
+    def unready(self) -> str | None:
+        """Why the process does not work yet, None when it does. A process that waits for its lease is ready to take over."""
+        if self._running and not (self.workloads.synced.is_set() and self.pod_groups.synced.is_set()):
+            return "Workloads and PodGroups are not listed yet"
+        return None
+
+    async def _resync(self) -> None:
+        period_seconds = self._settings.resync_seconds
+        while True:
+            await asyncio.sleep(period_seconds)
+            for key in self.jobs.keys():  # noqa: SIM118 (the store is no mapping)
+                self.queue.add_after(key, self._random.uniform(0, period_seconds * RESYNC_SPREAD))
+
+    def _deliver(self) -> Callable[[Literal["put", "remove"], Job], None]:
+        loop = asyncio.get_running_loop()
+        actions = {"put": self.jobs.put, "remove": self.jobs.remove}
+
+        def deliver(action: Literal["put", "remove"], job: Job) -> None:
+            loop.call_soon_threadsafe(actions[action], job)
+
+        return deliver
+
+    def _workload_changed(self, change: Change[Workload]) -> None:
+        workload = change.new if change.new is not None else change.old
+        if workload is not None:
+            self._add({job_of_workload(workload), owner_job(workload.metadata)})
+
+    def _pod_group_changed(self, change: Change[PodGroup]) -> None:
+        group = change.new if change.new is not None else change.old
+        if change.old is not None and change.new is not None and _same_but_status(change.old, change.new):
+            return
+        if group is not None:
+            self._add(self._observer.jobs_of_group(group))
+
+    def _add(self, keys: "set[Key] | set[Key | None]") -> None:
+        for key in keys:
+            if key is not None and self.jobs.get(key) is not None:
+                self.queue.add(key)
+
+
+def _same_but_status(old: PodGroup, new: PodGroup) -> bool:
+    """Whether only the status moved, which the scheduler does all the time and which means nothing to us."""
+    return old.spec == new.spec and old.metadata.is_terminating == new.metadata.is_terminating

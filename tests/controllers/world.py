@@ -1,0 +1,124 @@
+"""The controllers' stores and reconciler on top of the cluster in memory, as one process would hold them."""
+
+from typing import Any, cast
+
+import msgspec
+from prometheus_client import CollectorRegistry
+
+from api.job import Job
+from api.podgroup import PodGroup, Workload
+from controllers.announcer import Announcer
+from controllers.fresh import Fresh
+from controllers.jobs.execute import Tools
+from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS, Observer
+from controllers.jobs.plan import Rules
+from controllers.jobs.reconcile import JobReconciler
+from controllers.jobs.store import JobStore
+from controllers.metrics import Metrics
+from kube.cache.informer import Change
+from kube.cache.store import Store
+from kube.client.client import Client
+from kube.client.errors import KubeError
+from kube.client.resources import JOBS
+from kube.groups.group_api import OWN
+from providers.selection import standard_providers
+from tests.controllers.builders import GROUP_API_VERSION, NAMESPACE
+from tests.controllers.fake_cluster import FakeCluster
+
+MOST_PASSES = 25
+
+
+class RecordedEvents:
+    """Events as (reason, note), in the order in which they were recorded; `at` has the writes done before each."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self.told: list[tuple[str, str]] = []
+        self.at: list[int] = []
+        self._cluster = cluster
+
+    @property
+    def reasons(self) -> list[str]:
+        return [reason for reason, _ in self.told]
+
+    def record(self, regarding: Any, *, reason: str, note: str, **_: Any) -> None:
+        assert regarding.kind == "Job"
+        self.told.append((reason, note))
+        self.at.append(len(self._cluster.written()))
+
+
+class World:
+    """One process. `look` does what informers and kopf do; a second World on the same cluster is a restart."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self.cluster = cluster
+        self.now = 1000.0
+        self.events = RecordedEvents(cluster)
+        self.registry = CollectorRegistry()
+        self.jobs = JobStore()
+        self._workloads: Store[Workload] = Store(WORKLOAD_INDEXERS)
+        self._groups: Store[PodGroup] = Store(POD_GROUP_INDEXERS)
+        self.workloads = Fresh(self._workloads, WORKLOAD_INDEXERS, clock=lambda: self.now)
+        self.groups = Fresh(self._groups, POD_GROUP_INDEXERS, clock=lambda: self.now)
+        client = cast("Client", cluster)
+        providers = standard_providers()
+        tools = Tools(
+            client=client,
+            group_api=OWN,
+            providers=providers,
+            jobs=self.jobs,
+            workloads=self.workloads,
+            pod_groups=self.groups,
+            announcer=Announcer(self.events),
+            metrics=Metrics(self.registry),
+        )
+        observer = Observer(client, self.workloads, self.groups)
+        self.reconcile = JobReconciler(tools, observer, Rules(providers, GROUP_API_VERSION))
+        self.look()
+
+    def look(self) -> None:
+        """Make the stores equal to the cluster."""
+        self.look_at_jobs()
+        _follow(self._workloads, self.cluster.all(OWN.workloads), Workload, self.workloads)
+        _follow(self._groups, self.cluster.all(OWN.pod_groups), PodGroup, self.groups)
+
+    def look_at_jobs(self) -> None:
+        live = [msgspec.convert(found, Job) for found in self.cluster.all(JOBS)]
+        for key in self.jobs.keys():  # noqa: SIM118
+            known = self.jobs.get(key)
+            if known is not None and all(found.metadata.uid != known.metadata.uid for found in live):
+                self.jobs.remove(known)
+        for found in live:
+            self.jobs.put(found)
+
+    async def once(self, name: str = "train") -> float | None:
+        """One pass."""
+        return await self.reconcile((NAMESPACE, name))
+
+    async def settle(self, name: str = "train") -> None:
+        """Passes, with fresh stores and retries after errors, until one of them writes nothing."""
+        for _ in range(MOST_PASSES):
+            self.look()
+            before = self.cluster.writes
+            try:
+                await self.once(name)
+            except KubeError:
+                continue
+            if self.cluster.writes == before:
+                return
+        raise AssertionError(f"no rest after {MOST_PASSES} passes: {self.cluster.calls[-12:]}")
+
+    def counted(self, kind: str, result: str) -> float:
+        """The value of the creation counter."""
+        labels = {"kind": kind, "result": result}
+        return self.registry.get_sample_value("tutti_job_objects_created_total", labels) or 0.0
+
+
+def _follow(store: Store[Any], manifests: list[dict[str, Any]], record: type[Any], fresh: Fresh[Any]) -> None:
+    live = {item.metadata.key: item for item in (msgspec.convert(found, record) for found in manifests)}
+    for old in store.all():
+        if old.metadata.key not in live:
+            store.remove(*old.metadata.key)
+            fresh.caught_up(Change("deleted", old, None))
+    for item in live.values():
+        before = store.put(item)
+        fresh.caught_up(Change("updated" if before else "added", before, item))
