@@ -1,0 +1,56 @@
+"""What is due when: one small heap for everything that must happen later unless it becomes pointless.
+
+An entry is looked at again when it is due, so nothing has to be cancelled: whoever handles it checks first whether it
+still matters.
+"""
+
+import heapq
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+
+
+class Agenda(Generic[K]):
+    """Keys with a due time. A key is in it once, at the earliest time asked for."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """`clock` gives monotonic seconds."""
+        self._clock = clock
+        self._heap: list[tuple[float, int, K]] = []
+        self._due: dict[K, float] = {}
+        self._counter = 0
+
+    def __len__(self) -> int:
+        return len(self._due)
+
+    def add(self, key: K, in_seconds: float) -> None:
+        """Note that `key` is due in so many seconds, unless it is due earlier already."""
+        at = self._clock() + in_seconds
+        known = self._due.get(key)
+        if known is not None and known <= at:
+            return
+        self._due[key] = at
+        self._counter += 1
+        heapq.heappush(self._heap, (at, self._counter, key))
+
+    def discard(self, key: K) -> None:
+        """Forget the key."""
+        self._due.pop(key, None)
+
+    def take_due(self) -> list[K]:
+        """The keys that are due now; they leave the agenda."""
+        now = self._clock()
+        taken: list[K] = []
+        while self._heap and self._heap[0][0] <= now:
+            at, _, key = heapq.heappop(self._heap)
+            if self._due.get(key) == at:
+                del self._due[key]
+                taken.append(key)
+        return taken
+
+    def next_due_seconds(self) -> float | None:
+        """Seconds until the next key is due (0 when one is), None when the agenda is empty."""
+        while self._heap and self._due.get(self._heap[0][2]) != self._heap[0][0]:
+            heapq.heappop(self._heap)
+        return max(0.0, self._heap[0][0] - self._clock()) if self._heap else None

@@ -1,0 +1,160 @@
+"""What becomes of a decided pod until the watch confirms it: the bookkeeping between the binder and the core.
+
+A pod stays assumed while nothing certain is known. It is given back only when the server said, or a read showed, that it is
+not on its node; an assumption that merely grew old is read, never guessed about.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from api.pod import Pod
+from kube.client.client import Client
+from kube.client.errors import KubeError, NotFound
+from kube.client.resources import PODS
+from scheduler.queue.queue import Queue
+from scheduler.reporting.reporter import Reporter
+from scheduler.state.cluster import ClusterState
+from scheduler.state.records import PodRecord, StateChange
+from scheduler.writes.binder import Bind
+from scheduler.writes.lanes import WriteLanes
+
+_AGAIN_SECONDS: Final = 30.0
+"""An assumption that was read and is still open is looked at again after this time."""
+
+_PODS: Final = msgspec.json.Decoder(Pod)
+"""A pod's raw fields exist in JSON only, so what the client decoded is encoded again for this rare read."""
+
+
+class Assumptions:
+    """The binder's `Ledger`: translates what became of binds into calls of state, queue and reporter."""
+
+    def __init__(
+        self,
+        *,
+        client: Client,
+        lanes: WriteLanes,
+        state: ClusterState,
+        queue: Queue,
+        reporter: Reporter,
+        wake: Callable[[], None],
+        clock: Callable[[], float],
+        assume_seconds: float,
+    ) -> None:
+        """`wake` is called when the loop may have something to do."""
+        self._client = client
+        self._lanes = lanes
+        self._clock = clock
+        self._assume_seconds = assume_seconds
+        self._open: set[str] = set()
+        self._expiry_due: float | None = None
+        self._last_deadline = clock()
+        self._state = state
+        self._queue = queue
+        self._reporter = reporter
+        self._wake = wake
+
+    # --- for the loop ------------------------------------------------------------------------------------------------
+
+    @property
+    def open_binds(self) -> int:
+        """Binds that were decided and of which nobody knows yet how they ended."""
+        return len(self._open)
+
+    def assume(self, bind: Bind) -> None:
+        """Count the pod on its node from now on.
+
+        Raises:
+            UnknownPod: it is not there, or has a node already.
+        """
+        self._last_deadline = self._clock() + self._assume_seconds
+        change = self._state.assume(bind.uid, bind.node_name, self._last_deadline)
+        self._open.add(bind.uid)
+        if self._expiry_due is None:
+            self._expiry_due = self._last_deadline
+        if change:
+            self._queue.woken(change, self._state)
+
+    def next_due_seconds(self) -> float | None:
+        """When `recheck_old` has something to do, None when nothing is assumed."""
+        return None if self._expiry_due is None else max(0.0, self._expiry_due - self._clock())
+
+    def recheck_old(self) -> None:
+        """Queue a read of every pod that is still assumed after its time, though its bind has ended."""
+        now = self._clock()
+        if self._expiry_due is None or now < self._expiry_due:
+            return
+        late = self._state.expire(now)
+        for uid in late:
+            pod = self._state.pod(uid)
+            if pod is not None and uid not in self._open:
+                self._lanes.bind(partial(self._recheck, pod))
+        if late:
+            self._expiry_due = now + _AGAIN_SECONDS
+        else:
+            self._expiry_due = self._last_deadline if self._last_deadline > now else None
+
+    # --- for the binder ----------------------------------------------------------------------------------------------
+
+    def obstacle(self, bind: Bind) -> str | None:
+        """Why the bind must not be sent: what the core knows, or that the pod was decided upon anew meanwhile."""
+        assumption = self._state.assumption(bind.uid)
+        if assumption is not None and (assumption.node_name, assumption.node_uid) != (bind.node_name, bind.node_uid):
+            return "the pod was given another node meanwhile"
+        return self._state.bind_obstacle(bind.uid)
+
+    def bound(self, bind: Bind) -> None:
+        """The watch will confirm it; until then the server's word counts."""
+        self._open.discard(bind.uid)
+        self._reporter.bound(bind.uid, bind.node_name)
+        self._wake()
+
+    def failed(self, bind: Bind, reason: str) -> None:  # noqa: ARG002 (part of the Ledger; the binder logs it)
+        """Give the room back and let the pod go through a cycle, after a pause."""
+        self._give_back(bind.uid, bind.node_name)
+
+    def forbidden(self, bind: Bind, reason: str) -> None:
+        """As `failed`, and say so where people look."""
+        self._reporter.forbidden(bind.uid, reason)
+        self._give_back(bind.uid, bind.node_name)
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    async def _recheck(self, pod: PodRecord) -> str:
+        try:
+            found = await self._client.get(PODS, pod.name, pod.namespace)
+        except NotFound:
+            self._apply(self._state.remove_pod(pod.namespace, pod.name, pod.uid))
+            return "gone"
+        except KubeError:
+            return "unknown"
+        live = _PODS.decode(msgspec.json.encode(found))
+        if live.metadata.uid != pod.uid:
+            self._apply(self._state.remove_pod(pod.namespace, pod.name, pod.uid))
+            return "gone"
+        if live.spec.node_name:
+            self._apply(self._state.upsert_pod(live))
+            return "bound"
+        assumption = self._state.assumption(pod.uid)
+        if assumption is not None:
+            self._give_back(pod.uid, assumption.node_name)
+        return "unbound"
+
+    def _give_back(self, pod_uid: str, node_name: str) -> None:
+        self._open.discard(pod_uid)
+        assumption = self._state.assumption(pod_uid)
+        if assumption is None or assumption.node_name != node_name:
+            self._wake()
+            return
+        key = self._state.item_of(pod_uid)
+        if key is not None:
+            self._queue.bind_failed(key)
+        self._apply(self._state.forget(pod_uid))
+
+    def _apply(self, change: StateChange) -> None:
+        if change:
+            self._queue.woken(change, self._state)
+            self._reporter.changed(change)
+        self._wake()

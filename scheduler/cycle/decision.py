@@ -1,0 +1,28 @@
+"""What a cycle decides."""
+
+from typing import Literal
+
+import msgspec
+
+from scheduler.state.records import ItemKey
+
+Verdict = Literal["scheduled", "unschedulable", "error", "nothing"]
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """The outcome for one item. `bindings` is empty unless, with them, `need` members have their place.
+
+    `nothing` means that there was nothing to place. `scheduled` may come with `failures`: members beyond the minimum that
+    found no room and will be tried again.
+    """
+
+    key: ItemKey
+    verdict: Verdict
+    bindings: tuple[tuple[str, str], ...] = ()
+    """(pod UID, node name)."""
+    failures: tuple[tuple[str, str], ...] = ()
+    """(pod UID, message for people)."""
+    condition_message: str = ""
+    scheduled_so_far: int = 0
+    """Members that had their place before this decision: assumed, bound, succeeded."""
+    need: int = 1

@@ -1,0 +1,62 @@
+"""The static filters of one set of rules, evaluated for all nodes and kept current.
+
+A node that changed is judged anew when the mask is next used, and only that node; heartbeats change nothing and so cost
+nothing here.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from scheduler.filters.node_affinity import node_affinity
+from scheduler.filters.node_unschedulable import node_unschedulable
+from scheduler.filters.taint_toleration import taint_toleration
+from scheduler.filters.verdict import Codes, StaticFilter
+from scheduler.state.changes import Slots
+from scheduler.state.nodes import NodeTable
+from scheduler.state.rules import NodeRules
+
+STATIC_FILTERS: Final[tuple[StaticFilter, ...]] = (node_unschedulable, taint_toleration, node_affinity)
+"""In the order of kube-scheduler's default profile: the first that refuses a node gives the reason."""
+
+NO_NODE: Final = -1
+
+
+class RuleMask:
+    """`codes` is 0 for nodes that accept the pod, `NO_NODE` for empty slots, else 1 + an index into `reasons`."""
+
+    def __init__(self, rules: NodeRules, nodes: NodeTable) -> None:
+        self._rules = rules
+        self._nodes = nodes
+        self.reasons: list[str] = []
+        self.codes: Codes = np.empty(0, dtype=np.int32)
+        self._position = 0
+
+    def catch_up(self) -> None:
+        """Judges the nodes that changed since the last call."""
+        log = self._nodes.rule_changes
+        if self._position == log.end and len(self.codes) == self._nodes.slots:
+            return
+        slots = log.since(self._position, limit=self._nodes.slots // 4)
+        if slots is None or len(self.codes) != self._nodes.slots:
+            self.reasons = []
+            self.codes = np.full(self._nodes.slots, NO_NODE, dtype=np.int32)
+            slots = np.arange(self._nodes.slots)
+        self.codes[slots] = self._judge(slots)
+        self._position = log.end
+
+    def _judge(self, slots: Slots) -> Codes:
+        codes = np.zeros(len(slots), dtype=np.int32)
+        for judge in STATIC_FILTERS:
+            verdict = judge(self._rules, self._nodes, slots)
+            if verdict is None:
+                continue
+            own = np.array([0, *(1 + self._index(reason) for reason in verdict.reasons)], dtype=np.int32)
+            codes = np.where(codes == 0, own[verdict.codes], codes)
+        codes[~self._nodes.alive[slots]] = NO_NODE
+        return codes
+
+    def _index(self, reason: str) -> int:
+        if reason not in self.reasons:
+            self.reasons.append(reason)
+        return self.reasons.index(reason)

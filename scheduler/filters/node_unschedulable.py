@@ -1,0 +1,20 @@
+"""NodeUnschedulable: cordoned nodes take only pods that tolerate being there."""
+
+from typing import Final
+
+from api.node import Taint
+from scheduler.filters.taint_toleration import tolerated
+from scheduler.filters.verdict import Verdict
+from scheduler.state.changes import Slots
+from scheduler.state.nodes import NodeTable
+from scheduler.state.rules import NodeRules
+
+REASON: Final = "node(s) were unschedulable"
+CORDONED: Final = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+
+
+def node_unschedulable(rules: NodeRules, nodes: NodeTable, slots: Slots) -> Verdict | None:
+    """Refuses nodes with `spec.unschedulable`, as if they carried the taint that comes with it."""
+    if tolerated(CORDONED, rules.tolerations):
+        return None
+    return Verdict.refuse(nodes.unschedulable[slots], REASON)

@@ -1,0 +1,73 @@
+"""TaintToleration: a node's NoSchedule and NoExecute taints keep away pods that do not tolerate them.
+
+The reason names the taint, as kube-scheduler did for years. Recent versions leave the taint out because a cluster may have
+a different one on each node; we do so only then (`MOST_NAMED`).
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+
+from api.node import Taint
+from scheduler.filters.verdict import Verdict
+from scheduler.state.changes import Slots
+from scheduler.state.nodes import NodeTable
+from scheduler.state.rules import NodeRules, Toleration
+
+REASON_UNNAMED: Final = "node(s) had untolerated taint(s)"
+MOST_NAMED: Final = 3
+
+
+def taint_toleration(rules: NodeRules, nodes: NodeTable, slots: Slots) -> Verdict | None:
+    """Refuses nodes with a taint of a hard effect that no toleration matches; the first such taint is the reason."""
+    codes = nodes.taints.codes[slots]
+    present = np.unique(codes).tolist()
+    offending = {
+        code: found for code in present if (found := untolerated(nodes.taints.values[code], rules.tolerations))
+    }
+    if not offending:
+        return None
+    reasons = tuple(sorted({reason(taint) for taint in offending.values()}))
+    verdict_of = np.zeros(len(nodes.taints.values), dtype=np.int32)
+    for code, taint in offending.items():
+        verdict_of[code] = 1 + reasons.index(reason(taint))
+    return Verdict(verdict_of[codes], reasons)
+
+
+def reason(taint: Taint) -> str:
+    """What a refused pod is told about a taint."""
+    return f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
+
+
+def untolerated(taints: Iterable[Taint], tolerations: tuple[Toleration, ...]) -> Taint | None:
+    """The first of the taints that no toleration matches."""
+    return next((taint for taint in taints if not tolerated(taint, tolerations)), None)
+
+
+def tolerated(taint: Taint, tolerations: tuple[Toleration, ...]) -> bool:
+    """Whether one of the tolerations matches the taint."""
+    return any(_tolerates(toleration, taint) for toleration in tolerations)
+
+
+def _tolerates(toleration: Toleration, taint: Taint) -> bool:
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    match toleration.operator:
+        case "Exists":
+            return True
+        case "" | "Equal":
+            return toleration.key != "" and toleration.value == taint.value
+        case "Lt" | "Gt":
+            return toleration.key != "" and _compares(toleration, taint)
+    return False
+
+
+def _compares(toleration: Toleration, taint: Taint) -> bool:
+    try:
+        bound, value = int(toleration.value[:20]), int(taint.value[:20])
+    except ValueError:
+        return False
+    return value < bound if toleration.operator == "Lt" else value > bound

@@ -1,0 +1,78 @@
+"""Topology: all members of a group inside one value of a node label.
+
+Every value is a candidate and all of them are looked at, with sums per value: best is the one that takes the most members,
+then the one that is fuller afterwards, so that whole racks stay free for others. Members that run already pin the value.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.requests import PODS
+from scheduler.placement.mixed import Attempt, Pending, best_attempt
+from scheduler.placement.trial import Trial
+from scheduler.state.nodes import NodeTable
+
+NewTrial = Callable[[NDArray[np.bool_], str], Trial]
+"""A trial limited to these nodes, with the reason to give for all others."""
+
+
+def domains_in_use(key: str, placed: Iterable[str], nodes: NodeTable) -> set[str]:
+    """The values of the label on the nodes of these names; nodes that are gone or lack the label tell nothing."""
+    slots = (nodes.slot_of.get(name) for name in placed)
+    facts = (nodes.facts[slot] for slot in slots if slot is not None)
+    return {value for known in facts if known and (value := known.label(key)) is not None}
+
+
+def most_in_domain(key: str, pinned: str | None, pending: Pending, nodes: NodeTable, empty: Trial) -> NDArray[np.int64]:
+    """By code of the label's value: no placement inside that domain puts more members on nodes than this."""
+    column = nodes.label_column(key)
+    most = np.zeros(len(column.values), dtype=np.int64)
+    for shape, count in pending.items():
+        room = np.bincount(column.codes, weights=empty.capacity(shape), minlength=len(most))
+        most += np.minimum(room, count).astype(np.int64)
+    keep = [code != 0 and pinned in {None, value} for code, value in enumerate(column.values)]
+    return np.where(keep, most, -1)
+
+
+def best_domain(
+    key: str, pinned: str | None, pending: Pending, wanted: int, nodes: NodeTable, new_trial: NewTrial
+) -> Attempt | None:
+    """The best attempt over all domains; None when no node carries the label (with the pinned value)."""
+    column = nodes.label_column(key)
+    everywhere = new_trial(np.ones(nodes.slots, dtype=np.bool_), "")
+    most = most_in_domain(key, pinned, pending, nodes, everywhere)
+    live = set(np.unique(column.codes[nodes.alive]).tolist())
+    fullness = _fullness(column.codes, len(most), pending, nodes)
+    codes = sorted(
+        (code for code in live if most[code] >= 0),
+        key=lambda code: (-most[code], -fullness[code], column.values[code] or ""),
+    )
+    best: Attempt | None = None
+    for code in codes:
+        if best is not None and (most[code] < wanted or most[code] <= best.total):
+            break
+        allowed = column.codes == code
+        attempt = best_attempt(pending, wanted, nodes, lambda: new_trial(allowed, f"node(s) were in another {key}"))  # noqa: B023
+        attempt.domain = column.values[code] or ""
+        if best is None or attempt.total > best.total:
+            best = attempt
+    if best is not None:
+        best.proven = len(pending) == 1 or bool(most.max() < wanted)
+    return best
+
+
+def _fullness(codes: NDArray[np.int32], count: int, pending: Pending, nodes: NodeTable) -> NDArray[np.float64]:
+    shares = np.zeros(count)
+    wanted: Counter[str] = Counter()
+    for shape, members in pending.items():
+        wanted.update({name: members * amount for name, amount in shape.demand.amounts.items() if name != PODS})
+    for name, amount in wanted.items():
+        row = nodes.row_of.get(name)
+        if row is not None:
+            total = np.bincount(codes, weights=nodes.allocatable[row], minlength=count)
+            free = np.bincount(codes, weights=nodes.free[row], minlength=count)
+            shares += (total - free + amount) / np.maximum(total, 1)
+    return shares

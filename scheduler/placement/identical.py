@@ -1,0 +1,86 @@
+"""Equal pods in closed form: the placement a scheduler would make that takes them one by one, without taking them one by one.
+
+One by one, each pod goes to the node with the best score at that moment; equal scores go to the node that got fewer of these
+pods, then to the lower slot. On each node the scores form a sequence (first pod there, second, ...), and the loop always takes
+the best head of these sequences. An element that is better than the one before it on its node is therefore taken right after
+it, so the order in which elements are taken is that of the running minimum along each sequence: the answer is the `count`
+best elements by running minimum. A node can only be among the answers if its first element is, which leaves at most `count`
+nodes to look at. Those are looked at to some depth; what is not chosen then never will be, and only nodes that were used up
+to the depth looked at are looked at deeper.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.state.changes import Slots
+
+Counts = NDArray[np.int64]
+ScoreTable = Callable[[Slots, int], NDArray[np.int64]]
+"""(nodes, depth) -> score of the 1st..depth-th pod on each of these nodes."""
+
+_STEP: Final = 2**20
+"""Weight of a score against the number of pods on the node; no node takes as many."""
+
+
+def spread(count: int, capacity: Counts, score: NDArray[np.int64], score_table: ScoreTable) -> tuple[Slots, Counts]:
+    """Places `count` equal pods (or as many as fit) on nodes.
+
+    Args:
+        count: pods to place.
+        capacity: how many of them each node can take.
+        score: how good each node is for its first pod.
+        score_table: how good nodes are for their 1st, 2nd, ... pod; column 0 equals `score`.
+
+    Returns:
+        Node slots, ascending, and how many pods each of them gets.
+    """
+    nodes = np.flatnonzero(capacity)
+    if not len(nodes):
+        return nodes, capacity[nodes]
+    if len(nodes) > count:
+        nodes = nodes[_best(score[nodes], count)]
+    room = np.minimum(capacity[nodes], count)
+    depth = min(count, max(2, 2 * count // len(nodes)))
+    looked_at = np.full(len(nodes), depth)
+    deeper: Slots = np.arange(len(nodes))
+    merit, place = _elements(deeper, room, score_table(nodes, depth), count)
+    while True:
+        if len(merit) > count:
+            chosen = _best_by(merit, place, count)
+            merit, place = merit[chosen], place[chosen]
+        owner = place // count
+        given = np.bincount(owner, minlength=len(nodes)).astype(np.int64)
+        is_used_up = (given >= looked_at) & (room > looked_at)
+        if not is_used_up.any():
+            return nodes[given > 0], given[given > 0]
+        deeper = np.flatnonzero(is_used_up)
+        depth = min(2 * depth, count)
+        looked_at[deeper] = depth
+        found_merit, found_place = _elements(deeper, room, score_table(nodes[deeper], depth), count)
+        keep = ~is_used_up[owner]
+        merit = np.concatenate([merit[keep], found_merit])
+        place = np.concatenate([place[keep], found_place])
+
+
+def _best(score: NDArray[np.int64], count: int) -> Slots:
+    order = score * len(score) - np.arange(len(score))
+    return np.sort(np.argpartition(order, len(order) - count)[len(order) - count :])
+
+
+def _best_by(merit: NDArray[np.int64], place: NDArray[np.int64], count: int) -> Slots:
+    order = merit * (int(place.max()) + 1) - place
+    return np.argpartition(order, len(order) - count)[len(order) - count :]
+
+
+def _elements(
+    owners: Slots, room: Counts, scores: NDArray[np.int64], count: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Running minima of these nodes, and a number that tells node and position apart: node x count + position."""
+    before = np.arange(scores.shape[1])
+    merit = np.minimum.accumulate(scores * _STEP - before, axis=1)
+    exists = before < room[owners][:, None]
+    place = owners[:, None] * count + before
+    return merit[exists], place[exists]

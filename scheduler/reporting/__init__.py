@@ -1,0 +1,1 @@
+"""How the scheduler says what it does and why: events, conditions to be written, metrics. Nothing here decides anything."""

@@ -1,0 +1,115 @@
+"""The scheduler's metrics. Labels have few values on purpose: no object's name is ever one.
+
+Names that exist upstream keep their meaning, with our prefix. Gauges that mirror a state are read when somebody asks
+(`set_function`), so nothing has to be kept up to date.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from api import constants as names
+
+_DECISION_BUCKETS: Final = (0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
+_WRITE_BUCKETS: Final = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+
+class SchedulerMetrics:
+    """Counters, gauges and histograms of one scheduler process, in a registry of its own."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.registry = registry
+        self._attempts = Counter(
+            names.METRIC_ATTEMPTS, "Scheduling attempts of groups and lone pods.", ["type", "result"], registry=registry
+        )
+        self._attempt_seconds = Histogram(
+            names.METRIC_ATTEMPT_SECONDS,
+            "Time of an attempt, from taking it off the queue to handing over its binds.",
+            ["result"],
+            buckets=_DECISION_BUCKETS,
+            registry=registry,
+        )
+        self._algorithm_seconds = Histogram(
+            names.METRIC_ALGORITHM_SECONDS,
+            "Time of the decision alone.",
+            buckets=_DECISION_BUCKETS,
+            registry=registry,
+        )
+        self._bind_seconds = Histogram(
+            names.METRIC_BIND_SECONDS,
+            "Time from the decision on a pod to the server's word that it is bound.",
+            buckets=_WRITE_BUCKETS,
+            registry=registry,
+        )
+        self._writes = Counter(
+            names.METRIC_WRITES, "Writes by lane and by what became of them.", ["lane", "outcome"], registry=registry
+        )
+        self._requests = Histogram(
+            names.METRIC_API_REQUEST_SECONDS,
+            "Requests to the API server.",
+            ["verb", "resource", "code"],
+            buckets=_WRITE_BUCKETS,
+            registry=registry,
+        )
+        self._drift = Gauge(
+            names.METRIC_CACHE_DRIFT,
+            "Differences between the cache and a fresh list, found by the last self-check.",
+            ["kind"],
+            registry=registry,
+        )
+        self._silence = Gauge(
+            names.METRIC_WATCH_SILENCE_SECONDS,
+            "Seconds since the API server last said anything about a resource.",
+            ["resource"],
+            registry=registry,
+        )
+        self._queued = Gauge(
+            names.METRIC_QUEUED_ENTITIES, "Groups and lone pods in the queue.", ["queue"], registry=registry
+        )
+        self._objects = Gauge(names.METRIC_CACHE_OBJECTS, "Objects in the cache.", ["kind"], registry=registry)
+        self._queued_writes = Gauge(names.METRIC_QUEUED_WRITES, "Writes not yet sent.", ["lane"], registry=registry)
+
+    def attempt(self, kind: str, result: str, attempt_seconds: float, algorithm_seconds: float) -> None:
+        """An item went through a cycle."""
+        self._attempts.labels(kind, result).inc()
+        self._attempt_seconds.labels(result).observe(attempt_seconds)
+        self._algorithm_seconds.observe(algorithm_seconds)
+
+    def bound(self, seconds: float) -> None:
+        """A pod is bound, so many seconds after that was decided."""
+        self._bind_seconds.observe(seconds)
+
+    def write(self, lane: str, outcome: str) -> None:
+        """A write ended."""
+        self._writes.labels(lane, outcome).inc()
+
+    def request(self, verb: str, resource: str, code: str, seconds: float) -> None:
+        """A request was answered, or failed; fits the client's `observe`."""
+        self._requests.labels(verb, resource, code).observe(seconds)
+
+    def drift(self, kinds: Mapping[str, int]) -> None:
+        """What the self-check found, by kind of difference."""
+        for kind, amount in kinds.items():
+            self._drift.labels(kind).set(amount)
+
+    def follow_silence(self, resource: str, read: Callable[[], float]) -> None:
+        """Show how long a watch has been silent."""
+        self._silence.labels(resource).set_function(read)
+
+    def follow_queue(self, queues: tuple[str, ...], read: Callable[[], Mapping[str, int]]) -> None:
+        """Show how many items each part of the queue holds."""
+        for name in queues:
+            self._queued.labels(name).set_function(_reader(read, name))
+
+    def follow_objects(self, kind: str, read: Callable[[], float]) -> None:
+        """Show how many objects of a kind the cache holds."""
+        self._objects.labels(kind).set_function(read)
+
+    def follow_writes(self, lane: str, read: Callable[[], float]) -> None:
+        """Show how many writes wait in a lane."""
+        self._queued_writes.labels(lane).set_function(read)
+
+
+def _reader(read: Callable[[], Mapping[str, int]], name: str) -> Callable[[], float]:
+    return lambda: float(read().get(name, 0))

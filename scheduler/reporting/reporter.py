@@ -1,0 +1,190 @@
+"""Turns decisions, refusals and confirmed binds into conditions and events.
+
+It decides nothing and keeps nothing that could not be found out again: what stands on the objects is compared with what
+the state says now. So it may be called as often as anything changes, and after a restart it writes only what is missing.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from api.constants import (
+    CONDITION_SCHEDULED,
+    REASON_SCHEDULER_ERROR,
+    REASON_SCHEDULING_GATED,
+    REASON_UNSCHEDULABLE,
+    REASON_WAITING_FOR_MEMBERS,
+    REASON_WAITING_FOR_POD_GROUP,
+)
+from scheduler.agenda import Agenda
+from scheduler.cycle.decision import Decision
+from scheduler.queue.held import Held
+from scheduler.queue.queue import Queue
+from scheduler.reporting.progress import Progress
+from scheduler.reporting.voice import Voice
+from scheduler.settings import SchedulerSettings
+from scheduler.state.cluster import ClusterState
+from scheduler.state.records import GroupRecord, ItemKey, StateChange
+from scheduler.writes.condition_rules import condition
+from scheduler.writes.group_conditions import GroupConditions
+from scheduler.writes.pod_conditions import PodConditions
+
+GATES: Final = frozenset({REASON_WAITING_FOR_MEMBERS, REASON_WAITING_FOR_POD_GROUP, REASON_SCHEDULING_GATED})
+"""Reasons for which an item is not even tried."""
+
+
+class Reporter:
+    """Says how every item is doing, with as few writes as that takes. Belongs to one event loop."""
+
+    def __init__(
+        self,
+        *,
+        state: ClusterState,
+        queue: Queue,
+        groups: GroupConditions,
+        pods: PodConditions,
+        voice: Voice,
+        progress: Progress,
+        clock: Callable[[], float],
+        settings: SchedulerSettings,
+    ) -> None:
+        self._state = state
+        self._queue = queue
+        self._groups = groups
+        self._pods = pods
+        self._voice = voice
+        self._progress = progress
+        self._held_agenda: Agenda[ItemKey] = Agenda(clock)
+        self._settings = settings
+        self._said_held: set[ItemKey] = set()
+
+    # --- what happened -----------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """The caches are filled: say what a predecessor did not come to say."""
+        for key in list(self._state.items()):
+            self._progress.look(key)
+
+    def decided(self, decision: Decision) -> None:
+        """A cycle ended."""
+        for pod_uid, _ in decision.bindings:
+            self._pods.withdraw(pod_uid)
+        if decision.verdict == "scheduled":
+            self._said_held.discard(decision.key)
+            self._tell_pods(decision, REASON_UNSCHEDULABLE, others=None)
+        elif decision.verdict == "unschedulable":
+            self._refused(decision, REASON_UNSCHEDULABLE)
+        elif decision.verdict == "error":
+            self._refused(decision, REASON_SCHEDULER_ERROR)
+
+    def changed(self, change: StateChange) -> None:
+        """The cluster's state changed."""
+        for key in change.gone:
+            self._forget(key)
+        for key in change.bound:
+            self._progress.look(key)
+        for key in change.items:
+            if key.kind == "group":
+                self._progress.look(key)
+            if key in self._said_held:
+                self._held_agenda.add(key, self._settings.held_update_seconds)
+
+    def bound(self, pod_uid: str, node_name: str) -> None:
+        """The server answered that a pod is bound; the watch may have shown it already."""
+        self._pods.gone(pod_uid)
+        pod, key = self._state.pod(pod_uid), self._state.item_of(pod_uid)
+        if pod is None:
+            return
+        if not pod.group:
+            self._voice.pod_scheduled(ItemKey("pod", pod.namespace, pod.name, pod.uid), pod, node_name)
+        elif key is not None:
+            self._progress.answered(key, pod_uid)
+
+    def forbidden(self, pod_uid: str, reason: str) -> None:
+        """The server says that we may not bind."""
+        key = self._state.item_of(pod_uid)
+        pod = self._state.pod(pod_uid)
+        if key is None or pod is None:
+            return
+        message = f"the scheduler may not bind pods: {reason}"
+        if key.kind == "group":
+            self._progress.forbidden(key, message)
+        else:
+            self._pods.want(pod, reason=REASON_SCHEDULER_ERROR, message=message)
+
+    def collect_news(self) -> None:
+        """Items whose reason to wait changed: those that are held get time to be complete before they say so."""
+        for key, held in self._queue.news():
+            if held is not None and held.reason in GATES:
+                self._held_agenda.add(key, self._settings.held_report_seconds)
+
+    # --- what is due -------------------------------------------------------------------------------------------------
+
+    def next_due_seconds(self) -> float | None:
+        """When `say_what_is_due` has something to do."""
+        dues = (self._held_agenda.next_due_seconds(), self._progress.next_due_seconds())
+        return min((due for due in dues if due is not None), default=None)
+
+    def say_what_is_due(self) -> None:
+        """The time given to held items has passed: those that are still held say what they wait for."""
+        self._progress.say_degraded()
+        for key in self._held_agenda.take_due():
+            held = self._queue.held(key)
+            if held is not None and held.reason in GATES:
+                self._say_held(key, held)
+            else:
+                self._said_held.discard(key)
+
+    # --- saying it ---------------------------------------------------------------------------------------------------
+
+    def _say_held(self, key: ItemKey, held: Held) -> None:
+        group, pods = self._state.group(key), self._state.members(key)
+        if group is None:
+            self._voice.pods_wait(key, pods, held.message)
+            return
+        if not pods and self._groups.is_scheduled(group):
+            # It has had its start, and nothing of it waits now.
+            return
+        self._said_held.add(key)
+        self._set_group(
+            key,
+            group,
+            held.reason,
+            held.message,
+            lambda: self._voice.group_waits(key, group, held.reason, held.message),
+        )
+
+    def _refused(self, decision: Decision, reason: str) -> None:
+        key, message = decision.key, decision.condition_message
+        self._said_held.discard(key)
+        group = self._state.group(key)
+        if group is not None:
+            self._set_group(key, group, reason, message, lambda: self._voice.group_refused(key, group, message))
+            self._tell_pods(decision, reason, others=f"pod group is unschedulable, {message}")
+            return
+        pod = self._state.pod(key.uid)
+        if pod is not None and key.kind == "pod":
+            message = dict(decision.failures).get(pod.uid) or message
+            self._pods.want(pod, reason=reason, message=message, or_blockers=True)
+            self._voice.pod_refused(key, pod, message)
+
+    def _set_group(self, key: ItemKey, group: GroupRecord, reason: str, message: str, then: Callable[[], None]) -> None:
+        wanted = condition(CONDITION_SCHEDULED, is_true=False, reason=reason, message=message)
+        if not self._progress.has_started(key) and self._groups.want(group, wanted, then=then):
+            return
+        then()
+
+    def _tell_pods(self, decision: Decision, reason: str, *, others: str | None) -> None:
+        """Every waiting member gets its own message, or what was said about the group; `others` None leaves those be."""
+        messages = dict(decision.failures)
+        if not messages and others is None:
+            return
+        for pod in self._state.members(decision.key):
+            message = messages.get(pod.uid, others)
+            if message is not None:
+                self._pods.want(pod, reason=reason, message=message)
+
+    def _forget(self, key: ItemKey) -> None:
+        self._said_held.discard(key)
+        self._held_agenda.discard(key)
+        self._voice.forget(key)
+        self._progress.forget(key)

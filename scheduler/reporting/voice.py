@@ -1,0 +1,99 @@
+"""Events: which object is told what, once.
+
+The object that the user owns (the Job) hears about its gang, so that `kubectl describe job` answers "why does it not
+start"; the PodGroup hears the same; members hear nothing by event (their condition says it), or a gang of a thousand would
+be a thousand events. Lone pods hear for themselves, as from the stock scheduler.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from api.constants import EVENT_FAILED_SCHEDULING, EVENT_SCHEDULED, EVENT_WAITING_FOR_POD_GROUP
+from kube.client.event_series import EventType
+from kube.client.events import EventRecorder
+from kube.client.resources import Resource
+from scheduler.reporting.once import SaidOnce
+from scheduler.reporting.references import group_reference, owner_reference, pod_reference
+from scheduler.state.records import GroupRecord, ItemKey, PodRecord
+
+_MAX_TOLD_PODS: Final = 20
+"""Bare pods without a group that are told one by one; a thousand of them would be a thousand events saying the same."""
+
+
+class Voice:
+    """Says things about items by events."""
+
+    def __init__(
+        self,
+        recorder: EventRecorder,
+        pod_groups: Resource,
+        *,
+        clock: Callable[[], float],
+        repeat_seconds: float,
+    ) -> None:
+        self._recorder = recorder
+        self._pod_groups = pod_groups
+        self._once = SaidOnce(clock, repeat_seconds=repeat_seconds)
+
+    def group_refused(self, key: ItemKey, group: GroupRecord, message: str) -> None:
+        """A cycle found no place for the group."""
+        if self._once.is_news(key, EVENT_FAILED_SCHEDULING, message):
+            self._tell_group(group, EVENT_FAILED_SCHEDULING, message, "Scheduling")
+
+    def group_waits(self, key: ItemKey, group: GroupRecord, reason: str, message: str) -> None:
+        """The group is held; said once, however the numbers change."""
+        if self._once.is_news(key, reason, ""):
+            self._tell_group(group, reason, message, "Waiting", kind="Normal")
+
+    def group_scheduled(self, key: ItemKey, group: GroupRecord) -> None:
+        """As many members of the group are bound as must start together."""
+        self._once.forget(key)
+        note = f"at least {group.need} members are bound, the minimum of the group"
+        self._recorder.record(
+            group_reference(group, self._pod_groups),
+            reason=EVENT_SCHEDULED,
+            note=note,
+            action="Binding",
+            related=owner_reference(group.owner, group.namespace),
+        )
+
+    def pod_refused(self, key: ItemKey, pod: PodRecord, message: str) -> None:
+        """A cycle found no place for a lone pod."""
+        if self._once.is_news(key, EVENT_FAILED_SCHEDULING, message):
+            self._recorder.record(
+                pod_reference(pod), reason=EVENT_FAILED_SCHEDULING, note=message, type="Warning", action="Scheduling"
+            )
+
+    def pod_scheduled(self, key: ItemKey, pod: PodRecord, node_name: str) -> None:
+        """A lone pod is bound."""
+        self._once.forget(key)
+        note = f"Successfully assigned {pod.namespace}/{pod.name} to {node_name}"
+        self._recorder.record(pod_reference(pod), reason=EVENT_SCHEDULED, note=note, action="Binding")
+
+    def pods_wait(self, key: ItemKey, pods: list[PodRecord], message: str) -> None:
+        """Pods are held although there is no group that could say so: their controller is told, or they themselves."""
+        if not pods or not self._once.is_news(key, EVENT_WAITING_FOR_POD_GROUP, message):
+            return
+        told: set[str] = set()
+        for pod in pods:
+            regarding = owner_reference(pod.owner, pod.namespace) or pod_reference(pod)
+            if regarding.uid not in told and len(told) < _MAX_TOLD_PODS:
+                told.add(regarding.uid)
+                related = pod_reference(pod) if pod.owner.uid else None
+                self._recorder.record(
+                    regarding, reason=EVENT_WAITING_FOR_POD_GROUP, note=message, action="Waiting", related=related
+                )
+
+    def forget(self, key: ItemKey) -> None:
+        """The item is gone."""
+        self._once.forget(key)
+
+    def _tell_group(
+        self, group: GroupRecord, reason: str, message: str, action: str, *, kind: EventType = "Warning"
+    ) -> None:
+        itself = group_reference(group, self._pod_groups)
+        owner = owner_reference(group.owner, group.namespace)
+        if owner is not None:
+            note = f"pod group {group.name}: {message}"
+            self._recorder.record(owner, reason=reason, note=note, type=kind, action=action, related=itself)
+        self._recorder.record(itself, reason=reason, note=message, type=kind, action=action, related=owner)

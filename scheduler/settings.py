@@ -1,0 +1,71 @@
+"""Settings of the scheduler process. Every default is meant for a cluster of 5,000 nodes and needs no change on one of five."""
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from api.constants import DEFAULT_SCHEDULER_NAME
+from kube.process.settings import ProcessSettings
+
+
+class SchedulerSettings(ProcessSettings):
+    """What can be changed about the embedded scheduler; times are in seconds."""
+
+    scheduler_name: str = Field(DEFAULT_SCHEDULER_NAME, min_length=1, max_length=63)
+    """The `spec.schedulerName` it answers to; pods of any other are none of its business."""
+
+    initial_backoff_seconds: float = Field(1.0, gt=0, le=600)
+    """Pause after the first failed attempt of a pod or group; doubles with each further one."""
+
+    max_backoff_seconds: float = Field(10.0, gt=0, le=3600)
+    """Longest pause between attempts (for large groups longer, by their size)."""
+
+    bind_concurrency: int = Field(32, ge=1, le=512)
+    """Writes under way at once; more does not help one API server, and less leaves it idle."""
+
+    bind_backlog: int = Field(5000, ge=1)
+    """Decisions pause while so many binds wait, so that what is urgent later need not queue behind all of them."""
+
+    bind_give_up_seconds: float = Field(60.0, gt=0, le=3600)
+    """How long one bind is repeated while the server refuses or cannot be reached, before its room is given back."""
+
+    assume_seconds: float = Field(120.0, gt=0, le=3600)
+    """When a decided pod is neither confirmed by the watch nor settled by then, it is read."""
+
+    degraded_after_seconds: float = Field(60.0, gt=0)
+    """How long a gang may be partly bound before its `Degraded` condition says so."""
+
+    held_report_seconds: float = Field(2.0, ge=0)
+    """How long a gang must have been waiting for members before it says so: pods of a Job appear one by one."""
+
+    held_update_seconds: float = Field(10.0, ge=0)
+    """Shortest time between two writes that differ only in how many members are missing."""
+
+    repeat_event_seconds: float = Field(1800.0, gt=0)
+    """After so long a refusal that has not changed gets a new event; the API server forgets events after an hour."""
+
+    self_check_seconds: float = Field(300.0, gt=0)
+    """Time between two comparisons of the cache with a fresh list."""
+
+    slice_seconds: float = Field(0.008, gt=0, le=1)
+    """How long decisions may keep the process busy before watches, answers and probes get their turn."""
+
+    status_patience_seconds: float = Field(10.0, gt=0)
+    """After waiting so long behind binds, a status write may use one connection."""
+
+    lease_seconds: float = Field(15.0, gt=1)
+    """How long others wait before they take over a lease that is not renewed."""
+
+    renew_seconds: float = Field(10.0, gt=0)
+    """How long we act on a renewal."""
+
+    retry_seconds: float = Field(2.0, gt=0)
+    """Time between attempts to take or renew the lease."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if not self.retry_seconds < self.renew_seconds < self.lease_seconds:
+            raise ValueError("a lease needs retry_seconds < renew_seconds < lease_seconds")
+        if self.initial_backoff_seconds > self.max_backoff_seconds:
+            raise ValueError("initial_backoff_seconds must not exceed max_backoff_seconds")
+        return self

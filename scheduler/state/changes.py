@@ -1,0 +1,37 @@
+"""A log of changed node slots, so that derived views catch up lazily with what changed and with nothing else.
+
+A view remembers the position up to which it is current. Asking for everything since then costs as much as there is to catch
+up; a view that is too far behind is told to start afresh. Old entries are forgotten.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Slots = NDArray[np.intp]
+
+
+class ChangeLog:
+    """Positions count all changes ever made; `end` is the current one."""
+
+    def __init__(self) -> None:
+        self._slots: list[int] = []
+        self._start = 0
+
+    @property
+    def end(self) -> int:
+        """The position after the latest change."""
+        return self._start + len(self._slots)
+
+    def add(self, slot: int, *, keep: int) -> None:
+        """Notes a change; at least `keep` entries stay known."""
+        self._slots.append(slot)
+        if len(self._slots) > 2 * keep:
+            cut = len(self._slots) - keep
+            del self._slots[:cut]
+            self._start += cut
+
+    def since(self, position: int, *, limit: int) -> Slots | None:
+        """The slots changed after a position, each once; None when there are more than `limit` or they are forgotten."""
+        if position < self._start or self.end - position > limit:
+            return None
+        return np.array(sorted(set(self._slots[position - self._start :])), dtype=np.intp)

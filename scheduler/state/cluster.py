@@ -1,0 +1,352 @@
+"""The cluster as the scheduler sees it: events in, what they may wake out.
+
+Invariants, each checked against a slow recount in the tests: every non-terminal pod on a known node counts against it,
+whoever bound it, and so does every assumed pod; pods on unknown nodes are remembered and counted when the node appears; an
+assumption ends only by the watch showing the pod bound or gone, or by `forget`. No method raises for what a user wrote.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from api.node import Node
+from api.pod import Pod
+from api.podgroup import PodGroup
+from scheduler.placement.fits import FitCache
+from scheduler.state.errors import UnknownPod
+from scheduler.state.members import Members, Standing
+from scheduler.state.nodes import NodeTable, facts_of
+from scheduler.state.occupancy import Occupancy
+from scheduler.state.ports import PortTable
+from scheduler.state.records import (
+    NO_CHANGE,
+    Assumption,
+    Counts,
+    GroupRecord,
+    ItemKey,
+    PodRecord,
+    StateChange,
+)
+from scheduler.state.recount import Drift, compare
+from scheduler.state.slim import Slimmer
+
+RECHECK_SECONDS: Final = 30.0
+"""An assumption that ran out and was not resolved is reported again after this time."""
+
+
+class ClusterState:
+    """All records, the node table and the assumptions; one writer, no locks."""
+
+    def __init__(self, scheduler_names: frozenset[str]) -> None:
+        self.scheduler_names: Final = scheduler_names
+        self.nodes: Final = NodeTable()
+        self.ports: Final = PortTable()
+        self.fits: Final = FitCache(self.nodes, self.ports)
+        self._slimmer = Slimmer(scheduler_names)
+        self._pods: dict[str, PodRecord] = {}
+        self._assumed: dict[str, Assumption] = {}
+        self._occupancy = Occupancy(self.nodes, self.ports)
+        self._claims: dict[tuple[str, str], Members] = {}
+        self._lone: dict[str, Members] = {}
+
+    # --- records -----------------------------------------------------------------------------------------------------
+
+    def slim_pod(self, pod: Pod) -> PodRecord:
+        """The record of a pod, to be kept instead of it."""
+        return self._slimmer.pod(pod)
+
+    def slim_group(self, group: PodGroup) -> GroupRecord:
+        """The record of a PodGroup."""
+        return self._slimmer.group(group)
+
+    # --- nodes -------------------------------------------------------------------------------------------------------
+
+    def upsert_node(self, node: Node) -> StateChange:
+        """A node came, or says something new; a heartbeat changes nothing."""
+        facts = facts_of(node)
+        slot = self.nodes.slot_of.get(facts.name)
+        if slot is not None:
+            known = self.nodes.facts[slot]
+            if known == facts:
+                return NO_CHANGE
+            if known is not None and known.uid == facts.uid:
+                self._occupancy.update_node(slot, facts)
+                return StateChange(freed=(slot,))
+            self.nodes.remove(facts.name)
+        return StateChange(freed=(self._occupancy.add_node(facts),))
+
+    def remove_node(self, name: str, uid: str = "") -> StateChange:
+        """A node went; its pods stay known until their own events. Another UID than the known one is ignored."""
+        if self.node_uid(name) is not None and uid in {"", self.node_uid(name)}:
+            self.nodes.remove(name)
+        return NO_CHANGE
+
+    def node_uid(self, name: str) -> str | None:
+        """The UID of a known node."""
+        slot = self.nodes.slot_of.get(name)
+        facts = self.nodes.facts[slot] if slot is not None else None
+        return facts.uid if facts else None
+
+    @property
+    def nodes_total(self) -> int:
+        """Known nodes."""
+        return len(self.nodes)
+
+    # --- groups ------------------------------------------------------------------------------------------------------
+
+    def upsert_group(self, group: PodGroup | GroupRecord) -> StateChange:
+        """A PodGroup came, or says something new."""
+        record = group if isinstance(group, GroupRecord) else self.slim_group(group)
+        members = self._claims.get((record.namespace, record.name))
+        if members is None:
+            members = self._new_claims(record.namespace, record.name)
+        old = members.group
+        if old is not None and record.decides_like(old):
+            members.group = record
+            return NO_CHANGE
+        before = members.key
+        members.set_group(record, record.item)
+        gone = (before,) if before != members.key and (before.uid or not members.is_empty) else ()
+        return StateChange(items=(members.key,), gone=gone)
+
+    def remove_group(self, namespace: str, name: str, uid: str) -> StateChange:
+        """A PodGroup went; its unbound pods are held until one of that name exists again."""
+        members = self._claims.get((namespace, name))
+        if members is None or members.group is None or members.group.uid != uid:
+            return NO_CHANGE
+        before = members.key
+        members.set_group(None, ItemKey("group", namespace, name, ""))
+        if members.is_empty:
+            del self._claims[namespace, name]
+            return StateChange(gone=(before,))
+        return StateChange(items=(members.key,), gone=(before,))
+
+    def group(self, key: ItemKey) -> GroupRecord | None:
+        """The PodGroup behind an item."""
+        members = self.item(key)
+        return members.group if members else None
+
+    # --- pods --------------------------------------------------------------------------------------------------------
+
+    def upsert_pod(self, pod: Pod | PodRecord) -> StateChange:
+        """A pod came, or says something new. A pod replaced by one of the same name must have been removed before."""
+        record = pod if isinstance(pod, PodRecord) else self.slim_pod(pod)
+        old = self._pods.get(record.uid)
+        if old is not None and record.decides_like(old):
+            self._pods[record.uid] = record
+            members = self._members_of(record)
+            if members is not None:
+                members.refresh(record)
+            return NO_CHANGE
+        assumption = self._assumed.get(record.uid)
+        left = self._leave_node(old) if old else ""
+        if record.is_bound or record.is_terminal:
+            self._assumed.pop(record.uid, None)
+        self._pods[record.uid] = record
+        entered = self._enter_node(record)
+        keeps_room = not left or (left == entered and old is not None and old.demand is record.demand)
+        freed = () if keeps_room else self._slots(left)
+        gone = self._leave_item(old, record) if old else ()
+        item = self._enter_item(record)
+        is_new_bind = record.is_bound and (old is None or not old.is_bound) and not record.is_terminal
+        is_confirmed = is_new_bind and assumption is not None and assumption.node_name == record.node_name
+        keys = (item,) if item else ()
+        return StateChange(
+            items=() if is_confirmed else keys,
+            gone=gone,
+            freed=freed,
+            bound=(keys or gone) if is_new_bind else (),
+        )
+
+    def remove_pod(self, namespace: str, name: str, uid: str) -> StateChange:  # noqa: ARG002 - identity is the UID
+        """A pod went, with its assumption if it had one."""
+        old = self._pods.get(uid)
+        if old is None:
+            return NO_CHANGE
+        freed = self._slots(self._leave_node(old))
+        self._assumed.pop(uid, None)
+        del self._pods[uid]
+        gone = self._leave_item(old, None)
+        members = self._members_of(old)
+        return StateChange(items=(members.key,) if members and not gone else (), gone=gone, freed=freed)
+
+    def pod(self, uid: str) -> PodRecord | None:
+        """A known pod."""
+        return self._pods.get(uid)
+
+    @property
+    def pods_total(self) -> int:
+        """Known pods."""
+        return len(self._pods)
+
+    # --- assumptions -------------------------------------------------------------------------------------------------
+
+    def assume(self, pod_uid: str, node_name: str, deadline_seconds: float) -> StateChange:
+        """Counts a pod on the node it is about to be bound to.
+
+        Raises:
+            UnknownPod: the pod is not known or has a node already.
+        """
+        record = self._pods.get(pod_uid)
+        if record is None or record.is_bound or record.is_terminal:
+            raise UnknownPod(f"pod {pod_uid} is not known as an unbound pod")
+        self._leave_node(record)
+        self._assumed[pod_uid] = Assumption(node_name, self.node_uid(node_name) or "", deadline_seconds)
+        self._enter_node(record)
+        self._reconsider(record)
+        return NO_CHANGE
+
+    def forget(self, pod_uid: str) -> StateChange:
+        """Undoes `assume`: the bind is known not to have happened."""
+        record = self._pods.get(pod_uid)
+        if record is None or pod_uid not in self._assumed:
+            return NO_CHANGE
+        freed = self._slots(self._leave_node(record))
+        del self._assumed[pod_uid]
+        members = self._reconsider(record)
+        return StateChange(items=(members.key,) if members else (), freed=freed)
+
+    def expire(self, now_seconds: float) -> list[str]:
+        """Pods whose assumption ran out; their room stays taken, for a lost answer is unknown.
+
+        The caller reads each pod and then calls `upsert_pod`, `remove_pod` or `forget`. One that is left alone is reported
+        again after `RECHECK_SECONDS`.
+        """
+        late = [uid for uid, held in self._assumed.items() if held.deadline_seconds <= now_seconds]
+        for uid in late:
+            held = self._assumed[uid]
+            self._assumed[uid] = Assumption(held.node_name, held.node_uid, now_seconds + RECHECK_SECONDS)
+        return late
+
+    def assumption(self, pod_uid: str) -> Assumption | None:
+        """The assumption of a pod."""
+        return self._assumed.get(pod_uid)
+
+    def bind_obstacle(self, pod_uid: str) -> str | None:
+        """Why an assumed pod must not be bound any more, None when it may; to be asked right before the request."""
+        record, held = self._pods.get(pod_uid), self._assumed.get(pod_uid)
+        if record is None:
+            return "the pod is gone"
+        if record.is_bound:
+            return f"the pod is bound to {record.node_name} already"
+        if held is None:
+            return "the pod is not assumed on any node"
+        if record.terminating:
+            return "the pod is being deleted"
+        uid = self.node_uid(held.node_name)
+        if uid is None:
+            return f"node {held.node_name} is gone"
+        return None if uid == held.node_uid else f"node {held.node_name} was replaced by another of the same name"
+
+    # --- items -------------------------------------------------------------------------------------------------------
+
+    def item(self, key: ItemKey) -> Members | None:
+        """The members behind a key, None when the key is no item (any more)."""
+        members = self._lone.get(key.uid) if key.kind == "pod" else self._claims.get((key.namespace, key.name))
+        return members if members is not None and members.key == key else None
+
+    def items(self) -> Iterator[ItemKey]:
+        """Every item: groups with or without pods, pods that wait for a group, lone pods."""
+        for members in (*self._claims.values(), *self._lone.values()):
+            yield members.key
+
+    def item_of(self, pod_uid: str) -> ItemKey | None:
+        """The item a pod belongs to; None for unknown, foreign and bound lone pods."""
+        record = self._pods.get(pod_uid)
+        members = self._members_of(record) if record else None
+        return members.key if members else None
+
+    def members(self, key: ItemKey) -> list[PodRecord]:
+        """The pods of an item that wait for a place: held, gated or barred ones too, but no assumed ones; by name."""
+        found = self.item(key)
+        if found is None:
+            return []
+        waiting = found.pods(Standing.PENDING, Standing.GATED, Standing.BARRED)
+        return sorted((pod for pod in waiting if not pod.is_bound), key=lambda pod: (pod.name, pod.uid))
+
+    def barred(self, key: ItemKey) -> list[PodRecord]:
+        """The pods that name the item's group but belong to another owner: never members, never placed."""
+        found = self.item(key)
+        return list(found.pods(Standing.BARRED)) if found else []
+
+    def nodes_in_use(self, members: Members) -> list[str]:
+        """Names of the nodes that members are bound to or assumed on."""
+        placed = members.pods(Standing.ASSUMED, Standing.BOUND)
+        return [node for pod in placed if (node := self._location(pod))]
+
+    def counts(self, key: ItemKey) -> Counts:
+        """The members of an item by what they are doing; all zero for an unknown key."""
+        found = self.item(key)
+        return found.counts() if found else Counts()
+
+    def recount(self, pods: Iterable[PodRecord]) -> Drift:
+        """Compares what is kept here with a fresh list of all pods."""
+        return compare(self.nodes, self._pods, self._assumed, pods)
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _location(self, record: PodRecord) -> str:
+        if record.is_terminal:
+            return ""
+        held = self._assumed.get(record.uid)
+        return record.node_name or (held.node_name if held else "")
+
+    def _enter_node(self, record: PodRecord) -> str:
+        node = self._location(record)
+        if node:
+            self._occupancy.enter(node, record.uid, record.demand)
+        return node
+
+    def _leave_node(self, record: PodRecord) -> str:
+        node = self._location(record)
+        if node:
+            self._occupancy.leave(node, record.uid)
+        return node
+
+    def _slots(self, node: str) -> tuple[int, ...]:
+        slot = self.nodes.slot_of.get(node)
+        return () if slot is None else (slot,)
+
+    def _new_claims(self, namespace: str, name: str) -> Members:
+        members = Members(ItemKey("group", namespace, name, ""), self._assumed.__contains__)
+        self._claims[namespace, name] = members
+        return members
+
+    def _members_of(self, record: PodRecord) -> Members | None:
+        if record.group:
+            return self._claims.get((record.namespace, record.group))
+        return self._lone.get(record.uid)
+
+    def _reconsider(self, record: PodRecord) -> Members | None:
+        members = self._members_of(record)
+        if members is not None:
+            members.put(record)
+        return members
+
+    def _enter_item(self, record: PodRecord) -> ItemKey | None:
+        if record.profile.scheduler_name not in self.scheduler_names:
+            return None
+        if record.group:
+            members = self._claims.get((record.namespace, record.group))
+            if members is None:
+                members = self._new_claims(record.namespace, record.group)
+        elif record.is_bound or record.is_terminal or record.terminating:
+            return None
+        else:
+            key = ItemKey("pod", record.namespace, record.name, record.uid)
+            members = self._lone[record.uid] = Members(key, self._assumed.__contains__)
+        members.put(record)
+        return members.key
+
+    def _leave_item(self, old: PodRecord, new: PodRecord | None) -> tuple[ItemKey, ...]:
+        members = self._members_of(old)
+        if members is None:
+            return ()
+        members.drop(old.uid)
+        if members.is_lone:
+            del self._lone[old.uid]
+            stays = new is not None and not (new.group or new.is_bound or new.is_terminal or new.terminating)
+            return () if stays else (members.key,)
+        if not members.is_empty or members.group is not None or (new is not None and new.group == old.group):
+            return ()
+        del self._claims[old.namespace, old.group]
+        return (members.key,)

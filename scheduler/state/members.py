@@ -1,0 +1,161 @@
+"""The pods of one item, by what they are doing: kept per event, so that a cycle counts and sorts nothing.
+
+Who counts (KEP-4671 and the choices where it is silent): failed members do not, succeeded ones do. A member that is being
+deleted does not count either, bound or not: its place is about to be free, and a replacement must not start on the strength
+of siblings that are leaving. Pods that name the group but belong to another owner are `barred`.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from enum import IntEnum
+
+from scheduler.state.records import Counts, GroupRecord, ItemKey, Phase, PodRecord, Profile
+from scheduler.state.shapes import Shape
+from scheduler.state.waiting import Waiting
+
+
+class Standing(IntEnum):
+    """What a pod is to its item."""
+
+    OUT = 0
+    BARRED = 1
+    PENDING = 2
+    GATED = 3
+    ASSUMED = 4
+    BOUND = 5
+    SUCCEEDED = 6
+
+
+_TO_AGREE = frozenset({Standing.PENDING, Standing.GATED, Standing.ASSUMED, Standing.BOUND})
+
+
+class Members:
+    """The pods that claim one group, or one lone pod (`is_lone`)."""
+
+    __slots__ = ("_by_standing", "_is_assumed", "group", "is_lone", "key", "pending", "profiles")
+
+    def __init__(self, key: ItemKey, is_assumed: Callable[[str], bool]) -> None:
+        self.key = key
+        self.is_lone = key.kind == "pod"
+        self.group: GroupRecord | None = None
+        self.pending: dict[Shape, Waiting] = {}
+        """The pods to be placed, by shape."""
+        self.profiles: Counter[Profile] = Counter()
+        """How many living members have which profile; a sound group has one."""
+        self._is_assumed = is_assumed
+        self._by_standing: dict[Standing, dict[str, PodRecord]] = {}
+
+    @property
+    def need(self) -> int:
+        """Members that must start together."""
+        return self.group.need if self.group else 1
+
+    @property
+    def priority(self) -> int:
+        """The group's, or its members' when it states none."""
+        if self.group is not None and self.group.priority is not None:
+            return self.group.priority
+        return max((profile.priority for profile in self.profiles), default=0)
+
+    @property
+    def created_seconds(self) -> float:
+        """When the item came into being."""
+        if self.group is not None:
+            return self.group.created_seconds
+        return min((pod.created_seconds for pod in self.pods()), default=0.0)
+
+    def counts(self) -> Counts:
+        """Members by standing."""
+        return Counts(
+            pending=self.count(Standing.PENDING),
+            gated=self.count(Standing.GATED),
+            assumed=self.count(Standing.ASSUMED),
+            bound=self.count(Standing.BOUND),
+            succeeded=self.count(Standing.SUCCEEDED),
+            barred=self.count(Standing.BARRED),
+            need=self.need,
+        )
+
+    def count(self, standing: Standing) -> int:
+        """How many pods stand like that."""
+        pods = self._by_standing.get(standing)
+        return len(pods) if pods else 0
+
+    @property
+    def pending_count(self) -> int:
+        """Members to be placed now."""
+        return self.count(Standing.PENDING)
+
+    @property
+    def satisfied(self) -> int:
+        """Members that have their place."""
+        return self.count(Standing.ASSUMED) + self.count(Standing.BOUND) + self.count(Standing.SUCCEEDED)
+
+    @property
+    def is_empty(self) -> bool:
+        """True when no pod claims it."""
+        return not self._by_standing
+
+    def pods(self, *standings: Standing) -> Iterator[PodRecord]:
+        """The pods that stand like that; all of them when nothing is said."""
+        for standing in standings or tuple(self._by_standing):
+            yield from self._by_standing.get(standing, {}).values()
+
+    def put(self, pod: PodRecord) -> None:
+        """Takes in a pod, or its newer record, or notices that it has been assumed or forgotten."""
+        self.drop(pod.uid)
+        standing = self._judge(pod)
+        self._by_standing.setdefault(standing, {})[pod.uid] = pod
+        if standing in _TO_AGREE:
+            self.profiles[pod.profile] += 1
+        if standing is Standing.PENDING and pod.shape is not None:
+            waiting = self.pending.get(pod.shape)
+            if waiting is None:
+                waiting = self.pending[pod.shape] = Waiting()
+            waiting.add(pod.name, pod.uid)
+
+    def refresh(self, pod: PodRecord) -> None:
+        """Exchanges the record of a known pod for one that decides alike."""
+        for pods in self._by_standing.values():
+            if pod.uid in pods:
+                pods[pod.uid] = pod
+
+    def drop(self, uid: str) -> None:
+        """Forgets a pod, if known."""
+        standing = next((standing for standing, pods in self._by_standing.items() if uid in pods), None)
+        if standing is None:
+            return
+        pods = self._by_standing[standing]
+        pod = pods.pop(uid)
+        if not pods:
+            del self._by_standing[standing]
+        if standing in _TO_AGREE:
+            self.profiles[pod.profile] -= 1
+            if not self.profiles[pod.profile]:
+                del self.profiles[pod.profile]
+        if standing is Standing.PENDING and pod.shape is not None:
+            waiting = self.pending[pod.shape]
+            waiting.remove(pod.name, pod.uid)
+            if not waiting:
+                del self.pending[pod.shape]
+
+    def set_group(self, group: GroupRecord | None, key: ItemKey) -> None:
+        """Another PodGroup, or none, stands behind the name: every claim is judged anew."""
+        self.group, self.key = group, key
+        for pod in list(self.pods()):
+            self.put(pod)
+
+    def _judge(self, pod: PodRecord) -> Standing:
+        if pod.phase is Phase.FAILED:
+            return Standing.OUT
+        if self.group and self.group.takes_only_owner and pod.owner.uid != self.group.takes_only_owner:
+            return Standing.OUT if pod.is_terminal or pod.terminating else Standing.BARRED
+        if pod.phase is Phase.SUCCEEDED:
+            return Standing.SUCCEEDED
+        if pod.terminating:
+            return Standing.OUT
+        if pod.is_bound:
+            return Standing.BOUND
+        if self._is_assumed(pod.uid):
+            return Standing.ASSUMED
+        return Standing.GATED if pod.gated else Standing.PENDING

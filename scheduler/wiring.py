@@ -1,0 +1,238 @@
+"""Puts one scheduler together from its parts. No part makes another; what is shared is made here, once."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from api.node import Node
+from api.pod import Pod
+from api.podgroup import PodGroup
+from kube.cache.decoding import Converted, ListDecoder
+from kube.cache.informer import Informer
+from kube.client.client import Client
+from kube.client.events import EventRecorder
+from kube.client.resources import NODES, PODS
+from kube.groups.group_api import GroupAPI
+from scheduler.assumptions import Assumptions
+from scheduler.ingest import Ingest
+from scheduler.loop import Pace, SchedulingLoop, Waker
+from scheduler.queue.queue import Queue
+from scheduler.queue.settings import QueueSettings
+from scheduler.reporting.metrics import SchedulerMetrics
+from scheduler.reporting.progress import Progress
+from scheduler.reporting.reporter import Reporter
+from scheduler.reporting.voice import Voice
+from scheduler.selfcheck import SelfCheck
+from scheduler.settings import SchedulerSettings
+from scheduler.state.cluster import ClusterState
+from scheduler.state.records import PodRecord
+from scheduler.writes.binder import Binder
+from scheduler.writes.group_conditions import GroupConditions
+from scheduler.writes.lanes import BIND_LANE, STATUS_LANE, WriteLanes
+from scheduler.writes.pod_conditions import PodConditions
+from scheduler.writes.retry import Retries
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a scheduler is given from outside.
+
+    Attributes:
+        reader: for lists and watches.
+        writer: for everything that changes the cluster; refuses to send without the lease.
+        group_api: where PodGroups are kept.
+        settings: of the process.
+        metrics: where to count.
+        may_write: whether the lease is held now.
+        clock: monotonic seconds.
+        jitter: spreads retries.
+    """
+
+    reader: Client
+    writer: Client
+    group_api: GroupAPI
+    settings: SchedulerSettings
+    metrics: SchedulerMetrics
+    may_write: Callable[[], bool]
+    clock: Callable[[], float]
+    jitter: random.Random
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduler:
+    """The parts that the process starts and stops."""
+
+    pods: Informer[PodRecord]
+    nodes: Informer[Node]
+    groups: Informer[PodGroup]
+    loop: SchedulingLoop
+    lanes: WriteLanes
+    recorder: EventRecorder
+    self_check: SelfCheck
+    state: ClusterState
+
+    @property
+    def is_synced(self) -> bool:
+        """Whether all three caches have seen the cluster whole."""
+        return all(informer.synced.is_set() for informer in (self.pods, self.nodes, self.groups))
+
+
+@dataclass(frozen=True, slots=True)
+class _Core:
+    state: ClusterState
+    queue: Queue
+    waker: Waker
+
+
+@dataclass(frozen=True, slots=True)
+class _Writes:
+    lanes: WriteLanes
+    retries: Retries
+    recorder: EventRecorder
+    groups: GroupConditions
+    pods: PodConditions
+
+
+def build_scheduler(given: Surroundings) -> Scheduler:
+    """A scheduler, ready to be started. To be called in the event loop it will run in."""
+    settings = given.settings
+    core = _Core(
+        ClusterState(frozenset({settings.scheduler_name})),
+        Queue(given.clock, QueueSettings(settings.initial_backoff_seconds, settings.max_backoff_seconds)),
+        Waker(),
+    )
+    groups: Informer[PodGroup] = Informer(given.reader, given.group_api.pod_groups, ListDecoder(PodGroup))
+    writes = _writes(given, core.state, groups)
+    reporter = _reporter(given, core, writes)
+    ingest = Ingest(
+        state=core.state,
+        queue=core.queue,
+        reporter=reporter,
+        groups=writes.groups,
+        pods=writes.pods,
+        wake=core.waker,
+    )
+    pods: Informer[PodRecord] = Informer(given.reader, PODS, Converted(ListDecoder(Pod), ingest.slim))
+    nodes: Informer[Node] = Informer(given.reader, NODES, ListDecoder(Node))
+    pods.add_handler(ingest.pod_changed)
+    nodes.add_handler(ingest.node_changed)
+    groups.add_handler(ingest.group_changed)
+    scheduler = Scheduler(
+        pods=pods,
+        nodes=nodes,
+        groups=groups,
+        loop=_loop(given, core, writes, reporter),
+        lanes=writes.lanes,
+        recorder=writes.recorder,
+        self_check=SelfCheck(
+            given.reader, core.state, every_seconds=settings.self_check_seconds, export=given.metrics.drift
+        ),
+        state=core.state,
+    )
+    _export(given.metrics, scheduler, core.queue)
+    return scheduler
+
+
+def _writes(given: Surroundings, state: ClusterState, groups: Informer[PodGroup]) -> _Writes:
+    settings = given.settings
+    lanes = WriteLanes(
+        concurrency=settings.bind_concurrency,
+        may_write=given.may_write,
+        clock=given.clock,
+        patience_seconds=settings.status_patience_seconds,
+        count=given.metrics.write,
+    )
+    retries = Retries(asyncio.get_running_loop().call_later, given.jitter)
+
+    def is_waiting(uid: str) -> bool:
+        pod = state.pod(uid)
+        return pod is not None and not pod.is_bound and not pod.is_terminal and state.assumption(uid) is None
+
+    return _Writes(
+        lanes=lanes,
+        retries=retries,
+        recorder=EventRecorder(
+            given.writer,
+            component=settings.scheduler_name,
+            instance=settings.identity,
+            clock=given.clock,
+            gate=lanes.quiet,
+        ),
+        groups=GroupConditions(
+            given.writer, lanes, given.group_api.pod_groups, shown=groups.store.get, retries=retries
+        ),
+        pods=PodConditions(given.writer, lanes, is_waiting=is_waiting, retries=retries),
+    )
+
+
+def _reporter(given: Surroundings, core: _Core, writes: _Writes) -> Reporter:
+    settings = given.settings
+    voice = Voice(
+        writes.recorder,
+        given.group_api.pod_groups,
+        clock=given.clock,
+        repeat_seconds=settings.repeat_event_seconds,
+    )
+    progress = Progress(
+        state=core.state,
+        groups=writes.groups,
+        voice=voice,
+        clock=given.clock,
+        degraded_after_seconds=settings.degraded_after_seconds,
+    )
+    return Reporter(
+        state=core.state,
+        queue=core.queue,
+        groups=writes.groups,
+        pods=writes.pods,
+        voice=voice,
+        progress=progress,
+        clock=given.clock,
+        settings=settings,
+    )
+
+
+def _loop(given: Surroundings, core: _Core, writes: _Writes, reporter: Reporter) -> SchedulingLoop:
+    settings = given.settings
+    assumptions = Assumptions(
+        client=given.writer,
+        lanes=writes.lanes,
+        state=core.state,
+        queue=core.queue,
+        reporter=reporter,
+        wake=core.waker,
+        clock=given.clock,
+        assume_seconds=settings.assume_seconds,
+    )
+    binder = Binder(
+        given.writer,
+        writes.lanes,
+        assumptions,
+        retries=writes.retries,
+        clock=given.clock,
+        give_up_seconds=settings.bind_give_up_seconds,
+        observe_seconds=given.metrics.bound,
+    )
+    return SchedulingLoop(
+        state=core.state,
+        queue=core.queue,
+        binder=binder,
+        assumptions=assumptions,
+        reporter=reporter,
+        observe=given.metrics.attempt,
+        pace=Pace(settings.slice_seconds, settings.bind_backlog, given.clock),
+        waker=core.waker,
+    )
+
+
+def _export(metrics: SchedulerMetrics, scheduler: Scheduler, queue: Queue) -> None:
+    metrics.follow_silence("pods", scheduler.pods.last_heard_seconds)
+    metrics.follow_silence("nodes", scheduler.nodes.last_heard_seconds)
+    metrics.follow_silence("podgroups", scheduler.groups.last_heard_seconds)
+    metrics.follow_queue(tuple(queue.depths()), queue.depths)
+    metrics.follow_objects("pods", lambda: scheduler.state.pods_total)
+    metrics.follow_objects("nodes", lambda: scheduler.state.nodes_total)
+    metrics.follow_objects("podgroups", lambda: len(scheduler.groups.store))
+    metrics.follow_writes(BIND_LANE, lambda: scheduler.lanes.queued_binds)
+    metrics.follow_writes(STATUS_LANE, lambda: scheduler.lanes.queued_statuses)

@@ -1,0 +1,185 @@
+"""Sends binds and finds out what became of them. A lost answer is unknown, not failed: the pod is read before anything else.
+
+One bind ends in exactly one of three ways, each told to the `Ledger` once:
+
+- `bound`: the server has this pod (by UID) on this node, because it said so or because we read it there;
+- `failed`: it has not and will not by this bind (pod or node gone, somebody else was faster, time is up): the room is given
+  back and the pod goes through a cycle again, in which its bound siblings count;
+- `forbidden`: we lack the right; a person has to act.
+
+Until then the pod stays assumed, so its room cannot be given away twice. The UID of the pod is in the request, so a
+same-named successor is never bound in its place. A retry always names the same node: a first request that arrives late
+can then do no harm.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from kube.client.client import Client
+from kube.client.errors import AlreadyExists, BadRequest, Conflict, Forbidden, Invalid, KubeError, NotFound
+from kube.client.resources import PODS
+from scheduler.writes.lanes import WriteLanes
+from scheduler.writes.retry import Retries
+
+_log = logging.getLogger(__name__)
+
+BOUND: Final = "bound"
+FAILED: Final = "failed"
+FORBIDDEN: Final = "forbidden"
+OVERTAKEN: Final = "overtaken"
+RETRY: Final = "retry"
+UNKNOWN: Final = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """One pod to be bound to one node.
+
+    Attributes:
+        namespace: of the pod.
+        name: of the pod.
+        uid: of the pod; the server refuses the bind of any other.
+        node_name: the node decided upon.
+        node_uid: that node's UID when it was decided.
+        since_seconds: when it was decided, on the process's monotonic clock.
+    """
+
+    namespace: str
+    name: str
+    uid: str
+    node_name: str
+    node_uid: str
+    since_seconds: float
+
+    def body(self) -> dict[str, Any]:
+        """The Binding as the API takes it."""
+        return {
+            "apiVersion": "v1",
+            "kind": "Binding",
+            "metadata": {"name": self.name, "namespace": self.namespace, "uid": self.uid},
+            "target": {"apiVersion": "v1", "kind": "Node", "name": self.node_name},
+        }
+
+
+class Ledger(Protocol):
+    """Who is told how binds end, and knows whether one still makes sense."""
+
+    def obstacle(self, bind: Bind) -> str | None:
+        """Why this bind must not be sent any more (pod or node gone, assumption given up); None when it may."""
+
+    def bound(self, bind: Bind) -> None:
+        """The server has the pod on the node."""
+
+    def failed(self, bind: Bind, reason: str) -> None:
+        """The pod is not on the node; forget the assumption and try again through a cycle."""
+
+    def forbidden(self, bind: Bind, reason: str) -> None:
+        """We may not bind; forget the assumption and say so."""
+
+
+class Binder:
+    """Hands binds to the bind lane and settles each."""
+
+    def __init__(
+        self,
+        client: Client,
+        lanes: WriteLanes,
+        ledger: Ledger,
+        *,
+        retries: Retries,
+        clock: Callable[[], float],
+        give_up_seconds: float = 60.0,
+        observe_seconds: Callable[[float], None] | None = None,
+    ) -> None:
+        self._client = client
+        self._lanes = lanes
+        self._ledger = ledger
+        self._retries = retries
+        self._clock = clock
+        self._give_up_seconds = give_up_seconds
+        self._observe_seconds = observe_seconds or (lambda _seconds: None)
+        self._forbidden_said = False
+
+    def submit(self, bind: Bind) -> None:
+        """Queue the bind."""
+        self._lanes.bind(lambda: self._send(bind))
+
+    # --- sending -----------------------------------------------------------------------------------------------------
+
+    async def _send(self, bind: Bind) -> str:
+        obstacle = self._ledger.obstacle(bind)
+        if obstacle is not None:
+            return self._fail(bind, obstacle, OVERTAKEN)
+        try:
+            await self._client.create(
+                PODS, bind.body(), bind.namespace, name=bind.name, subresource="binding", parse=False
+            )
+        except NotFound:
+            return self._fail(bind, "the pod is gone")
+        except (Conflict, AlreadyExists):
+            return await self._look(bind, afterwards=self._give_way)
+        except Forbidden as error:
+            return self._refuse(bind, error)
+        except (BadRequest, Invalid) as error:
+            return self._fail(bind, str(error))
+        except KubeError as error:
+            if error.outcome_unknown:
+                return await self._look(bind, afterwards=self._again)
+            return self._again(bind, str(error), error)
+        return self._succeed(bind)
+
+    # --- looking -----------------------------------------------------------------------------------------------------
+
+    async def _look(self, bind: Bind, *, afterwards: "Callable[[Bind, str], str]") -> str:
+        """Read the pod; `afterwards` decides when it turns out to be on no node yet."""
+        try:
+            pod = await self._client.get(PODS, bind.name, bind.namespace)
+        except NotFound:
+            return self._fail(bind, "the pod is gone")
+        except KubeError as error:
+            # Nothing is known, so nothing may be concluded: keep the room and look again.
+            look = lambda: self._lanes.bind(lambda: self._look(bind, afterwards=afterwards))  # noqa: E731
+            self._retries.again(bind.uid, look, error)
+            return UNKNOWN
+        if pod.get("metadata", {}).get("uid") != bind.uid:
+            return self._fail(bind, "the pod was replaced by another of its name")
+        node_name = pod.get("spec", {}).get("nodeName") or ""
+        if node_name == bind.node_name:
+            return self._succeed(bind)
+        if node_name:
+            return self._fail(bind, f"somebody else bound the pod to {node_name}")
+        return afterwards(bind, "the answer to the bind was lost, and the pod is not bound")
+
+    def _again(self, bind: Bind, reason: str, error: KubeError | None = None) -> str:
+        if self._clock() - bind.since_seconds > self._give_up_seconds:
+            return self._fail(bind, f"gave up after {self._give_up_seconds:.0f} s: {reason}")
+        self._retries.again(bind.uid, lambda: self._lanes.bind(lambda: self._send(bind)), error)
+        return RETRY
+
+    def _give_way(self, bind: Bind, _reason: str) -> str:
+        return self._fail(bind, "the server refused the bind, the pod is on no node")
+
+    # --- ends --------------------------------------------------------------------------------------------------------
+
+    def _succeed(self, bind: Bind) -> str:
+        self._retries.succeeded(bind.uid)
+        self._forbidden_said = False
+        self._observe_seconds(self._clock() - bind.since_seconds)
+        self._ledger.bound(bind)
+        return BOUND
+
+    def _fail(self, bind: Bind, reason: str, outcome: str = FAILED) -> str:
+        self._retries.succeeded(bind.uid)
+        _log.info("pod %s/%s was not bound to %s: %s", bind.namespace, bind.name, bind.node_name, reason)
+        self._ledger.failed(bind, reason)
+        return outcome
+
+    def _refuse(self, bind: Bind, error: Forbidden) -> str:
+        self._retries.succeeded(bind.uid)
+        if not self._forbidden_said:
+            self._forbidden_said = True
+            _log.error("the scheduler may not bind pods: %s", error)
+        self._ledger.forbidden(bind, str(error))
+        return FORBIDDEN

@@ -1,0 +1,36 @@
+"""When a write that failed for a passing reason is queued again: growing, jittered pauses per key, without holding a connection."""
+
+import random
+from collections.abc import Callable, Hashable
+
+from kube.client.errors import AnsweredError, KubeError
+
+Later = Callable[[float, Callable[[], None]], object]
+"""Calls something back after so many seconds; `loop.call_later` in the process, a list in tests."""
+
+
+class Retries:
+    """Pauses that double from `base_seconds` to `max_seconds` for each key that keeps failing."""
+
+    def __init__(
+        self, later: Later, jitter: random.Random, *, base_seconds: float = 0.2, max_seconds: float = 10.0
+    ) -> None:
+        self._later = later
+        self._jitter = jitter
+        self._base_seconds = base_seconds
+        self._max_seconds = max_seconds
+        self._failures: dict[Hashable, int] = {}
+
+    def again(self, key: Hashable, action: Callable[[], None], error: KubeError | None = None) -> float:
+        """Call `action` after this key's next pause, which is never shorter than what the server asked for."""
+        failures = self._failures.get(key, 0)
+        self._failures[key] = failures + 1
+        pause = min(self._base_seconds * 2.0**failures, self._max_seconds) * self._jitter.uniform(0.5, 1.0)
+        if isinstance(error, AnsweredError) and error.retry_after_seconds is not None:
+            pause = max(pause, error.retry_after_seconds)
+        self._later(pause, action)
+        return pause
+
+    def succeeded(self, key: Hashable) -> None:
+        """Start from the smallest pause the next time."""
+        self._failures.pop(key, None)

@@ -1,0 +1,110 @@
+"""Small builders: objects go through the real decoder, so tests see exactly what the API server's bytes would give."""
+
+from typing import Any
+
+import msgspec
+
+from api.constants import MANAGED, MANAGED_BY, POD_GROUP
+from api.node import Node
+from api.pod import Pod
+from api.podgroup import PodGroup
+from scheduler.state.records import ItemKey
+
+NAMESPACE = "team-a"
+
+_pod = msgspec.json.Decoder(Pod).decode
+_node = msgspec.json.Decoder(Node).decode
+_group = msgspec.json.Decoder(PodGroup).decode
+
+
+def node(name: str, *, uid: str = "", labels: dict[str, str] | None = None, **more: Any) -> Node:
+    """A node; `more` are `cpu`, `memory`, `pods`, other `resources`, `taints` and `unschedulable`."""
+    allocatable = {
+        "cpu": str(more.get("cpu", 4)),
+        "memory": str(more.get("memory", "64Gi")),
+        "pods": str(more.get("pods", 110)),
+        **more.get("resources", {}),
+    }
+    manifest = {
+        "metadata": {
+            "name": name,
+            "uid": uid or f"uid-of-{name}",
+            "labels": {"kubernetes.io/hostname": name, **(labels or {})},
+        },
+        "spec": {"taints": more.get("taints", []), "unschedulable": more.get("unschedulable", False)},
+        "status": {"allocatable": allocatable},
+    }
+    return _node(msgspec.json.encode(manifest))
+
+
+def pod(name: str, *, cpu: int | str = 1, group: str = "", on: str = "", **more: Any) -> Pod:
+    """A pod that asks for CPU; `group` is the PodGroup it names, `on` its node.
+
+    `more`: `uid`, `priority`, `preemption_policy`, `scheduler`, `gates`, `phase`, `deleted`, `owner` (UID of its controller),
+    `managed`, `created`, `requests` (instead of cpu), `ports` and `spec` (any further fields).
+    """
+    annotations = {POD_GROUP: group} if group else {}
+    requests = more.get("requests", {"cpu": str(cpu)} if cpu else {})
+    metadata: dict[str, Any] = {
+        "name": name,
+        "namespace": more.get("namespace", NAMESPACE),
+        "uid": more.get("uid", f"uid-of-{name}"),
+        "creationTimestamp": more.get("created", "2026-01-01T00:00:00Z"),
+        "annotations": annotations,
+        "labels": {MANAGED: "embedded"} if more.get("managed") else {},
+    }
+    if more.get("deleted"):
+        metadata["deletionTimestamp"] = "2026-01-02T00:00:00Z"
+    if more.get("owner"):
+        metadata["ownerReferences"] = [
+            {"apiVersion": "batch/v1", "kind": "Job", "name": "job", "uid": more["owner"], "controller": True}
+        ]
+    spec: dict[str, Any] = {
+        "schedulerName": more.get("scheduler", "tutti"),
+        "priority": more.get("priority", 0),
+        "preemptionPolicy": more.get("preemption_policy", "PreemptLowerPriority"),
+        "containers": [
+            {"name": "main", "env": [{"name": "ME", "value": name}], "resources": {"requests": requests}}
+            | ({"ports": more["ports"]} if "ports" in more else {})
+        ],
+        **more.get("spec", {}),
+    }
+    if on:
+        spec["nodeName"] = on
+    if more.get("gates"):
+        spec["schedulingGates"] = [{"name": gate} for gate in more["gates"]]
+    manifest = {"metadata": metadata, "spec": spec, "status": {"phase": more.get("phase", "Pending")}}
+    return _pod(msgspec.json.encode(manifest))
+
+
+def group(name: str, need: int | None = None, **more: Any) -> PodGroup:
+    """A gang of `need`, or a basic group without it; `more`: `uid`, `priority`, `topology`, `owner`, `created`."""
+    metadata: dict[str, Any] = {
+        "name": name,
+        "namespace": more.get("namespace", NAMESPACE),
+        "uid": more.get("uid", f"uid-of-{name}"),
+        "creationTimestamp": more.get("created", "2026-01-01T00:00:00Z"),
+    }
+    if more.get("owner"):
+        metadata["annotations"] = {MANAGED_BY: "tutti"}
+        metadata["ownerReferences"] = [
+            {"apiVersion": "batch/v1", "kind": "Job", "name": "job", "uid": more["owner"], "controller": True}
+        ]
+    spec: dict[str, Any] = {"schedulingPolicy": {"gang": {"minCount": need}} if need is not None else {"basic": {}}}
+    if "priority" in more:
+        spec["priority"] = more["priority"]
+    if "preemption_policy" in more:
+        spec["preemptionPolicy"] = more["preemption_policy"]
+    if "topology" in more:
+        spec["schedulingConstraints"] = {"topology": [{"key": more["topology"]}]}
+    return _group(msgspec.json.encode({"metadata": metadata, "spec": spec}))
+
+
+def group_key(name: str, uid: str | None = None) -> ItemKey:
+    """The key of a group built by `group`."""
+    return ItemKey("group", NAMESPACE, name, f"uid-of-{name}" if uid is None else uid)
+
+
+def pod_key(name: str) -> ItemKey:
+    """The key of a lone pod built by `pod`."""
+    return ItemKey("pod", NAMESPACE, name, f"uid-of-{name}")

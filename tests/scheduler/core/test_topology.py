@@ -1,0 +1,103 @@
+"""Groups that must stay inside one value of a node label."""
+
+from scheduler.cycle.decide import decide
+from tests.scheduler.core.build import group_key
+from tests.scheduler.core.world import World
+
+
+def _racks(world: World, **cpus: list[int]) -> None:
+    for rack, sizes in cpus.items():
+        for index, cpu in enumerate(sizes):
+            world.node(f"{rack}-{index}", cpu=cpu, labels={"rack": rack})
+
+
+def _racks_of(world: World, group: str) -> set[str]:
+    return {node.partition("-")[0] for node in world.bound(group).values()}
+
+
+def test_the_one_domain_that_fits_is_found() -> None:
+    world = World()
+    _racks(world, r1=[1, 1], r2=[2, 1], r3=[1])
+    world.node("none", cpu=9)
+    world.group("g", 3, topology="rack")
+    world.pods("g", 3)
+    world.run()
+    assert _racks_of(world, "g") == {"r2"}
+    assert len(world.bound()) == 3
+
+
+def test_room_over_all_domains_is_not_enough_until_one_has_it() -> None:
+    world = World()
+    _racks(world, r1=[2], r2=[2])
+    world.pod("blocker", on="r2-0", scheduler="other")
+    world.group("g", 3, topology="rack")
+    world.pods("g", 3)
+    (decision,) = world.run()
+    assert decision.verdict == "unschedulable"
+    assert decision.condition_message == (
+        "minCount (3) cannot be satisfied: 2 of 3 pods can be placed inside one rack (best: r1); "
+        "0/2 nodes are available for the rest: 1 Insufficient cpu, 1 node(s) were in another rack."
+    )
+    world.node("r2-1", cpu=2, labels={"rack": "r2"})
+    world.run()
+    assert _racks_of(world, "g") == {"r2"}
+
+
+def test_of_two_domains_that_fit_the_fuller_one_is_taken() -> None:
+    world = World()
+    _racks(world, r1=[4], r2=[4], r3=[4])
+    world.pod("a", on="r2-0", scheduler="other")
+    world.group("g", 2, topology="rack")
+    world.pods("g", 2)
+    world.run()
+    assert _racks_of(world, "g") == {"r2"}
+
+
+def test_members_that_run_pin_the_domain() -> None:
+    world = World()
+    _racks(world, r1=[3], r2=[9])
+    world.pod("filler", on="r1-0", scheduler="other")
+    world.group("g", 1, topology="rack")
+    world.pod("g-0", group="g", on="r1-0")
+    world.pods("g", 2, first=1)
+    world.run()
+    assert world.bound("g") == {"g-0": "r1-0", "g-1": "r1-0"}
+
+
+def test_members_in_two_domains_are_an_error() -> None:
+    world = World()
+    _racks(world, r1=[3], r2=[3])
+    world.group("g", 1, topology="rack")
+    world.pod("g-0", group="g", on="r1-0")
+    world.pod("g-1", group="g", on="r2-0")
+    world.pods("g", 1, first=2)
+    (decision,) = world.run()
+    assert (decision.verdict, decision.condition_message) == (
+        "error",
+        "members already run in more than one rack: r1, r2",
+    )
+
+
+def test_mixed_members_stay_inside_one_domain_too() -> None:
+    world = World()
+    _racks(world, r1=[3, 1], r2=[2, 2])
+    world.group("g", 3, topology="rack")
+    world.pod("g-0", group="g", cpu=2)
+    world.pod("g-1", group="g", cpu=1)
+    world.pod("g-2", group="g", cpu=1)
+    world.run()
+    assert len(_racks_of(world, "g")) == 1
+    assert len(world.bound()) == 3
+
+
+def test_a_label_that_no_node_has_is_named() -> None:
+    world = World()
+    world.node("n1")
+    world.group("g", 1, topology="rack")
+    world.pods("g", 1)
+    world.run()
+    assert world.held(group_key("g")) == ("Unschedulable", "no node has the label rack")
+    world.node("n1", labels={"rack": "r1"})
+    world.run()
+    assert world.bound() == {"g-0": "n1"}
+    assert decide(world.state, group_key("g")).verdict == "nothing"

@@ -1,0 +1,122 @@
+"""A cluster without a server: state and queue driven step by step, binds confirmed at once, time under control."""
+
+from typing import Any
+
+from api.node import Node
+from api.pod import Pod
+from api.podgroup import PodGroup
+from scheduler.cycle.decide import decide
+from scheduler.cycle.decision import Decision
+from scheduler.queue.queue import Queue
+from scheduler.queue.settings import QueueSettings
+from scheduler.state.cluster import ClusterState
+from scheduler.state.records import ItemKey, StateChange
+from tests.scheduler.core import build
+
+
+class World:
+    """What the shell around the core does, without any input or output."""
+
+    def __init__(self, *schedulers: str) -> None:
+        self.now = 1000.0
+        self.state = ClusterState(frozenset(schedulers or {"tutti"}))
+        self.queue = Queue(lambda: self.now, QueueSettings())
+        self.decisions: list[Decision] = []
+        self._objects: dict[str, dict[str, Any]] = {}
+
+    # --- what happens ------------------------------------------------------------------------------------------------
+
+    def node(self, name: str, **more: Any) -> Node:
+        """A node comes or changes."""
+        made = build.node(name, **more)
+        self.apply(self.state.upsert_node(made))
+        return made
+
+    def node_gone(self, name: str) -> None:
+        """A node goes."""
+        self.apply(self.state.remove_node(name, self.state.node_uid(name) or ""))
+
+    def pod(self, name: str, **more: Any) -> Pod:
+        """A pod comes or changes."""
+        self._objects[name] = more
+        made = build.pod(name, **more)
+        self.apply(self.state.upsert_pod(made))
+        return made
+
+    def pods(self, group: str, count: int, *, first: int = 0, **more: Any) -> None:
+        """Members of a group come."""
+        for index in range(first, first + count):
+            self.pod(f"{group}-{index}", group=group, **more)
+
+    def pod_gone(self, name: str) -> None:
+        """A pod goes."""
+        more = self._objects.pop(name)
+        uid = more.get("uid", f"uid-of-{name}")
+        self.apply(self.state.remove_pod(more.get("namespace", build.NAMESPACE), name, uid))
+
+    def group(self, name: str, need: int | None = None, **more: Any) -> PodGroup:
+        """A PodGroup comes or changes."""
+        made = build.group(name, need, **more)
+        self.apply(self.state.upsert_group(made))
+        return made
+
+    def group_gone(self, name: str, uid: str | None = None) -> None:
+        """A PodGroup goes."""
+        self.apply(self.state.remove_group(build.NAMESPACE, name, uid or f"uid-of-{name}"))
+
+    def apply(self, change: StateChange) -> None:
+        """Tells the queue."""
+        if change:
+            self.queue.woken(change, self.state)
+
+    # --- what the scheduler does -------------------------------------------------------------------------------------
+
+    def step(self) -> Decision | None:
+        """One cycle; its binds are confirmed by the watch right after it."""
+        key = self.queue.pop(self.state)
+        if key is None:
+            return None
+        decision = decide(self.state, key)
+        self.decisions.append(decision)
+        for uid, node in decision.bindings:
+            self.apply(self.state.assume(uid, node, self.now + 60))
+        self.queue.done(key, decision, self.state)
+        for uid, node in decision.bindings:
+            self.confirm(uid, node)
+        return decision
+
+    def run(self) -> list[Decision]:
+        """Cycles until there is nothing to do now."""
+        done: list[Decision] = []
+        while (decision := self.step()) is not None:
+            done.append(decision)
+            assert len(done) < 1000, "the queue never comes to rest"
+        return done
+
+    def confirm(self, uid: str, node: str) -> None:
+        """The watch shows a pod bound."""
+        record = self.state.pod(uid)
+        assert record is not None
+        self.pod(record.name, **{**self._objects[record.name], "on": node})
+
+    def wait(self, seconds: float) -> list[Decision]:
+        """Time passes, then cycles as they are due."""
+        self.now += seconds
+        return self.run()
+
+    # --- what can be seen --------------------------------------------------------------------------------------------
+
+    def bound(self, group: str = "") -> dict[str, str]:
+        """Pods with a node, by name; of one group when named."""
+        found = {}
+        for name in self._objects:
+            record = self.state.pod(self._objects[name].get("uid", f"uid-of-{name}"))
+            if record and record.is_bound and (not group or record.group == group):
+                found[name] = record.node_name
+        return found
+
+    def held(self, key: ItemKey) -> tuple[str, str]:
+        """(reason, message) of a held item."""
+        held = self.queue.held(key)
+        assert held is not None, f"{key} is not held"
+        return held.reason, held.message

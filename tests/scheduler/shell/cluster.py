@@ -1,0 +1,113 @@
+"""A whole scheduler, with the real core, at work on the fake API server."""
+
+import asyncio
+import contextlib
+import random
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from prometheus_client import CollectorRegistry
+
+from api.constants import CONDITION_POD_SCHEDULED, CONDITION_SCHEDULED
+from kube.groups.group_api import OWN
+from scheduler.reporting.metrics import SchedulerMetrics
+from scheduler.settings import SchedulerSettings
+from scheduler.wiring import Scheduler, Surroundings, build_scheduler
+from tests.scheduler.shell.fake_api import FakeApi
+from tests.scheduler.shell.manifests import gang, node, pod
+
+QUICK: dict[str, Any] = {
+    "initial_backoff_seconds": 0.02,
+    "max_backoff_seconds": 0.1,
+    "held_report_seconds": 0.02,
+    "held_update_seconds": 0.02,
+    "degraded_after_seconds": 0.05,
+    "identity": "test",
+}
+
+
+class WatchedMetrics(SchedulerMetrics):
+    """Metrics that count attempts where a test can wait for them."""
+
+    def __init__(self, moved: Callable[[], None]) -> None:
+        super().__init__(CollectorRegistry())
+        self.attempts = 0
+        self._moved = moved
+
+    def attempt(self, kind: str, result: str, attempt_seconds: float, algorithm_seconds: float) -> None:
+        super().attempt(kind, result, attempt_seconds, algorithm_seconds)
+        self.attempts += 1
+        self._moved()
+
+
+class Cluster:
+    """The fake server, and whichever scheduler runs on it."""
+
+    def __init__(self) -> None:
+        self.api = FakeApi()
+        self.metrics = WatchedMetrics(self.api.moved)
+        self.holds_lease = True
+
+    @contextlib.asynccontextmanager
+    async def scheduler(self, **changes: Any) -> AsyncIterator[Scheduler]:
+        """Run a scheduler with fresh caches, as after a start."""
+        self.metrics = WatchedMetrics(self.api.moved)
+        given = Surroundings(
+            reader=self.api,
+            writer=self.api,
+            group_api=OWN,
+            settings=SchedulerSettings(**(QUICK | changes)),
+            metrics=self.metrics,
+            may_write=lambda: self.holds_lease,
+            clock=time.monotonic,
+            jitter=random.Random(1),
+        )
+        scheduler = build_scheduler(given)
+        tasks = [
+            asyncio.ensure_future(informer.run()) for informer in (scheduler.nodes, scheduler.groups, scheduler.pods)
+        ]
+        try:
+            for informer in (scheduler.nodes, scheduler.groups, scheduler.pods):
+                await informer.synced.wait()
+            tasks += [asyncio.ensure_future(scheduler.recorder.run()), asyncio.ensure_future(scheduler.loop.run())]
+            yield scheduler
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await scheduler.lanes.close(1.0)
+
+    # --- what is there -----------------------------------------------------------------------------------------------
+
+    def add_nodes(self, amount: int, *, first: int = 0) -> None:
+        for number in range(first, first + amount):
+            self.api.put("nodes", node(f"n{number}"))
+
+    def add_gang(self, name: str, size: int, *, min_count: int | None = None) -> None:
+        self.api.put("podgroups", gang(name, min_count or size))
+        self.add_members(name, size)
+
+    def add_members(self, name: str, amount: int, *, first: int = 0) -> None:
+        for number in range(first, first + amount):
+            self.api.put("pods", pod(f"{name}-{number}", group=name, owned=True))
+
+    # --- what is said ------------------------------------------------------------------------------------------------
+
+    def group_says(self, name: str, kind: str = CONDITION_SCHEDULED) -> tuple[str, str]:
+        """Status and reason of a condition of the group."""
+        found = self.api.condition("podgroups", "ns", name, kind)
+        return found.get("status", ""), found.get("reason", "")
+
+    def group_message(self, name: str, kind: str = CONDITION_SCHEDULED) -> str:
+        return str(self.api.condition("podgroups", "ns", name, kind).get("message", ""))
+
+    def pod_says(self, name: str) -> str:
+        return str(self.api.condition("pods", "ns", name, CONDITION_POD_SCHEDULED).get("reason", ""))
+
+    def events(self, reason: str, kind: str = "") -> list[dict[str, Any]]:
+        return [
+            event
+            for event in self.api.events
+            if event["reason"] == reason and (not kind or event["regarding"]["kind"] == kind)
+        ]

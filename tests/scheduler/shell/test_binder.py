@@ -1,0 +1,218 @@
+"""What becomes of a bind: success, refusal, a lost answer, no right; each ends once and never gives room away on a guess."""
+
+import random
+
+import pytest
+
+from kube.client.errors import Conflict, Forbidden, KubeError, OutcomeUnknown, ServerError, TooManyRequests, Unreachable
+from scheduler.writes.binder import Bind, Binder
+from scheduler.writes.lanes import WriteLanes
+from scheduler.writes.retry import Retries
+from tests.scheduler.shell.clocks import FakeClock
+from tests.scheduler.shell.fake_api import FakeApi, always, once
+
+LOST = OutcomeUnknown("the answer was lost")
+
+
+class Told:
+    """A ledger that notes what it is told."""
+
+    def __init__(self) -> None:
+        self.ends: list[str] = []
+        self.reasons: list[str] = []
+        self.in_the_way: str | None = None
+
+    def obstacle(self, bind: Bind) -> str | None:
+        return self.in_the_way
+
+    def bound(self, bind: Bind) -> None:
+        self.ends.append(f"bound {bind.name}")
+
+    def failed(self, bind: Bind, reason: str) -> None:
+        self.ends.append(f"failed {bind.name}")
+        self.reasons.append(reason)
+
+    def forbidden(self, bind: Bind, reason: str) -> None:
+        self.ends.append(f"forbidden {bind.name}")
+        self.reasons.append(reason)
+
+
+class Bench:
+    def __init__(self) -> None:
+        self.api = FakeApi()
+        self.clock = FakeClock()
+        self.told = Told()
+        self.seconds: list[float] = []
+        self.lanes = WriteLanes(concurrency=4, may_write=lambda: True, clock=self.clock)
+        self.binder = Binder(
+            self.api,
+            self.lanes,
+            self.told,
+            retries=Retries(self.clock.later, random.Random(1)),
+            clock=self.clock,
+            give_up_seconds=60.0,
+            observe_seconds=self.seconds.append,
+        )
+        self.pod = self.api.put("pods", {"metadata": {"namespace": "ns", "name": "p"}, "spec": {}})
+
+    def bind(self, *, uid: str | None = None) -> None:
+        pod_uid = uid or self.pod["metadata"]["uid"]
+        self.binder.submit(Bind("ns", "p", pod_uid, "n1", "node-uid", self.clock.now))
+
+    async def settle(self) -> None:
+        await self.lanes.idle()
+
+
+@pytest.fixture
+async def bench() -> Bench:
+    return Bench()
+
+
+def assign(bench: Bench, node: str) -> None:
+    pod = bench.api.peek("pods", "ns", "p")
+    pod["spec"]["nodeName"] = node
+    bench.api.put("pods", pod)
+
+
+async def test_a_bind_that_is_answered_is_told_once_and_timed(bench: Bench) -> None:
+    bench.bind()
+    await bench.settle()
+    assert bench.told.ends == ["bound p"]
+    assert bench.api.bound() == {"p": "n1"}
+    assert bench.seconds == [0.0]
+
+
+async def test_a_bind_with_an_obstacle_is_not_sent(bench: Bench) -> None:
+    bench.told.in_the_way = "node n1 is gone"
+    bench.bind()
+    await bench.settle()
+    assert bench.told.ends == ["failed p"]
+    assert bench.told.reasons == ["node n1 is gone"]
+    assert bench.api.sent("create", "pods/binding") == []
+
+
+async def test_a_lost_answer_of_a_bind_that_was_done_is_read_and_not_repeated(bench: Bench) -> None:
+    bench.api.after.append(once("create", "pods/binding", LOST))
+    bench.bind()
+    await bench.settle()
+    assert bench.told.ends == ["bound p"]
+    assert len(bench.api.sent("create", "pods/binding")) == 1
+    assert len(bench.api.sent("get", "pods")) == 1
+
+
+async def test_a_lost_bind_that_was_not_done_is_repeated_on_the_same_node_after_reading(bench: Bench) -> None:
+    bench.api.before.append(once("create", "pods/binding", LOST))
+    bench.bind()
+    await bench.settle()
+    assert bench.told.ends == []
+    bench.clock.pass_seconds(1.0)
+    await bench.settle()
+    assert bench.told.ends == ["bound p"]
+    assert [verb for verb, _, _ in bench.api.log] == ["create", "get", "create"]
+
+
+async def test_an_internal_error_of_the_server_counts_as_a_lost_answer(bench: Bench) -> None:
+    bench.api.after.append(once("create", "pods/binding", ServerError(500, "InternalError", "etcd is slow")))
+    bench.bind()
+    await bench.settle()
+    assert bench.told.ends == ["bound p"]
+    assert len(bench.api.sent("create", "pods/binding")) == 1
+
+
+async def test_while_nothing_can_be_read_nothing_is_concluded(bench: Bench) -> None:
+    bench.api.after.append(once("create", "pods/binding", LOST))
+    unreadable = always("get", "pods", Unreachable("no route"))
+    bench.api.before.append(unreadable)
+    bench.bind()
+    await bench.settle()
+    for _ in range(20):
+        bench.clock.pass_seconds(10.0)
+        await bench.settle()
+    assert bench.told.ends == []
+    bench.api.before.remove(unreadable)
+    bench.clock.pass_seconds(10.0)
+    await bench.settle()
+    assert bench.told.ends == ["bound p"]
+
+
+async def test_a_pod_that_somebody_else_bound_is_given_up(bench: Bench) -> None:
+    assign(bench, "n2")
+    bench.bind()
+    await bench.settle()
+    assert bench.told.ends == ["failed p"]
+    assert "n2" in bench.told.reasons[0]
+
+
+async def test_a_conflict_over_a_pod_that_is_on_our_node_is_success(bench: Bench) -> None:
+    assign(bench, "n1")
+    bench.bind()
+    await bench.settle()
+    assert bench.told.ends == ["bound p"]
+
+
+async def test_a_conflict_over_an_unbound_pod_is_a_failure(bench: Bench) -> None:
+    bench.api.before.append(once("create", "pods/binding", Conflict(409, "Conflict", "pod is being deleted")))
+    bench.bind()
+    await bench.settle()
+    assert bench.told.ends == ["failed p"]
+
+
+async def test_a_same_named_successor_is_never_bound(bench: Bench) -> None:
+    bench.bind(uid="an older pod")
+    await bench.settle()
+    assert bench.told.ends == ["failed p"]
+    assert bench.api.bound() == {}
+
+
+async def test_a_pod_that_is_gone_is_a_failure(bench: Bench) -> None:
+    bench.api.remove("pods", "ns", "p")
+    bench.bind()
+    await bench.settle()
+    assert bench.told.ends == ["failed p"]
+
+
+@pytest.mark.parametrize("error", [Unreachable("refused"), TooManyRequests(429, "TooManyRequests", "later", {}, 2.0)])
+async def test_a_bind_that_was_certainly_not_carried_out_is_repeated_without_reading(
+    bench: Bench, error: KubeError
+) -> None:
+    bench.api.before.append(once("create", "pods/binding", error))
+    bench.bind()
+    await bench.settle()
+    bench.clock.pass_seconds(3.0)
+    await bench.settle()
+    assert bench.told.ends == ["bound p"]
+    assert bench.api.sent("get", "pods") == []
+
+
+async def test_a_server_that_asks_to_wait_is_not_asked_earlier(bench: Bench) -> None:
+    bench.api.before.append(once("create", "pods/binding", TooManyRequests(429, "TooManyRequests", "later", {}, 5.0)))
+    bench.bind()
+    await bench.settle()
+    bench.clock.pass_seconds(4.9)
+    await bench.settle()
+    assert len(bench.api.sent("create", "pods/binding")) == 1
+    bench.clock.pass_seconds(0.2)
+    await bench.settle()
+    assert bench.told.ends == ["bound p"]
+
+
+async def test_a_bind_that_never_gets_through_gives_its_room_back_in_the_end(bench: Bench) -> None:
+    bench.api.before.append(always("create", "pods/binding", Unreachable("refused")))
+    bench.bind()
+    await bench.settle()
+    for _ in range(30):
+        bench.clock.pass_seconds(10.0)
+        await bench.settle()
+    assert bench.told.ends == ["failed p"]
+    assert bench.clock.waiting == 0
+
+
+async def test_a_missing_right_is_told_and_not_repeated(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    bench.api.before.append(always("create", "pods/binding", Forbidden(403, "Forbidden", "cannot create pods/binding")))
+    bench.bind()
+    await bench.settle()
+    bench.bind()
+    await bench.settle()
+    assert bench.told.ends == ["forbidden p", "forbidden p"]
+    assert "cannot create pods/binding" in bench.told.reasons[0]
+    assert caplog.text.count("the scheduler may not bind pods") == 1

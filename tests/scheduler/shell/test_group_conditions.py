@@ -1,0 +1,169 @@
+"""One patch per change, on the newest known version, never against somebody else's write or a successor."""
+
+import random
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import pytest
+
+from api.constants import CONDITION_DEGRADED, CONDITION_SCHEDULED
+from api.meta import Condition
+from api.podgroup import PodGroup
+from kube.client.errors import Forbidden, OutcomeUnknown, Unreachable
+from kube.groups.group_api import OWN
+from scheduler.writes.condition_rules import condition
+from scheduler.writes.group_conditions import GroupConditions
+from scheduler.writes.lanes import WriteLanes
+from scheduler.writes.retry import Retries
+from tests.scheduler.shell.clocks import FakeClock
+from tests.scheduler.shell.fake_api import FakeApi, always, once
+
+PATCH = ("patch", "podgroups/status")
+
+
+def refused(message: str) -> Condition:
+    return condition(CONDITION_SCHEDULED, is_true=False, reason="Unschedulable", message=message)
+
+
+SCHEDULED = condition(CONDITION_SCHEDULED, is_true=True, reason="Scheduled", message="")
+
+
+class Bench:
+    def __init__(self) -> None:
+        self.api = FakeApi()
+        self.clock = FakeClock()
+        self.lanes = WriteLanes(concurrency=4, may_write=lambda: True, clock=self.clock)
+        self.cached: PodGroup | None = None
+        self.conditions = GroupConditions(
+            self.api,
+            self.lanes,
+            OWN.pod_groups,
+            shown=lambda _namespace, _name: self.cached,
+            retries=Retries(self.clock.later, random.Random(1)),
+            wall_clock=lambda: datetime(2026, 1, 2, tzinfo=UTC),
+        )
+        self.group = self.show(self.api.put("podgroups", {"metadata": {"namespace": "ns", "name": "g"}, "spec": {}}))
+
+    def show(self, stored: dict[str, Any]) -> PodGroup:
+        """Let the informer see this version."""
+        self.cached = msgspec.convert(stored, PodGroup)
+        self.conditions.seen(self.cached)
+        return self.cached
+
+    def now(self) -> dict[str, Any]:
+        return self.api.condition("podgroups", "ns", "g", CONDITION_SCHEDULED)
+
+    async def want(self, wanted: Condition) -> bool:
+        is_written = self.conditions.want(self.group.metadata, wanted)
+        await self.lanes.idle()
+        return is_written
+
+
+@pytest.fixture
+async def bench() -> Bench:
+    return Bench()
+
+
+async def test_a_wish_becomes_one_patch(bench: Bench) -> None:
+    assert await bench.want(refused("no room"))
+    assert bench.now() == {
+        "type": CONDITION_SCHEDULED,
+        "status": "False",
+        "reason": "Unschedulable",
+        "message": "no room",
+        "lastTransitionTime": "2026-01-02T00:00:00Z",
+    }
+
+
+async def test_the_same_wish_again_writes_nothing_even_while_the_cache_lags(bench: Bench) -> None:
+    await bench.want(refused("no room"))
+    assert not await bench.want(refused("no room"))
+    assert len(bench.api.sent(*PATCH)) == 1
+
+
+async def test_a_lagging_cache_cannot_take_scheduled_back(bench: Bench) -> None:
+    await bench.want(SCHEDULED)
+    assert not await bench.want(refused("no room"))
+    assert bench.now()["status"] == "True"
+
+
+async def test_wishes_that_overtake_each_other_are_one_write(bench: Bench) -> None:
+    for count in range(5):
+        bench.conditions.want(bench.group.metadata, refused(f"{count} of 8"))
+    bench.conditions.want(bench.group.metadata, SCHEDULED)
+    await bench.lanes.idle()
+    assert len(bench.api.sent(*PATCH)) == 1
+    assert bench.now()["status"] == "True"
+
+
+async def test_two_kinds_of_condition_are_written_together(bench: Bench) -> None:
+    bench.conditions.want(bench.group.metadata, SCHEDULED)
+    bench.conditions.want(
+        bench.group.metadata, condition(CONDITION_DEGRADED, is_true=True, reason="BelowMinimum", message="6 of 8")
+    )
+    await bench.lanes.idle()
+    assert len(bench.api.sent(*PATCH)) == 1
+    assert bench.api.condition("podgroups", "ns", "g", CONDITION_DEGRADED)["status"] == "True"
+
+
+async def test_what_somebody_else_wrote_meanwhile_is_kept(bench: Bench) -> None:
+    theirs = bench.api.peek("podgroups", "ns", "g")
+    theirs["status"] = {"conditions": [{"type": "DisruptionTarget", "status": "True", "observedGeneration": 3}]}
+    bench.api.put("podgroups", theirs)
+    await bench.want(refused("no room"))
+    assert bench.now()["reason"] == "Unschedulable"
+    assert bench.api.condition("podgroups", "ns", "g", "DisruptionTarget")["observedGeneration"] == 3
+
+
+async def test_scheduled_that_the_server_shows_first_is_not_taken_back(bench: Bench) -> None:
+    theirs = bench.api.peek("podgroups", "ns", "g")
+    theirs["status"] = {"conditions": [{"type": CONDITION_SCHEDULED, "status": "True", "reason": "Scheduled"}]}
+    bench.api.put("podgroups", theirs)
+    await bench.want(refused("no room"))
+    assert bench.now()["status"] == "True"
+
+
+async def test_a_same_named_successor_gets_nothing(bench: Bench) -> None:
+    bench.api.remove("podgroups", "ns", "g")
+    bench.api.put("podgroups", {"metadata": {"namespace": "ns", "name": "g"}, "spec": {}})
+    await bench.want(refused("no room"))
+    assert bench.now() == {}
+
+
+async def test_a_lost_answer_is_looked_at_before_writing_again(bench: Bench) -> None:
+    bench.api.after.append(once(*PATCH, OutcomeUnknown("lost")))
+    await bench.want(refused("no room"))
+    assert bench.now()["reason"] == "Unschedulable"
+    assert len(bench.api.sent(*PATCH)) == 1
+
+
+async def test_a_write_that_did_not_get_through_comes_back_with_the_latest_wish(bench: Bench) -> None:
+    bench.api.before.append(once(*PATCH, Unreachable("no route")))
+    said: list[str] = []
+    bench.conditions.want(bench.group.metadata, refused("no room"), then=lambda: said.append("refused"))
+    await bench.lanes.idle()
+    assert said == []
+    bench.conditions.want(bench.group.metadata, SCHEDULED, then=lambda: said.append("scheduled"))
+    await bench.lanes.idle()
+    bench.clock.pass_seconds(60.0)
+    await bench.lanes.idle()
+    assert bench.now()["status"] == "True"
+    assert said == ["scheduled"]
+
+
+async def test_a_missing_right_is_said_in_the_log_and_not_repeated(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    bench.api.before.append(always(*PATCH, Forbidden(403, "Forbidden", "cannot patch podgroups/status")))
+    await bench.want(refused("no room"))
+    assert "cannot patch podgroups/status" in caplog.text
+    assert bench.clock.waiting == 0
+
+
+async def test_an_event_follows_only_after_the_condition_stands(bench: Bench) -> None:
+    seen: list[str] = []
+    bench.conditions.want(bench.group.metadata, refused("no room"), then=lambda: seen.append(bench.now()["reason"]))
+    assert seen == []
+    await bench.lanes.idle()
+    assert seen == ["Unschedulable"]

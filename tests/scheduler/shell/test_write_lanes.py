@@ -1,0 +1,165 @@
+"""Binds before everything else; status writes coalesced, dropped when overtaken, never two at once for one object."""
+
+import asyncio
+
+from scheduler.writes.lanes import Job, WriteLanes
+from tests.scheduler.shell.clocks import FakeClock
+
+
+class Bench:
+    """Lanes, and jobs that note when they start and end when told to."""
+
+    def __init__(self, concurrency: int = 1, *, may_write: bool = True, patience_seconds: float = 10.0) -> None:
+        self.clock = FakeClock()
+        self.started: list[str] = []
+        self.counted: list[tuple[str, str]] = []
+        self.gates: dict[str, asyncio.Event] = {}
+        self._starts: dict[str, asyncio.Event] = {}
+        self.lanes = WriteLanes(
+            concurrency=concurrency,
+            may_write=lambda: may_write,
+            clock=self.clock,
+            patience_seconds=patience_seconds,
+            count=lambda lane, outcome: self.counted.append((lane, outcome)),
+        )
+
+    def job(self, name: str, *, blocks: bool = False) -> Job:
+        self.gates[name] = asyncio.Event()
+        self._starts[name] = asyncio.Event()
+
+        async def run() -> str:
+            self.started.append(name)
+            self._starts[name].set()
+            if blocks:
+                await self.gates[name].wait()
+            return "done"
+
+        return run
+
+    async def until_started(self, name: str) -> None:
+        async with asyncio.timeout(5.0):
+            await self._starts[name].wait()
+
+
+async def test_binds_go_before_status_writes_that_were_queued_earlier() -> None:
+    bench = Bench()
+    bench.lanes.bind(bench.job("first", blocks=True))
+    bench.lanes.status("a", bench.job("status"))
+    bench.lanes.bind(bench.job("second"))
+    bench.lanes.bind(bench.job("third"))
+    await asyncio.sleep(0)
+    bench.gates["first"].set()
+    await bench.lanes.idle()
+    assert bench.started == ["first", "second", "third", "status"]
+
+
+async def test_no_more_writes_than_connections_are_under_way() -> None:
+    bench = Bench(concurrency=2)
+    for name in ("a", "b", "c"):
+        bench.lanes.bind(bench.job(name, blocks=True))
+    await asyncio.sleep(0)
+    assert bench.started == ["a", "b"]
+    bench.gates["a"].set()
+    await bench.until_started("c")
+    for gate in bench.gates.values():
+        gate.set()
+    await bench.lanes.idle()
+
+
+async def test_the_latest_status_of_an_object_replaces_one_that_has_not_started() -> None:
+    bench = Bench()
+    bench.lanes.bind(bench.job("bind", blocks=True))
+    bench.lanes.status("pod", bench.job("old"))
+    bench.lanes.status("other", bench.job("other"))
+    bench.lanes.status("pod", bench.job("new"))
+    bench.gates["bind"].set()
+    await bench.lanes.idle()
+    assert bench.started == ["bind", "new", "other"]
+
+
+async def test_a_status_write_that_was_overtaken_is_dropped() -> None:
+    bench = Bench()
+    bench.lanes.bind(bench.job("bind", blocks=True))
+    bench.lanes.status("pod", bench.job("says it waits"))
+    bench.lanes.drop("pod")
+    bench.gates["bind"].set()
+    await bench.lanes.idle()
+    assert bench.started == ["bind"]
+
+
+async def test_two_writes_for_one_object_are_never_under_way_at_once() -> None:
+    bench = Bench(concurrency=4)
+    bench.lanes.status("pod", bench.job("one", blocks=True))
+    await asyncio.sleep(0)
+    bench.lanes.status("pod", bench.job("two"))
+    bench.lanes.status("other", bench.job("other"))
+    await bench.until_started("other")
+    assert bench.started == ["one", "other"]
+    bench.gates["one"].set()
+    await bench.lanes.idle()
+    assert bench.started == ["one", "other", "two"]
+
+
+async def test_a_status_write_that_waited_too_long_gets_one_connection_beside_the_binds() -> None:
+    bench = Bench(patience_seconds=10.0)
+    bench.lanes.bind(bench.job("b1", blocks=True))
+    bench.lanes.status("a", bench.job("s1"))
+    bench.lanes.status("b", bench.job("s2"))
+    bench.clock.pass_seconds(5.0)
+    bench.lanes.bind(bench.job("b2", blocks=True))
+    bench.lanes.bind(bench.job("b3"))
+    bench.gates["b1"].set()
+    await bench.until_started("b2")
+    bench.clock.pass_seconds(5.0)
+    bench.gates["b2"].set()
+    await bench.lanes.idle()
+    assert bench.started == ["b1", "b2", "s1", "s2", "b3"]
+
+
+async def test_nothing_is_written_without_the_lease() -> None:
+    bench = Bench(may_write=False)
+    bench.lanes.bind(bench.job("bind"))
+    bench.lanes.status("a", bench.job("status"))
+    await bench.lanes.idle()
+    assert bench.started == []
+    assert bench.counted == [("bind", "no_lease"), ("status", "no_lease")]
+
+
+async def test_a_write_that_breaks_does_not_stop_the_others() -> None:
+    bench = Bench()
+
+    async def broken() -> str:
+        raise RuntimeError("a defect")
+
+    bench.lanes.bind(broken)
+    bench.lanes.bind(bench.job("next"))
+    await bench.lanes.idle()
+    assert bench.started == ["next"]
+    assert bench.counted == [("bind", "crashed"), ("bind", "done")]
+
+
+async def test_others_who_give_way_to_binds_wait_until_none_is_queued() -> None:
+    bench = Bench()
+    bench.lanes.bind(bench.job("one", blocks=True))
+    bench.lanes.bind(bench.job("two"))
+    waiter = asyncio.ensure_future(bench.lanes.quiet())
+    await asyncio.sleep(0)
+    assert not waiter.done()
+    bench.gates["one"].set()
+    await waiter
+    assert bench.lanes.queued_binds == 0
+    await bench.lanes.idle()
+
+
+async def test_closing_drops_what_is_queued_and_waits_for_what_was_sent() -> None:
+    bench = Bench()
+    bench.lanes.bind(bench.job("sent", blocks=True))
+    bench.lanes.bind(bench.job("queued"))
+    await asyncio.sleep(0)
+    closing = asyncio.ensure_future(bench.lanes.close(5.0))
+    await asyncio.sleep(0)
+    assert not closing.done()
+    bench.gates["sent"].set()
+    await closing
+    assert bench.started == ["sent"]
+    assert bench.counted == [("bind", "done")]
