@@ -12,11 +12,13 @@ import asyncio
 import contextlib
 import json
 import sys
-from collections.abc import AsyncIterator, Awaitable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
+
+import aiohttp
 
 from hack.bench.bindwatch import BindWatch
 from hack.bench.objects import NAMESPACE, bare_pod, job, node, pod_group
@@ -34,6 +36,7 @@ GANGS, SIZE = 100, 20
 PODS_COUNT = GANGS * SIZE
 IN_FLIGHT = 32
 PATIENCE_SECONDS = 180
+READY_SECONDS = 90
 STOCK, OURS = "default-scheduler", "tutti"
 
 
@@ -205,7 +208,13 @@ async def _stock_scheduler(plane: ControlPlane, assets: Path) -> AsyncIterator[N
         f"--secure-port={port}",
         GATES,
     ]
-    async with _running(Server("kube-scheduler", command, log=plane.folder / "stock.log"), "Caches populated"):
+    async with (
+        aiohttp.ClientSession() as session,
+        _running(
+            Server("kube-scheduler", command, log=plane.folder / "stock.log"),
+            lambda _: _is_ok(session, f"https://127.0.0.1:{port}/readyz"),
+        ),
+    ):
         yield
 
 
@@ -213,17 +222,29 @@ async def _stock_scheduler(plane: ControlPlane, assets: Path) -> AsyncIterator[N
 async def running_tutti(plane: ControlPlane, *options: str) -> AsyncIterator[None]:
     """The three processes as `tutti run` starts them."""
     command = [sys.executable, "-m", "tutti", "run", "--kubeconfig", str(plane.kubeconfig), *options]
-    async with _running(Server("tutti", command, log=plane.folder / "tutti.log"), "Tutti is ready"):
+    async with _running(Server("tutti", command, log=plane.folder / "tutti.log"), _says_it_runs):
         yield
 
 
+async def _is_ok(session: aiohttp.ClientSession, url: str) -> bool:
+    try:
+        async with session.get(url, ssl=False) as answer:
+            return answer.status == 200
+    except aiohttp.ClientError:
+        return False
+
+
+async def _says_it_runs(server: Server) -> bool:
+    return "Tutti is running" in server.last_log_lines(2000)
+
+
 @contextlib.asynccontextmanager
-async def _running(server: Server, ready_line: str) -> AsyncIterator[None]:
-    """Starts a server, waits until its log says that it is ready, and ends it politely."""
+async def _running(server: Server, is_ready: Callable[[Server], Awaitable[bool]]) -> AsyncIterator[None]:
+    """Starts a server, waits until it is ready, and ends it politely."""
     server.start()
     try:
-        async with asyncio.timeout(90):
-            while ready_line not in server.last_log_lines(2000):
+        async with asyncio.timeout(READY_SECONDS):
+            while not await is_ready(server):
                 server.require_running()
                 await asyncio.sleep(0.1)
         yield

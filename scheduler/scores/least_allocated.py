@@ -20,8 +20,10 @@ def least_allocated(after: After) -> Numbers:
         shares.append(np.floor(np.maximum(share, 0, out=share), out=share))
     cpu, memory = shares
     has_cpu, has_memory = after.is_offered
-    if has_cpu.all() and has_memory.all():
-        cpu += memory
-        return np.floor(cpu / 2)
-    count = has_cpu.astype(np.float64) + has_memory
-    return np.floor((cpu * has_cpu + memory * has_memory) / np.maximum(count, 1))
+    offered: Numbers | float = 2.0
+    if not (has_cpu.all() and has_memory.all()):
+        cpu *= has_cpu
+        memory *= has_memory
+        offered = np.maximum(has_cpu.astype(np.float64) + has_memory, 1)
+    mean: Numbers = (cpu + memory) / offered
+    return np.asarray(np.floor(mean, out=mean), dtype=np.float64)
