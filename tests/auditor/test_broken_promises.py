@@ -1,0 +1,171 @@
+"""The auditor sees each kind of broken promise, and nothing where none is broken."""
+
+from dataclasses import replace
+
+from tests.conformance.audit_log import Object, Record
+from tests.conformance.auditor import CONTROLLERS_USER, SCHEDULER_USER, Auditor
+from tests.conformance.cluster_files import ADMIN, CONTROLLER_MANAGER, INSTALLER, KUBELET, STOCK_SCHEDULER
+from tests.conformance.identities import ACCOUNT_PREFIX
+
+WEBHOOKS_USER = ACCOUNT_PREFIX + "tutti-webhooks"
+END = 1000.0
+
+
+def write(user: str, verb: str, resource: str, name: str, when: float, **details: object) -> Record:
+    settings: dict[str, object] = {
+        "group": "",
+        "namespace": "" if resource == "nodes" else "ns",
+        "code": 200,
+        "received": when - 0.01,
+        "completed": when,
+        "request": {},
+        "response": {},
+        **details,
+    }
+    return Record(user=user, verb=verb, resource=resource, name=name, **settings)  # type: ignore[arg-type]
+
+
+def node(cpu: str = "4", name: str = "n", when: float = 0.0) -> Record:
+    return write(ADMIN, "create", "nodes", name, when, response={"status": {"allocatable": {"cpu": cpu, "pods": "9"}}})
+
+
+def group(minimum: int, name: str = "g", *, user: str = CONTROLLERS_USER, when: float = 0.1) -> Record:
+    spec = {"schedulingPolicy": {"gang": {"minCount": minimum}}}
+    return write(user, "create", "podgroups", name, when, response={"spec": spec})
+
+
+def pod(name: str, *, scheduler: str = "tutti", member_of: str | None = "g", cpu: str = "1") -> Record:
+    annotations = {"tutti.scheduler/pod-group": member_of} if member_of else {}
+    body: Object = {
+        "metadata": {"namespace": "ns", "name": name, "uid": f"uid-{name}", "annotations": annotations},
+        "spec": {"schedulerName": scheduler, "containers": [{"resources": {"requests": {"cpu": cpu}}}]},
+    }
+    return write(CONTROLLER_MANAGER, "create", "pods", name, 0.2, response=body)
+
+
+def managed(record: Record) -> Record:
+    metadata = {**record.response["metadata"], "labels": {"tutti.scheduler/managed": "embedded"}}
+    return replace(record, response={**record.response, "metadata": metadata})
+
+
+def bind(name: str, when: float, *, target: str = "n", user: str = SCHEDULER_USER, code: int = 201) -> Record:
+    return write(user, "create", "pods/binding", name, when, request={"target": {"name": target}}, code=code)
+
+
+def ended(name: str, when: float, phase: str = "Succeeded") -> Record:
+    return write(KUBELET, "patch", "pods/status", name, when, request={"status": {"phase": phase}})
+
+
+def verdict(*records: Record, now: float = END) -> list[str]:
+    auditor = Auditor()
+    auditor.feed(list(records))
+    return auditor.close(now)
+
+
+def test_a_gang_bound_at_once_breaks_no_promise() -> None:
+    assert verdict(node(), group(2), pod("a"), pod("b"), bind("a", 1.0), bind("b", 1.5)) == []
+
+
+def test_a_member_created_before_its_group_is_seen() -> None:
+    assert verdict(group(1, when=0.1), managed(pod("a"))) == []
+    (late,) = verdict(managed(pod("a")), group(1, when=0.195))
+    assert "before its group" in late
+    (never,) = verdict(managed(pod("a", member_of=None)))
+    assert "before its group" in never
+
+
+def test_a_gang_that_stays_partial_is_seen() -> None:
+    (found,) = verdict(node(), group(2), pod("a"), pod("b"), bind("a", 1.0))
+    assert "1 of at least 2" in found
+
+
+def test_a_gang_whose_binds_lie_far_apart_is_seen() -> None:
+    (found,) = verdict(node(), group(2), pod("a"), pod("b"), bind("a", 1.0), bind("b", 3.5))
+    assert "partial for 2.5 s" in found
+
+
+def test_a_partial_gang_within_the_window_is_no_error_yet() -> None:
+    assert verdict(node(), group(2), pod("a"), pod("b"), bind("a", 1.0), now=2.0) == []
+
+
+def test_a_partial_gang_is_told_once() -> None:
+    auditor = Auditor()
+    auditor.feed([node(), group(2), pod("a"), pod("b"), bind("a", 1.0)])
+    assert len(auditor.close(10.0)) == 1
+    assert auditor.close(20.0) == []
+
+
+def test_a_satisfied_gang_may_lose_members() -> None:
+    records = [node(), group(2), pod("a"), pod("b"), bind("a", 1.0), bind("b", 1.1), ended("a", 2.0, "Failed")]
+    assert verdict(*records) == []
+
+
+def test_pods_bound_before_their_group_is_known_count() -> None:
+    (found,) = verdict(node(), pod("a"), bind("a", 1.0), group(2, when=1.5), pod("b"))
+    assert "1 of at least 2" in found
+
+
+def test_a_second_bind_is_seen() -> None:
+    found = verdict(node(), pod("a", member_of=None), bind("a", 1.0), bind("a", 1.1, target="other"))
+    assert any("bound twice" in each for each in found)
+
+
+def test_a_refused_attempt_to_bind_again_is_seen() -> None:
+    (found,) = verdict(node(), pod("a", member_of=None), bind("a", 1.0), bind("a", 1.1, code=409))
+    assert "tried to bind a pod again" in found
+
+
+def test_an_over_committed_node_is_seen() -> None:
+    names = ["a", "b"]
+    pods = [pod(name, member_of=None, cpu="1500m") for name in names]
+    (found,) = verdict(node(cpu="2"), *pods, bind("a", 1.0), bind("b", 1.1))
+    assert "over-committed" in found
+    assert "cpu" in found
+
+
+def test_room_is_free_again_once_a_pod_has_ended() -> None:
+    pods = [pod(name, member_of=None, cpu="2") for name in "ab"]
+    assert verdict(node(cpu="2"), *pods, bind("a", 1.0), ended("a", 2.0), bind("b", 2.1)) == []
+
+
+def test_a_deleted_pod_takes_room_until_its_grace_is_over() -> None:
+    pods = [pod(name, member_of=None, cpu="2") for name in "ab"]
+    asked = write(ADMIN, "delete", "pods", "a", 2.0, response={"metadata": {"deletionGracePeriodSeconds": 30}})
+    gone = write(KUBELET, "delete", "pods", "a", 3.0, request={"gracePeriodSeconds": 0})
+    early = [node(cpu="2"), *pods, bind("a", 1.0), asked, bind("b", 2.5), gone]
+    late = [node(cpu="2"), *pods, bind("a", 1.0), asked, gone, bind("b", 3.5)]
+    assert len(verdict(*early)) == 1
+    assert verdict(*late) == []
+
+
+def test_a_node_filled_a_moment_ago_by_another_scheduler_is_not_our_fault() -> None:
+    pods = [pod("a", scheduler="default-scheduler", member_of=None, cpu="2"), pod("b", member_of=None, cpu="2")]
+    assert verdict(node(cpu="2"), *pods, bind("a", 1.0, user=STOCK_SCHEDULER), bind("b", 1.5)) == []
+    assert len(verdict(node(cpu="2"), *pods, bind("a", 1.0, user=STOCK_SCHEDULER), bind("b", 5.0))) == 1
+
+
+def test_a_pod_bound_by_the_wrong_scheduler_is_seen() -> None:
+    found = verdict(node(), pod("a", scheduler="default-scheduler", member_of=None), bind("a", 1.0))
+    assert len(found) == 1
+
+
+def test_a_change_of_somebody_elses_group_is_seen() -> None:
+    theirs = group(2, user=ADMIN)
+    (found,) = verdict(theirs, write(CONTROLLERS_USER, "patch", "podgroups", "g", 1.0, response=theirs.response))
+    assert "made by admin" in found
+
+
+def test_a_write_that_is_not_the_processs_task_is_seen() -> None:
+    (found,) = verdict(write(WEBHOOKS_USER, "patch", "jobs", "j", 1.0))
+    assert "not its task" in found
+
+
+def test_a_missing_right_is_seen() -> None:
+    (found,) = verdict(write(SCHEDULER_USER, "list", "nodes", "", 1.0, code=403, denied=True))
+    assert "lacks a right" in found
+
+
+def test_a_write_under_the_users_own_rights_is_seen() -> None:
+    assert len(verdict(write(INSTALLER, "create", "pods/binding", "a", 1.0))) == 1
+    assert len(verdict(write(ADMIN, "patch", "jobs", "j", 1.0, agent="tutti-controllers/0.1"))) == 1
+    assert verdict(write(INSTALLER, "create", "clusterroles", "tutti-scheduler", 1.0)) == []

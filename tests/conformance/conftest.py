@@ -1,0 +1,165 @@
+"""Fixtures of the conformance tests: one control plane, one hollow kubelet and one Tutti for a whole session.
+
+Each test has its own namespace and nodes, and leaves none of them. A test that kills, stops or uninstalls Tutti need not
+repair it: the next test that asks for `tutti` gets a running one.
+"""
+
+import os
+import secrets
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.audit_log import AuditLog
+from tests.conformance.auditor import BIND_WINDOW_SECONDS, Auditor
+from tests.conformance.controlplane import ControlPlane
+from tests.conformance.eventually import eventually
+from tests.conformance.hollow import HollowNodes, kubelet_process
+from tests.conformance.jobs import Jobs
+from tests.conformance.tutti_process import COMMAND, Tutti
+
+CLEAN_SECONDS = 60
+LOGS = {"tutti.log": 60, "hollow-kubelet.log": 10}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--group-api",
+        choices=["own", "built-in"],
+        default="own",
+        help="whether the control plane serves scheduling.k8s.io/v1beta1 (built-in) or not (own)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[FAILURE_LOGS] = None
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "control_plane" in getattr(item, "fixturenames", ()):
+            item.add_marker("conformance")
+
+
+FAILURE_LOGS = pytest.StashKey[Path | None]()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    outcome = yield
+    report = outcome.get_result()  # type: ignore[attr-defined]
+    folder = item.config.stash.get(FAILURE_LOGS, None)
+    if not report.failed or folder is None:
+        return
+    for name, count in LOGS.items():
+        if (folder / name).exists():
+            lines = (folder / name).read_text(errors="replace").splitlines()[-count:]
+            report.sections.append((f"end of {name}", "\n".join(lines)))
+
+
+@pytest.fixture(scope="session")
+def group_api(request: pytest.FixtureRequest) -> str:
+    return str(request.config.getoption("--group-api", default="own"))
+
+
+@pytest.fixture(scope="session")
+def assets() -> Path:
+    folder = os.environ.get("KUBEBUILDER_ASSETS")
+    if not folder:
+        pytest.skip("KUBEBUILDER_ASSETS names no folder with kube-apiserver, etcd and kubectl; see `make conformance`")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def control_plane(request: pytest.FixtureRequest, group_api: str, assets: Path) -> Iterator[ControlPlane]:
+    with ControlPlane(group_api="built-in" if group_api == "built-in" else "own", assets=assets) as running:
+        request.config.stash[FAILURE_LOGS] = running.folder
+        yield running
+
+
+@pytest.fixture(scope="session")
+def kubelet(control_plane: ControlPlane) -> Iterator[None]:
+    server = kubelet_process(control_plane)
+    yield
+    server.kill()
+
+
+@pytest.fixture(scope="session")
+def installation(control_plane: ControlPlane) -> Iterator[Tutti]:
+    assert Path(COMMAND).exists(), f"{COMMAND} is not there: install the project first, as `make conformance` does"
+    tutti = Tutti(control_plane)
+    yield tutti
+    tutti.kill_everything()
+
+
+@pytest.fixture(scope="session")
+def session_auditor() -> Auditor:
+    return Auditor()
+
+
+@pytest.fixture(scope="session")
+def audit_log(control_plane: ControlPlane) -> AuditLog:
+    return AuditLog(control_plane.audit_log)
+
+
+@pytest.fixture(scope="session")
+def audit_position() -> list[int]:
+    """How far the session's auditor has read; one number that moves on."""
+    return [0]
+
+
+@pytest.fixture(autouse=True)
+def auditor(request: pytest.FixtureRequest, session_auditor: Auditor, audit_position: list[int]) -> Iterator[Auditor]:
+    """The promises hold at the end of every test; a test may widen `bind_window_seconds` while it kills processes."""
+    if "control_plane" not in request.fixturenames:
+        yield session_auditor
+        return
+    log: AuditLog = request.getfixturevalue("audit_log")
+    session_auditor.bind_window_seconds = BIND_WINDOW_SECONDS
+    yield session_auditor
+    records, audit_position[0] = log.read(audit_position[0])
+    session_auditor.feed(records)
+    violations = session_auditor.close(time.time())
+    assert not violations, "promises broken:\n" + "\n".join(violations)
+
+
+@pytest.fixture
+def nodes(control_plane: ControlPlane, kubelet: None) -> Iterator[HollowNodes]:
+    made = HollowNodes(control_plane.admin, f"node-{secrets.token_hex(3)}")
+    yield made
+    made.remove_all()
+
+
+@pytest.fixture
+def namespace(control_plane: ControlPlane, nodes: HollowNodes) -> Iterator[str]:
+    name = f"test-{secrets.token_hex(3)}"
+    control_plane.admin.create("namespaces", {"metadata": {"name": name}})
+    yield name
+    empty(control_plane, name)
+    control_plane.admin.delete("namespaces", name)
+
+
+@pytest.fixture
+def jobs(control_plane: ControlPlane, namespace: str) -> Jobs:
+    return Jobs(control_plane.admin, namespace)
+
+
+@pytest.fixture
+def tutti(installation: Tutti, control_plane: ControlPlane) -> Tutti:
+    control_plane.require_running()
+    installation.ensure_running()
+    return installation
+
+
+def empty(control_plane: ControlPlane, namespace: str) -> None:
+    """Deletes Jobs and pods and waits until no pod is left, so that the next test has all nodes to itself."""
+    api = control_plane.admin
+    for job in api.list("jobs", namespace):
+        api.delete("jobs", job["metadata"]["name"], namespace)
+    for pod in api.list("pods", namespace):
+        api.delete("pods", pod["metadata"]["name"], namespace)
+    eventually(lambda: not api.list("pods", namespace), within_seconds=CLEAN_SECONDS)

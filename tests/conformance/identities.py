@@ -1,0 +1,51 @@
+"""Who may write what: each of our processes has one service account and one task.
+
+Imports nothing of the product: the table is the design's, written down a second time.
+"""
+
+from tests.conformance.audit_log import Record
+from tests.conformance.cluster_files import INSTALLER, UNINSTALLER
+
+ACCOUNT_PREFIX = "system:serviceaccount:tutti-system:"
+READS = {"get", "list", "watch"}
+PROBES = {"selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews"}
+COMMON = {"events", "leases", "configmaps", *PROBES}
+ALLOWED = {
+    "tutti-controllers": {*COMMON, "jobs", "pods", "workloads", "podgroups"},
+    "tutti-scheduler": {*COMMON, "pods", "pods/binding", "pods/status", "podgroups/status"},
+    "tutti-webhooks": {*COMMON, "secrets", "mutatingwebhookconfigurations", "validatingwebhookconfigurations"},
+}
+"""The writes each process needs; `pods` for the scheduler is deletion (preemption), for controllers the annotation."""
+
+NEVER_BY_INSTALLER = {
+    "jobs",
+    "leases",
+    "podgroups",
+    "podgroups/status",
+    "pods",
+    "pods/binding",
+    "pods/status",
+    "workloads",
+}
+"""What `tutti run` itself, which has its user's rights, must leave to the three processes."""
+
+
+def forbidden_write(record: Record) -> str | None:
+    """What is wrong with the author of this request; None when nothing is. Reads count only when they were denied."""
+    if record.resource in PROBES:
+        return None  # asking for one's own rights changes nothing, whoever asks
+    if record.user == INSTALLER:
+        return "tutti run wrote under its user's rights" if record.resource in NEVER_BY_INSTALLER else None
+    account = record.user.removeprefix(ACCOUNT_PREFIX)
+    if account == record.user:
+        ours = record.agent.startswith("tutti") and not record.agent.startswith("tutti-hollow-nodes")
+        harmless = record.user == UNINSTALLER or record.resource in PROBES or not record.succeeded
+        return "a process of ours wrote as somebody else" if ours and not harmless else None
+    allowed = ALLOWED.get(account)
+    if allowed is None:
+        return "an unknown account of our namespace wrote"
+    if record.denied:
+        return "a process lacks a right it uses"
+    if record.verb not in READS and record.resource not in allowed:
+        return f"{account} wrote a kind that is not its task"
+    return None

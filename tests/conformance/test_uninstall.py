@@ -1,0 +1,120 @@
+"""After `tutti uninstall` the cluster is as it was: nothing of ours, nobody suspended by us, everything deletable."""
+
+import signal
+
+from tests.conformance.client import ApiError, Object
+from tests.conformance.controlplane import ControlPlane
+from tests.conformance.eventually import eventually
+from tests.conformance.hollow import HollowNodes
+from tests.conformance.jobs import GATE, Jobs, indexed_job
+from tests.conformance.tutti_process import SYSTEM_NAMESPACE, Tutti
+
+CLUSTER_KINDS = (
+    "clusterrolebindings",
+    "clusterroles",
+    "mutatingwebhookconfigurations",
+    "validatingadmissionpolicies",
+    "validatingadmissionpolicybindings",
+    "validatingwebhookconfigurations",
+)
+OWN_DEFINITIONS = ("podgroups.tutti.scheduler", "workloads.tutti.scheduler")
+
+
+def objects_of_ours(control_plane: ControlPlane) -> list[str]:
+    """Everything a Tutti could have left in the cluster, as kind/name."""
+    api = control_plane.admin
+    found = [
+        f"{kind}/{each['metadata']['name']}"
+        for kind in CLUSTER_KINDS
+        for each in api.list(kind)
+        if each["metadata"]["name"].startswith("tutti")
+    ]
+    found += [f"crd/{name}" for name in OWN_DEFINITIONS if api.find("customresourcedefinitions", name)]
+    if api.find("namespaces", SYSTEM_NAMESPACE):
+        found.append(f"namespaces/{SYSTEM_NAMESPACE}")
+    return found + [f"group/{each['metadata']['name']}" for each in groups_of_ours(control_plane)]
+
+
+def groups_of_ours(control_plane: ControlPlane) -> list[Object]:
+    """The Workloads and PodGroups that Tutti made, in all namespaces."""
+    found: list[Object] = []
+    for kind in ("workloads", "podgroups"):
+        try:
+            listed = control_plane.admin.list(kind)
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            continue  # the definition of the kind is gone, and all its objects with it
+        found += [o for o in listed if o["metadata"].get("annotations", {}).get("tutti.scheduler/managed-by")]
+    return found
+
+
+def test_uninstalling_leaves_nothing_behind_and_every_gate_open(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane
+) -> None:
+    nodes.add(1, cpu="4")
+    jobs.create(indexed_job("runs", 2))
+    eventually(lambda: jobs.whole("runs"), within_seconds=20)
+    jobs.create(indexed_job("waits", 3))
+    eventually(lambda: jobs.waits("waits"), within_seconds=20)
+    tutti.lose_child("controllers", signal.SIGKILL)
+    jobs.create(indexed_job("gated", 2))
+    jobs.create(indexed_job("suspended-by-its-user", 2, suspend=True))
+    assert jobs.get("gated")["spec"]["suspend"] is True
+    tutti.kill_everything()
+
+    tutti.uninstall()
+
+    def clean() -> bool:
+        left = objects_of_ours(control_plane)
+        assert not left, f"left behind: {left}"
+        return True
+
+    eventually(clean, within_seconds=30)
+    assert jobs.get("suspended-by-its-user")["spec"]["suspend"] is True
+    for name in ("runs", "waits", "gated"):
+        job = jobs.get(name)
+        assert not job["spec"].get("suspend"), f"{name} is still suspended"
+        assert GATE not in job["metadata"].get("annotations", {}), f"{name} still has the gate"
+    for job in jobs.api.list("jobs", jobs.namespace):
+        jobs.api.delete("jobs", job["metadata"]["name"], jobs.namespace)
+    eventually(lambda: not jobs.api.list("pods", jobs.namespace), within_seconds=30)
+
+
+def test_pods_made_after_an_uninstall_run_as_on_any_cluster(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane
+) -> None:
+    nodes.add()
+    assert tutti.stop() == 0
+    tutti.uninstall()
+    jobs.create(indexed_job("afterwards", 2, run_seconds=0.1))
+    eventually(lambda: jobs.succeeded("afterwards"), within_seconds=30)
+
+
+def test_uninstalling_twice_is_no_error(tutti: Tutti, control_plane: ControlPlane) -> None:
+    assert tutti.stop() == 0
+    tutti.uninstall()
+    tutti.uninstall()
+    assert objects_of_ours(control_plane) == []
+
+
+def test_what_users_made_themselves_survives(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane, group_api: str
+) -> None:
+    """With the built-in group API users' own Workloads stay; with our kinds they go with their definitions."""
+    api_version = "scheduling.k8s.io/v1beta1" if group_api == "built-in" else "tutti.scheduler/v1beta1"
+    policy = {"gang": {"minCount": 2}}
+    mine = {
+        "apiVersion": api_version,
+        "kind": "Workload",
+        "metadata": {"name": "mine"},
+        "spec": {"podGroupTemplates": [{"name": "workers", "schedulingPolicy": policy}]},
+    }
+    jobs.api.create("workloads", mine, jobs.namespace)
+    jobs.api.create("priorityclasses", {"metadata": {"name": "users-own"}, "value": 7})
+    assert tutti.stop() == 0
+    tutti.uninstall()
+    if group_api == "built-in":
+        assert jobs.api.find("workloads", "mine", jobs.namespace)
+    assert jobs.api.find("priorityclasses", "users-own")
+    jobs.api.delete("priorityclasses", "users-own")

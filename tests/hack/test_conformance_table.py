@@ -1,0 +1,68 @@
+"""What hack/conformance.py makes of reports, and what it says when there is no control plane."""
+
+from pathlib import Path
+
+import pytest
+
+from hack.conformance import SERVERS, Result, find_assets, read_report, table
+
+REPORT = """<testsuites><testsuite>
+<testcase classname="tests.conformance.test_a" name="test_fine" time="1.4"/>
+<testcase classname="tests.conformance.test_a" name="test_wrong" time="2"><failure message="no">why</failure></testcase>
+<testcase classname="tests.conformance.test_a" name="test_absent" time="0"><skipped message="no data"/></testcase>
+<testcase classname="tests.conformance.test_a" name="test_dirty" time="1"/>
+<testcase classname="tests.conformance.test_a" name="test_dirty" time="1"><error message="promise broken"/></testcase>
+</testsuite></testsuites>"""
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    path = tmp_path / "report.xml"
+    path.write_text(REPORT)
+    return path
+
+
+def test_each_test_has_one_verdict_and_a_broken_promise_counts(report: Path) -> None:
+    verdicts = {test: result.verdict for test, result in read_report(report).items()}
+    assert verdicts == {
+        "test_a: test_fine": "passed",
+        "test_a: test_wrong": "FAILED",
+        "test_a: test_absent": "skipped",
+        "test_a: test_dirty": "ERROR",
+    }
+
+
+def test_a_run_without_a_report_has_no_results(tmp_path: Path) -> None:
+    assert read_report(tmp_path / "never-written.xml") == {}
+
+
+def test_the_table_has_one_line_per_test_and_one_of_sums_per_run() -> None:
+    runs = {
+        "own": {"t: one": Result("passed", 1.2), "t: two": Result("FAILED", 3.0)},
+        "built-in": {"t: one": Result("passed", 2.0)},
+    }
+    text = "\n".join(table(runs))
+    (one,) = [line for line in text.splitlines() if line.startswith("t: one")]
+    (two,) = [line for line in text.splitlines() if line.startswith("t: two")]
+    assert one.split()[2:] == ["passed", "passed", "1/2"]
+    assert two.split()[2:] == ["FAILED", "-", "3/0"]
+    assert "own: 1 FAILED, 1 passed" in text
+    assert "built-in: 1 passed" in text
+
+
+def test_a_folder_without_servers_is_named_with_what_it_lacks(tmp_path: Path) -> None:
+    (tmp_path / "etcd").touch()
+    with pytest.raises(LookupError, match="lacks kube-apiserver"):
+        find_assets({"KUBEBUILDER_ASSETS": str(tmp_path)})
+
+
+def test_a_folder_with_all_servers_is_used(tmp_path: Path) -> None:
+    for name in SERVERS:
+        (tmp_path / name).touch()
+    assert find_assets({"KUBEBUILDER_ASSETS": str(tmp_path)}) == tmp_path
+
+
+def test_without_servers_and_without_go_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    with pytest.raises(LookupError, match="KUBEBUILDER_ASSETS"):
+        find_assets({})
