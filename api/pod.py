@@ -25,11 +25,10 @@ class Container(msgspec.Struct, frozen=True, rename="camel", gc=False):
 
 
 class Volume(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """A volume, if it is of a kind that limits where its pod may run; projected tokens and the like decode to nothing."""
+    """A volume, if it is of a kind that limits where its pod may run; projected tokens, inline CSI and the like decode to nothing."""
 
     persistent_volume_claim: msgspec.Raw = EMPTY
     ephemeral: msgspec.Raw = EMPTY
-    csi: msgspec.Raw = EMPTY
     gce_persistent_disk: msgspec.Raw = EMPTY
     aws_elastic_block_store: msgspec.Raw = EMPTY
     iscsi: msgspec.Raw = EMPTY

@@ -103,7 +103,6 @@ _decode_spread: Final = msgspec.json.Decoder(tuple[_Spread, ...] | None).decode
 _VOLUMES: Final = {
     "persistent_volume_claim": "volumes from persistent volume claims",
     "ephemeral": "ephemeral volumes",
-    "csi": "inline CSI volumes",
     "gce_persistent_disk": "GCE disks",
     "aws_elastic_block_store": "EBS volumes",
     "iscsi": "iSCSI volumes",

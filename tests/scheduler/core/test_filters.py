@@ -234,7 +234,11 @@ def test_soft_constraints_and_harmless_volumes_are_no_reason_to_refuse() -> None
         "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": {"topologyKey": "zone"}}]
     }
     spread = [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}]
-    volumes = [{"name": "v", "emptyDir": {}}, {"name": "t", "projected": {"sources": []}}]
+    volumes = [
+        {"name": "v", "emptyDir": {}},
+        {"name": "t", "projected": {"sources": []}},
+        {"name": "i", "csi": {"driver": "inline.example.com"}},
+    ]
     world.pod(
         "p", spec={"affinity": {"podAntiAffinity": soft}, "topologySpreadConstraints": spread, "volumes": volumes}
     )
