@@ -37,10 +37,10 @@ def pod_group_name(workload: str, template: str) -> str:
     return f"{workload}-{template}-{code}"
 
 
-def is_workload_name(name: str, job: str) -> bool:
-    """Whether `name` is this Job's name, cut where needed, and a spelled hash; which dump of the UID is hashed is free."""
-    head, _, code = name.rpartition("-")
-    return head == job[: LONGEST - len(code) - 1] and set(code) <= set(ALPHABET) and 1 <= len(code) <= 10
+def workload_name(job: str, uid: str) -> str:
+    """The name of the Workload of a Job: what is hashed is Go's print of the UID with its type."""
+    code = spelled(fnv1a(f"(types.UID){uid}".encode()))
+    return f"{job[: LONGEST - len(code) - 1]}-{code}"
 
 
 def template_name(job: str) -> str:

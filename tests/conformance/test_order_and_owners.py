@@ -7,7 +7,7 @@ from tests.conformance.client import Object
 from tests.conformance.eventually import eventually
 from tests.conformance.hollow import HollowNodes
 from tests.conformance.jobs import GATE, POD_GROUP, Jobs, indexed_job
-from tests.conformance.names import LONGEST_LABEL, is_workload_name, pod_group_name, template_name
+from tests.conformance.names import LONGEST_LABEL, pod_group_name, template_name, workload_name
 from tests.conformance.tutti_process import Tutti
 
 GONE_SECONDS = 20
@@ -36,7 +36,7 @@ def test_workload_pod_group_and_pods_are_created_in_this_order(
     assert len(pods) == job["spec"]["parallelism"]
     assert workload.completed <= group.received, f"{group} was sent before {workload} was answered"
     assert group.completed <= min(pod.received for pod in pods), f"a pod was created before {group} was answered"
-    assert is_workload_name(workload.name, name), workload.name
+    assert workload.name == workload_name(name, job["metadata"]["uid"])
     template = workload.response["spec"]["podGroupTemplates"][0]["name"]
     assert template == template_name(name) if name in JOB_NAMES else len(template) <= LONGEST_LABEL
     assert group.name == pod_group_name(workload.name, template)
