@@ -17,7 +17,7 @@ SECONDS = 8.0
 
 def measure(assets: Path) -> None:
     """Runs both loads and prints the table."""
-    with ControlPlane(group_api="built-in", assets=assets, stock_scheduler=False) as plane:
+    with ControlPlane(group_api="built-in", assets=assets, stock_scheduler=False, audited=False) as plane:
         idle, busy, bound = asyncio.run(_measure(plane))
     show(
         "Admission of a gang Job over HTTPS, one review at a time",

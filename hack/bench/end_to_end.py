@@ -53,7 +53,7 @@ class Timed:
 
 def measure(assets: Path) -> None:
     """Runs all rows and prints the table."""
-    with ControlPlane(group_api="built-in", assets=assets, stock_scheduler=False) as plane:
+    with ControlPlane(group_api="built-in", assets=assets, stock_scheduler=False, audited=False) as plane:
         rows, creates, binds = asyncio.run(_measure(plane, assets))
     by_name = {row.name: row for row in rows}
     pairs = [("bare pods, stock", "bare pods, tutti"), ("Jobs, stock, no gang", "Jobs, tutti, gangs")]

@@ -38,8 +38,11 @@ class Ran:
 class ControlPlane:
     """The servers, and kubectl and API access to them. Use as a context manager."""
 
-    def __init__(self, *, group_api: GroupApi, assets: Path, stock_scheduler: bool = True) -> None:
+    def __init__(
+        self, *, group_api: GroupApi, assets: Path, stock_scheduler: bool = True, audited: bool = True
+    ) -> None:
         self.group_api: GroupApi = group_api
+        self._audited = audited
         self._assets = assets
         self._temporary = tempfile.TemporaryDirectory(prefix="conformance-", ignore_cleanup_errors=True)
         self.folder = Path(self._temporary.name)
@@ -148,11 +151,12 @@ class ControlPlane:
             f"--service-account-signing-key-file={key}",
             "--service-cluster-ip-range=10.0.0.0/16",
             "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
-            f"--audit-policy-file={files.write_audit_policy(self.folder / 'audit-policy.json')}",
-            f"--audit-log-path={self.audit_log}",
             "--allow-privileged=true",
             "--endpoint-reconciler-type=none",
         ]
+        if self._audited:
+            policy = files.write_audit_policy(self.folder / "audit-policy.json")
+            flags += [f"--audit-policy-file={policy}", f"--audit-log-path={self.audit_log}"]
         if self.group_api == "built-in":
             flags += [GATES, "--runtime-config=scheduling.k8s.io/v1beta1=true"]
         return flags
