@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the sub-command of these arguments (default: those of the process); the exit code."""
     given = parser().parse_args(arguments)
     if given.end_with_stdin:
-        from install.tether import follow_standard_input  # noqa: PLC0415 (only supervised processes need it)
+        from kube.process.tether import follow_standard_input  # noqa: PLC0415 (only supervised processes need it)
 
         follow_standard_input()
     try:
@@ -89,6 +89,7 @@ def parser() -> argparse.ArgumentParser:
         help="where Workloads and PodGroups live (default: "
         "auto, which prefers scheduling.k8s.io/v1beta1 where the server has it)",
     )
+    _add_cluster(commands)
     uninstall = commands.add_parser(
         "uninstall",
         help="take Tutti off a cluster",
@@ -114,6 +115,32 @@ def _add_process(
         "--end-with-stdin", action="store_true", help="end when standard input is closed, as `tutti run` needs it"
     )
     return parser
+
+
+def _add_cluster(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    cluster = commands.add_parser(
+        "cluster",
+        help="run a small cluster on this machine, to try things on",
+        description="Run an API server with stand-in controllers and hollow nodes on this machine, until Ctrl-C. Its pods run "
+        "by the clock, not in containers; any kubectl can talk to it.",
+    )
+    cluster.add_argument("--nodes", type=int, default=20, metavar="N", help="how many hollow nodes (default: 20)")
+    cluster.add_argument(
+        "--node-shape",
+        default="cpu=8,memory=32Gi,nvidia.com/gpu=8",
+        metavar="NAME=AMOUNT,...",
+        help="what each node has (default: cpu=8,memory=32Gi,nvidia.com/gpu=8)",
+    )
+    cluster.add_argument(
+        "--keep",
+        type=Path,
+        metavar="FOLDER",
+        help="keep the cluster in this folder, and go on with what is there (default: it goes when it ends)",
+    )
+    cluster.add_argument(
+        "--port", type=int, default=0, metavar="N", help="port of the API server (default: a free one)"
+    )
+    cluster.set_defaults(command=_cluster)
 
 
 def _add_common(parser: argparse.ArgumentParser, command: Callable[[argparse.Namespace], int]) -> None:
@@ -181,20 +208,32 @@ def _run(given: argparse.Namespace) -> int:
     return run_process(lambda stop: process(settings, stop, front_door=front_door))
 
 
+def _cluster(given: argparse.Namespace) -> int:
+    from kube.process.logs import configure_logs  # noqa: PLC0415
+    from kube.process.run import run_process  # noqa: PLC0415
+    from localcluster.cluster import ClusterSettings  # noqa: PLC0415
+    from localcluster.cluster import main as process  # noqa: PLC0415
+
+    settings = ClusterSettings(nodes=given.nodes, shape=given.node_shape, folder=given.keep, port=given.port)
+    configure_logs("text", "cluster")
+    return run_process(lambda stop: process(settings, stop, _say))
+
+
 def _uninstall(given: argparse.Namespace) -> int:
     from install.uninstall import main as process  # noqa: PLC0415
     from kube.process.logs import configure_logs  # noqa: PLC0415
     from kube.process.run import run_process  # noqa: PLC0415
 
-    def say(line: str) -> None:
-        sys.stdout.write(f"{line}\n")
-        sys.stdout.flush()
-
     async def work(stop: asyncio.Event) -> int:
-        return await process(given.kubeconfig, stop, say=say)
+        return await process(given.kubeconfig, stop, say=_say)
 
     configure_logs("text", "uninstall")
     return run_process(work)
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def _of_every_process(given: argparse.Namespace) -> dict[str, str | None]:

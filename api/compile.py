@@ -11,7 +11,7 @@ import msgspec
 from api.constants import MANAGED_BY, MANAGED_BY_TUTTI
 from api.gang import GroupIntent
 from api.job import Job
-from api.meta import OwnerReference
+from api.meta import OwnerReference, controller_of
 from api.names import pod_group_name, template_name, workload_name
 from api.podgroup import (
     POD_GROUP_KIND,
@@ -57,9 +57,41 @@ def workload_for_job(job: Job, intent: GroupIntent, *, api_version: str) -> dict
 def pod_group_for_job(job: Job, workload: Workload, *, api_version: str) -> dict[str, Any]:
     """The PodGroup of a Job, made from the one template of its Workload, ready to be created.
 
-    The Workload may be a user's own: its settings are taken as they are.
+    The Workload may be a user's own: its settings are taken as they are, but it does not own the group. It outlives the Job,
+    and as long as one owner lives the garbage collector keeps the group, and with it the pods.
     """
     template = workload.spec.pod_group_templates[0]
+    workload_owner = OwnerReference(
+        api_version=api_version, kind=WORKLOAD, name=workload.metadata.name, uid=workload.metadata.uid
+    )
+    owners = [job_owner(job)]
+    controller = controller_of(workload.metadata)
+    if controller is not None and controller.uid == job.metadata.uid:
+        owners.append(workload_owner)
+    metadata = _metadata(job, pod_group_name(workload.metadata.name, template.name), *owners)
+    return _pod_group(workload, template, metadata, api_version)
+
+
+def delegated_pod_group(
+    job: Job, workload: Workload, template: PodGroupTemplate, *, api_version: str
+) -> dict[str, Any]:
+    """The PodGroup of a Job whose parent described it, made from that template of the parent's Workload.
+
+    Only the Job owns it. The name is made from the Job and not, as upstream's, from the Workload: two Jobs of one template
+    would otherwise ask for the same name, and the second would wait for ever.
+    """
+    metadata = _metadata(job, delegated_pod_group_name(job, template.name), job_owner(job))
+    return _pod_group(workload, template, metadata, api_version)
+
+
+def delegated_pod_group_name(job: Job, template: str) -> str:
+    """Name of the PodGroup of a Job whose parent described it."""
+    return pod_group_name(workload_name(job.metadata.name, job.metadata.uid), template)
+
+
+def _pod_group(
+    workload: Workload, template: PodGroupTemplate, metadata: dict[str, Any], api_version: str
+) -> dict[str, Any]:
     spec = PodGroupSpec(
         scheduling_policy=template.scheduling_policy,
         workload_ref=WorkloadReference(workload_name=workload.metadata.name, template_name=template.name),
@@ -68,14 +100,10 @@ def pod_group_for_job(job: Job, workload: Workload, *, api_version: str) -> dict
         priority_class_name=template.priority_class_name,
         priority=template.priority,
     )
-    name = pod_group_name(workload.metadata.name, template.name)
-    workload_owner = OwnerReference(
-        api_version=api_version, kind=WORKLOAD, name=workload.metadata.name, uid=workload.metadata.uid
-    )
     return {
         "apiVersion": api_version,
         "kind": POD_GROUP_KIND,
-        "metadata": _metadata(job, name, job_owner(job), workload_owner),
+        "metadata": metadata,
         "spec": msgspec.to_builtins(spec),
     }
 

@@ -10,6 +10,7 @@ from typing import Final, Literal
 import msgspec
 
 from api.constants import (
+    DELEGATED_TEMPLATE,
     DISRUPTION_MODE,
     ELASTIC,
     MANAGED,
@@ -21,7 +22,7 @@ from api.constants import (
 )
 from api.errors import InvalidGangSettings, InvalidName
 from api.job import INDEXED, Job
-from api.meta import controller_of
+from api.meta import OwnerReference, controller_of
 from api.names import check_label_key
 
 MAX_SHOWN: Final = 64
@@ -44,7 +45,14 @@ class GroupIntent(msgspec.Struct, frozen=True):
     priority_class_name: str = ""
 
 
-def job_intent(job: Job) -> GroupIntent | Plain:
+class Delegated(msgspec.Struct, frozen=True):
+    """The Job's parent described the group: it is to be made from this template of the parent's Workload (KEP-5547)."""
+
+    parent: OwnerReference
+    template: str
+
+
+def job_intent(job: Job) -> GroupIntent | Delegated | Plain:
     """What kind of group the Job wants, or why none.
 
     Raises:
@@ -54,6 +62,9 @@ def job_intent(job: Job) -> GroupIntent | Plain:
     refusal = _left_alone(job, settings)
     if refusal is not None:
         return Plain(refusal)
+    delegated = delegation_of(job)
+    if delegated is not None:
+        return delegated
     if settings.policy is None and not is_gang_shaped(job):
         return Plain("it is not an Indexed Job with parallelism = completions > 1")
     is_gang = settings.policy != "basic"
@@ -77,9 +88,21 @@ def is_managed_template(job: Job) -> bool:
     return job.spec.template.metadata.label(MANAGED) is not None
 
 
+def delegation_of(job: Job) -> Delegated | None:
+    """What the parent of a Job asks for it, None when it asks for nothing."""
+    owner, template = parent_of(job), job.metadata.annotation(DELEGATED_TEMPLATE)
+    return Delegated(owner, template) if owner is not None and template else None
+
+
+def parent_of(job: Job) -> OwnerReference | None:
+    """The controller above the Job that decides on its scheduling; a CronJob does not."""
+    owner = controller_of(job.metadata)
+    return None if owner is None or owner.kind == "CronJob" else owner
+
+
 def _left_alone(job: Job, settings: "_Settings") -> str | None:
     template = job.spec.template
-    owner = controller_of(job.metadata)
+    owner = parent_of(job)
     if settings.policy == "none":
         return f"its annotation {POLICY} is none"
     if template.spec.scheduling_group is not None:
@@ -88,7 +111,7 @@ def _left_alone(job: Job, settings: "_Settings") -> str | None:
         return f"its pod template names a group of its own (annotation {POD_GROUP})"
     if job.spec.scheduling is not None:
         return "it states spec.scheduling, which the cluster's own Job controller carries out"
-    if owner is not None and owner.kind != "CronJob":
+    if owner is not None and not job.metadata.annotation(DELEGATED_TEMPLATE):
         return f"it belongs to the {owner.kind} {owner.name}"
     if job.spec.managed_by not in (None, "", STOCK_JOB_CONTROLLER):
         return f"it is run by {job.spec.managed_by}"

@@ -25,7 +25,7 @@ class Container(msgspec.Struct, frozen=True, rename="camel", gc=False):
 
 
 class Volume(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """A volume, if it is of a kind that limits where its pod may run; projected tokens, inline CSI and the like decode to nothing."""
+    """A volume, if it is of a kind that limits where its pod may run; tokens, inline CSI and the like decode to nothing."""
 
     persistent_volume_claim: msgspec.Raw = EMPTY
     ephemeral: msgspec.Raw = EMPTY

@@ -17,7 +17,8 @@ from controllers.announcer import Announcer
 from controllers.fresh import Fresh
 from controllers.job_watch import job_registry, kopf_settings, watch_jobs
 from controllers.jobs.execute import Tools
-from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS, Observer, job_of_workload, owner_job
+from controllers.jobs.give_way import has_to_leave
+from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS, Observer
 from controllers.jobs.plan import Rules
 from controllers.jobs.reconcile import KIND, JobReconciler
 from controllers.jobs.store import JobStore
@@ -80,8 +81,8 @@ class Operator:
             announcer=announcer,
             metrics=metrics,
         )
-        self._observer = Observer(client, workloads, pod_groups)
-        rules = Rules(providers, group_api.workloads.api_version)
+        self._observer = Observer(client, group_api.workloads, workloads, pod_groups)
+        rules = Rules(providers, group_api.workloads.api_version, gang_jobs=settings.feature_gates.gang_jobs)
         self.queue: WorkQueue[Key] = WorkQueue(
             JobReconciler(tools, self._observer, rules), workers=settings.workers, random=random
         )
@@ -155,7 +156,7 @@ class Operator:
     def _workload_changed(self, change: Change[Workload]) -> None:
         workload = change.new if change.new is not None else change.old
         if workload is not None:
-            self._add({job_of_workload(workload), owner_job(workload.metadata)})
+            self._add(self._observer.jobs_of_workload(workload))
 
     def _pod_group_changed(self, change: Change[PodGroup]) -> None:
         group = change.new if change.new is not None else change.old
@@ -164,12 +165,17 @@ class Operator:
         if group is not None:
             self._add(self._observer.jobs_of_group(group))
 
-    def _add(self, keys: "set[Key] | set[Key | None]") -> None:
+    def _add(self, keys: set[Key]) -> None:
         for key in keys:
-            if key is not None and self.jobs.get(key) is not None:
+            if self.jobs.get(key) is not None:
                 self.queue.add(key)
 
 
 def _same_but_status(old: PodGroup, new: PodGroup) -> bool:
-    """Whether only the status moved, which the scheduler does all the time and which means nothing to us."""
+    """Whether only the status moved, which the scheduler does all the time and which means nothing to us.
+
+    But for one condition: a group that has to leave, or has left, is one whose Job is to be suspended, or resumed.
+    """
+    if has_to_leave(old) is not has_to_leave(new):
+        return False
     return old.spec == new.spec and old.metadata.is_terminating == new.metadata.is_terminating

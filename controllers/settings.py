@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from api.constants import DEFAULT_SCHEDULER_NAME
+from kube.process.features import FeatureGates
 from kube.process.settings import ProcessSettings
 from providers.embedded import EMBEDDED
 
@@ -15,6 +16,9 @@ class ControllersSettings(ProcessSettings):
 
     default_provider: str = EMBEDDED
     """The gang scheduler of objects that name none; the same for all processes."""
+
+    feature_gates: FeatureGates = FeatureGates()
+    """What is done at all; the same for all processes."""
 
     workers: int = Field(16, ge=1, le=256)
     """Jobs worked on at once. Each takes one connection to the API server while it writes."""

@@ -12,10 +12,10 @@ import yaml
 
 from api.constants import CONTROLLERS_NAME, SCHEDULER_NAME, WEBHOOKS_NAME
 from install.address import LOOPBACK, WebhookAddress, free_ports
-from install.child import Child, Say
 from install.settings import RunSettings
 from install.tokens import write_private
 from kube.groups.group_api import GroupAPI
+from kube.process.child import Child, Say
 
 _log = logging.getLogger(__name__)
 

@@ -16,7 +16,6 @@ from typing import Final
 
 from api.constants import SYSTEM_NAMESPACE
 from install.address import LOOPBACK, WebhookAddress, choose_address, is_loopback
-from install.child import Say
 from install.family import ACCOUNTS, CERTIFICATES, WEBHOOKS, Family, Member, stop_all, wait_until_ready
 from install.manifests import CONFIG_FOLDER
 from install.pace import Pace
@@ -28,6 +27,7 @@ from install.tokens import TokenKeeper
 from kube.client.client import Client
 from kube.client.credentials import load_credentials
 from kube.client.errors import KubeError
+from kube.process.child import Say
 from kube.process.run import EXIT_OK, EXIT_UNEXPECTED, preflight
 
 _log = logging.getLogger(__name__)

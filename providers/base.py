@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
 
-from api.constants import MANAGED, POD_GROUP, POD_GROUP_UID
+from api.constants import MANAGED, MANAGED_BY, MANAGED_BY_TUTTI, POD_GROUP, POD_GROUP_UID
 from api.podgroup import PodGroup
 
 
@@ -78,8 +78,12 @@ class Provider(Protocol):
 
 
 def tutti_association(provider: str, group: PodGroup) -> PodMetadata:
-    """The metadata by which Tutti itself knows the pods of a group, whoever places them."""
-    return PodMetadata(
-        labels={MANAGED: provider},
-        annotations={POD_GROUP: group.metadata.name, POD_GROUP_UID: group.metadata.uid},
-    )
+    """The metadata by which Tutti itself knows the pods of a group, whoever places them.
+
+    The UID makes admission add an owner reference. A group that is not ours may outlive the pods' Job, and the garbage
+    collector would keep the pods with it, so pods name such a group without referring to it.
+    """
+    annotations = {POD_GROUP: group.metadata.name}
+    if group.metadata.annotation(MANAGED_BY) == MANAGED_BY_TUTTI:
+        annotations[POD_GROUP_UID] = group.metadata.uid
+    return PodMetadata(labels={MANAGED: provider}, annotations=annotations)

@@ -5,12 +5,15 @@ Handlers are synchronous and quick: they run once per watch event of the whole c
 
 from collections.abc import Callable
 
+from api.namespace import Namespace
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
 from kube.cache.informer import Change
+from scheduler.preemptor import Preemptor
 from scheduler.queue.queue import Queue
 from scheduler.reporting.reporter import Reporter
+from scheduler.state.budgets import Budget
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import PodRecord, StateChange
 from scheduler.writes.group_conditions import GroupConditions
@@ -18,7 +21,7 @@ from scheduler.writes.pod_conditions import PodConditions
 
 
 class Ingest:
-    """Handlers for the three informers."""
+    """Handlers for the informers."""
 
     def __init__(
         self,
@@ -28,6 +31,7 @@ class Ingest:
         reporter: Reporter,
         groups: GroupConditions,
         pods: PodConditions,
+        preemptor: Preemptor,
         wake: Callable[[], None],
     ) -> None:
         self._state = state
@@ -35,6 +39,7 @@ class Ingest:
         self._reporter = reporter
         self._groups = groups
         self._pods = pods
+        self._preemptor = preemptor
         self._wake = wake
 
     def slim(self, pod: Pod) -> PodRecord:
@@ -66,13 +71,30 @@ class Ingest:
         if change.new is not None:
             self._groups.seen(change.new)
             self._apply(self._state.upsert_group(change.new))
+            self._preemptor.group_seen(change.new)
         elif change.old is not None:
             metadata = change.old.metadata
             self._groups.gone(metadata.uid)
             self._apply(self._state.remove_group(metadata.namespace, metadata.name, metadata.uid))
 
+    def namespace_changed(self, change: Change[Namespace]) -> None:
+        """A namespace came, changed or went: rules about other pods may choose by its labels."""
+        if change.new is not None:
+            self._apply(self._state.upsert_namespace(change.new.metadata.name, change.new.metadata.labels))
+        elif change.old is not None:
+            self._apply(self._state.remove_namespace(change.old.metadata.name))
+
+    def budget_changed(self, change: Change[Budget]) -> None:
+        """A disruption budget came, changed or went; it is looked at when somebody is to leave."""
+        if change.new is not None:
+            self._state.budgets.upsert(change.new)
+        elif change.old is not None:
+            self._state.budgets.remove(change.old)
+
     def _apply(self, change: StateChange) -> None:
         if change:
             self._queue.woken(change, self._state)
             self._reporter.changed(change)
+            self._preemptor.gone(change.gone)
+            self._preemptor.changed(change.items)
             self._wake()

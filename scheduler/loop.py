@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from scheduler.assumptions import Assumptions
 from scheduler.cycle.decide import decide
 from scheduler.cycle.decision import Decision
+from scheduler.preemptor import Preemptor
 from scheduler.queue.queue import Queue
 from scheduler.reporting.reporter import Reporter
 from scheduler.state.cluster import ClusterState
@@ -67,7 +68,7 @@ class Pace:
 class SchedulingLoop:
     """One scheduler at work. `run` may only start once the lease is held and the caches are synced."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (the parts it ties together)
         self,
         *,
         state: ClusterState,
@@ -75,6 +76,7 @@ class SchedulingLoop:
         binder: Binder,
         assumptions: Assumptions,
         reporter: Reporter,
+        preemptor: Preemptor | None,
         observe: Observe,
         pace: Pace,
         waker: Waker,
@@ -84,6 +86,7 @@ class SchedulingLoop:
         self._binder = binder
         self._assumptions = assumptions
         self._reporter = reporter
+        self._preemptor = preemptor
         self._observe = observe
         self._pace = pace
         self._waker = waker
@@ -122,6 +125,8 @@ class SchedulingLoop:
         decided = self._clock()
         for bind in binds:
             self._assumptions.assume(bind)
+        if self._preemptor is not None:
+            self._preemptor.decided(decision)
         self._queue.done(key, decision, self._state)
         for bind in binds:
             self._binder.submit(bind)
@@ -131,6 +136,8 @@ class SchedulingLoop:
     def _decide(self, key: ItemKey) -> tuple[Decision, list[Bind]]:
         try:
             decision = decide(self._state, key)
+            if self._preemptor is not None:
+                decision = self._preemptor.refused(decision)
             return decision, [self._bind(*binding) for binding in decision.bindings]
         except Exception as error:  # noqa: BLE001 (logged; one object that meets a defect must not stop the others)
             _log.exception("deciding on %s %s/%s failed", key.kind, key.namespace, key.name)

@@ -20,7 +20,7 @@ from api.constants import SCHEDULER_NAME
 from kube.client.client import Client
 from kube.client.credentials import Credentials, load_credentials
 from kube.client.errors import NotSent
-from kube.client.resources import NODES, PODS, Resource
+from kube.client.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, PODS, Resource
 from kube.groups.discovery import choose_group_api
 from kube.groups.group_api import GroupAPI
 from kube.process.health import HealthServer
@@ -98,7 +98,7 @@ def _writer(
 
 async def _check_rights(client: Client, group_api: GroupAPI) -> None:
     """One small read of everything we follow, so that a missing right ends the start instead of being retried for ever."""
-    needed: tuple[Resource, ...] = (NODES, PODS, group_api.pod_groups)
+    needed: tuple[Resource, ...] = (NODES, NAMESPACES, PODS, POD_DISRUPTION_BUDGETS, group_api.pod_groups)
     for resource in needed:
         await client.request_json("GET", resource.path(), params={"limit": "1"})
 
@@ -124,7 +124,7 @@ class _Process:
             ready={"caches": self._not_ready},
             registry=self._metrics.registry,
         )
-        async with health, self._background(self._scheduler.nodes.run(), self._scheduler.groups.run()):
+        async with health, self._background(*(informer.run() for informer in self._scheduler.early)):
             try:
                 if not await self._until(stop, self._elector.acquire()):
                     return EXIT_OK
@@ -155,7 +155,7 @@ class _Process:
         return EXIT_OK
 
     async def _synced(self) -> None:
-        for informer in (self._scheduler.pods, self._scheduler.nodes, self._scheduler.groups):
+        for informer in (self._scheduler.pods, *self._scheduler.early):
             await informer.synced.wait()
 
     async def _until(self, stop: asyncio.Event, work: Coroutine[Any, Any, Any]) -> bool:

@@ -35,6 +35,18 @@ class SchedulerSettings(ProcessSettings):
     degraded_after_seconds: float = Field(60.0, gt=0)
     """How long a gang may be partly bound before its `Degraded` condition says so."""
 
+    preemption: bool = True
+    """Whether pods of lower priority may be evicted for groups and pods that find no place."""
+
+    victim_deadline_seconds: float = Field(120.0, gt=0)
+    """A victim that has not left its node by then is given up on, and another plan is looked for."""
+
+    eviction_pause_seconds: float = Field(5.0, gt=0)
+    """Shortest time between two plans for one preemptor; doubles with each plan that did not start it."""
+
+    max_eviction_pause_seconds: float = Field(600.0, gt=0)
+    """Longest time between two plans for one preemptor."""
+
     held_report_seconds: float = Field(2.0, ge=0)
     """How long a gang must have been waiting for members before it says so: pods of a Job appear one by one."""
 

@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from api.namespace import Namespace
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
@@ -12,22 +13,28 @@ from kube.cache.decoding import Converted, ListDecoder
 from kube.cache.informer import Informer
 from kube.client.client import Client
 from kube.client.events import EventRecorder
-from kube.client.resources import NODES, PODS
+from kube.client.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, PODS
 from kube.groups.group_api import GroupAPI
 from scheduler.assumptions import Assumptions
 from scheduler.ingest import Ingest
 from scheduler.loop import Pace, SchedulingLoop, Waker
+from scheduler.preemption.campaign import Campaigns
+from scheduler.preemption.limits import Limits
+from scheduler.preemptor import Preemptor
 from scheduler.queue.queue import Queue
 from scheduler.queue.settings import QueueSettings
 from scheduler.reporting.metrics import SchedulerMetrics
+from scheduler.reporting.preemption_metrics import PreemptionMetrics
 from scheduler.reporting.progress import Progress
 from scheduler.reporting.reporter import Reporter
 from scheduler.reporting.voice import Voice
 from scheduler.selfcheck import SelfCheck
 from scheduler.settings import SchedulerSettings
+from scheduler.state.budgets import Budget
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import PodRecord
 from scheduler.writes.binder import Binder
+from scheduler.writes.evictions import Evictor
 from scheduler.writes.group_conditions import GroupConditions
 from scheduler.writes.lanes import BIND_LANE, STATUS_LANE, WriteLanes
 from scheduler.writes.pod_conditions import PodConditions
@@ -66,6 +73,8 @@ class Scheduler:
     pods: Informer[PodRecord]
     nodes: Informer[Node]
     groups: Informer[PodGroup]
+    budgets: Informer[Budget]
+    namespaces: Informer[Namespace]
     loop: SchedulingLoop
     lanes: WriteLanes
     recorder: EventRecorder
@@ -73,9 +82,14 @@ class Scheduler:
     state: ClusterState
 
     @property
+    def early(self) -> tuple[Informer[Node], Informer[PodGroup], Informer[Budget], Informer[Namespace]]:
+        """What is followed from the start, the lease held or not."""
+        return (self.nodes, self.groups, self.budgets, self.namespaces)
+
+    @property
     def is_synced(self) -> bool:
-        """Whether all three caches have seen the cluster whole."""
-        return all(informer.synced.is_set() for informer in (self.pods, self.nodes, self.groups))
+        """Whether all caches have seen the cluster whole."""
+        return all(informer.synced.is_set() for informer in (self.pods, *self.early))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,25 +118,34 @@ def build_scheduler(given: Surroundings) -> Scheduler:
     )
     groups: Informer[PodGroup] = Informer(given.reader, given.group_api.pod_groups, ListDecoder(PodGroup))
     writes = _writes(given, core.state, groups)
-    reporter = _reporter(given, core, writes)
+    voice = _voice(given, writes)
+    reporter = _reporter(given, core, writes, voice)
+    preemptor = _preemptor(given, core, writes, voice)
     ingest = Ingest(
         state=core.state,
         queue=core.queue,
         reporter=reporter,
         groups=writes.groups,
         pods=writes.pods,
+        preemptor=preemptor,
         wake=core.waker,
     )
     pods: Informer[PodRecord] = Informer(given.reader, PODS, Converted(ListDecoder(Pod), ingest.slim))
     nodes: Informer[Node] = Informer(given.reader, NODES, ListDecoder(Node))
+    budgets: Informer[Budget] = Informer(given.reader, POD_DISRUPTION_BUDGETS, ListDecoder(Budget))
+    namespaces: Informer[Namespace] = Informer(given.reader, NAMESPACES, ListDecoder(Namespace))
     pods.add_handler(ingest.pod_changed)
     nodes.add_handler(ingest.node_changed)
     groups.add_handler(ingest.group_changed)
+    budgets.add_handler(ingest.budget_changed)
+    namespaces.add_handler(ingest.namespace_changed)
     scheduler = Scheduler(
         pods=pods,
         nodes=nodes,
         groups=groups,
-        loop=_loop(given, core, writes, reporter),
+        budgets=budgets,
+        namespaces=namespaces,
+        loop=_loop(given, core, writes, reporter, preemptor if given.settings.preemption else None),
         lanes=writes.lanes,
         recorder=writes.recorder,
         self_check=SelfCheck(
@@ -166,14 +189,38 @@ def _writes(given: Surroundings, state: ClusterState, groups: Informer[PodGroup]
     )
 
 
-def _reporter(given: Surroundings, core: _Core, writes: _Writes) -> Reporter:
-    settings = given.settings
-    voice = Voice(
+def _voice(given: Surroundings, writes: _Writes) -> Voice:
+    return Voice(
         writes.recorder,
         given.group_api.pod_groups,
         clock=given.clock,
-        repeat_seconds=settings.repeat_event_seconds,
+        repeat_seconds=given.settings.repeat_event_seconds,
     )
+
+
+def _preemptor(given: Surroundings, core: _Core, writes: _Writes, voice: Voice) -> Preemptor:
+    settings = given.settings
+    limits = Limits(
+        victim_deadline_seconds=settings.victim_deadline_seconds,
+        initial_pause_seconds=settings.eviction_pause_seconds,
+        max_pause_seconds=settings.max_eviction_pause_seconds,
+    )
+    return Preemptor(
+        state=core.state,
+        queue=core.queue,
+        campaigns=Campaigns(core.state, limits),
+        evictor=Evictor(given.writer, writes.lanes, retries=writes.retries),
+        voice=voice,
+        groups=writes.groups,
+        metrics=PreemptionMetrics(given.metrics.registry),
+        clock=given.clock,
+        wake=core.waker,
+        scheduler_name=settings.scheduler_name,
+    )
+
+
+def _reporter(given: Surroundings, core: _Core, writes: _Writes, voice: Voice) -> Reporter:
+    settings = given.settings
     progress = Progress(
         state=core.state,
         groups=writes.groups,
@@ -193,7 +240,9 @@ def _reporter(given: Surroundings, core: _Core, writes: _Writes) -> Reporter:
     )
 
 
-def _loop(given: Surroundings, core: _Core, writes: _Writes, reporter: Reporter) -> SchedulingLoop:
+def _loop(
+    given: Surroundings, core: _Core, writes: _Writes, reporter: Reporter, preemptor: Preemptor | None
+) -> SchedulingLoop:
     settings = given.settings
     assumptions = Assumptions(
         client=given.writer,
@@ -220,6 +269,7 @@ def _loop(given: Surroundings, core: _Core, writes: _Writes, reporter: Reporter)
         binder=binder,
         assumptions=assumptions,
         reporter=reporter,
+        preemptor=preemptor,
         observe=given.metrics.attempt,
         pace=Pace(settings.slice_seconds, settings.bind_backlog, given.clock),
         waker=core.waker,
@@ -230,6 +280,8 @@ def _export(metrics: SchedulerMetrics, scheduler: Scheduler, queue: Queue) -> No
     metrics.follow_silence("pods", scheduler.pods.last_heard_seconds)
     metrics.follow_silence("nodes", scheduler.nodes.last_heard_seconds)
     metrics.follow_silence("podgroups", scheduler.groups.last_heard_seconds)
+    metrics.follow_silence("poddisruptionbudgets", scheduler.budgets.last_heard_seconds)
+    metrics.follow_silence("namespaces", scheduler.namespaces.last_heard_seconds)
     metrics.follow_queue(tuple(queue.depths()), queue.depths)
     metrics.follow_objects("pods", lambda: scheduler.state.pods_total)
     metrics.follow_objects("nodes", lambda: scheduler.state.nodes_total)

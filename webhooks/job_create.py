@@ -9,14 +9,20 @@ A manifest may be a copy of an admitted Job. What ties it to the other Job's gro
 no gang is opened, since it was we who had closed it.
 """
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from api.constants import GATE, GATE_POD_GROUP, MANAGED, POD_GROUP, POD_GROUP_UID, POLICY
+import msgspec
+
+from api.constants import GATE, GATE_POD_GROUP, MANAGED, POD_GROUP, POD_GROUP_UID, POLICY, PROVIDER
 from api.errors import InvalidGangSettings
-from api.gang import Plain, is_managed_template, job_intent
+from api.gang import Delegated, GroupIntent, Plain, is_managed_template, job_intent
 from api.job import Job
 from providers.base import Provider
 from providers.selection import UNSTATED, Providers, choose_provider
+from webhooks.defaults import Filled, fill_in, with_annotations
+from webhooks.job_scheduling import JobIntegration, annotations_of, field_of
 from webhooks.patch import Patch
 from webhooks.review import Request, Verdict, denied, new_object
 
@@ -25,6 +31,7 @@ TEMPLATE_LABELS: Final = ("spec", "template", "metadata", "labels")
 TEMPLATE_ANNOTATIONS: Final = ("spec", "template", "metadata", "annotations")
 TEMPLATE_SCHEDULER: Final = ("spec", "template", "spec", "schedulerName")
 SUSPEND: Final = ("spec", "suspend")
+SCHEDULING: Final = ("spec", "scheduling")
 FAILURE_POLICY: Final = ("spec", "podFailurePolicy")
 REPLACEMENT_POLICY: Final = ("spec", "podReplacementPolicy")
 
@@ -34,7 +41,41 @@ IGNORE_DISRUPTIONS: Final[dict[str, Any]] = {
 """A preempted pod does not count towards backoffLimit: otherwise one preemption of a gang of 8 fails its Job."""
 
 
-def admit_new_job(request: Request, *, providers: Providers, add_pod_failure_policy: bool) -> Verdict:
+NO_ANNOTATIONS: Final[Mapping[str, str]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionRules:
+    """What the admission of Jobs depends on beside the Job.
+
+    Attributes:
+        providers: the gang schedulers.
+        add_pod_failure_policy: whether preempted pods are kept out of the backoffLimit.
+        gang_jobs: whether new Jobs become gangs at all.
+        integration: who makes the groups.
+        defaults: the cluster's defaults, as annotations.
+        namespace: the annotations of the Namespace of that name.
+    """
+
+    providers: Providers
+    add_pod_failure_policy: bool = True
+    gang_jobs: bool = True
+    integration: JobIntegration = "tutti"
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    namespace: Callable[[str], Mapping[str, str]] = lambda _: NO_ANNOTATIONS
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """What becomes of a Job: its provider or why none, what it asks for, and the annotations that say so."""
+
+    provider: Provider | Plain
+    asks_for: GroupIntent | Delegated | None = None
+    annotations: Mapping[str, str | None] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+def admit_new_job(request: Request, rules: AdmissionRules) -> Verdict:
     """Takes the Job in as a gang if it is one; refuses settings that cannot be used.
 
     Raises:
@@ -43,17 +84,24 @@ def admit_new_job(request: Request, *, providers: Providers, add_pod_failure_pol
     document, job = new_object(request, Job)
     patch = Patch(document)
     try:
-        provider_or_reason = _provider_of(job, providers)
+        decision = _decide(job, request.namespace or job.metadata.namespace, rules)
     except InvalidGangSettings as error:
         return denied(str(error))
     if is_managed_template(job):
         patch.remove((*TEMPLATE_ANNOTATIONS, POD_GROUP))
         patch.remove((*TEMPLATE_ANNOTATIONS, POD_GROUP_UID))
-    if isinstance(provider_or_reason, Plain):
+    if isinstance(decision.provider, Plain):
         _leave_plain(patch)
-        return Verdict(patch=patch.operations, warnings=_unmet_wish(job, provider_or_reason))
-    _take_in(patch, job, provider_or_reason, add_pod_failure_policy=add_pod_failure_policy)
-    return Verdict(patch=patch.operations)
+        warnings = (*decision.warnings, *_unmet_wish(job, decision.provider))
+    else:
+        warnings = decision.warnings
+        _take_in(patch, job, decision, rules)
+    for key, value in decision.annotations.items():
+        if value is None:
+            patch.remove((*ANNOTATIONS, key))
+        else:
+            patch.set((*ANNOTATIONS, key), value)
+    return Verdict(patch=patch.operations, warnings=warnings)
 
 
 def close_gate(patch: Patch) -> None:
@@ -62,25 +110,71 @@ def close_gate(patch: Patch) -> None:
     patch.set((*ANNOTATIONS, GATE), GATE_POD_GROUP)
 
 
-def _provider_of(job: Job, providers: Providers) -> Provider | Plain:
-    intent = job_intent(job)
-    scheduler_name = job.spec.template.spec.scheduler_name
-    provider = choose_provider(providers, annotations=job.metadata.annotations, scheduler_name=scheduler_name)
+def _decide(job: Job, namespace: str, rules: AdmissionRules) -> _Decision:
+    if not rules.gang_jobs:
+        return _Decision(Plain("gang Jobs are switched off in the configuration of Tutti"))
+    stated, meant = _read_field(job)
+    filled = fill_in(meant, rules.namespace(namespace), rules.defaults) if job.spec.scheduling is None else Filled({})
+    meant = with_annotations(meant, filled.annotations)
+    provider, warnings = _provider_of(meant, rules, namespace)
+    intent = job_intent(meant)
+    warnings = (*filled.warnings, *warnings)
     if isinstance(intent, Plain):
-        return intent
-    return provider or Plain(f"its pod template names the scheduler {scheduler_name}, which Tutti does not use")
+        # A Job that stays out by a default says so, or the controllers would wonder why nobody took it in.
+        return _Decision(intent, annotations=filled.annotations, warnings=warnings)
+    if provider is None:
+        name = job.spec.template.spec.scheduler_name
+        return _Decision(Plain(f"its pod template names the scheduler {name}, which Tutti does not use"))
+    # Where the field alone counts, its translation would only be in the way.
+    translated = {} if rules.integration == "kubernetes" else stated
+    return _Decision(provider, intent, {**translated, **filled.annotations}, warnings)
 
 
-def _take_in(patch: Patch, job: Job, provider: Provider, *, add_pod_failure_policy: bool) -> None:
-    template = job.spec.template.spec
-    patch.set((*TEMPLATE_LABELS, MANAGED), provider.name)
+def _read_field(job: Job) -> tuple[dict[str, str | None], Job]:
+    """What `spec.scheduling` says as annotations, and the Job as if its user had written those."""
+    if job.spec.scheduling is None or job.metadata.annotation(POLICY) == "none":
+        return {}, job
+    # Of a Job that was here before (re-invocation), the field is known to say what its annotations say.
+    stated = {} if is_managed_template(job) else annotations_of(job.spec.scheduling)
+    merged = {**(job.metadata.annotations or {}), **stated}
+    kept = {key: value for key, value in merged.items() if value is not None}
+    spec = msgspec.structs.replace(job.spec, scheduling=None)
+    return stated, msgspec.structs.replace(
+        job, spec=spec, metadata=msgspec.structs.replace(job.metadata, annotations=kept)
+    )
+
+
+def _provider_of(job: Job, rules: AdmissionRules, namespace: str) -> tuple[Provider | None, tuple[str, ...]]:
+    scheduler_name, annotations = job.spec.template.spec.scheduler_name, job.metadata.annotations or {}
+    default = rules.namespace(namespace).get(PROVIDER)
+    if default is None or PROVIDER in annotations or scheduler_name not in UNSTATED:
+        return choose_provider(rules.providers, annotations=annotations, scheduler_name=scheduler_name), ()
+    try:
+        return choose_provider(rules.providers, annotations={PROVIDER: default}, scheduler_name=scheduler_name), ()
+    except InvalidGangSettings as error:
+        chosen = choose_provider(rules.providers, annotations=annotations, scheduler_name=scheduler_name)
+        return chosen, (f"a default of the namespace was left out: {error}",)
+
+
+def _take_in(patch: Patch, job: Job, decision: _Decision, rules: AdmissionRules) -> None:
+    template, provider = job.spec.template.spec, decision.provider
+    if isinstance(provider, Plain):
+        return
     if template.scheduler_name in UNSTATED:
         patch.set(TEMPLATE_SCHEDULER, provider.scheduler_name)
-    if not job.spec.suspend:
-        close_gate(patch)
-    elif job.metadata.annotation(GATE) != GATE_POD_GROUP:
-        patch.remove((*ANNOTATIONS, GATE))
-    if add_pod_failure_policy and template.restart_policy == "Never" and job.spec.pod_failure_policy is None:
+    if rules.integration == "tutti":
+        patch.remove(SCHEDULING)
+    elif job.spec.scheduling is None and isinstance(decision.asks_for, GroupIntent):
+        patch.set(SCHEDULING, field_of(job, decision.asks_for))
+    if rules.integration == "kubernetes":
+        _leave_plain(patch)
+    else:
+        patch.set((*TEMPLATE_LABELS, MANAGED), provider.name)
+        if not job.spec.suspend:
+            close_gate(patch)
+        elif job.metadata.annotation(GATE) != GATE_POD_GROUP:
+            patch.remove((*ANNOTATIONS, GATE))
+    if rules.add_pod_failure_policy and template.restart_policy == "Never" and job.spec.pod_failure_policy is None:
         patch.set(FAILURE_POLICY, IGNORE_DISRUPTIONS)
         # The server has defaulted this field for a Job without a failure policy and refuses that value with one.
         patch.set(REPLACEMENT_POLICY, "Failed")

@@ -8,7 +8,7 @@ import asyncio
 import datetime as dt
 import random as randomness
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from prometheus_client import REGISTRY, CollectorRegistry
 
@@ -16,13 +16,16 @@ from kube.cache.decoding import ListDecoder
 from kube.cache.informer import Informer
 from kube.client.client import Client
 from kube.client.credentials import load_credentials
-from kube.client.resources import PRIORITY_CLASSES
+from kube.client.resources import NAMESPACES, PRIORITY_CLASSES
 from kube.groups.discovery import choose_group_api
 from kube.groups.group_api import GroupAPI
 from kube.process.health import Check, HealthServer, split_address
 from kube.process.run import EXIT_OK, preflight
 from providers.selection import standard_providers
 from webhooks.certificates import Material
+from webhooks.defaults import Namespace
+from webhooks.job_create import NO_ANNOTATIONS, AdmissionRules
+from webhooks.job_scheduling import integration_in_force
 from webhooks.keeper import CertificateKeeper, server_context
 from webhooks.material_stores import FolderStore, MaterialStore, SecretStore
 from webhooks.metrics import Metrics
@@ -62,6 +65,7 @@ async def _serve(process: "_Process", stop: asyncio.Event, *, leave_seconds: flo
     async with asyncio.TaskGroup() as group:
         tasks = [
             group.create_task(process.classes.run(), name="priorityclasses"),
+            group.create_task(process.namespaces.run(), name="namespaces"),
             group.create_task(process.keeper.run(), name="certificates"),
             group.create_task(process.registration.run(), name="registration"),
         ]
@@ -81,6 +85,7 @@ class _Process:
         self.group_api = group_api
         self.metrics = Metrics(registry)
         self.classes = Informer(client, PRIORITY_CLASSES, ListDecoder(PriorityClass))
+        self.namespaces = Informer(client, NAMESPACES, ListDecoder(Namespace))
         self.registration = Registration(client, base_url=settings.url, random=random)
         context = server_context()
         self.keeper = CertificateKeeper(
@@ -94,14 +99,25 @@ class _Process:
         self.server = _server(settings, context, self.metrics, self._routes(settings))
 
     def _routes(self, settings: WebhooksSettings) -> dict[str, Route]:
-        return routes(
+        rules = AdmissionRules(
             providers=standard_providers(
                 scheduler_name=settings.scheduler_name, default_provider=settings.default_provider
             ),
+            add_pod_failure_policy=settings.add_pod_failure_policy,
+            gang_jobs=settings.feature_gates.gang_jobs,
+            integration=integration_in_force(settings.job_integration, self.group_api),
+            defaults=settings.defaults.annotations,
+            namespace=self._namespace_annotations,
+        )
+        return routes(
+            rules=rules,
             group_api=self.group_api,
             classes=lambda: self.classes.store.all() if self.classes.synced.is_set() else None,
-            add_pod_failure_policy=settings.add_pod_failure_policy,
         )
+
+    def _namespace_annotations(self, name: str) -> Mapping[str, str]:
+        found = self.namespaces.store.get("", name)
+        return (found.metadata.annotations if found is not None else None) or NO_ANNOTATIONS
 
     def _certificate_changed(self, material: Material) -> None:
         self.metrics.certificate_expiry.set(material.leaf.ends.timestamp())
@@ -115,6 +131,7 @@ class _Process:
 
         return {
             "certificate": said(lambda: self.keeper.material is not None, "not loaded yet"),
+            "namespaces": said(self.namespaces.synced.is_set, "not read yet"),
             "port": said(lambda: self.server.is_listening, "not open yet"),
             "priorityclasses": said(self.classes.synced.is_set, "not read yet"),
             "stopping": said(lambda: not stop.is_set(), "the process was asked to stop"),

@@ -10,11 +10,12 @@ from api.constants import (
     PATH_MUTATE_JOBS,
     PATH_MUTATE_POD_GROUPS,
     PATH_MUTATE_PODS,
+    PATH_VALIDATE_CRON_JOBS,
     PATH_VALIDATE_JOBS,
 )
 from kube.groups.group_api import GroupAPI
-from providers.selection import Providers
-from webhooks.job_create import admit_new_job
+from webhooks.cron_job_validation import validate_job_template
+from webhooks.job_create import AdmissionRules, admit_new_job
 from webhooks.job_update import keep_job_admitted
 from webhooks.job_validation import validate_parallelism
 from webhooks.pod_create import associate_new_pod
@@ -24,6 +25,7 @@ from webhooks.review import Malformed, Request, Verdict
 Admit = Callable[[Request], Verdict]
 """A pure answer to one kind of question; raises Malformed."""
 
+CRON_JOBS: Final = ("batch", "cronjobs")
 JOBS: Final = ("batch", "jobs")
 PODS: Final = ("", "pods")
 POD_GROUPS: Final = (GROUP, "podgroups")
@@ -52,13 +54,12 @@ class Route:
 
 def routes(
     *,
-    providers: Providers,
+    rules: AdmissionRules,
     group_api: GroupAPI,
     classes: Callable[[], Iterable[PriorityClass] | None],
-    add_pod_failure_policy: bool,
 ) -> dict[str, Route]:
     """Path to route; `classes` gives the PriorityClasses as known now, None before they are known."""
-    create_job = partial(admit_new_job, providers=providers, add_pod_failure_policy=add_pod_failure_policy)
+    create_job = partial(admit_new_job, rules=rules)
     create_pod = partial(associate_new_pod, group_api=group_api)
     return {
         PATH_MUTATE_JOBS: Route(JOBS, {"CREATE": create_job, "UPDATE": keep_job_admitted}),
@@ -66,6 +67,7 @@ def routes(
         PATH_MUTATE_POD_GROUPS: Route(
             POD_GROUPS, {"CREATE": lambda request: resolve_priority(request, classes=classes())}
         ),
+        PATH_VALIDATE_CRON_JOBS: Route(CRON_JOBS, {"CREATE": validate_job_template, "UPDATE": validate_job_template}),
         PATH_VALIDATE_JOBS: Route(JOBS, {"UPDATE": validate_parallelism}),
     }
 

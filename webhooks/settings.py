@@ -8,8 +8,11 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field
 
 from api.constants import DEFAULT_SCHEDULER_NAME, WEBHOOK_SERVICE
+from kube.process.features import FeatureGates
 from kube.process.settings import ProcessSettings
 from providers.embedded import EMBEDDED
+from webhooks.defaults import GangDefaults
+from webhooks.job_scheduling import JobIntegration
 
 CLUSTER_DOMAIN = "cluster.local"
 
@@ -45,6 +48,16 @@ class WebhooksSettings(ProcessSettings):
 
     add_pod_failure_policy: bool = True
     """Whether Jobs with restartPolicy Never get a rule that keeps preempted pods out of their backoffLimit."""
+
+    job_integration: JobIntegration = "auto"
+    """Who makes the groups of Jobs where the built-in group API is in force: `tutti`, or `kubernetes` (the cluster's own Job
+    controller, gate WorkloadWithJob); `auto` goes by what the API server keeps of each Job. With our own CRDs always we."""
+
+    defaults: GangDefaults = GangDefaults()
+    """The cluster's defaults for gangs; a Namespace's annotations and the Job's own come before them."""
+
+    feature_gates: FeatureGates = FeatureGates()
+    """What is done at all; the same for all processes."""
 
     read_seconds: float = Field(5.0, gt=0, le=30)
     """How long a client may take to send one request."""

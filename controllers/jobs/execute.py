@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from api.compile import pod_group_for_job
+from api.compile import delegated_pod_group, pod_group_for_job
 from api.constants import (
     EVENT_FAILED_POD_GROUP_CREATE,
     EVENT_FAILED_WORKLOAD_CREATE,
@@ -42,7 +42,7 @@ from controllers.jobs.steps import (
 from controllers.jobs.store import JobStore
 from controllers.metrics import Metrics
 from kube.client.client import Client, PatchKind
-from kube.client.errors import AnsweredError, Conflict, KubeError, NotFound
+from kube.client.errors import AnsweredError, Conflict, Invalid, KubeError, NotFound
 from kube.client.resources import JOBS, PODS, Resource
 from kube.groups.group_api import GroupAPI
 from providers.base import PodMetadata
@@ -153,7 +153,10 @@ async def _create_pod_group(step: CreatePodGroup, progress: _Progress, tools: To
     workload = step.workload or progress.workload
     if workload is None:
         raise Outdated("the Workload of this pass was not made")
-    manifest = pod_group_for_job(job, workload, api_version=resource.api_version)
+    if step.template is not None:
+        manifest = delegated_pod_group(job, workload, step.template, api_version=resource.api_version)
+    else:
+        manifest = pod_group_for_job(job, workload, api_version=resource.api_version)
     created, is_new = await _create(
         resource, manifest, PodGroup, job, tools, failure_reason=EVENT_FAILED_POD_GROUP_CREATE
     )
@@ -189,7 +192,12 @@ async def _patch_job(step: PatchJob, progress: _Progress, tools: Tools) -> Job:
     job = progress.job
     association = _association(job, step.group or progress.group, tools) if step.associate else None
     body = patches.job_patch(job, step, association)
-    answer = await _patch(JOBS, body, job.metadata.name, job.metadata.namespace, tools)
+    try:
+        answer = await _patch(JOBS, body, job.metadata.name, job.metadata.namespace, tools, kind=PatchKind.JSON)
+    except Invalid as error:
+        if error.message == patches.TEST_FAILED:
+            raise Outdated(f"Job {job.metadata.name} has changed") from error
+        raise
     patched = msgspec.convert(answer, Job)
     tools.jobs.put(patched)
     return patched

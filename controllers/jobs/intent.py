@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from api.constants import (
     EVENT_INVALID_GANG_SETTINGS,
     EVENT_NOT_ADMITTED_AS_GANG,
+    EVENT_SCHEDULING_DEPENDENCY_NOT_FOUND,
     EVENT_UNSUPPORTED_WORKLOAD_STRUCTURE,
     MANAGED,
 )
 from api.errors import InvalidGangSettings
-from api.gang import GroupIntent, Plain, job_intent
+from api.gang import Delegated, GroupIntent, Plain, delegation_of, job_intent
 from api.job import Job
 from controllers.jobs.observed import Observed
 from providers.selection import Providers, choose_provider
@@ -23,7 +24,11 @@ class Refusal:
     reason: str = ""
 
 
-def managed_intent(job: Job, providers: Providers) -> GroupIntent | Refusal:
+Intent = GroupIntent | Delegated
+"""What a Job asks for: a group of its own, or one that its parent described."""
+
+
+def managed_intent(job: Job, providers: Providers) -> Intent | Refusal:
     """The group of a Job whose template carries our label; the label names its provider."""
     label = job.spec.template.metadata.label(MANAGED) or ""
     if providers.named(label) is None:
@@ -32,7 +37,7 @@ def managed_intent(job: Job, providers: Providers) -> GroupIntent | Refusal:
     return _intent(job)
 
 
-def _intent(job: Job) -> GroupIntent | Refusal:
+def _intent(job: Job) -> Intent | Refusal:
     try:
         intent = job_intent(job)
     except InvalidGangSettings as error:
@@ -46,11 +51,14 @@ def structure_problem(seen: Observed) -> Refusal | None:
     if len(seen.workloads) > 1:
         names = ", ".join(sorted(workload.metadata.name for workload in seen.workloads))
         return Refusal(f"its pods are placed one by one: more than one Workload refers to it ({names})", reason)
+    delegated = delegation_of(seen.job)
+    if delegated is not None and seen.template is None:
+        return _missing_dependency(seen, delegated)
     workload = seen.workload
     if workload is None:
         return None
     count = len(workload.spec.pod_group_templates)
-    if count != 1:
+    if seen.template is None:
         note = f"its pods are placed one by one: Workload {workload.metadata.name} has {count} pod group templates, not one"
         return Refusal(note, reason)
     if len(seen.pod_groups) > 1:
@@ -60,7 +68,16 @@ def structure_problem(seen: Observed) -> Refusal | None:
     return None
 
 
-def unmanaged_intent(job: Job, providers: Providers) -> GroupIntent | Refusal:
+def _missing_dependency(seen: Observed, delegated: Delegated) -> Refusal:
+    parent = f"{delegated.parent.kind} {delegated.parent.name}"
+    if seen.workload is None:
+        missing = f"its parent {parent} has no Workload"
+    else:
+        missing = f"Workload {seen.workload.metadata.name} of {parent} has no template {delegated.template[:63]!r}"
+    return Refusal(f"its pods are placed one by one: {missing}", EVENT_SCHEDULING_DEPENDENCY_NOT_FOUND)
+
+
+def unmanaged_intent(job: Job, providers: Providers) -> Intent | Refusal:
     """The group that a Job without our label would have, had admission seen it."""
     intent = _intent(job)
     if isinstance(intent, Refusal):

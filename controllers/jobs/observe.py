@@ -8,26 +8,28 @@ stores; the one exception are the pods of a Job that runs without a group, which
 from collections.abc import Hashable, Iterable
 from typing import Final
 
-from api.compile import JOB_KIND
+from api.compile import JOB_KIND, delegated_pod_group_name
 from api.constants import JOB_UID_LABEL
+from api.gang import Delegated, delegation_of
 from api.job import Job
 from api.meta import Metadata, controller_of
 from api.names import pod_group_name, workload_name
 from api.podgroup import PodGroup, Workload
 from controllers.fresh import Fresh
-from controllers.jobs.observed import JobPod, Observed, counts_for, group_named_by, needs_pods
+from controllers.jobs.observed import JobPod, Observed, counts_for, group_named_by, needs_pods, waits_for_group
 from kube.cache.decoding import ListDecoder
 from kube.cache.store import Indexer, Key
 from kube.client.client import Client
-from kube.client.resources import JOBS, PODS
+from kube.client.resources import JOBS, PODS, Resource
 
-BY_JOB: Final = "job"
-"""Index of Workloads: (namespace, name) of the Job they name as their controller."""
+BY_CONTROLLER: Final = "controller"
+"""Index of Workloads: namespace, API group, kind and name of what they name as their controller."""
 
 BY_WORKLOAD: Final = "workload"
 """Index of PodGroups: (namespace, name) of the Workload they were made from."""
 
 _PODS: Final = ListDecoder(JobPod)
+_WORKLOADS: Final = ListDecoder(Workload)
 
 
 def job_of_workload(workload: Workload) -> Key | None:
@@ -46,9 +48,16 @@ def owner_job(metadata: Metadata) -> Key | None:
     return (metadata.namespace, owner.name)
 
 
+def _group_of(api_version: str) -> str:
+    group, slash, _ = api_version.partition("/")
+    return group if slash else ""
+
+
 def _index_workload(workload: Workload) -> Iterable[Hashable]:
-    key = job_of_workload(workload)
-    return () if key is None else (key,)
+    reference = workload.spec.controller_ref
+    if reference is None:
+        return ()
+    return ((workload.metadata.namespace, reference.api_group, reference.kind, reference.name),)
 
 
 def _index_pod_group(group: PodGroup) -> Iterable[Hashable]:
@@ -56,15 +65,18 @@ def _index_pod_group(group: PodGroup) -> Iterable[Hashable]:
     return () if reference is None else ((group.metadata.namespace, reference.workload_name),)
 
 
-WORKLOAD_INDEXERS: Final[dict[str, Indexer[Workload]]] = {BY_JOB: _index_workload}
+WORKLOAD_INDEXERS: Final[dict[str, Indexer[Workload]]] = {BY_CONTROLLER: _index_workload}
 POD_GROUP_INDEXERS: Final[dict[str, Indexer[PodGroup]]] = {BY_WORKLOAD: _index_pod_group}
 
 
 class Observer:
     """Looks Jobs up in the stores of Workloads and PodGroups."""
 
-    def __init__(self, client: Client, workloads: Fresh[Workload], pod_groups: Fresh[PodGroup]) -> None:
+    def __init__(
+        self, client: Client, resource: Resource, workloads: Fresh[Workload], pod_groups: Fresh[PodGroup]
+    ) -> None:
         self._client = client
+        self._resource = resource
         self._workloads = workloads
         self._pod_groups = pod_groups
 
@@ -72,24 +84,49 @@ class Observer:
         """The facts about the Job.
 
         Raises:
-            KubeError: its pods could not be listed.
+            KubeError: its pods, or the Workloads of its parent, could not be listed.
         """
-        workloads = tuple(
-            found for found in self._workloads.by_index(BY_JOB, job.metadata.key) if counts_for(found.metadata, job)
-        )
-        groups = self._groups_of(workloads[0], job) if len(workloads) == 1 else ()
+        delegated = delegation_of(job)
+        workloads = await self._workloads_of(job, delegated)
+        groups = self._groups_of(workloads[0], job, delegated) if len(workloads) == 1 else ()
         named = group_named_by(job)
         named_group = self._pod_groups.get(job.metadata.namespace, named) if named else None
-        if named_group is not None and not counts_for(named_group.metadata, job):
+        if named_group is not None and not counts_for(named_group.metadata, job.metadata.uid):
             named_group = None
         return Observed(
             job=job,
             workloads=workloads,
             pod_groups=groups,
             named_group=named_group,
-            name_taken=self._name_taken(job, workloads, named_group or next(iter(groups), None)),
+            name_taken=self._name_taken(job, workloads, named_group or next(iter(groups), None), delegated),
             pods=await self._pods_of(job) if needs_pods(job) else (),
         )
+
+    async def _workloads_of(self, job: Job, delegated: Delegated | None) -> tuple[Workload, ...]:
+        if delegated is None:
+            key: Hashable = (job.metadata.namespace, JOBS.group, JOB_KIND, job.metadata.name)
+            found = self._workloads.by_index(BY_CONTROLLER, key)
+            return tuple(each for each in found if counts_for(each.metadata, job.metadata.uid))
+        parent = delegated.parent
+        key = (job.metadata.namespace, _group_of(parent.api_version), parent.kind, parent.name)
+        known = self._workloads.by_index(BY_CONTROLLER, key)
+        if not known and waits_for_group(job):
+            # Its parent made the Workload right before the Job; the Job may have been reported first.
+            known = [each for each in await self._all_workloads(job) if key in _index_workload(each)]
+        return tuple(each for each in known if counts_for(each.metadata, parent.uid))
+
+    async def _all_workloads(self, job: Job) -> list[Workload]:
+        found: list[Workload] = []
+        async for page in self._client.list_pages(self._resource, job.metadata.namespace):
+            found += _WORKLOADS.page(page).items
+        return found
+
+    def jobs_of_workload(self, workload: Workload) -> set[Key]:
+        """The Jobs that may be concerned when this Workload changes."""
+        keys = {job_of_workload(workload), owner_job(workload.metadata)}
+        for group in self._pod_groups.by_index(BY_WORKLOAD, workload.metadata.key):
+            keys.add(owner_job(group.metadata))
+        return {key for key in keys if key is not None}
 
     def jobs_of_group(self, group: PodGroup) -> set[Key]:
         """The Jobs that may be concerned when this group changes."""
@@ -99,12 +136,21 @@ class Observer:
             keys.add(job_of_workload(workload) if workload is not None else None)
         return {key for key in keys if key is not None}
 
-    def _groups_of(self, workload: Workload, job: Job) -> tuple[PodGroup, ...]:
+    def _groups_of(self, workload: Workload, job: Job, delegated: Delegated | None) -> tuple[PodGroup, ...]:
         found = self._pod_groups.by_index(BY_WORKLOAD, workload.metadata.key)
-        return tuple(group for group in found if counts_for(group.metadata, job))
+        mine = tuple(group for group in found if counts_for(group.metadata, job.metadata.uid))
+        # Beside this Job's, there may be groups of its siblings, made by hand or by others; only its own is meant.
+        return mine if delegated is None else tuple(group for group in mine if controller_of(group.metadata))
 
-    def _name_taken(self, job: Job, workloads: tuple[Workload, ...], group: PodGroup | None) -> str:
+    def _name_taken(
+        self, job: Job, workloads: tuple[Workload, ...], group: PodGroup | None, delegated: Delegated | None
+    ) -> str:
         namespace = job.metadata.namespace
+        if delegated is not None:
+            if group is not None:
+                return ""
+            holding = self._pod_groups.get(namespace, delegated_pod_group_name(job, delegated.template))
+            return "" if holding is None else describe_holder("PodGroup", holding.metadata)
         if not workloads:
             name = workload_name(job.metadata.name, job.metadata.uid)
             holder = self._workloads.get(namespace, name)

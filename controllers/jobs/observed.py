@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import msgspec
 
 from api.constants import GATE, GATE_POD_GROUP, MANAGED, MANAGED_BY, MANAGED_BY_TUTTI, POD_GROUP
-from api.gang import is_managed_template
+from api.gang import delegation_of, is_managed_template
 from api.job import Job
 from api.meta import NO_METADATA, Metadata, controller_of
 from api.pod import TERMINAL_PHASES
-from api.podgroup import PodGroup, Workload
+from api.podgroup import PodGroup, PodGroupTemplate, Workload
 
 
 class JobPodSpec(msgspec.Struct, frozen=True, rename="camel"):
@@ -62,7 +62,7 @@ class Observed:
 
     Attributes:
         job: the Job.
-        workloads: the Workloads that name it as their controller and count.
+        workloads: the Workloads that name it (of a delegated Job: its parent) as their controller and count.
         pod_groups: the PodGroups of the Workload that count; empty unless there is exactly one Workload.
         named_group: the PodGroup that the pod template names, if it is there and counts.
         name_taken: what holds the name of a missing Workload or PodGroup, for people; empty when it is free.
@@ -80,6 +80,15 @@ class Observed:
     def workload(self) -> Workload | None:
         """The Workload, None when there is none or more than one."""
         return self.workloads[0] if len(self.workloads) == 1 else None
+
+    @property
+    def template(self) -> PodGroupTemplate | None:
+        """The template the group is made from: the only one, or the one that the Job's parent named."""
+        templates = self.workload.spec.pod_group_templates if self.workload is not None else ()
+        delegated = delegation_of(self.job)
+        if delegated is not None:
+            return next((each for each in templates if each.name == delegated.template), None)
+        return templates[0] if len(templates) == 1 else None
 
 
 def group_named_by(job: Job) -> str | None:
@@ -102,18 +111,24 @@ def is_over(job: Job) -> bool:
     return job.is_finished or job.metadata.is_terminating
 
 
+def waits_for_group(job: Job) -> bool:
+    """True for a managed Job that has no pods yet and no group either."""
+    is_new = job.status.start_time is None and not is_over(job)
+    return is_managed_template(job) and is_new and group_named_by(job) is None
+
+
 def needs_pods(job: Job) -> bool:
     """True for a managed Job that runs although its template names no group: only its pods can be told now."""
     return is_managed_template(job) and not is_over(job) and not is_suspended(job) and group_named_by(job) is None
 
 
-def counts_for(metadata: Metadata, job: Job) -> bool:
-    """Whether an object that refers to this Job by name means this one, and will stay.
+def counts_for(metadata: Metadata, owner_uid: str) -> bool:
+    """Whether an object that refers to its owner by name means the one with this UID, and will stay.
 
-    One without a controller is a user's own and counts; one whose controller is another Job of the same name does not.
+    One without a controller is a user's own and counts; one whose controller is another object of the same name does not.
     """
     owner = controller_of(metadata)
-    return not metadata.is_terminating and (owner is None or owner.uid == job.metadata.uid)
+    return not metadata.is_terminating and (owner is None or owner.uid == owner_uid)
 
 
 def is_ours(metadata: Metadata, job: Job) -> bool:

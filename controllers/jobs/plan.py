@@ -15,12 +15,13 @@ Nothing here changes, adopts or deletes what others made, and a Job at rest plan
 from dataclasses import dataclass
 from typing import Final
 
-from api.compile import workload_for_job
+from api.compile import delegated_pod_group_name, workload_for_job
 from api.constants import EVENT_NAME_TAKEN, EVENT_NOT_ADMITTED_AS_GANG, MANAGED
-from api.gang import GroupIntent, is_managed_template
+from api.gang import Delegated, GroupIntent, delegation_of, is_managed_template
 from api.names import pod_group_name, template_name, workload_name
 from api.podgroup import PodGroup, SchedulingPolicy, Workload
-from controllers.jobs.intent import Refusal, managed_intent, structure_problem, too_late, unmanaged_intent
+from controllers.jobs.give_way import has_to_leave, way_given
+from controllers.jobs.intent import Intent, Refusal, managed_intent, structure_problem, too_late, unmanaged_intent
 from controllers.jobs.observed import (
     Observed,
     group_named_by,
@@ -51,10 +52,17 @@ NAME_TAKEN_SECONDS: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What plans depend on beside the facts: the providers, and the `apiVersion` of the group API in force."""
+    """What plans depend on beside the facts.
+
+    Attributes:
+        providers: the gang schedulers.
+        group_api_version: `apiVersion` of the group API in force.
+        gang_jobs: whether new Jobs become gangs. Off, those that are gangs are still looked after.
+    """
 
     providers: Providers
     group_api_version: str
+    gang_jobs: bool = True
 
 
 def plan(seen: Observed, rules: Rules) -> Plan:
@@ -77,6 +85,8 @@ def _plan_unmanaged(seen: Observed, rules: Rules) -> Plan:
     steps: list[Step] = []
     if is_gated(seen.job):
         steps.append(PatchJob(open_gate=True))
+    if not rules.gang_jobs:
+        return Plan(tuple(steps))
     intent = unmanaged_intent(seen.job, rules.providers)
     if isinstance(intent, Refusal):
         steps += _warning(intent, action="Admit")
@@ -92,11 +102,10 @@ def _plan_unmanaged(seen: Observed, rules: Rules) -> Plan:
 # --- a managed Job whose template names no group yet ---------------------------------------------------------------------
 
 
-def _plan_unassociated(seen: Observed, intent: GroupIntent | Refusal, rules: Rules) -> Plan:
+def _plan_unassociated(seen: Observed, intent: Intent | Refusal, rules: Rules) -> Plan:
     if isinstance(intent, Refusal):
-        if seen.job.spec.scheduling is not None and not is_gated(seen.job):
-            # The cluster's own Job controller makes this Job's group; there is no gate to open.
-            return NOTHING
+        if seen.job.spec.scheduling is not None:
+            return _step_back(seen)
         return _fall_back(seen, Refusal(intent.note, intent.reason or EVENT_NOT_ADMITTED_AS_GANG))
     problem = structure_problem(seen) or too_late(seen)
     if problem is not None:
@@ -108,6 +117,14 @@ def _plan_unassociated(seen: Observed, intent: GroupIntent | Refusal, rules: Rul
     steps += _minimum(seen, intent, seen.workload, group)
     steps += _association(seen, group) if is_suspended(seen.job) else _late_association(seen, group)
     return Plan(tuple(steps))
+
+
+def _step_back(seen: Observed) -> Plan:
+    """The server kept `spec.scheduling`: the cluster's own Job controller makes this Job's group, so we take our hands off."""
+    can_unmanage = seen.job.status.start_time is None
+    if not (can_unmanage or is_gated(seen.job)):
+        return NOTHING
+    return Plan((PatchJob(unmanage=can_unmanage, open_gate=is_gated(seen.job)),))
 
 
 def _association(seen: Observed, group: PodGroup | None) -> list[Step]:
@@ -130,13 +147,13 @@ def _late_association(seen: Observed, group: PodGroup | None) -> list[Step]:
 # --- a managed Job whose template names its group ------------------------------------------------------------------------
 
 
-def _plan_associated(seen: Observed, intent: GroupIntent | Refusal, rules: Rules) -> Plan:
+def _plan_associated(seen: Observed, intent: Intent | Refusal, rules: Rules) -> Plan:
     group = seen.named_group
     steps: list[Step] = []
     if _can_remake(seen):
         if seen.name_taken:
             return _wait_for_name(seen)
-        if isinstance(intent, GroupIntent) or seen.workload is not None:
+        if not isinstance(intent, Refusal) or seen.workload is not None:
             steps += _creations(seen, intent, group, rules)
         elif group is None:
             return Plan(tuple(_warning(intent, action="CreateWorkload")))
@@ -150,18 +167,23 @@ def _plan_associated(seen: Observed, intent: GroupIntent | Refusal, rules: Rules
 
 def _can_remake(seen: Observed) -> bool:
     """Whether something of the named group is missing that we would make under exactly that name."""
-    workload = seen.workload
+    workload, template = seen.workload, seen.template
+    delegated = delegation_of(seen.job)
+    if delegated is not None:
+        ours = group_named_by(seen.job) == delegated_pod_group_name(seen.job, delegated.template)
+        return seen.named_group is None and template is not None and ours
     if workload is None:
         name = workload_name(seen.job.metadata.name, seen.job.metadata.uid)
         group = pod_group_name(name, template_name(seen.job.metadata.name))
         return not seen.workloads and group == group_named_by(seen.job)
-    templates = workload.spec.pod_group_templates
-    if seen.named_group is not None or len(templates) != 1:
+    if seen.named_group is not None or template is None:
         return False
-    return pod_group_name(workload.metadata.name, templates[0].name) == group_named_by(seen.job)
+    return pod_group_name(workload.metadata.name, template.name) == group_named_by(seen.job)
 
 
 def _gate_of_associated(seen: Observed, *, made_group: bool, rules: Rules) -> list[Step]:
+    if has_to_leave(seen.named_group):
+        return way_given(seen.job)
     job, gated = seen.job, is_gated(seen.job)
     renewable = is_suspended(job) and job.status.start_time is None
     if renewable and (made_group or _is_stale(seen, rules)):
@@ -182,7 +204,9 @@ def _is_stale(seen: Observed, rules: Rules) -> bool:
 # --- shared --------------------------------------------------------------------------------------------------------------
 
 
-def _creations(seen: Observed, intent: GroupIntent | Refusal, group: PodGroup | None, rules: Rules) -> list[Step]:
+def _creations(seen: Observed, intent: Intent | Refusal, group: PodGroup | None, rules: Rules) -> list[Step]:
+    if delegation_of(seen.job) is not None:
+        return [ConfirmJob(), CreatePodGroup(seen.workload, seen.template)] if group is None else []
     steps: list[Step] = []
     if seen.workload is None and isinstance(intent, GroupIntent):
         steps.append(CreateWorkload(workload_for_job(seen.job, intent, api_version=rules.group_api_version)))
@@ -191,18 +215,28 @@ def _creations(seen: Observed, intent: GroupIntent | Refusal, group: PodGroup | 
     return [ConfirmJob(), *steps] if steps else []
 
 
-def _minimum(seen: Observed, intent: GroupIntent, workload: Workload | None, group: PodGroup | None) -> list[Step]:
-    """An elastic gang's minimum follows its parallelism, unless it was taken from a Workload that is not ours."""
+def _minimum(seen: Observed, intent: Intent, workload: Workload | None, group: PodGroup | None) -> list[Step]:
+    """An elastic gang's minimum follows its parallelism, unless it was taken from a Workload that is not ours.
+
+    The minimum of a delegated group follows that of its template, which is for the parent to change.
+    """
+    if isinstance(intent, Delegated):
+        gang = seen.template.scheduling_policy.gang if seen.template is not None else None
+        return [] if gang is None else _group_minimum(seen, group, gang.min_count)
     if not intent.elastic or (workload is not None and not is_ours(workload.metadata, seen.job)):
         return []
     steps: list[Step] = []
     templates = workload.spec.pod_group_templates if workload is not None else ()
     if workload is not None and templates and _differs(templates[0].scheduling_policy, intent.min_count):
         steps.append(SetWorkloadMinimum(workload, intent.min_count))
+    return steps + _group_minimum(seen, group, intent.min_count)
+
+
+def _group_minimum(seen: Observed, group: PodGroup | None, min_count: int) -> list[Step]:
     ours = group is not None and is_ours(group.metadata, seen.job)
-    if group is not None and ours and _differs(group.spec.scheduling_policy, intent.min_count):
-        steps.append(SetPodGroupMinimum(group, intent.min_count))
-    return steps
+    if group is not None and ours and _differs(group.spec.scheduling_policy, min_count):
+        return [SetPodGroupMinimum(group, min_count)]
+    return []
 
 
 def _differs(policy: SchedulingPolicy, min_count: int) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from api.podgroup import PodGroup, Workload
+from api.podgroup import PodGroup, PodGroupTemplate, Workload
 from controllers.jobs.observed import JobPod
 
 
@@ -24,9 +24,15 @@ class CreateWorkload:
 
 @dataclass(frozen=True, slots=True)
 class CreatePodGroup:
-    """Creates the PodGroup from the template of a Workload; None stands for the one this pass has just created."""
+    """Creates the PodGroup from the template of a Workload.
+
+    Attributes:
+        workload: None stands for the one this pass has just created.
+        template: the template that the Job's parent named; None for the only template of the Job's own Workload.
+    """
 
     workload: Workload | None
+    template: PodGroupTemplate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +44,14 @@ class PatchJob:
         group: that group; None stands for the one this pass has just created.
         unmanage: take our label off the template.
         open_gate: resume the Job if it is suspended, and take the gate annotation off.
+        close_gate: suspend the Job and put the gate annotation on.
     """
 
     associate: bool = False
     group: PodGroup | None = None
     unmanage: bool = False
     open_gate: bool = False
+    close_gate: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""`python -m hack.bench [decision] [admission] [end-to-end]`: prints the tables named, or all of them.
+"""`python -m hack.bench [decision] [preemption] [admission] [end-to-end]`: prints the tables named, or all.
 
 The last two start a real control plane from the folder in KUBEBUILDER_ASSETS (`make controlplane` prints it).
 """
@@ -9,9 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hack.bench import admission, decision, end_to_end
+from hack.bench import admission, decision, end_to_end, preemption
 
-TABLES = ("decision", "admission", "end-to-end")
+TABLES = ("decision", "preemption", "admission", "end-to-end")
 
 
 def main() -> int:
@@ -24,7 +24,9 @@ def main() -> int:
         parser.error(f"no table is called {', '.join(unknown)}; there are {', '.join(TABLES)}")
     if "decision" in wanted:
         decision.measure()
-    if set(wanted) - {"decision"}:
+    if "preemption" in wanted:
+        preemption.measure()
+    if set(wanted) - {"decision", "preemption"}:
         assets = _assets()
         if assets is None:
             print("the other tables need a control plane: set KUBEBUILDER_ASSETS or install Go 1.26", file=sys.stderr)

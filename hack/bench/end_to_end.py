@@ -85,7 +85,7 @@ async def _measure(plane: ControlPlane, assets: Path) -> tuple[list[Timed], floa
         await prepare(client)
         creates, binds = await _bare_writes(client)
         rows = []
-        async with _stock_scheduler(plane, assets):
+        async with stock_scheduler(plane, assets):
             rows.append(await place_bare_gangs(client, "bare pods, stock", STOCK))
             rows.append(await _jobs(client, "Jobs, stock, no gang", gang=False))
         async with running_tutti(plane):
@@ -183,7 +183,7 @@ async def at_most_in_flight(calls: Iterable[Awaitable[Any]]) -> list[Any]:
 
 
 @contextlib.asynccontextmanager
-async def _stock_scheduler(plane: ControlPlane, assets: Path) -> AsyncIterator[None]:
+async def stock_scheduler(plane: ControlPlane, assets: Path) -> AsyncIterator[None]:
     """The stock kube-scheduler with its client limits out of the way."""
     (port,) = free_ports(1)
     configuration = plane.folder / "stock-scheduler.json"

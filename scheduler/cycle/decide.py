@@ -5,18 +5,27 @@ does a lone pod: it is a group of one.
 """
 
 from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from scheduler.cycle.decision import Decision, Verdict
 from scheduler.cycle.objections import objection
 from scheduler.filters.explain import sentence
+from scheduler.placement.attempt import Attempt
 from scheduler.placement.domains import best_domain, domains_in_use
-from scheduler.placement.mixed import Attempt, Pending, best_attempt
+from scheduler.placement.mixed import best_attempt
+from scheduler.placement.muster import Muster, muster
+from scheduler.placement.room import new_trial, nominated_slots, room_for
 from scheduler.placement.trial import Trial
 from scheduler.queue.gate import gate
 from scheduler.queue.wake import wanted
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members
 from scheduler.state.records import ItemKey
+
+_NOT_NOMINATED: Final = "node(s) were not nominated"
 
 
 def decide(state: ClusterState, key: ItemKey) -> Decision:
@@ -30,72 +39,75 @@ def decide(state: ClusterState, key: ItemKey) -> Decision:
     problem = objection(members)
     if problem:
         return _refused(members, "error", problem)
-    pending = {shape: len(waiting) for shape, waiting in members.pending.items()}
-    attempt = _attempt(state, members, pending)
+    found = muster(state, members)
+    attempt = _attempt(state, members, found)
     if isinstance(attempt, Decision):
         return attempt
     if attempt.total >= wanted(members):
-        return _scheduled(state, members, attempt)
-    return _unschedulable(state, members, attempt)
+        return _scheduled(state, members, found, attempt)
+    return _unschedulable(state, members, found, attempt)
 
 
-def _attempt(state: ClusterState, members: Members, pending: Pending) -> Attempt | Decision:
+def _attempt(state: ClusterState, members: Members, found: Muster) -> Attempt | Decision:
     key = members.group.topology_key if members.group else None
-    need = wanted(members)
+    need, pending = wanted(members), found.pending
+
+    def trial(allowed: NDArray[np.bool_] | None = None, outside: str = "") -> Trial:
+        return new_trial(state, members, allowed, outside, found.relations)
+
+    nominated = nominated_slots(state, members)
+    if nominated is not None:
+        # What was cleared for the item is taken first, even if a better node has become free.
+        attempt = best_attempt(pending, need, state.nodes, lambda: trial(nominated, _NOT_NOMINATED))
+        if attempt.total == members.pending_count:
+            return attempt
     if key is None:
-        return best_attempt(pending, need, state.nodes, lambda: Trial(state.nodes, state.ports, state.fits))
+        return best_attempt(pending, need, state.nodes, trial)
     pins = domains_in_use(key, state.nodes_in_use(members), state.nodes)
     if len(pins) > 1:
         return _refused(members, "error", f"members already run in more than one {key}: {', '.join(sorted(pins))}")
     pin = next(iter(pins), None)
-    found = best_domain(
-        key,
-        pin,
-        pending,
-        need,
-        state.nodes,
-        lambda allowed, outside: Trial(state.nodes, state.ports, state.fits, allowed, outside),
-    )
-    if found is not None:
-        return found
+    inside = best_domain(key, pin, pending, need, state.nodes, trial)
+    if inside is not None:
+        return inside
     value = f" with the value {pin}, where members already run" if pin else ""
     return _refused(members, "unschedulable", f"no node has the label {key}{value}")
 
 
-def _scheduled(state: ClusterState, members: Members, attempt: Attempt) -> Decision:
-    leftovers = tuple(_leftovers(state, members, attempt)) if attempt.total < members.pending_count else ()
+def _scheduled(state: ClusterState, members: Members, found: Muster, attempt: Attempt) -> Decision:
+    leftovers = tuple(_leftovers(state, found, attempt)) if attempt.total < members.pending_count else ()
     return Decision(
         members.key,
         "scheduled",
-        bindings=_bindings(state, members, attempt),
+        bindings=_bindings(state, found, attempt),
         failures=leftovers,
         scheduled_so_far=members.satisfied,
         need=members.need,
     )
 
 
-def _bindings(state: ClusterState, members: Members, attempt: Attempt) -> tuple[tuple[str, str], ...]:
+def _bindings(state: ClusterState, found: Muster, attempt: Attempt) -> tuple[tuple[str, str], ...]:
     name_of = state.nodes.names.__getitem__
-    found: list[tuple[str, str]] = []
+    bindings: list[tuple[str, str]] = []
     for part in attempt.placed:
-        uids = members.pending[part.shape].uids[: part.total]
-        found += zip(uids, map(name_of, part.slots.repeat(part.counts).tolist()), strict=True)
-    return tuple(found)
+        uids = found.parts[part.shape][: part.total]
+        bindings += zip(uids, map(name_of, part.slots.repeat(part.counts).tolist()), strict=True)
+    return tuple(bindings)
 
 
-def _leftovers(state: ClusterState, members: Members, attempt: Attempt) -> Iterator[tuple[str, str]]:
-    for shape, waiting in members.pending.items():
-        rest = waiting.uids[attempt.count(shape) :]
+def _leftovers(state: ClusterState, found: Muster, attempt: Attempt) -> Iterator[tuple[str, str]]:
+    for shape, uids in found.parts.items():
+        rest = uids[attempt.count(shape) :]
         if rest:
             message = sentence(state.nodes_total, attempt.trial.reasons(shape))
             yield from ((uid, message) for uid in rest)
 
 
-def _unschedulable(state: ClusterState, members: Members, attempt: Attempt) -> Decision:
-    failures = dict(_leftovers(state, members, attempt))
-    message = next(iter(failures.values())) if members.is_lone else _group_message(state, members, attempt)
-    for shape, waiting in members.pending.items():
-        for uid in waiting.uids[: attempt.count(shape)]:
+def _unschedulable(state: ClusterState, members: Members, found: Muster, attempt: Attempt) -> Decision:
+    failures = dict(_leftovers(state, found, attempt))
+    message = next(iter(failures.values())) if members.is_lone else _group_message(state, members, found, attempt)
+    for shape, uids in found.parts.items():
+        for uid in uids[: attempt.count(shape)]:
             failures[uid] = f"pod group is unschedulable, {message}"
     return Decision(
         members.key,
@@ -104,18 +116,19 @@ def _unschedulable(state: ClusterState, members: Members, attempt: Attempt) -> D
         condition_message=message,
         scheduled_so_far=members.satisfied,
         need=members.need,
+        room_is_held=room_for(state, members) is not None,
     )
 
 
-def _group_message(state: ClusterState, members: Members, attempt: Attempt) -> str:
+def _group_message(state: ClusterState, members: Members, found: Muster, attempt: Attempt) -> str:
     beside = f" beside {members.satisfied} already scheduled" if members.satisfied else ""
     key = members.group.topology_key if members.group else None
     inside = f" inside one {key} (best: {attempt.domain})" if key else ""
-    short = next(shape for shape, waiting in members.pending.items() if attempt.count(shape) < len(waiting))
+    short = next(shape for shape, uids in found.parts.items() if attempt.count(shape) < len(uids))
     reasons = sentence(
         state.nodes_total, attempt.trial.reasons(short), what_for=" for the rest" if attempt.total else ""
     )
-    doubt = "" if attempt.proven else " A placement may exist that was not found: the pods differ in what they need."
+    doubt = "" if attempt.proven else f" A placement may exist that was not found: {attempt.doubt}"
     return (
         f"minCount ({members.need}) cannot be satisfied: {attempt.total} of {members.pending_count} pods "
         f"can be placed{beside}{inside}; {reasons}{doubt}"

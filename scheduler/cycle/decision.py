@@ -26,3 +26,5 @@ class Decision(msgspec.Struct, frozen=True):
     scheduled_so_far: int = 0
     """Members that had their place before this decision: assumed, bound, succeeded."""
     need: int = 1
+    room_is_held: bool = False
+    """Some room was not looked at because it is held for somebody else."""

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from scheduler.filters.verdict import Verdict
 from scheduler.state.changes import Slots
 from scheduler.state.nodes import NodeTable
-from scheduler.state.rules import NodeRules, Requirement, Term, matches
+from scheduler.state.requirements import Requirement, matches
+from scheduler.state.rules import NodeRules, Term
 
 REASON: Final = "node(s) didn't match Pod's node affinity/selector"
 
@@ -17,17 +18,18 @@ def node_affinity(rules: NodeRules, nodes: NodeTable, slots: Slots) -> Verdict |
     """Refuses nodes that miss the selector, or every term of the required affinity."""
     if not rules.selector and rules.terms is None:
         return None
-    accepted = _all(rules.selector, nodes, slots)
+    accepted = meets_all(rules.selector, nodes, slots)
     if rules.terms is not None:
         any_term = np.zeros(len(slots), dtype=np.bool_)
         for term in rules.terms:
             if term:
-                any_term |= _all(term, nodes, slots)
+                any_term |= meets_all(term, nodes, slots)
         accepted &= any_term
     return Verdict.refuse(~accepted, REASON)
 
 
-def _all(requirements: Term, nodes: NodeTable, slots: Slots) -> NDArray[np.bool_]:
+def meets_all(requirements: Term, nodes: NodeTable, slots: Slots) -> NDArray[np.bool_]:
+    """The nodes that meet all requirements of a term."""
     accepted = np.ones(len(slots), dtype=np.bool_)
     for requirement in requirements:
         accepted &= _meets(requirement, nodes, slots)

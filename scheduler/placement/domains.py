@@ -11,7 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.requests import PODS
-from scheduler.placement.mixed import Attempt, Pending, best_attempt
+from scheduler.placement.attempt import Attempt, Pending
+from scheduler.placement.ceiling import ceiling_by_node
+from scheduler.placement.mixed import best_attempt, by_base
+from scheduler.placement.seated import must_be_seated, patience_for
 from scheduler.placement.trial import Trial
 from scheduler.state.nodes import NodeTable
 
@@ -31,7 +34,7 @@ def most_in_domain(key: str, pinned: str | None, pending: Pending, nodes: NodeTa
     column = nodes.label_column(key)
     most = np.zeros(len(column.values), dtype=np.int64)
     for shape, count in pending.items():
-        room = np.bincount(column.codes, weights=empty.capacity(shape), minlength=len(most))
+        room = np.bincount(column.codes, weights=ceiling_by_node(empty, shape), minlength=len(most))
         most += np.minimum(room, count).astype(np.int64)
     keep = [code != 0 and pinned in {None, value} for code, value in enumerate(column.values)]
     return np.where(keep, most, -1)
@@ -51,16 +54,19 @@ def best_domain(
         key=lambda code: (-most[code], -fullness[code], column.values[code] or ""),
     )
     best: Attempt | None = None
+    patience = patience_for(pending)
     for code in codes:
         if best is not None and (most[code] < wanted or most[code] <= best.total):
             break
         allowed = column.codes == code
-        attempt = best_attempt(pending, wanted, nodes, lambda: new_trial(allowed, f"node(s) were in another {key}"))  # noqa: B023
+        outside = f"node(s) were in another {key}"
+        attempt = best_attempt(pending, wanted, nodes, lambda: new_trial(allowed, outside), patience)  # noqa: B023
         attempt.domain = column.values[code] or ""
         if best is None or attempt.total > best.total:
             best = attempt
     if best is not None:
-        best.proven = len(pending) == 1 or bool(most.max() < wanted)
+        is_exact = len(by_base(pending)) == 1 and not must_be_seated(everywhere, pending)
+        best.proven = is_exact or bool(most.max() < wanted)
     return best
 
 

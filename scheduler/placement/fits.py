@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scheduler.filters.mask import RuleMask
 from scheduler.filters.node_ports import ports_taken
 from scheduler.filters.resources_fit import slots_for_pods
+from scheduler.placement.wishes import ImageWishes, RuleWishes
 from scheduler.scores.after import After
 from scheduler.scores.total import total_score
 from scheduler.state.changes import Slots
@@ -27,9 +28,10 @@ FITS_BYTES = 64 * 1024 * 1024
 class Fit:
     """`capacity` and `score` by node slot; `total` is the sum of the capacities."""
 
-    def __init__(self, shape: Shape, mask: RuleMask, nodes: NodeTable, ports: PortTable) -> None:
+    def __init__(self, shape: Shape, mask: RuleMask, wishes: RuleWishes, nodes: NodeTable, ports: PortTable) -> None:
         self.shape = shape
         self.mask = mask
+        self.wishes = wishes
         self.capacity: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self.score: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self.total = 0
@@ -85,29 +87,39 @@ class FitCache:
         self._nodes = nodes
         self._ports = ports
         self._fits: OrderedDict[Shape, Fit] = OrderedDict()
-        self._masks: OrderedDict[NodeRules, RuleMask] = OrderedDict()
+        self._rules: OrderedDict[NodeRules, tuple[RuleMask, RuleWishes]] = OrderedDict()
+        self._images = ImageWishes(nodes)
 
     def of(self, shape: Shape) -> Fit:
-        """The current fit of a shape."""
-        fit = self._fits.get(shape)
+        """The current fit of a shape, shared by all shapes of its base."""
+        base = shape.base
+        fit = self._fits.get(base)
         if fit is None:
-            fit = self._fits[shape] = Fit(shape, self._mask(shape.rules), self._nodes, self._ports)
+            mask, wishes = self._compiled(base.rules)
+            fit = self._fits[base] = Fit(base, mask, wishes, self._nodes, self._ports)
             while len(self._fits) > self._limit():
                 self._fits.popitem(last=False)
         else:
-            self._fits.move_to_end(shape)
+            self._fits.move_to_end(base)
         fit.catch_up()
         return fit
 
-    def _mask(self, rules: NodeRules) -> RuleMask:
-        mask = self._masks.get(rules)
-        if mask is None:
-            mask = self._masks[rules] = RuleMask(rules, self._nodes)
-            while len(self._masks) > self._limit():
-                self._masks.popitem(last=False)
+    def wishes(self, shape: Shape, capacity: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """What a shape's wishes add to the score of each node, when it has room on some; None when they change nothing."""
+        rules, images = self._compiled(shape.rules)[1].score(capacity), self._images.score(shape.images)
+        if rules is None or images is None:
+            return images if rules is None else rules
+        return rules + images
+
+    def _compiled(self, rules: NodeRules) -> tuple[RuleMask, RuleWishes]:
+        found = self._rules.get(rules)
+        if found is None:
+            found = self._rules[rules] = (RuleMask(rules, self._nodes), RuleWishes(rules, self._nodes))
+            while len(self._rules) > self._limit():
+                self._rules.popitem(last=False)
         else:
-            self._masks.move_to_end(rules)
-        return mask
+            self._rules.move_to_end(rules)
+        return found
 
     def _limit(self) -> int:
         return max(LEAST_FITS, FITS_BYTES // (16 * self._nodes.slots))

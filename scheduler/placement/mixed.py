@@ -5,46 +5,45 @@ members over, the next order is tried, and a refusal says whether a placement ma
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from scheduler.placement.trial import Placed, Trial
+from scheduler.placement.attempt import Attempt, Pending
+from scheduler.placement.ceiling import ceiling
+from scheduler.placement.seated import Patience, must_be_seated, patience_for, seated_attempt
+from scheduler.placement.trial import Trial
 from scheduler.state.nodes import NodeTable
 from scheduler.state.shapes import Shape
-
-Pending = Mapping[Shape, int]
-"""How many members of each shape are to be placed."""
-
-
-class Attempt:
-    """The outcome of one try: what was placed, on which trial; `proven` when no other try can place enough."""
-
-    __slots__ = ("domain", "placed", "proven", "total", "trial")
-
-    def __init__(self, trial: Trial, placed: list[Placed]) -> None:
-        self.trial: Final = trial
-        self.placed: Final = placed
-        self.total: Final = sum(part.total for part in placed)
-        self.proven = True
-        self.domain = ""
-
-    def count(self, shape: Shape) -> int:
-        """How many members of a shape got a place."""
-        return sum(part.total for part in self.placed if part.shape is shape)
 
 
 def most(pending: Pending, trial: Trial) -> int:
     """No placement puts more members than this on nodes: each shape as if it were alone."""
-    return sum(min(count, int(trial.capacity(shape).sum())) for shape, count in pending.items())
+    return sum(ceiling(trial, shape, count) for shape, count in by_base(pending).items())
 
 
-def best_attempt(pending: Pending, wanted: int, nodes: NodeTable, new_trial: Callable[[], Trial]) -> Attempt:
+def by_base(pending: Pending) -> dict[Shape, int]:
+    """The same pods by what decides where they fit."""
+    found: dict[Shape, int] = {}
+    for shape, count in pending.items():
+        found[shape.base] = found.get(shape.base, 0) + count
+    return found
+
+
+def best_attempt(
+    pending: Pending,
+    wanted: int,
+    nodes: NodeTable,
+    new_trial: Callable[[], Trial],
+    patience: Patience | None = None,
+) -> Attempt:
     """Places as many members as it can find room for, stopping early once all have a place or too few ever will."""
-    if len(pending) == 1:
-        trial = new_trial()
+    trial = new_trial()
+    if must_be_seated(trial, pending):
+        return seated_attempt(pending, wanted, new_trial, patience or patience_for(pending))
+    if len(pending) == 1 or (trial.company is None and len(by_base(pending)) == 1):
         return Attempt(trial, [trial.place(shape, count) for shape, count in pending.items()])
-    prospects = _prospects(pending, nodes, new_trial())
+    prospects = _prospects(pending, nodes, trial)
     limit = sum(min(count, prospects[shape].room) for shape, count in pending.items())
     best: Attempt | None = None
     for order, pack in _ways(prospects):

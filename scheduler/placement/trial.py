@@ -5,6 +5,7 @@ some are computed anew.
 """
 
 from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,10 @@ from numpy.typing import NDArray
 from scheduler.filters.node_ports import REASON as PORTS_REASON
 from scheduler.filters.node_ports import ports_taken
 from scheduler.filters.resources_fit import shortages, slots_for_pods
+from scheduler.placement.company import Company
 from scheduler.placement.fits import FitCache
 from scheduler.placement.identical import Counts, spread
+from scheduler.placement.relations import Relations
 from scheduler.scores.after import After
 from scheduler.scores.total import total_score
 from scheduler.state.changes import Slots
@@ -45,6 +48,7 @@ class Trial:
         fits: FitCache,
         allowed: NDArray[np.bool_] | None = None,
         outside: str = "",
+        relations: Relations | None = None,
     ) -> None:
         self._nodes = nodes
         self._ports = ports
@@ -56,16 +60,32 @@ class Trial:
         self._unapplied: list[Placed] = []
         self._touched: Slots = np.empty(0, dtype=np.intp)
         self._own_ports: dict[int, list[HostPort]] = {}
+        self.company: Final = Company(relations, self._slots()) if relations else None
+        """Set when rules about other pods matter to the members."""
 
     def capacity(self, shape: Shape) -> Counts:
-        """How many more pods of this shape each node can take; not to be written to."""
+        """How many more pods of this shape each node can take; not to be written to.
+
+        Relations are heeded as they are now: where they are not fixed, only the first pod is sure to be allowed.
+        """
+        capacity = self.room(shape)
+        if self.company is None:
+            return capacity
+        allowed = self.company.allowed(shape)
+        if allowed is not None:
+            capacity = capacity.copy()
+            capacity[self.company.slots[~allowed]] = 0
+        return capacity
+
+    def room(self, shape: Shape) -> Counts:
+        """How many more pods of this shape each node can take if they mind nobody; not to be written to."""
         self._apply()
         fit = self._fits.of(shape)
         if self._allowed is None and not len(self._touched):
             return fit.capacity
         capacity = fit.capacity.copy()
         if len(self._touched):
-            capacity[self._touched] = self._capacity_now(shape, fit.mask.codes)
+            capacity[self._touched] = self.room_on(shape, self._touched)
         if self._allowed is not None:
             capacity[~self._allowed] = 0
         return capacity
@@ -73,11 +93,16 @@ class Trial:
     def place(self, shape: Shape, count: int, *, pack: bool = False) -> Placed:
         """Puts up to `count` pods of this shape on nodes: spread as the scores say, or packed to leave whole nodes free."""
         capacity = self.capacity(shape)
-        score = self._score(shape)
+        score = self.score(shape)
+        merits = self._merits(shape, capacity)
+        if merits is not None:
+            score = score + merits
         if pack:
             slots, counts = _pack(count, capacity, score)
         else:
-            slots, counts = spread(count, capacity, score, lambda where, depth: self._scores(shape, where, depth))
+            slots, counts = spread(
+                count, capacity, score, lambda where, depth: self._table(shape, where, depth, merits)
+            )
         placed = Placed(shape, slots, counts)
         if placed.total:
             self._unapplied.append(placed)
@@ -102,12 +127,31 @@ class Trial:
                 found[PORTS_REASON] = int(busy.sum())
             fine = fine[~busy]
         found.update(shortages(self._free, self._nodes.resolve(shape.demand), self._nodes.resources, fine))
+        if self.company is not None:
+            found.update(self.company.reasons(shape, np.isin(self.company.slots, fine[self.room_on(shape, fine) > 0])))
         return found
 
-    def _capacity_now(self, shape: Shape, codes: NDArray[np.int32]) -> Counts:
-        slots = self._touched
+    # --- pod by pod --------------------------------------------------------------------------------------------------
+
+    def settle(self, shape: Shape, slot: int) -> None:
+        """One pod of this shape is on this node from now on; `touch` is to be called after the last one."""
+        self._own_arrays()
+        resolved = self._nodes.resolve(shape.demand)
+        self._free[resolved.rows, slot] -= resolved.amounts
+        self._scored[:, slot] += shape.demand.scored
+        if shape.demand.ports:
+            self._own_ports.setdefault(slot, []).extend(shape.demand.ports)
+        if self.company is not None:
+            self.company.settle(shape, slot)
+
+    def touch(self, slots: Slots) -> None:
+        """Pods have been settled on these nodes."""
+        self._touched = np.union1d(self._touched, slots)
+
+    def room_on(self, shape: Shape, slots: Slots) -> Counts:
+        """How many more pods of this shape these nodes can take now, if they mind nobody."""
         capacity = slots_for_pods(self._free, self._nodes.resolve(shape.demand), slots)
-        capacity[codes[slots] != 0] = 0
+        capacity[self._fits.of(shape).mask.codes[slots] != 0] = 0
         if shape.demand.ports:
             capacity = np.minimum(capacity, 1)
             capacity[self._port_conflicts(shape.demand.ports, slots)] = 0
@@ -121,22 +165,56 @@ class Trial:
         ]
         return ports_taken(ports, self._nodes, self._ports, slots) | np.isin(slots, own)
 
-    def _score(self, shape: Shape) -> NDArray[np.int64]:
+    def score(self, shape: Shape) -> NDArray[np.int64]:
+        """How good each node is for one more pod, as far as amounts decide; not to be written to."""
         score = self._fits.of(shape).score
         if not len(self._touched):
             return score
         score = score.copy()
-        score[self._touched] = self._scores(shape, self._touched, 1)[:, 0]
+        score[self._touched] = self.scores_on(shape, self._touched, 1)[:, 0]
         return score
 
-    def _scores(self, shape: Shape, slots: Slots, depth: int) -> NDArray[np.int64]:
+    def wishes(self, shape: Shape, capacity: Counts) -> NDArray[np.int64] | None:
+        """What wishes about nodes add to that, by node slot."""
+        return self._fits.wishes(shape, capacity)
+
+    def scores_on(self, shape: Shape, slots: Slots, depth: int) -> NDArray[np.int64]:
+        """The same as `score` for some nodes, for the 1st..depth-th pod on each of them."""
         return total_score(After(self._nodes.allocatable, self._free, self._scored, shape.demand, slots, depth))
+
+    def _table(self, shape: Shape, slots: Slots, depth: int, merits: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        table = self.scores_on(shape, slots, depth)
+        return table if merits is None else table + merits[slots][:, None]
+
+    def _merits(self, shape: Shape, capacity: Counts) -> NDArray[np.int64] | None:
+        wishes = self.wishes(shape, capacity)
+        if self.company is None:
+            return wishes
+        slots = self.company.slots
+        liked = self.company.merits(shape, capacity[slots] > 0)
+        if liked is None:
+            return wishes
+        merits = np.zeros(self._nodes.slots, dtype=np.int64) if wishes is None else wishes.copy()
+        merits[slots] += liked
+        return merits
+
+    @property
+    def slots_total(self) -> int:
+        """Length of arrays by node slot."""
+        return self._nodes.slots
+
+    def _slots(self) -> Slots:
+        alive = self._nodes.alive if self._allowed is None else self._nodes.alive & self._allowed
+        return np.flatnonzero(alive)
+
+    def _own_arrays(self) -> None:
+        if self._free is self._nodes.free:
+            self._free, self._scored = self._free.copy(), self._scored.copy()
 
     def _apply(self) -> None:
         if not self._unapplied:
             return
-        if self._free is self._nodes.free:
-            self._free, self._scored = self._free.copy(), self._scored.copy()
+        self._own_arrays()
         for placed in self._unapplied:
             demand = placed.shape.demand
             resolved = self._nodes.resolve(demand)
@@ -145,6 +223,9 @@ class Trial:
             if demand.ports:
                 for slot in placed.slots.tolist():
                     self._own_ports.setdefault(slot, []).extend(demand.ports)
+            if self.company is not None:
+                for slot, pods in zip(placed.slots.tolist(), placed.counts.tolist(), strict=True):
+                    self.company.settle(placed.shape, slot, pods)
             self._touched = np.union1d(self._touched, placed.slots)
         self._unapplied.clear()
 

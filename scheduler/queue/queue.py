@@ -10,6 +10,7 @@ from heapq import heappop, heappush
 
 from api.constants import REASON_SCHEDULER_ERROR, REASON_UNSCHEDULABLE
 from scheduler.cycle.decision import Decision
+from scheduler.placement.mixed import by_base
 from scheduler.queue.backoff import backoff_seconds
 from scheduler.queue.entry import Entry, Place
 from scheduler.queue.gate import gate
@@ -110,7 +111,7 @@ class Queue:
             return
         refused = decision.verdict in {"unschedulable", "error"}
         if refused:
-            self._refused(entry, decision, members)
+            self._refused(entry, decision, members, state)
         else:
             entry.failures = entry.wasted_wakes = 0
             self._set_held(entry, None)
@@ -199,14 +200,14 @@ class Queue:
                 self._set_held(entry, None)
             self._activate(entry, was_woken=False)
 
-    def _refused(self, entry: Entry, decision: Decision, members: Members) -> None:
+    def _refused(self, entry: Entry, decision: Decision, members: Members, state: ClusterState) -> None:
         entry.failures += 1
         reason = REASON_SCHEDULER_ERROR if decision.verdict == "error" else REASON_UNSCHEDULABLE
         self._set_held(entry, Held(reason, decision.condition_message))
         if not entry.was_woken:
             return
         self._look_again = True
-        if not wakes_exactly(members):
+        if decision.room_is_held or not wakes_exactly(state, members):
             entry.wasted_wakes += 1
             pause = self._settings.wake_pause_seconds * 2 ** min(entry.wasted_wakes - 1, 10)
             entry.no_wake_before_seconds = self._clock() + pause
@@ -273,11 +274,11 @@ class Queue:
         return found
 
     def _claim(self, members: Members, left: dict[Shape, int], state: ClusterState) -> bool:
-        for shape in members.pending:
+        pending = by_base({shape: len(waiting) for shape, waiting in members.pending.items()})
+        for shape in pending:
             left.setdefault(shape, state.fits.of(shape).total)
-        available = sum(min(len(waiting), left[shape]) for shape, waiting in members.pending.items())
-        if available < wanted(members):
+        if sum(min(count, left[shape]) for shape, count in pending.items()) < wanted(members):
             return False
-        for shape, waiting in members.pending.items():
-            left[shape] -= min(len(waiting), left[shape])
+        for shape, count in pending.items():
+            left[shape] -= min(count, left[shape])
         return True

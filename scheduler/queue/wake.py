@@ -5,7 +5,8 @@ For members of one shape outside topology constraints it is exact, so such an it
 
 from scheduler.placement.domains import domains_in_use, most_in_domain
 from scheduler.placement.mixed import most
-from scheduler.placement.trial import Trial
+from scheduler.placement.muster import minds_others
+from scheduler.placement.room import new_trial
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members
 
@@ -15,16 +16,18 @@ def wanted(members: Members) -> int:
     return max(members.need - members.satisfied, 1)
 
 
-def wakes_exactly(members: Members) -> bool:
+def wakes_exactly(state: ClusterState, members: Members) -> bool:
     """True when `placeable` is not only necessary but sufficient."""
-    return len(members.pending) == 1 and not (members.group and members.group.topology_key)
+    if members.group and members.group.topology_key:
+        return False
+    return len({shape.base for shape in members.pending}) == 1 and not minds_others(state, members)
 
 
 def placeable(state: ClusterState, members: Members) -> int:
     """No placement now puts more of the item's pending members on nodes than this."""
     pending = {shape: len(waiting) for shape, waiting in members.pending.items()}
     key = members.group.topology_key if members.group else None
-    trial = Trial(state.nodes, state.ports, state.fits)
+    trial = new_trial(state, members)
     if key is None:
         return most(pending, trial)
     pins = domains_in_use(key, state.nodes_in_use(members), state.nodes)

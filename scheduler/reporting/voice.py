@@ -8,9 +8,9 @@ be a thousand events. Lone pods hear for themselves, as from the stock scheduler
 from collections.abc import Callable
 from typing import Final
 
-from api.constants import EVENT_FAILED_SCHEDULING, EVENT_SCHEDULED, EVENT_WAITING_FOR_POD_GROUP
+from api.constants import EVENT_FAILED_SCHEDULING, EVENT_PREEMPTED, EVENT_SCHEDULED, EVENT_WAITING_FOR_POD_GROUP
 from kube.client.event_series import EventType
-from kube.client.events import EventRecorder
+from kube.client.events import EventRecorder, ObjectReference
 from kube.client.resources import Resource
 from scheduler.reporting.once import SaidOnce
 from scheduler.reporting.references import group_reference, owner_reference, pod_reference
@@ -69,6 +69,18 @@ class Voice:
         self._once.forget(key)
         note = f"Successfully assigned {pod.namespace}/{pod.name} to {node_name}"
         self._recorder.record(pod_reference(pod), reason=EVENT_SCHEDULED, note=note, action="Binding")
+
+    def pod_preempted(self, pod: PodRecord, preemptor: ItemKey, group: GroupRecord | None) -> None:
+        """A pod was asked to leave; the words are upstream's."""
+        if group is not None:
+            related = group_reference(group, self._pod_groups)
+            note = f"Preempted by podgroup {group.uid} on node cluster"
+        else:
+            related = ObjectReference("v1", "Pod", preemptor.namespace, preemptor.name, preemptor.uid)
+            note = f"Preempted by pod {preemptor.uid} on node {pod.node_name}"
+        self._recorder.record(
+            pod_reference(pod), reason=EVENT_PREEMPTED, note=note, action="Preempting", related=related
+        )
 
     def pods_wait(self, key: ItemKey, pods: list[PodRecord], message: str) -> None:
         """Pods are held although there is no group that could say so: their controller is told, or they themselves."""

@@ -5,15 +5,18 @@ whoever bound it, and so does every assumed pod; pods on unknown nodes are remem
 assumption ends only by the watch showing the pod bound or gone, or by `forget`. No method raises for what a user wrote.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
 from scheduler.placement.fits import FitCache
+from scheduler.state.budgets import Budgets
+from scheduler.state.claims import Claims
 from scheduler.state.errors import UnknownPod
 from scheduler.state.members import Members, Standing
+from scheduler.state.neighbours import Neighbours
 from scheduler.state.nodes import NodeTable, facts_of
 from scheduler.state.occupancy import Occupancy
 from scheduler.state.ports import PortTable
@@ -27,6 +30,7 @@ from scheduler.state.records import (
     StateChange,
 )
 from scheduler.state.recount import Drift, compare
+from scheduler.state.residents import Residents
 from scheduler.state.slim import Slimmer
 
 RECHECK_SECONDS: Final = 30.0
@@ -41,10 +45,15 @@ class ClusterState:
         self.nodes: Final = NodeTable()
         self.ports: Final = PortTable()
         self.fits: Final = FitCache(self.nodes, self.ports)
+        self.residents: Final = Residents(self.nodes)
+        self.claims: Final = Claims()
+        self.budgets: Final = Budgets()
         self._slimmer = Slimmer(scheduler_names)
         self._pods: dict[str, PodRecord] = {}
         self._assumed: dict[str, Assumption] = {}
-        self._occupancy = Occupancy(self.nodes, self.ports)
+        tenants: dict[str, dict[str, PodRecord]] = {}
+        self.neighbours: Final = Neighbours(self.nodes, tenants)
+        self._occupancy = Occupancy(self.nodes, self.ports, self.neighbours, tenants)
         self._claims: dict[tuple[str, str], Members] = {}
         self._lone: dict[str, Members] = {}
 
@@ -66,18 +75,22 @@ class ClusterState:
         slot = self.nodes.slot_of.get(facts.name)
         if slot is not None:
             known = self.nodes.facts[slot]
+            if known is not None and known.uid == facts.uid:
+                self.nodes.images.set(slot, node.status.images)
             if known == facts:
                 return NO_CHANGE
             if known is not None and known.uid == facts.uid:
                 self._occupancy.update_node(slot, facts)
                 return StateChange(freed=(slot,))
-            self.nodes.remove(facts.name)
-        return StateChange(freed=(self._occupancy.add_node(facts),))
+            self._occupancy.remove_node(facts.name)
+        slot = self._occupancy.add_node(facts)
+        self.nodes.images.set(slot, node.status.images)
+        return StateChange(freed=(slot,))
 
     def remove_node(self, name: str, uid: str = "") -> StateChange:
         """A node went; its pods stay known until their own events. Another UID than the known one is ignored."""
         if self.node_uid(name) is not None and uid in {"", self.node_uid(name)}:
-            self.nodes.remove(name)
+            self._occupancy.remove_node(name)
         return NO_CHANGE
 
     def node_uid(self, name: str) -> str | None:
@@ -90,6 +103,16 @@ class ClusterState:
     def nodes_total(self) -> int:
         """Known nodes."""
         return len(self.nodes)
+
+    # --- namespaces --------------------------------------------------------------------------------------------------
+
+    def upsert_namespace(self, name: str, labels: Mapping[str, str] | None) -> StateChange:
+        """A namespace came or has other labels now: rules about other pods may choose namespaces by label."""
+        return self._room_anywhere() if self.neighbours.set_namespace(name, labels) else NO_CHANGE
+
+    def remove_namespace(self, name: str) -> StateChange:
+        """A namespace went."""
+        return self._room_anywhere() if self.neighbours.set_namespace(name, None) else NO_CHANGE
 
     # --- groups ------------------------------------------------------------------------------------------------------
 
@@ -105,6 +128,7 @@ class ClusterState:
             return NO_CHANGE
         before = members.key
         members.set_group(record, record.item)
+        self._regroup(members)
         gone = (before,) if before != members.key and (before.uid or not members.is_empty) else ()
         return StateChange(items=(members.key,), gone=gone)
 
@@ -115,6 +139,7 @@ class ClusterState:
             return NO_CHANGE
         before = members.key
         members.set_group(None, ItemKey("group", namespace, name, ""))
+        self._regroup(members)
         if members.is_empty:
             del self._claims[namespace, name]
             return StateChange(gone=(before,))
@@ -132,19 +157,19 @@ class ClusterState:
         record = pod if isinstance(pod, PodRecord) else self.slim_pod(pod)
         old = self._pods.get(record.uid)
         if old is not None and record.decides_like(old):
-            self._pods[record.uid] = record
-            members = self._members_of(record)
-            if members is not None:
-                members.refresh(record)
+            self._refresh(record)
             return NO_CHANGE
         assumption = self._assumed.get(record.uid)
-        left = self._leave_node(old) if old else ""
+        left, is_missed = self._leave_node(old) if old else ("", False)
         if record.is_bound or record.is_terminal:
             self._assumed.pop(record.uid, None)
+            self.claims.settled(record.uid)
         self._pods[record.uid] = record
-        entered = self._enter_node(record)
+        entered, is_noticed = self._enter_node(record)
         keeps_room = not left or (left == entered and old is not None and old.demand is record.demand)
-        freed = () if keeps_room else self._slots(left)
+        freed = () if keeps_room and not is_missed else self._slots(left)
+        if is_noticed:
+            freed += self._slots(entered)
         gone = self._leave_item(old, record) if old else ()
         item = self._enter_item(record)
         is_new_bind = record.is_bound and (old is None or not old.is_bound) and not record.is_terminal
@@ -162,8 +187,9 @@ class ClusterState:
         old = self._pods.get(uid)
         if old is None:
             return NO_CHANGE
-        freed = self._slots(self._leave_node(old))
+        freed = self._slots(self._leave_node(old)[0])
         self._assumed.pop(uid, None)
+        self.claims.settled(uid)
         del self._pods[uid]
         gone = self._leave_item(old, None)
         members = self._members_of(old)
@@ -191,16 +217,17 @@ class ClusterState:
             raise UnknownPod(f"pod {pod_uid} is not known as an unbound pod")
         self._leave_node(record)
         self._assumed[pod_uid] = Assumption(node_name, self.node_uid(node_name) or "", deadline_seconds)
-        self._enter_node(record)
+        self.claims.settled(pod_uid, has_place=True)
+        _, is_noticed = self._enter_node(record)
         self._reconsider(record)
-        return NO_CHANGE
+        return StateChange(freed=self._slots(node_name)) if is_noticed else NO_CHANGE
 
     def forget(self, pod_uid: str) -> StateChange:
         """Undoes `assume`: the bind is known not to have happened."""
         record = self._pods.get(pod_uid)
         if record is None or pod_uid not in self._assumed:
             return NO_CHANGE
-        freed = self._slots(self._leave_node(record))
+        freed = self._slots(self._leave_node(record)[0])
         del self._assumed[pod_uid]
         members = self._reconsider(record)
         return StateChange(items=(members.key,) if members else (), freed=freed)
@@ -290,17 +317,31 @@ class ClusterState:
         held = self._assumed.get(record.uid)
         return record.node_name or (held.node_name if held else "")
 
-    def _enter_node(self, record: PodRecord) -> str:
+    def _refresh(self, record: PodRecord) -> None:
+        self._pods[record.uid] = record
+        members = self._members_of(record)
+        if members is not None:
+            members.refresh(record)
         node = self._location(record)
         if node:
-            self._occupancy.enter(node, record.uid, record.demand)
-        return node
+            self._occupancy.refresh(node, record)
 
-    def _leave_node(self, record: PodRecord) -> str:
+    def _enter_node(self, record: PodRecord) -> tuple[str, bool]:
         node = self._location(record)
+        is_noticed = bool(node) and self._occupancy.enter(node, record)
+        if node and record.is_bound:
+            self.residents.enter(record, self._group_of(record))
+        return node, is_noticed
+
+    def _leave_node(self, record: PodRecord) -> tuple[str, bool]:
+        node = self._location(record)
+        is_missed = bool(node) and self._occupancy.leave(node, record)
         if node:
-            self._occupancy.leave(node, record.uid)
-        return node
+            self.residents.leave(record.uid)
+        return node, is_missed
+
+    def _room_anywhere(self) -> StateChange:
+        return StateChange(freed=tuple(self.nodes.live_slots().tolist()))
 
     def _slots(self, node: str) -> tuple[int, ...]:
         slot = self.nodes.slot_of.get(node)
@@ -315,6 +356,15 @@ class ClusterState:
         if record.group:
             return self._claims.get((record.namespace, record.group))
         return self._lone.get(record.uid)
+
+    def _group_of(self, record: PodRecord) -> GroupRecord | None:
+        members = self._claims.get((record.namespace, record.group)) if record.group else None
+        group = members.group if members else None
+        return group if group and group.takes_only_owner in {"", record.owner.uid} else None
+
+    def _regroup(self, members: Members) -> None:
+        for pod in members.pods():
+            self.residents.regroup((pod,), self._group_of(pod))
 
     def _reconsider(self, record: PodRecord) -> Members | None:
         members = self._members_of(record)

@@ -19,7 +19,8 @@ from api.requests import CPU, PODS, parse_amount
 from scheduler.state.changes import ChangeLog, Slots
 from scheduler.state.columns import Column
 from scheduler.state.demand import MAX_AMOUNT, Demand
-from scheduler.state.rules import FIELD_PREFIX, NAME_FIELD
+from scheduler.state.images import ImageTable
+from scheduler.state.requirements import FIELD_PREFIX, NAME_FIELD
 
 Amounts = NDArray[np.int64]
 
@@ -27,6 +28,7 @@ MEMORY: Final = "memory"
 FIRST_ROWS: Final = (CPU, MEMORY, PODS, "ephemeral-storage")
 CPU_ROW, MEMORY_ROW, PODS_ROW = 0, 1, 2
 HARD_EFFECTS: Final = frozenset({"NoSchedule", "NoExecute"})
+SOFT_EFFECT: Final = "PreferNoSchedule"
 FIRST_SLOTS: Final = 64
 MOST_LABEL_COLUMNS: Final = 256
 MOST_RESOLVED: Final = 4096
@@ -75,6 +77,8 @@ class NodeTable:
         self.alive: NDArray[np.bool_] = np.zeros(FIRST_SLOTS, dtype=np.bool_)
         self.unschedulable: NDArray[np.bool_] = np.zeros(FIRST_SLOTS, dtype=np.bool_)
         self.taints: Column[tuple[Taint, ...]] = Column(FIRST_SLOTS, ())
+        self.soft_taints: Column[tuple[Taint, ...]] = Column(FIRST_SLOTS, ())
+        self.images: Final = ImageTable()
         self.rule_changes = ChangeLog()
         """Slots whose labels, taints or schedulability changed, or that came or went."""
         self.room_changes = ChangeLog()
@@ -148,6 +152,7 @@ class NodeTable:
         self.alive[slot] = False
         self.free[:, slot] = self.allocatable[:, slot] = 0
         self.scored[:, slot] = 0
+        self.images.set(slot, ())
         self._note_rules(slot, None)
         self._note_room(slot)
         self._spare.append(slot)
@@ -179,6 +184,9 @@ class NodeTable:
         self.unschedulable[slot] = facts is not None and facts.unschedulable
         hard = tuple(taint for taint in facts.taints if taint.effect in HARD_EFFECTS) if facts else ()
         self.taints.set(slot, hard)
+        self.soft_taints.set(
+            slot, tuple(taint for taint in facts.taints if taint.effect == SOFT_EFFECT) if facts else ()
+        )
         for key, column in self._labels.items():
             column.set(slot, facts.label(key) if facts else None)
         self.rule_changes.add(slot, keep=2 * self.slots)
@@ -209,6 +217,7 @@ class NodeTable:
         self.alive = np.concatenate([self.alive, np.zeros(old, dtype=np.bool_)])
         self.unschedulable = np.concatenate([self.unschedulable, np.zeros(old, dtype=np.bool_)])
         self.taints.grow(self.slots)
+        self.soft_taints.grow(self.slots)
         for column in self._labels.values():
             column.grow(self.slots)
         self.facts += [None] * old

@@ -37,3 +37,11 @@ class PortTable:
             for name, counter in self._taken.get(port[:2], {}).items()
             if any(ports_conflict(port, taken) for taken in counter)
         }
+
+    def copy(self) -> "PortTable":
+        """The same ports, to be altered."""
+        made = PortTable()
+        made._taken = {
+            number: {name: Counter(taken) for name, taken in nodes.items()} for number, nodes in self._taken.items()
+        }
+        return made

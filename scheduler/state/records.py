@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from api.meta import Metadata
+from scheduler.state.bonds import Bonds
 from scheduler.state.demand import Demand
 from scheduler.state.shapes import Shape
 
@@ -74,6 +75,9 @@ class PodRecord(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
     shape: Shape | None
     nominated_node: str
     told_reason: str
+    labels: dict[str, str]
+    bonds: Bonds | None
+    """What ties it to others, and others to it."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -108,11 +112,13 @@ class PodRecord(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
             and self.group == other.group
             and self.managed is other.managed
             and self.owner.uid == other.owner.uid
+            and self.labels == other.labels
+            and self.bonds is other.bonds
         )
 
 
 class GroupRecord(msgspec.Struct, frozen=True, gc=False):
-    """A PodGroup as the scheduler keeps it; `owner` is empty when every pod that names the group belongs to it."""
+    """A PodGroup as the scheduler keeps it; `leaves_whole` is its disruption mode `all`."""
 
     namespace: str
     name: str
@@ -124,6 +130,7 @@ class GroupRecord(msgspec.Struct, frozen=True, gc=False):
     preemption_policy: str | None
     topology_key: str | None
     takes_only_owner: str
+    leaves_whole: bool
     owner: Owner
     created_seconds: float
     terminating: bool
@@ -146,6 +153,7 @@ class GroupRecord(msgspec.Struct, frozen=True, gc=False):
             and self.preemption_policy == other.preemption_policy
             and self.topology_key == other.topology_key
             and self.takes_only_owner == other.takes_only_owner
+            and self.leaves_whole == other.leaves_whole
         )
 
 

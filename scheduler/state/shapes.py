@@ -1,5 +1,7 @@
 """Shapes: pods with equal needs share one object, found by the raw bytes of what decides them.
 
+Shapes that differ in their images only share a `base`: they fit on the same nodes, so what is computed about that is shared.
+
 The tables hold their entries weakly: a demand, a set of rules or a shape lives as long as a pod (or a compiled view of it)
 does, so DaemonSets, which make one set of rules per pod, do not fill them.
 """
@@ -8,18 +10,34 @@ from typing import Final
 from weakref import WeakValueDictionary
 
 from api.pod import PodSpec
+from scheduler.state.bonds import Bonds, parse_bonds
 from scheduler.state.demand import Demand, demand_key, parse_demand
-from scheduler.state.rules import NodeRules, parse_rules, rules_key
+from scheduler.state.rules import NodeRules, bonds_key, parse_rules, rules_key
+from scheduler.state.selectors import Labels
 
 
 class Shape:
-    """Everything that decides where a pod can be placed; compared by identity."""
+    """Everything that decides where a pod can be placed and would best be; compared by identity."""
 
-    __slots__ = ("__weakref__", "demand", "rules")
+    __slots__ = ("__weakref__", "_base", "demand", "images", "rules")
 
-    def __init__(self, demand: Demand, rules: NodeRules) -> None:
+    def __init__(
+        self, demand: Demand, rules: NodeRules, images: tuple[str, ...] = (), base: "Shape | None" = None
+    ) -> None:
         self.demand: Final = demand
         self.rules: Final = rules
+        self.images: Final = images
+        """One per container, as written."""
+        self._base = base
+
+    @property
+    def base(self) -> "Shape":
+        """What it shares with all shapes that fit on the same nodes: `demand` and `rules`."""
+        return self._base or self
+
+    def variant(self) -> "Shape":
+        """A shape of its own with the same content, to tell some pods of this shape from the others."""
+        return Shape(self.demand, self.rules, self.images, self.base)
 
     @property
     def problem(self) -> str:
@@ -28,12 +46,14 @@ class Shape:
 
 
 class ShapeTable:
-    """Finds the demand, rules and shape of a pod, parsing each distinct one once."""
+    """Finds the demand, rules, bonds and shape of a pod, parsing each distinct one once."""
 
     def __init__(self) -> None:
         self._demands: WeakValueDictionary[bytes, Demand] = WeakValueDictionary()
         self._rules: WeakValueDictionary[bytes, NodeRules] = WeakValueDictionary()
-        self._shapes: WeakValueDictionary[tuple[Demand, NodeRules], Shape] = WeakValueDictionary()
+        self._bonds: WeakValueDictionary[bytes, Bonds] = WeakValueDictionary()
+        self._bases: WeakValueDictionary[tuple[Demand, NodeRules], Shape] = WeakValueDictionary()
+        self._shapes: WeakValueDictionary[tuple[Shape, str], Shape] = WeakValueDictionary()
 
     def demand(self, spec: PodSpec) -> Demand:
         """What the pod takes of a node."""
@@ -43,14 +63,43 @@ class ShapeTable:
             found = self._demands[key] = parse_demand(spec)
         return found
 
-    def shape(self, spec: PodSpec) -> Shape:
-        """The shape of a pod that is to be placed."""
-        key = rules_key(spec)
+    def bonds(self, spec: PodSpec, namespace: str, labels: Labels) -> Bonds | None:
+        """What ties the pod to others; None as well when that cannot be read."""
+        try:
+            return self._bonds_of(spec, namespace, labels)
+        except (ValueError, RecursionError):
+            return None
+
+    def shape(self, spec: PodSpec, namespace: str, labels: Labels) -> Shape:
+        """The shape of a pod of this namespace with these labels that is to be placed."""
+        key = rules_key(spec, namespace, labels)
         rules = self._rules.get(key)
         if rules is None:
-            rules = self._rules[key] = parse_rules(spec)
-        demand = self.demand(spec)
-        found = self._shapes.get((demand, rules))
+            rules = self._rules[key] = parse_rules(spec, namespace, labels, self._bonds_of)
+        return self._with_images(self._base(self.demand(spec), rules), spec)
+
+    def _bonds_of(self, spec: PodSpec, namespace: str, labels: Labels) -> Bonds | None:
+        key = bonds_key(spec.affinity, namespace, labels) if spec.affinity else b""
+        if not key:
+            return None
+        found = self._bonds.get(key)
         if found is None:
-            found = self._shapes[demand, rules] = Shape(demand, rules)
+            found = parse_bonds(spec.affinity, namespace, labels)
+            if found is not None:
+                self._bonds[key] = found
+        return found
+
+    def _base(self, demand: Demand, rules: NodeRules) -> Shape:
+        found = self._bases.get((demand, rules))
+        if found is None:
+            found = self._bases[demand, rules] = Shape(demand, rules)
+        return found
+
+    def _with_images(self, base: Shape, spec: PodSpec) -> Shape:
+        images = " ".join(container.image for container in (*spec.init_containers, *spec.containers))
+        if not images.strip():
+            return base
+        found = self._shapes.get((base, images))
+        if found is None:
+            found = self._shapes[base, images] = Shape(base.demand, base.rules, tuple(images.split(" ")), base)
         return found

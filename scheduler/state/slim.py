@@ -14,6 +14,7 @@ from scheduler.state.shapes import ShapeTable
 
 _PHASES: Final = {"Succeeded": Phase.SUCCEEDED, "Failed": Phase.FAILED}
 _MOST_SHARED: Final = 10_000
+_NO_LABELS: Final[dict[str, str]] = {}
 
 
 class Slimmer:
@@ -23,6 +24,7 @@ class Slimmer:
         self._scheduler_names = scheduler_names
         self._shapes = ShapeTable()
         self._owners: dict[str, Owner] = {}
+        self._labels: dict[frozenset[tuple[str, str]], dict[str, str]] = {}
         self._profiles: dict[tuple[str, int, str], Profile] = {}
 
     def pod(self, pod: Pod) -> PodRecord:
@@ -30,7 +32,9 @@ class Slimmer:
         meta, spec, status = pod.metadata, pod.spec, pod.status
         is_ours = spec.scheduler_name in self._scheduler_names
         phase = _PHASES.get(status.phase, Phase.ACTIVE)
-        shape = self._shapes.shape(spec) if is_ours and not spec.node_name and phase is Phase.ACTIVE else None
+        is_to_place = is_ours and not spec.node_name and phase is Phase.ACTIVE
+        labels = meta.labels or _NO_LABELS
+        shape = self._shapes.shape(spec, meta.namespace, labels) if is_to_place else None
         told = condition_of(status.conditions, CONDITION_POD_SCHEDULED)
         return PodRecord(
             namespace=sys.intern(meta.namespace),
@@ -50,6 +54,8 @@ class Slimmer:
             shape=shape,
             nominated_node=sys.intern(status.nominated_node_name),
             told_reason=sys.intern(told.reason) if told and told.status == "False" else "",
+            labels=self._shared_labels(meta.labels),
+            bonds=shape.rules.bonds if shape else self._shapes.bonds(spec, meta.namespace, labels),
         )
 
     def group(self, group: PodGroup) -> GroupRecord:
@@ -68,6 +74,7 @@ class Slimmer:
             preemption_policy=spec.preemption_policy,
             topology_key=group.topology_key,
             takes_only_owner=owner.uid if meta.annotation(MANAGED_BY) == MANAGED_BY_TUTTI else "",
+            leaves_whole=group.is_disrupted_whole,
             owner=owner,
             created_seconds=epoch_seconds(meta.creation_timestamp),
             terminating=meta.is_terminating,
@@ -75,6 +82,17 @@ class Slimmer:
             condition_reason=told.reason if told else "",
             condition_message=told.message if told else "",
         )
+
+    def _shared_labels(self, labels: dict[str, str] | None) -> dict[str, str]:
+        if not labels:
+            return _NO_LABELS
+        key = frozenset(labels.items())
+        found = self._labels.get(key)
+        if found is None:
+            if len(self._labels) >= _MOST_SHARED:
+                self._labels.clear()
+            found = self._labels[key] = {sys.intern(name): sys.intern(value) for name, value in labels.items()}
+        return found
 
     def _owner(self, meta: Metadata) -> Owner:
         reference = controller_of(meta)

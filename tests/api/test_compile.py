@@ -9,6 +9,7 @@ import pytest
 from api.compile import job_owner, pod_group_for_job, workload_for_job
 from api.gang import GroupIntent
 from api.job import Job
+from api.meta import Metadata
 from api.podgroup import PodGroup, Workload
 
 UID = "eeae5573-e84e-4593-b879-93180f6eb57f"
@@ -34,7 +35,7 @@ def sent(manifest: dict[str, Any]) -> Any:
 def workload(**template: object) -> Workload:
     return msgspec.convert(
         {
-            "metadata": {"name": "b-588f6f846", "namespace": "team", "uid": "w-uid"},
+            "metadata": {"name": "b-588f6f846", "namespace": "team", "uid": "w-uid", "ownerReferences": [OWNER]},
             "spec": {"podGroupTemplates": [{"name": "b-pgt-0", **template}]},
         },
         Workload,
@@ -111,6 +112,12 @@ def test_the_pod_group_repeats_its_template_and_is_owned_by_job_and_workload() -
             "priority": 1000,
         },
     }
+
+
+def test_a_users_own_workload_does_not_own_the_group_it_would_outlive() -> None:
+    theirs = msgspec.structs.replace(workload(schedulingPolicy={"basic": {}}), metadata=Metadata(name="w", uid="u"))
+    made = sent(pod_group_for_job(JOB, theirs, api_version="v"))
+    assert made["metadata"]["ownerReferences"] == [OWNER]
 
 
 def test_a_pod_group_of_a_bare_template_leaves_the_defaults_to_the_server() -> None:

@@ -24,6 +24,7 @@ ROOTS = {
     "jobs": "/apis/batch/v1",
     "leases": "/apis/coordination.k8s.io/v1",
     "mutatingwebhookconfigurations": "/apis/admissionregistration.k8s.io/v1",
+    "poddisruptionbudgets": "/apis/policy/v1",
     "priorityclasses": "/apis/scheduling.k8s.io/v1",
     "rolebindings": "/apis/rbac.authorization.k8s.io/v1",
     "roles": "/apis/rbac.authorization.k8s.io/v1",

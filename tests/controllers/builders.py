@@ -42,7 +42,7 @@ def job_manifest(
 ) -> Manifest:
     """An Indexed Job as admission leaves it: managed, gated and suspended unless told otherwise."""
     own = {**({GATE: GATE_POD_GROUP} if gated else {}), **(annotations or {})}
-    template: Manifest = {"labels": {MANAGED: managed} if managed else {}, "annotations": {}}
+    template: Manifest = {"labels": {"job-name": name, **({MANAGED: managed} if managed else {})}}
     if group:
         template["annotations"] = {POD_GROUP: group, POD_GROUP_UID: group_uid}
     metadata: Manifest = {

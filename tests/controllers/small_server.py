@@ -14,7 +14,7 @@ from typing import Any
 from aiohttp import web
 
 from kube.client.credentials import Credentials
-from tests.controllers.fake_cluster import merged
+from tests.controllers.fake_cluster import json_patched, merged
 
 Manifest = dict[str, Any]
 
@@ -121,8 +121,8 @@ class SmallServer:
         body = await request.json() if request.method != "GET" else {}
         return await self._answer(request.method, target, body)
 
-    async def _answer(self, method: str, target: Target, body: Manifest) -> web.Response:
-        name = target.name or (body.get("metadata") or {}).get("name", "")
+    async def _answer(self, method: str, target: Target, body: Any) -> web.Response:
+        name = target.name or body["metadata"]["name"] if method == "POST" else target.name
         key = (target.plural, target.namespace, name)
         known = self.objects.get(key)
         if method == "GET" and not target.name:
@@ -137,7 +137,7 @@ class SmallServer:
             return _status(404, "NotFound")
         if method == "GET":
             return web.json_response(known)
-        new = merged(known, body) if method == "PATCH" else body
+        new = _changed(known, body) if method == "PATCH" else body
         if new["metadata"].get("resourceVersion") != known["metadata"]["resourceVersion"]:
             return _status(409, "Conflict")
         return web.json_response(await self._store("MODIFIED", key, new))
@@ -211,3 +211,7 @@ def _target(path: str) -> Target | None:
 def _status(code: int, reason: str, message: str = "no") -> web.Response:
     body = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason}
     return web.json_response(body | {"message": message}, status=code)
+
+
+def _changed(known: Manifest, patch: Any) -> Manifest:
+    return json_patched(known, patch) if isinstance(patch, list) else merged(known, patch)

@@ -13,6 +13,7 @@ from api.constants import (
     EVENT_WORKLOAD_CREATED,
 )
 from api.names import pod_group_name
+from controllers.jobs.creation import Outdated
 from controllers.jobs.plan import NAME_TAKEN_SECONDS
 from kube.client.errors import Forbidden, Invalid, NotSent
 from kube.client.resources import JOBS, PODS
@@ -41,28 +42,64 @@ async def test_a_gang_is_made_by_three_writes_in_order(gang: World) -> None:
     ]
 
 
-async def test_the_gate_is_opened_by_one_patch_that_names_uid_and_version(gang: World) -> None:
+async def test_the_gate_is_opened_by_one_patch_that_tests_what_it_was_decided_on(gang: World) -> None:
     await gang.once()
     group_uid = gang.cluster.one(OWN.pod_groups, GROUP_NAME)["metadata"]["uid"]
-    assert gang.cluster.bodies[-1] == {
-        "metadata": {
-            "uid": JOB_UID,
-            "resourceVersion": "101",
-            "annotations": {"tutti.scheduler/gate": None},
+    template = "/spec/template/metadata"
+    assert gang.cluster.bodies[-1] == [
+        {"op": "test", "path": "/metadata/uid", "value": JOB_UID},
+        {"op": "test", "path": "/spec/parallelism", "value": 4},
+        {"op": "test", "path": "/spec/completions", "value": 4},
+        {"op": "test", "path": "/spec/suspend", "value": True},
+        {"op": "test", "path": "/metadata/annotations/tutti.scheduler~1gate", "value": "pod-group"},
+        {"op": "test", "path": f"{template}/labels/tutti.scheduler~1managed", "value": "embedded"},
+        {"op": "test", "path": f"{template}/annotations", "value": None},
+        {
+            "op": "add",
+            "path": f"{template}/annotations",
+            "value": {"tutti.scheduler/pod-group": GROUP_NAME, "tutti.scheduler/pod-group-uid": group_uid},
         },
-        "spec": {
-            "suspend": False,
-            "template": {
-                "metadata": {
-                    "labels": {"tutti.scheduler/managed": "embedded"},
-                    "annotations": {
-                        "tutti.scheduler/pod-group": GROUP_NAME,
-                        "tutti.scheduler/pod-group-uid": group_uid,
-                    },
-                }
-            },
-        },
-    }
+        {"op": "remove", "path": "/metadata/annotations/tutti.scheduler~1gate"},
+        {"op": "replace", "path": "/spec/suspend", "value": False},
+    ]
+
+
+async def test_a_new_status_meanwhile_costs_no_second_round(gang: World) -> None:
+    def tell_status(number: int) -> None:
+        if number == 2:
+            changed = gang.cluster.one(JOBS, "train")
+            changed["status"] = {"conditions": [{"type": "Suspended", "status": "True"}]}
+            gang.cluster.put(JOBS, changed)
+
+    gang.cluster.before_write = tell_status
+    await gang.once()
+    assert [call for call in gang.cluster.calls if call[:2] == ("patch", "jobs")] == [("patch", "jobs", "train")]
+    assert gang.cluster.one(JOBS, "train")["spec"]["suspend"] is False
+
+
+@pytest.mark.parametrize(
+    "meanwhile",
+    [
+        {"parallelism": 2, "completions": 2},
+        {"suspend": False},
+        {"template": {"metadata": {"labels": {"job-name": "train"}}}},
+    ],
+    ids=["another size", "resumed", "let go"],
+)
+async def test_a_change_that_matters_meanwhile_refuses_the_patch(gang: World, meanwhile: dict[str, Any]) -> None:
+    def change(number: int) -> None:
+        if number == 2:
+            changed = gang.cluster.one(JOBS, "train")
+            changed["spec"] |= meanwhile
+            gang.cluster.put(JOBS, changed)
+
+    gang.cluster.before_write = change
+    job = gang.jobs.get(("default", "train"))
+    assert job is not None
+    with pytest.raises(Outdated):
+        await gang.reconcile._pass(job)
+    annotations = gang.cluster.one(JOBS, "train")["spec"]["template"]["metadata"].get("annotations", {})
+    assert "tutti.scheduler/pod-group" not in annotations
 
 
 async def test_owners_are_the_job_and_beside_it_the_workload(gang: World) -> None:
@@ -213,11 +250,11 @@ async def test_a_fall_back_takes_the_label_off_and_touches_nothing_else(cluster:
         cluster.put(OWN.workloads, workload_manifest(name, uid=name, job_uid=None, ours=False))
     world = World(cluster)
     await world.once()
-    assert cluster.bodies == [
-        {
-            "metadata": {"uid": JOB_UID, "resourceVersion": "101", "annotations": {"tutti.scheduler/gate": None}},
-            "spec": {"suspend": False, "template": {"metadata": {"labels": {"tutti.scheduler/managed": None}}}},
-        }
+    (body,) = cluster.bodies
+    assert [operation for operation in body if operation["op"] != "test"] == [
+        {"op": "remove", "path": "/spec/template/metadata/labels/tutti.scheduler~1managed"},
+        {"op": "remove", "path": "/metadata/annotations/tutti.scheduler~1gate"},
+        {"op": "replace", "path": "/spec/suspend", "value": False},
     ]
     assert world.events.reasons == [EVENT_UNSUPPORTED_WORKLOAD_STRUCTURE]
     await world.settle()
@@ -354,7 +391,6 @@ async def test_an_unusable_answer_about_a_group_is_an_error_and_not_a_gang(gang:
     refuse(Invalid(422, "Invalid", "spec: required"), verb="create", plural="podgroups")(gang.cluster)
     with pytest.raises(Invalid):
         await gang.once()
-    assert (
-        "tutti.scheduler/pod-group"
-        not in gang.cluster.one(JOBS, "train")["spec"]["template"]["metadata"]["annotations"]
+    assert "tutti.scheduler/pod-group" not in gang.cluster.one(JOBS, "train")["spec"]["template"]["metadata"].get(
+        "annotations", {}
     )

@@ -188,9 +188,8 @@ def test_a_fall_back_leaves_a_job_suspended_that_its_user_suspended() -> None:
         ({"annotations": {"tutti.scheduler/policy": "perhaps"}}, EVENT_INVALID_GANG_SETTINGS),
         ({"annotations": {"tutti.scheduler/policy": "none"}}, EVENT_NOT_ADMITTED_AS_GANG),
         ({"managed": "nobody"}, EVENT_INVALID_GANG_SETTINGS),
-        ({"spec": {"scheduling": {}}}, EVENT_NOT_ADMITTED_AS_GANG),
     ],
-    ids=["unusable setting", "opted out later", "unknown provider", "the cluster makes its group"],
+    ids=["unusable setting", "opted out later", "unknown provider"],
 )
 def test_a_managed_job_that_can_have_no_group_falls_back(settings: dict[str, Any], reason: str) -> None:
     found = planned(Observed(job(**settings)))
@@ -199,8 +198,22 @@ def test_a_managed_job_that_can_have_no_group_falls_back(settings: dict[str, Any
     assert warnings(found) == [reason]
 
 
-def test_a_job_whose_group_the_cluster_makes_is_left_alone() -> None:
-    assert planned(Observed(job(gated=False, spec={"scheduling": {"schedulingPolicy": {"gang": {}}}}))) == Plan()
+@pytest.mark.parametrize("gated", [True, False])
+def test_a_new_job_whose_group_the_cluster_makes_is_let_go_without_a_word(gated: bool) -> None:
+    theirs = job(gated=gated, suspended=True, spec={"scheduling": {"schedulingPolicy": {"gang": {}}}})
+    assert planned(Observed(theirs)) == Plan((PatchJob(unmanage=True, open_gate=gated),))
+
+
+def test_a_started_job_whose_group_the_cluster_makes_is_left_alone() -> None:
+    theirs = job(gated=False, started=True, spec={"scheduling": {"schedulingPolicy": {"gang": {}}}})
+    assert planned(Observed(theirs)) == Plan()
+
+
+def test_with_gang_jobs_switched_off_nobody_is_warned_and_gangs_are_looked_after() -> None:
+    off = Rules(standard_providers(), GROUP_API_VERSION, gang_jobs=False)
+    assert plan(Observed(job(managed=None, gated=False)), off) == Plan()
+    assert plan(Observed(job(managed=None)), off) == Plan((PatchJob(open_gate=True),))
+    assert kinds(plan(Observed(job()), off)) == ["ConfirmJob", "CreateWorkload", "CreatePodGroup", "PatchJob"]
 
 
 def test_a_started_job_is_resumed_with_its_template_as_it_is() -> None:

@@ -71,7 +71,7 @@ class World:
             announcer=Announcer(self.events),
             metrics=Metrics(self.registry),
         )
-        observer = Observer(client, self.workloads, self.groups)
+        observer = Observer(client, OWN.workloads, self.workloads, self.groups)
         self.reconcile = JobReconciler(tools, observer, Rules(providers, GROUP_API_VERSION))
         self.look()
 

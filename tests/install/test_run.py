@@ -139,8 +139,8 @@ async def test_starting_again_finds_everything_in_order(log: Path, capsys: pytes
         assert await running.end() == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("cluster prepared")]
     assert lines == [
-        "cluster prepared for tutti.scheduler/v1beta1: 20 objects created, 0 changed, 0 found in order",
-        "cluster prepared for tutti.scheduler/v1beta1: 0 objects created, 0 changed, 20 found in order",
+        "cluster prepared for tutti.scheduler/v1beta1: 22 objects created, 0 changed, 0 found in order",
+        "cluster prepared for tutti.scheduler/v1beta1: 0 objects created, 0 changed, 22 found in order",
     ]
 
 

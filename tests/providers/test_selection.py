@@ -2,7 +2,7 @@
 
 import pytest
 
-from api.constants import MANAGED, POD_GROUP, POD_GROUP_UID, PROVIDER
+from api.constants import MANAGED, MANAGED_BY, MANAGED_BY_TUTTI, POD_GROUP, POD_GROUP_UID, PROVIDER
 from api.errors import ConfigurationError, InvalidGangSettings
 from api.meta import Metadata
 from api.podgroup import PodGroup
@@ -53,11 +53,16 @@ def test_a_default_nobody_knows_is_a_configuration_error() -> None:
 
 
 def test_pods_of_the_embedded_scheduler_carry_label_and_group() -> None:
-    group = PodGroup(metadata=Metadata(name="g", uid="u"))
+    group = PodGroup(metadata=Metadata(name="g", uid="u", annotations={MANAGED_BY: MANAGED_BY_TUTTI}))
     association = Embedded().association(group)
     assert association.labels == {MANAGED: "embedded"}
     assert association.annotations == {POD_GROUP: "g", POD_GROUP_UID: "u"}
     assert Embedded().group_objects(group) == []
+
+
+def test_pods_name_a_group_of_somebody_else_without_being_tied_to_its_life() -> None:
+    association = Embedded().association(PodGroup(metadata=Metadata(name="g", uid="u")))
+    assert association.annotations == {POD_GROUP: "g"}
 
 
 def test_workers_that_wait_for_their_leader_are_not_waited_for() -> None:

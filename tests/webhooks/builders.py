@@ -12,6 +12,7 @@ from webhooks.review import GroupResource, Request, Verdict
 Object = dict[str, Any]
 
 RESOURCES = {
+    "CronJob": {"group": "batch", "version": "v1", "resource": "cronjobs"},
     "Job": {"group": "batch", "version": "v1", "resource": "jobs"},
     "Pod": {"group": "", "version": "v1", "resource": "pods"},
     "PodGroup": {"group": "tutti.scheduler", "version": "v1beta1", "resource": "podgroups"},

@@ -17,6 +17,7 @@ from prometheus_client import CollectorRegistry
 from kube.groups.group_api import OWN
 from providers.selection import standard_providers
 from webhooks.certificates import Material, renewed
+from webhooks.job_create import AdmissionRules
 from webhooks.keeper import load_chain, server_context
 from webhooks.metrics import Metrics
 from webhooks.routes import routes
@@ -78,7 +79,7 @@ class RunningServer:
         logging.getLogger().removeHandler(self.records)
 
     async def _start(self) -> AdmissionServer:
-        served = routes(providers=standard_providers(), group_api=OWN, classes=lambda: (), add_pod_failure_policy=True)
+        served = routes(rules=AdmissionRules(standard_providers()), group_api=OWN, classes=lambda: ())
         server = AdmissionServer(
             served,
             context=self.context,

@@ -20,7 +20,7 @@ from api.constants import (
 )
 from providers.selection import standard_providers
 from tests.webhooks.builders import Object, job, owner, patched, request
-from webhooks.job_create import IGNORE_DISRUPTIONS, admit_new_job
+from webhooks.job_create import IGNORE_DISRUPTIONS, AdmissionRules, admit_new_job
 from webhooks.review import Verdict
 
 COPIED: dict[str, Any] = {
@@ -31,7 +31,7 @@ COPIED: dict[str, Any] = {
 
 def admit(new: Object, *, add_pod_failure_policy: bool = True, scheduler_name: str = "tutti") -> Verdict:
     providers = standard_providers(scheduler_name=scheduler_name)
-    return admit_new_job(request(new), providers=providers, add_pod_failure_policy=add_pod_failure_policy)
+    return admit_new_job(request(new), AdmissionRules(providers, add_pod_failure_policy=add_pod_failure_policy))
 
 
 def admitted(new: Object, **settings: Any) -> Object:
@@ -98,7 +98,6 @@ def test_a_job_that_does_not_say_whether_it_is_suspended_is_held() -> None:
         ("run by somebody else", job(managedBy="kueue.x-k8s.io/multikueue")),
         ("a group of its own", job(template_spec={"schedulingGroup": {"podGroupName": "mine"}})),
         ("a hand-made group", job(template_annotations={POD_GROUP: "mine"})),
-        ("the cluster's own integration", job(scheduling={"schedulingPolicy": {"gang": {}}})),
         ("another scheduler", job(scheduler_name="volcano")),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 from api.constants import GATE, GATE_POD_GROUP, MANAGED, POD_GROUP, POD_GROUP_UID
 from providers.selection import standard_providers
 from tests.webhooks.builders import Object, job, patched, request
-from webhooks.job_create import admit_new_job
+from webhooks.job_create import AdmissionRules, admit_new_job
 from webhooks.job_update import keep_job_admitted
 from webhooks.review import AS_IT_IS
 
@@ -18,7 +18,7 @@ GROUP = {POD_GROUP: "g", POD_GROUP_UID: "u"}
 def gated(**shape: Any) -> Object:
     """A Job just after its admission."""
     new = job(**shape)
-    verdict = admit_new_job(request(new), providers=standard_providers(), add_pod_failure_policy=True)
+    verdict = admit_new_job(request(new), AdmissionRules(standard_providers()))
     return patched(new, verdict)
 
 

@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry
 
 from api.constants import MUTATING_CONFIGURATION, PATH_MUTATE_JOBS
 from api.errors import ConfigurationError
-from kube.client.resources import MUTATING_WEBHOOKS, PRIORITY_CLASSES
+from kube.client.resources import MUTATING_WEBHOOKS, NAMESPACES, PRIORITY_CLASSES
 from kube.process.settings import load_settings
 from tests.webhooks.builders import job, review
 from tests.webhooks.small_api import SmallApi
@@ -30,6 +30,7 @@ def prepared(api: SmallApi) -> None:
     api.objects["/apis/tutti.scheduler/v1beta1"] = {"resources": resources}
     api.put("/api/v1/namespaces/tutti-system/configmaps/tutti-group-api", {"data": {"group-api": "own"}})
     api.lists[PRIORITY_CLASSES.path()] = [{"metadata": {"name": "high"}, "value": 1000}]
+    api.lists[NAMESPACES.path()] = [{"metadata": {"name": "default"}}]
     api.put(MUTATING, yaml.safe_load((Path(__file__).parents[2] / "config/webhook/mutating.yaml").read_text()))
 
 

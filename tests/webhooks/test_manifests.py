@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from api.constants import (
+    DELEGATED_TEMPLATE,
     GATE,
     MANAGED,
     MUTATING_CONFIGURATION,
@@ -23,7 +24,7 @@ from api.webhookconfig import path_of
 from kube.groups.group_api import OWN
 from providers.selection import standard_providers
 from tests.webhooks.builders import Object, job, owner, request
-from webhooks.job_create import admit_new_job
+from webhooks.job_create import AdmissionRules, admit_new_job
 from webhooks.job_update import keep_job_admitted
 from webhooks.job_validation import validate_parallelism
 from webhooks.review import AS_IT_IS
@@ -55,7 +56,7 @@ def test_the_configurations_have_the_names_the_process_looks_for() -> None:
 
 
 def test_every_path_is_served_for_its_resource_and_operation_and_none_is_forgotten() -> None:
-    served = routes(providers=standard_providers(), group_api=OWN, classes=lambda: None, add_pod_failure_policy=True)
+    served = routes(rules=AdmissionRules(standard_providers()), group_api=OWN, classes=lambda: None)
     called: dict[str, set[str]] = {}
     for entry in ENTRIES.values():
         path = path_of(entry["clientConfig"])
@@ -147,6 +148,7 @@ TRAITS: list[dict[str, Any]] = [
     {"owners": [owner("CronJob")]},
     {"owners": [owner("JobSet")]},
     {"owners": [owner("JobSet", controller=False)]},
+    {"owners": [owner("JobSet")], "annotations": {DELEGATED_TEMPLATE: "workers"}},
     {"owners": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "y"}, owner("CronJob")]},
     {"managedBy": "kubernetes.io/job-controller"},
     {"managedBy": "somebody.else/controller"},
@@ -163,20 +165,20 @@ TRAITS: list[dict[str, Any]] = [
 def test_every_job_that_concerns_us_is_sent(trait: dict[str, Any]) -> None:
     for size in SIZES:
         new = job(**size, **trait)
-        verdict = admit_new_job(request(new), providers=standard_providers(), add_pod_failure_policy=True)
+        verdict = admit_new_job(request(new), AdmissionRules(standard_providers()))
         if verdict != AS_IT_IS:
             assert is_sent("create.jobs.tutti.scheduler", new), (size, verdict)
 
 
 @pytest.mark.parametrize("trait", TRAITS, ids=repr)
 def test_a_job_that_says_nothing_of_us_and_is_no_gang_is_never_sent(trait: dict[str, Any]) -> None:
-    if "tutti.scheduler/" in repr(trait):
+    if "tutti.scheduler/" in repr(trait) or DELEGATED_TEMPLATE in repr(trait):
         return
     for size in SIZES:
         gang_shaped = size["indexed"] and size["parallelism"] == size["completions"] == 3
-        foreign = trait.keys() & {"scheduling", "template_spec"} or "JobSet" in repr(trait) or "else" in repr(trait)
+        foreign = trait.keys() & {"template_spec"} or "JobSet" in repr(trait) or "else" in repr(trait)
         plain_owner = "False" in repr(trait)
-        expected = gang_shaped and (plain_owner or not foreign)
+        expected = (gang_shaped and (plain_owner or not foreign)) or "scheduling" in trait
         assert is_sent("create.jobs.tutti.scheduler", job(**size, **trait)) is bool(expected), size
 
 

@@ -18,7 +18,7 @@ _group = msgspec.json.Decoder(PodGroup).decode
 
 
 def node(name: str, *, uid: str = "", labels: dict[str, str] | None = None, **more: Any) -> Node:
-    """A node; `more` are `cpu`, `memory`, `pods`, other `resources`, `taints` and `unschedulable`."""
+    """A node; `more` are `cpu`, `memory`, `pods`, other `resources`, `taints`, `unschedulable`, `images`."""
     allocatable = {
         "cpu": str(more.get("cpu", 4)),
         "memory": str(more.get("memory", "64Gi")),
@@ -32,7 +32,7 @@ def node(name: str, *, uid: str = "", labels: dict[str, str] | None = None, **mo
             "labels": {"kubernetes.io/hostname": name, **(labels or {})},
         },
         "spec": {"taints": more.get("taints", []), "unschedulable": more.get("unschedulable", False)},
-        "status": {"allocatable": allocatable},
+        "status": {"allocatable": allocatable, "images": more.get("images", [])},
     }
     return _node(msgspec.json.encode(manifest))
 
@@ -41,7 +41,7 @@ def pod(name: str, *, cpu: int | str = 1, group: str = "", on: str = "", **more:
     """A pod that asks for CPU; `group` is the PodGroup it names, `on` its node.
 
     `more`: `uid`, `priority`, `preemption_policy`, `scheduler`, `gates`, `phase`, `deleted`, `owner` (UID of its controller),
-    `managed`, `created`, `requests` (instead of cpu), `ports` and `spec` (any further fields).
+    `managed`, `created`, `labels`, `requests` (instead of cpu), `ports` and `spec` (any further fields).
     """
     annotations = {POD_GROUP: group} if group else {}
     requests = more.get("requests", {"cpu": str(cpu)} if cpu else {})
@@ -51,7 +51,7 @@ def pod(name: str, *, cpu: int | str = 1, group: str = "", on: str = "", **more:
         "uid": more.get("uid", f"uid-of-{name}"),
         "creationTimestamp": more.get("created", "2026-01-01T00:00:00Z"),
         "annotations": annotations,
-        "labels": {MANAGED: "embedded"} if more.get("managed") else {},
+        "labels": more.get("labels", {}) | ({MANAGED: "embedded"} if more.get("managed") else {}),
     }
     if more.get("deleted"):
         metadata["deletionTimestamp"] = "2026-01-02T00:00:00Z"
@@ -78,7 +78,9 @@ def pod(name: str, *, cpu: int | str = 1, group: str = "", on: str = "", **more:
 
 
 def group(name: str, need: int | None = None, **more: Any) -> PodGroup:
-    """A gang of `need`, or a basic group without it; `more`: `uid`, `priority`, `topology`, `owner`, `created`."""
+    """A gang of `need`, or a basic group without it; `more`: `uid`, `priority`, `topology`, `owner`, `created`,
+    `leaves` (disruption mode).
+    """
     metadata: dict[str, Any] = {
         "name": name,
         "namespace": more.get("namespace", NAMESPACE),
@@ -95,6 +97,8 @@ def group(name: str, need: int | None = None, **more: Any) -> PodGroup:
         spec["priority"] = more["priority"]
     if "preemption_policy" in more:
         spec["preemptionPolicy"] = more["preemption_policy"]
+    if "leaves" in more:
+        spec["disruptionMode"] = {more["leaves"]: {}}
     if "topology" in more:
         spec["schedulingConstraints"] = {"topology": [{"key": more["topology"]}]}
     return _group(msgspec.json.encode({"metadata": metadata, "spec": spec}))

@@ -195,22 +195,9 @@ def test_pods_on_the_host_network_open_their_container_ports() -> None:
     assert len(world.bound()) == 1
 
 
-_ANTI = {"podAntiAffinity": {REQUIRED: [{"topologyKey": "kubernetes.io/hostname"}]}}
-
-
 @pytest.mark.parametrize(
     ("spec", "what"),
     [
-        ({"affinity": {"podAffinity": {REQUIRED: [{"topologyKey": "zone"}]}}}, "required pod affinity"),
-        ({"affinity": _ANTI}, "required pod anti-affinity"),
-        (
-            {
-                "topologySpreadConstraints": [
-                    {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
-                ]
-            },
-            "topology spread with DoNotSchedule",
-        ),
         (
             {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]},
             "volumes from persistent volume claims",

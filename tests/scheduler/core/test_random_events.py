@@ -1,5 +1,7 @@
 """Any sequence of events: the state equals one built from what is left, and what is decided is whole and fits."""
 
+from typing import Any
+
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -12,13 +14,37 @@ from scheduler.queue.queue import Queue
 from scheduler.queue.settings import QueueSettings
 from scheduler.queue.wake import wakes_exactly
 from scheduler.state.cluster import ClusterState
-from scheduler.state.records import StateChange
+from scheduler.state.records import PodRecord, StateChange
+from scheduler.state.requirements import Requirement
+from scheduler.state.selectors import Query, selector_of
+from tests.placement.case import HOSTNAME, apart, avoids, even, near, selector, spread, term
 from tests.scheduler.core import build
 
 NODE_NAMES = st.sampled_from(["n1", "n2", "n3"])
 POD_NAMES = st.sampled_from([f"p{index}" for index in range(8)])
 GROUP_NAMES = st.sampled_from(["g", "h"])
 UIDS = st.sampled_from(["one", "two"])
+
+
+RULES: list[dict[str, Any]] = [
+    {},
+    {},
+    apart(term(selector(app="a"), HOSTNAME)),
+    near(term(selector(app="b"), "pool")),
+    spread(even(selector(app="a"), "pool")),
+    avoids((5, term(selector(app="a"), HOSTNAME))),
+]
+
+
+def _query(requirement: Requirement, *, skips_leaving: bool = False) -> Query:
+    return Query(selector_of([requirement]), (build.NAMESPACE,), skips_leaving=skips_leaving)
+
+
+QUERIES = [
+    _query(Requirement("app", "In", ("a",))),
+    _query(Requirement("app", "NotIn", ("a",)), skips_leaving=True),
+    _query(Requirement("name", "In", ("p1", "p2", "p3"))),
+]
 
 
 class Events(RuleBasedStateMachine):
@@ -59,13 +85,21 @@ class Events(RuleBasedStateMachine):
         cpu=st.integers(0, 3),
         gpu=st.booleans(),
         pool=st.booleans(),
+        rules=st.sampled_from(RULES),
+        app=st.sampled_from(["a", "b"]),
     )
-    def pod_comes(self, name: str, group: str, cpu: int, gpu: bool, pool: bool) -> None:
+    def pod_comes(
+        self, name: str, group: str, cpu: int, gpu: bool, pool: bool, rules: dict[str, Any], app: str
+    ) -> None:
         if name in self.pods:
             return
         requests = {"cpu": str(cpu), **({"example.com/gpu": "1"} if gpu else {})}
-        spec = {"nodeSelector": {"pool": "a"}} if pool else {}
-        self._put(name, group=group, requests=requests, spec=spec)
+        spec = {**rules, **({"nodeSelector": {"pool": "a"}} if pool else {})}
+        self._put(name, group=group, requests=requests, spec=spec, labels={"app": app, "name": name})
+
+    @rule(name=POD_NAMES, app=st.sampled_from(["a", "b"]))
+    def pod_gets_another_label(self, name: str, app: str) -> None:
+        self._change(name, labels={"app": app, "name": name})
 
     def _put(self, name: str, **more: object) -> None:
         self.made[name] = more
@@ -135,7 +169,7 @@ class Events(RuleBasedStateMachine):
         for key in self.state.items():
             members = self.state.item(key)
             assert members is not None
-            if self.now >= self.bind_failed_until and wakes_exactly(members):
+            if self.now >= self.bind_failed_until and wakes_exactly(self.state, members):
                 assert decide(self.state, key).verdict != "scheduled", "room that is enough is never overlooked"
 
     @rule()
@@ -168,7 +202,7 @@ class Events(RuleBasedStateMachine):
         name = uid.removeprefix("uid-of-")
         node = self.nodes[node_name]
         assert not node.spec.unschedulable
-        if self.made[name]["spec"]:
+        if "nodeSelector" in self.made[name]["spec"]:  # type: ignore[operator]
             assert (node.metadata.labels or {})["pool"] == "a"
         assert not self.pods[name].spec.node_name
 
@@ -203,6 +237,34 @@ class Events(RuleBasedStateMachine):
                 waiting.uids for waiting in theirs.pending.values()
             )
         self._compare_fits(fresh)
+
+    @invariant()
+    def pods_are_counted_where_they_are(self) -> None:
+        neighbours = self.state.neighbours
+        for query in QUERIES:
+            counted = neighbours.counts(query)
+            for node, slot in self.state.nodes.slot_of.items():
+                there = [record for record in map(self._record, self.pods) if record and self._is_on(record, node)]
+                met = [
+                    record
+                    for record in there
+                    if query.meets(record.namespace, record.labels, neighbours.labels_of)
+                    and not (query.skips_leaving and record.terminating)
+                ]
+                assert counted[slot] == len(met)
+        carried = sum(
+            bool(record.bonds) and any(self._is_on(record, node) for node in self.state.nodes.slot_of)
+            for record in map(self._record, self.pods)
+            if record
+        )
+        assert neighbours.is_held(build.NAMESPACE) is bool(carried)
+
+    def _record(self, name: str) -> PodRecord | None:
+        return self.state.pod(f"uid-of-{name}")
+
+    def _is_on(self, record: PodRecord, node: str) -> bool:
+        held = self.state.assumption(record.uid)
+        return not record.is_terminal and (record.node_name or (held.node_name if held else "")) == node
 
     def _compare_fits(self, fresh: ClusterState) -> None:
         for name in self.pods:

@@ -64,11 +64,9 @@ class Cluster:
             jitter=random.Random(1),
         )
         scheduler = build_scheduler(given)
-        tasks = [
-            asyncio.ensure_future(informer.run()) for informer in (scheduler.nodes, scheduler.groups, scheduler.pods)
-        ]
+        tasks = [asyncio.ensure_future(informer.run()) for informer in (*scheduler.early, scheduler.pods)]
         try:
-            for informer in (scheduler.nodes, scheduler.groups, scheduler.pods):
+            for informer in (*scheduler.early, scheduler.pods):
                 await informer.synced.wait()
             tasks += [asyncio.ensure_future(scheduler.recorder.run()), asyncio.ensure_future(scheduler.loop.run())]
             yield scheduler

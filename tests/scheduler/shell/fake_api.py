@@ -34,6 +34,8 @@ class FakeApi(Client):
         """Faults that hit the answer only: the request is carried out."""
         self.events: list[Object] = []
         self.hold_watches = False
+        self.graceful = False
+        """Deleted pods stay, terminating, until a test removes them."""
         self._objects: dict[tuple[str, str, str], Object] = {}
         self._versions: Iterator[int] = itertools.count(1)
         self._uids: Iterator[int] = itertools.count(1)
@@ -61,6 +63,14 @@ class FakeApi(Client):
     def peek(self, plural: str, namespace: str, name: str) -> Object:
         """The object as it is."""
         return copy.deepcopy(self._objects[plural, namespace, name])
+
+    def exists(self, plural: str, namespace: str, name: str) -> bool:
+        """Whether there is such an object."""
+        return (plural, namespace, name) in self._objects
+
+    def names(self, plural: str) -> list[str]:
+        """Names of all objects of a kind."""
+        return [name for kind, _, name in self._objects if kind == plural]
 
     def bound(self) -> dict[str, str]:
         """Node name of every bound pod."""
@@ -153,9 +163,25 @@ class FakeApi(Client):
             status["conditions"] = kept + copy.deepcopy(new)
         else:
             status.update(copy.deepcopy(body["status"]))
+            for field in [field for field, value in status.items() if value is None]:
+                del status[field]
         self._store((resource.plural, namespace or "", name), changed, "MODIFIED")
         self._answer("patch", what, name)
         return copy.deepcopy(changed)
+
+    async def delete(self, resource: Resource, name: str, namespace: str | None = None, *, uid: str, **_: Any) -> None:
+        """Ends the object of that UID."""
+        await self._request("delete", resource.plural, name)
+        stored = self._find(resource, name, namespace)
+        if stored["metadata"]["uid"] != uid:
+            raise Conflict(409, "Conflict", "precondition on uid failed")
+        if self.graceful:
+            changed = copy.deepcopy(stored)
+            changed["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z"
+            self._store((resource.plural, namespace or "", name), changed, "MODIFIED")
+        else:
+            self.remove(resource.plural, namespace or "", name)
+        self._answer("delete", resource.plural, name)
 
     async def list_pages(self, resource: Resource, namespace: str | None = None, **_: Any) -> AsyncIterator[bytes]:
         """Everything as one page."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from api.errors import ConfigurationError
-from install.child import Child, backoff_seconds, how_it_ended
+from kube.process.child import Child, backoff_seconds, how_it_ended
 from tests.install.fake_pace import FakeTime, until
 
 READY = "import pathlib, sys; pathlib.Path(sys.argv[1]).touch(); "

@@ -4,12 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_SECONDS = 30
 
 TETHERED = """
 import signal, sys, threading
-from install.tether import follow_standard_input
+from kube.process.tether import follow_standard_input
 signal.signal(signal.SIGTERM, {on_term})
 follow_standard_input(grace_seconds={grace})
 print("up", flush=True)

@@ -1,7 +1,7 @@
 """One supervised process: started, started again when it dies, stopped when asked.
 
 It lives in its own session, so that Ctrl-C in a terminal reaches the supervisor alone (the webhook configurations must go
-before the webhooks do), and reads its standard input to learn of the supervisor's death (`install.tether`). Its output goes
+before the webhooks do), and reads its standard input to learn of the supervisor's death (`kube.process.tether`). Its output goes
 where ours goes: a pipe would make it wait for a supervisor that is stopped or busy.
 """
 

@@ -1,0 +1,150 @@
+"""The relations of one trial: where its pods went changes what the later ones may and like to do.
+
+Works on some node slots (`slots`) only; numbers per value of a label are copied when the first pod changes them.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.filters import inter_pod_affinity as affinity
+from scheduler.filters import pod_topology_spread as spreading
+from scheduler.placement.relations import HOSTNAME, Even, Relations, Stance
+from scheduler.scores.inter_pod_affinity import inter_pod_affinity
+from scheduler.scores.pod_topology_spread import crowding, pod_topology_spread
+from scheduler.state.changes import Slots
+from scheduler.state.shapes import Shape
+
+WEIGHT_POD_TOPOLOGY_SPREAD: Final = 2
+WEIGHT_INTER_POD_AFFINITY: Final = 2
+
+Mask = NDArray[np.bool_]
+Whole = NDArray[np.int64]
+Refusals = Iterator[tuple[str, frozenset[int], Mask]]
+"""(reason, places that can still change it for the better, nodes refused)."""
+
+_NEVER: Final[frozenset[int]] = frozenset()
+
+
+class Company:
+    """Who may go where, and where it is best, beside those who are there already and those this trial has put there."""
+
+    def __init__(self, relations: Relations, slots: Slots) -> None:
+        self.slots: Final = slots
+        self.relations: Final = relations
+        self._sums: list[Whole] = [place.sums for place in relations.places]
+        self._codes: list[Slots | None] = [None] * len(relations.places)
+        self._there: list[Whole | None] = [None] * len(relations.places)
+
+    def settle(self, shape: Shape, slot: int, pods: int = 1) -> None:
+        """Pods of this shape are on this node slot from now on."""
+        for at, amount in self.relations.effects[shape].items():
+            place = self.relations.places[at]
+            code = int(place.codes[slot])
+            if not code or (place.eligible is not None and not place.eligible[slot]):
+                continue
+            if self._sums[at] is place.sums:
+                self._sums[at] = place.sums.copy()
+            self._sums[at][code] += amount * pods
+            there = self._there[at]
+            if there is not None:
+                there[self._code(at) == code] += amount * pods
+
+    def allowed(self, shape: Shape) -> Mask | None:
+        """The nodes of `slots` that relations allow one more pod of this shape; None when they allow all."""
+        found: Mask | None = None
+        for _, _, refused in self._refusals(self.relations.stances[shape]):
+            found = ~refused if found is None else found & ~refused
+        return found
+
+    def closed(self, shape: Shape) -> Mask | None:
+        """The nodes of `slots` that stay refused wherever members go; None when there are none."""
+        found: Mask | None = None
+        for _, places, refused in self._refusals(self.relations.stances[shape]):
+            if places.isdisjoint(self.relations.improvable):
+                found = refused if found is None else found | refused
+        return found
+
+    def reasons(self, shape: Shape, considered: Mask) -> Iterator[tuple[str, int]]:
+        """(reason, nodes) for the considered nodes of `slots` that relations refuse; the first reason of a node counts."""
+        left = considered.copy()
+        for reason, _, refused in self._refusals(self.relations.stances[shape]):
+            here = left & refused
+            if here.any():
+                yield reason, int(here.sum())
+            left &= ~refused
+
+    def merits(self, shape: Shape, feasible: Mask) -> Whole | None:
+        """What relations add to the score of each node of `slots`; None when they make no difference."""
+        stance = self.relations.stances[shape]
+        total: Whole | None = None
+        if stance.soft:
+            total = WEIGHT_POD_TOPOLOGY_SPREAD * self._evenness(stance, feasible)
+        if stance.wish:
+            raw = np.sum([self._at(place) for place in stance.wish], axis=0)
+            liked = WEIGHT_INTER_POD_AFFINITY * inter_pod_affinity(raw, feasible)
+            total = liked if total is None else total + liked
+        return total
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _code(self, at: int) -> Slots:
+        codes = self._codes[at]
+        if codes is None:
+            codes = self._codes[at] = self.relations.places[at].codes[self.slots].astype(np.intp)
+        return codes
+
+    def _at(self, at: int) -> Whole:
+        there = self._there[at]
+        if there is None:
+            there = self._there[at] = self._sums[at][self._code(at)]
+        return there
+
+    def _labelled(self, at: int) -> Mask:
+        return np.asarray(self._code(at) != 0, dtype=np.bool_)
+
+    def _refusals(self, stance: Stance) -> Refusals:
+        for constraint in stance.even:
+            yield spreading.REASON_LABEL, _NEVER, ~self._labelled(constraint.place)
+            yield spreading.REASON, frozenset({constraint.place}), ~self._even_enough(constraint)
+        if stance.near:
+            yield affinity.REASON_AFFINITY, frozenset(stance.near), ~self._near(stance)
+        if stance.keeps_off:
+            yield (
+                affinity.REASON_ANTI_AFFINITY,
+                _NEVER,
+                ~affinity.undisturbed([self._at(at) for at in stance.keeps_off]),
+            )
+        if stance.repelled:
+            yield affinity.REASON_EXISTING, _NEVER, ~affinity.undisturbed([self._at(at) for at in stance.repelled])
+
+    def _even_enough(self, constraint: Even) -> Mask:
+        spread = constraint.spread
+        least = spreading.fewest(self._sums[constraint.place], constraint.values, spread.min_domains)
+        return spreading.even_enough(
+            self._at(constraint.place), least, counts_itself=constraint.counts_itself, max_skew=spread.max_skew
+        )
+
+    def _near(self, stance: Stance) -> Mask:
+        is_first = stance.is_of_its_kind and not any(self._sums[at].any() for at in stance.near)
+        return affinity.near_its_kind(
+            [self._at(at) for at in stance.near], [self._labelled(at) for at in stance.near], is_first=is_first
+        )
+
+    def _evenness(self, stance: Stance, feasible: Mask) -> Whole:
+        counting = feasible if stance.soft_nodes is None else feasible & stance.soft_nodes[self.slots]
+        crowded = np.zeros(len(self.slots))
+        for constraint in stance.soft:
+            values = self._values(constraint, counting)
+            crowded += crowding(
+                self._at(constraint.place), self._labelled(constraint.place), values, constraint.spread.max_skew
+            )
+        return pod_topology_spread(crowded, counting)
+
+    def _values(self, constraint: Even, counting: Mask) -> int:
+        if constraint.spread.key == HOSTNAME:
+            return int(counting.sum())
+        codes = self._code(constraint.place)[counting]
+        return int(np.count_nonzero(np.bincount(codes, minlength=1)))

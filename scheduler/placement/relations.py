@@ -1,0 +1,312 @@
+"""What the pods to be placed and the pods that run mean to each other: compiled once per decision, for all nodes.
+
+Everything is a number per value of a node label (`Place`): pods that a rule speaks of, or weights that rules of running pods
+put there. A placed pod changes some of these numbers (`effects`); where no member changes a number that a member looks at,
+the rules are as good as fixed masks and scores, and equal pods stay in closed form.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.filters.node_affinity import node_affinity
+from scheduler.filters.taint_toleration import taint_toleration
+from scheduler.scores.inter_pod_affinity import WEIGHT_OF_NEED
+from scheduler.state.bonds import Bonds, Tie
+from scheduler.state.columns import Codes
+from scheduler.state.neighbours import Hold, Neighbours
+from scheduler.state.nodes import NodeTable
+from scheduler.state.rules import NodeRules
+from scheduler.state.selectors import Labels, Query
+from scheduler.state.shapes import Shape
+from scheduler.state.spreads import Spread
+
+HOSTNAME: Final = "kubernetes.io/hostname"
+
+
+class Party(NamedTuple):
+    """What rules see of the pods of one shape."""
+
+    namespace: str
+    labels: Labels
+
+
+class Place:
+    """A number per value of a node label; code 0 stands for nodes without the label and is always 0."""
+
+    __slots__ = ("codes", "eligible", "sums")
+
+    def __init__(self, codes: Codes, sums: NDArray[np.int64], eligible: NDArray[np.bool_] | None = None) -> None:
+        self.codes: Final = codes
+        self.sums: Final = sums
+        self.eligible: Final = eligible
+        """Only pods on these nodes count; None when all do."""
+
+
+class Even(NamedTuple):
+    """A spread constraint of a shape, ready to be evaluated; `place` is an index."""
+
+    spread: Spread
+    place: int
+    values: NDArray[np.intp]
+    """The eligible values (hard constraints)."""
+    counts_itself: bool
+
+
+class Stance:
+    """All that limits and attracts the pods of one shape; numbers are indices of places."""
+
+    __slots__ = (
+        "even",
+        "is_of_its_kind",
+        "keeps_off",
+        "labelled_by_all",
+        "near",
+        "repelled",
+        "soft",
+        "soft_nodes",
+        "wish",
+    )
+
+    def __init__(self) -> None:
+        self.near: list[int] = []
+        """Required affinity: the pods all its terms speak of, by the key of each term."""
+        self.is_of_its_kind = False
+        """Its affinity speaks of itself, so it may be the first."""
+        self.keeps_off: list[int] = []
+        """Its required anti-affinity."""
+        self.repelled: list[int] = []
+        """The anti-affinity of others."""
+        self.wish: list[int] = []
+        """Preferred terms of its own and of others: weights."""
+        self.even: list[Even] = []
+        self.soft: list[Even] = []
+        self.soft_nodes: NDArray[np.bool_] | None = None
+        """The nodes that soft constraints score."""
+
+    @property
+    def looked_at(self) -> set[int]:
+        """The places that decide."""
+        spreads = (constraint.place for constraint in (*self.even, *self.soft))
+        return {*self.near, *self.keeps_off, *self.repelled, *self.wish, *spreads}
+
+
+class Relations:
+    """The stances of some shapes, and what a pod of each does to all places."""
+
+    def __init__(self, nodes: NodeTable, neighbours: Neighbours, parties: Mapping[Shape, Party]) -> None:
+        self._nodes: Final = nodes
+        self._neighbours: Final = neighbours
+        self._parties: Final = parties
+        self.places: Final[list[Place]] = []
+        self.stances: Final[dict[Shape, Stance]] = {}
+        self.effects: Final[dict[Shape, dict[int, int]]] = {shape: {} for shape in parties}
+        """What one pod of a shape adds to which place."""
+        self._counted: dict[tuple[Query, str], int] = {}
+        self._spread: dict[tuple[Spread, NodeRules], tuple[int, NDArray[np.intp]]] = {}
+        self._accepting: dict[NodeRules, tuple[NDArray[np.bool_], NDArray[np.bool_]]] = {}
+        for shape, party in parties.items():
+            self.stances[shape] = self._stance(shape, party)
+
+    @property
+    def are_fixed(self) -> bool:
+        """True when where one member goes matters to none of the members."""
+        looked_at = {place for stance in self.stances.values() for place in stance.looked_at}
+        return not any(looked_at & effects.keys() for effects in self.effects.values())
+
+    @property
+    def improvable(self) -> set[int]:
+        """The places that members change."""
+        return {place for effects in self.effects.values() for place in effects}
+
+    def self_repelling(self, shape: Shape) -> list[Place]:
+        """The places whose values take one pod of this shape each."""
+        stance = self.stances[shape]
+        own = self.effects[shape]
+        return [self.places[place] for place in stance.keeps_off if own.get(place)]
+
+    def is_self_gathering(self, shape: Shape) -> bool:
+        """True when the first pod of this shape decides in which value all the others have to be."""
+        stance = self.stances[shape]
+        return stance.is_of_its_kind and bool(stance.near) and not any(self.places[at].sums.any() for at in stance.near)
+
+    # --- stances -----------------------------------------------------------------------------------------------------
+
+    def _stance(self, shape: Shape, party: Party) -> Stance:
+        stance = Stance()
+        bonds = shape.rules.bonds
+        if bonds is not None:
+            self._own_terms(stance, bonds, party)
+        holds = self._neighbours.holds_on(*party) if self._neighbours.is_held(party.namespace) else []
+        self._terms_of_others(stance, party, holds)
+        self._wishes(stance, bonds, party, holds)
+        if shape.rules.spreads:
+            self._spreads(stance, shape, party)
+        return stance
+
+    def _own_terms(self, stance: Stance, bonds: Bonds, party: Party) -> None:
+        if bonds.together is not None:
+            stance.near = [self._pods(bonds.together, tie.key) for tie in bonds.needs]
+            stance.is_of_its_kind = self._speaks_of(bonds.together, party)
+        stance.keeps_off = [self._pods(tie.query, tie.key) for tie in bonds.repels]
+
+    def _terms_of_others(self, stance: Stance, party: Party, holds: Iterable[Hold]) -> None:
+        by_key: dict[str, list[tuple[Hold, int]]] = {}
+        for hold in holds:
+            if hold.tie.kind == "repels":
+                by_key.setdefault(hold.tie.key, []).append((hold, 1))
+        coming = self._effects_of_ties(party, _as_repelling)
+        for key in {**by_key, **coming}:
+            stance.repelled.append(self._held_place(key, by_key.get(key, ()), coming.get(key, {})))
+
+    def _wishes(self, stance: Stance, bonds: Bonds | None, party: Party, holds: Iterable[Hold]) -> None:
+        by_key: dict[str, list[tuple[Hold, int]]] = {}
+        for hold in holds:
+            if weight := _as_wish(hold.tie):
+                by_key.setdefault(hold.tie.key, []).append((hold, weight))
+        likes: dict[str, list[Tie]] = {}
+        for tie in bonds.likes if bonds else ():
+            likes.setdefault(tie.key, []).append(tie)
+        coming = self._effects_of_ties(party, _as_wish)
+        for key in {**by_key, **likes, **coming}:
+            effects = dict(coming.get(key, {}))
+            for tie in likes.get(key, ()):
+                for shape, other in self._parties.items():
+                    if self._speaks_of(tie.query, other):
+                        effects[shape] = effects.get(shape, 0) + tie.weight
+            at = self._held_place(key, by_key.get(key, ()), effects)
+            place = self.places[at]
+            for tie in likes.get(key, ()):
+                place.sums[:] += tie.weight * self._by_value(place.codes, len(place.sums), tie.query)
+            stance.wish.append(at)
+
+    def _effects_of_ties(self, party: Party, weigh: Callable[[Tie], int]) -> dict[str, dict[Shape, int]]:
+        """What the terms of members that are yet to be placed will mean to this party, by topology key."""
+        found: dict[str, dict[Shape, int]] = {}
+        for shape in self._parties:
+            for tie in shape.rules.bonds.ties if shape.rules.bonds else ():
+                weight = weigh(tie)
+                if weight and self._speaks_of(tie.query, party):
+                    effects = found.setdefault(tie.key, {})
+                    effects[shape] = effects.get(shape, 0) + weight
+        return found
+
+    # --- places ------------------------------------------------------------------------------------------------------
+
+    def _pods(self, query: Query, key: str) -> int:
+        at = self._counted.get((query, key))
+        if at is None:
+            column = self._nodes.label_column(key)
+            sums = self._by_value(column.codes, len(column.values), query)
+            at = self._counted[query, key] = self._add(Place(column.codes, sums))
+            self._note_effects(at, query)
+        return at
+
+    def _held_place(self, key: str, holds: Iterable[tuple[Hold, int]], effects: Mapping[Shape, int]) -> int:
+        column = self._nodes.label_column(key)
+        codes, sums = column.codes, np.zeros(len(column.values), dtype=np.int64)
+        for hold, weight in holds:
+            slots = np.fromiter(hold.where, dtype=np.intp, count=len(hold.where))
+            pods = np.fromiter(hold.where.values(), dtype=np.int64, count=len(hold.where))
+            np.add.at(sums, codes[slots], weight * pods)
+        sums[0] = 0
+        at = self._add(Place(codes, sums))
+        for shape, amount in effects.items():
+            if amount:
+                self.effects[shape][at] = amount
+        return at
+
+    def _by_value(
+        self, codes: Codes, size: int, query: Query, eligible: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.int64]:
+        counts = self._neighbours.counts(query)
+        if eligible is not None:
+            counts = counts * eligible
+        sums = np.bincount(codes, weights=counts, minlength=size).astype(np.int64)
+        sums[0] = 0
+        return sums
+
+    def _note_effects(self, at: int, query: Query) -> None:
+        for shape, party in self._parties.items():
+            if self._speaks_of(query, party):
+                self.effects[shape][at] = 1
+
+    def _add(self, place: Place) -> int:
+        self.places.append(place)
+        return len(self.places) - 1
+
+    def _speaks_of(self, query: Query, party: Party) -> bool:
+        return self._neighbours.meets(query, party.namespace, party.labels)
+
+    # --- spreading ---------------------------------------------------------------------------------------------------
+
+    def _spreads(self, stance: Stance, shape: Shape, party: Party) -> None:
+        hard = [spread for spread in shape.rules.spreads if spread.is_hard]
+        soft = [spread for spread in shape.rules.spreads if not spread.is_hard]
+        labelled = self._labelled(hard)
+        for spread in hard:
+            at, values = self._spread_place(spread, shape.rules, labelled)
+            stance.even.append(Even(spread, at, values, spread.selector.matches(party.labels)))
+        if not soft:
+            return
+        labelled = self._labelled(soft)
+        stance.soft_nodes = labelled
+        for spread in soft:
+            if spread.key == HOSTNAME:
+                at, values = self._per_node(spread), np.empty(0, dtype=np.intp)
+            else:
+                at, values = self._spread_place(spread, shape.rules, labelled)
+            stance.soft.append(Even(spread, at, values, counts_itself=False))
+
+    def _labelled(self, spreads: Iterable[Spread]) -> NDArray[np.bool_]:
+        labelled = self._nodes.alive.copy()
+        for spread in spreads:
+            labelled &= self._nodes.label_column(spread.key).codes != 0
+        return labelled
+
+    def _spread_place(
+        self, spread: Spread, rules: NodeRules, labelled: NDArray[np.bool_]
+    ) -> tuple[int, NDArray[np.intp]]:
+        found = self._spread.get((spread, rules))
+        if found is None:
+            eligible = labelled & self._counting(spread, rules)
+            column = self._nodes.label_column(spread.key)
+            codes = column.codes
+            sums = self._by_value(codes, len(column.values), spread.query, eligible)
+            at = self._add(Place(codes, sums, eligible))
+            self._note_effects(at, spread.query)
+            values = np.flatnonzero(np.bincount(codes[eligible], minlength=1))
+            found = self._spread[spread, rules] = (at, values)
+        return found
+
+    def _per_node(self, spread: Spread) -> int:
+        codes = np.arange(1, self._nodes.slots + 1, dtype=np.int32)
+        codes[self._nodes.label_column(spread.key).codes == 0] = 0
+        at = self._add(Place(codes, self._by_value(codes, len(codes) + 1, spread.query)))
+        self._note_effects(at, spread.query)
+        return at
+
+    def _counting(self, spread: Spread, rules: NodeRules) -> NDArray[np.bool_]:
+        if rules not in self._accepting:
+            slots = np.arange(self._nodes.slots)
+            verdicts = node_affinity(rules, self._nodes, slots), taint_toleration(rules, self._nodes, slots)
+            everybody = np.ones(len(slots), dtype=np.bool_)
+            by_affinity, by_taints = (everybody if one is None else one.codes == 0 for one in verdicts)
+            self._accepting[rules] = (by_affinity, by_taints)
+        by_affinity, by_taints = self._accepting[rules]
+        counting = np.ones(self._nodes.slots, dtype=np.bool_)
+        if spread.honours_affinity:
+            counting &= by_affinity
+        if spread.honours_taints:
+            counting &= by_taints
+        return counting
+
+
+def _as_repelling(tie: Tie) -> int:
+    return 1 if tie.kind == "repels" else 0
+
+
+def _as_wish(tie: Tie) -> int:
+    return WEIGHT_OF_NEED if tie.kind == "needs" else tie.weight

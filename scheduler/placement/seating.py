@@ -1,0 +1,126 @@
+"""Placing members one by one, each seeing where the earlier ones went: for rules that make one member's place another's matter.
+
+For each pod all nodes are judged at once; what a node offers is computed anew only where a pod was put since the shape was
+last looked at. A pod that finds no place is tried again once others have theirs, because it may need them.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.placement.company import Company
+from scheduler.placement.identical import Counts
+from scheduler.placement.trial import Placed, Trial
+from scheduler.state.changes import Slots
+from scheduler.state.shapes import Shape
+
+_STEP: Final = 2**20
+"""Weight of a score against the number of members that are on the node already."""
+
+Confined = Callable[[Shape], NDArray[np.bool_] | None]
+"""The node slots that an attempt limits the pods of a shape to; None for no limit."""
+
+
+class Seating:
+    """One pass after the other over members in a given order."""
+
+    def __init__(self, trial: Trial, company: Company, *, pack: bool, confined: Confined) -> None:
+        self._trial: Final = trial
+        self._company: Final = company
+        self._sign: Final = -1 if pack else 1
+        self._confined: Final = confined
+        self._offers: dict[Shape, _Offer] = {}
+        self._history: list[int] = []
+        self._given: Counts = np.zeros(len(company.slots), dtype=np.int64)
+
+    def seat(self, order: Iterable[tuple[Shape, int]]) -> list[Placed]:
+        """Places as many pods as it can; `order` is runs of pods of one shape."""
+        seats: dict[Shape, list[int]] = {}
+        waiting = list(order)
+        while waiting:
+            left: list[tuple[Shape, int]] = []
+            for shape, count in waiting:
+                found = self._run(shape, count)
+                seats.setdefault(shape, []).extend(found)
+                if len(found) < count:
+                    left.append((shape, count - len(found)))
+            if sum(count for _, count in left) == sum(count for _, count in waiting):
+                break
+            waiting = left
+        self._trial.touch(self._company.slots[np.unique(np.array(self._history, dtype=np.intp))])
+        return [self._placed(shape, found) for shape, found in seats.items() if found]
+
+    def _run(self, shape: Shape, count: int) -> list[int]:
+        found: list[int] = []
+        while len(found) < count:
+            index = self._best(shape)
+            if index is None:
+                break
+            self._trial.settle(shape, int(self._company.slots[index]))
+            self._given[index] += 1
+            self._history.append(index)
+            found.append(index)
+        return found
+
+    def _best(self, shape: Shape) -> int | None:
+        offer = self._offer(shape)
+        feasible = offer.room > 0
+        allowed = self._company.allowed(shape)
+        if allowed is not None:
+            feasible &= allowed
+        if not feasible.any():
+            return None
+        score = offer.score
+        if offer.has_wishes:
+            wishes = self._trial.wishes(shape, self._spread_out(feasible))
+            score = score if wishes is None else score + wishes[self._company.slots]
+        liked = self._company.merits(shape, feasible)
+        if liked is not None:
+            score = score + liked
+        merit = self._sign * score * _STEP - self._given
+        return int(np.where(feasible, merit, np.iinfo(np.int64).min).argmax())
+
+    def _offer(self, shape: Shape) -> "_Offer":
+        offer = self._offers.get(shape)
+        slots = self._company.slots
+        if offer is None:
+            room, score = self._trial.room(shape)[slots], self._trial.score(shape)[slots]
+            # The trial knows of settled pods only once it is told which nodes they touched.
+            has_wishes = self._trial.wishes(shape, self._spread_out(room)) is not None
+            offer = self._offers[shape] = _Offer(room, score, has_wishes=has_wishes)
+            limit = self._confined(shape)
+            if limit is not None:
+                offer.limit = limit[slots]
+        news = np.unique(np.array(self._history[offer.position :], dtype=np.intp))
+        if len(news):
+            offer.room[news] = self._trial.room_on(shape, slots[news])
+            offer.score[news] = self._trial.scores_on(shape, slots[news], 1)[:, 0]
+            offer.position = len(self._history)
+        if offer.limit is not None:
+            offer.room[~offer.limit] = 0
+        return offer
+
+    def _spread_out(self, values: NDArray[np.int64] | NDArray[np.bool_]) -> NDArray[np.int64]:
+        whole = np.zeros(self._trial.slots_total, dtype=np.int64)
+        whole[self._company.slots] = values
+        return whole
+
+    def _placed(self, shape: Shape, found: list[int]) -> Placed:
+        indices, counts = np.unique(np.array(found, dtype=np.intp), return_counts=True)
+        slots: Slots = self._company.slots[indices]
+        return Placed(shape, slots, counts.astype(np.int64))
+
+
+class _Offer:
+    """What the nodes offer one shape, up to a position in the history of placed pods."""
+
+    __slots__ = ("has_wishes", "limit", "position", "room", "score")
+
+    def __init__(self, room: Counts, score: NDArray[np.int64], *, has_wishes: bool) -> None:
+        self.room = room.copy()
+        self.score = score.copy()
+        self.has_wishes = has_wishes
+        self.limit: NDArray[np.bool_] | None = None
+        self.position = 0

@@ -1,0 +1,237 @@
+"""From an item that found no place to a complete plan, or to the reason why nobody has to leave.
+
+(1) With everybody of lower priority gone, does the item fit at all? Rules that no leaving pod changes (selectors, taints,
+amounts no node has) are part of that question, so a hopeless item is refused at the price of one look. (2) Binary search for
+the lowest priority that has to leave. (3) Nodes and victims, avoiding those whose disruption budget is used up; (4) reprieve.
+A group with a topology constraint is planned inside every domain and the cheapest is taken; a lone pod on every node.
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.placement.domains import domains_in_use
+from scheduler.placement.mixed import best_attempt
+from scheduler.placement.muster import muster
+from scheduler.placement.room import Room, RoomTrial
+from scheduler.preemption.plan import MINDS_OTHERS, NEVER, NO_VICTIMS, ONGOING, Cost, Plan, Refusal, VictimUnit
+from scheduler.preemption.reprieve import Placement, reprieve
+from scheduler.preemption.selection import LIFT, Mask, capacity, select, steps_of
+from scheduler.preemption.situation import Candidates, Situation, Violators
+from scheduler.queue.wake import wanted
+from scheduler.state.cluster import ClusterState
+from scheduler.state.members import Members
+from scheduler.state.shapes import Shape
+
+POLICY_NEVER: Final = "Never"
+MOST_COMPARED: Final = 32
+"""Nodes on which a plan for a single pod is worked out whole, the most promising of all."""
+
+
+def search(
+    state: ClusterState, members: Members, violators: Violators | None = None, overdue: Collection[str] = ()
+) -> Plan | Refusal:
+    """Who has to leave so that the pending members of this item fit. Changes nothing.
+
+    Args:
+        state: the snapshot.
+        members: the item; a decision has just found no place for it.
+        violators: says which units would exceed a disruption budget; None when there are no budgets.
+        overdue: UIDs of pods that were asked to leave and do not.
+    """
+    if _never(members):
+        return Refusal(NEVER)
+    if _minds_others(state, members):
+        return Refusal(MINDS_OTHERS)
+    residents = state.residents
+    if not len(residents.below(members.priority)) and not len(residents.on_their_way_out()):
+        return Refusal(NO_VICTIMS)
+    situation = Situation(state, members, violators, overdue)
+    if not len(situation.candidates) and not situation.is_leaving_help:
+        return Refusal(NO_VICTIMS)
+    search_in = [_Domain(situation, allowed) for allowed in _domains(state, members)]
+    fits = max((domain.most for domain in search_in), default=0)
+    if fits < wanted(members):
+        return Refusal(_too_little(members, fits))
+    domains = [domain for domain in search_in if domain.most == fits]
+    if any(domain.is_free for domain in domains):
+        return Refusal(ONGOING, waits=True)
+    plans = [plan for domain in domains for plan in domain.plans()]
+    if not plans:
+        return Refusal(_too_little(members, 0))
+    return min(plans, key=lambda plan: plan.cost)
+
+
+def _never(members: Members) -> bool:
+    group = members.group
+    if group is not None and group.preemption_policy is not None:
+        return group.preemption_policy == POLICY_NEVER
+    return any(profile.preemption_policy == POLICY_NEVER for profile in members.profiles)
+
+
+def _minds_others(state: ClusterState, members: Members) -> bool:
+    """Whether rules about other pods limit where the members may go: who leaves would change them."""
+    relations = muster(state, members).relations
+    stances = relations.stances.values() if relations is not None else ()
+    return any(stance.near or stance.keeps_off or stance.repelled or stance.even for stance in stances)
+
+
+def _too_little(members: Members, fits: int) -> str:
+    if members.is_lone:
+        return "no node can take the pod even without all pods of lower priority"
+    scheduled = members.satisfied + fits
+    rest = members.pending_count - fits
+    return f"minCount ({members.need}) cannot be satisfied: {scheduled} scheduled, {rest} remaining"
+
+
+def _domains(state: ClusterState, members: Members) -> Iterator[Mask | None]:
+    key = members.group.topology_key if members.group else None
+    if key is None:
+        yield None
+        return
+    column = state.nodes.label_column(key)
+    pins = domains_in_use(key, state.nodes_in_use(members), state.nodes)
+    if len(pins) > 1:
+        return
+    for code in np.unique(column.codes[state.nodes.alive]).tolist():
+        value = column.values[code]
+        if value is not None and pins <= {value}:
+            yield column.codes == code
+
+
+class _Domain:
+    """The search inside some nodes (None: all)."""
+
+    def __init__(self, situation: Situation, allowed: Mask | None) -> None:
+        self._situation = situation
+        self._allowed = allowed
+        self._shapes = situation.pending
+        self._is_plain = len(self._shapes) == 1 and not any(shape.demand.ports for shape in self._shapes)
+        self.most = self._fitting(situation.candidates)
+        """Members that fit when everybody who could leave has left."""
+
+    @property
+    def is_free(self) -> bool:
+        """True when as many fit without anybody leaving who is not leaving already."""
+        nobody = np.zeros(len(self._situation.candidates), dtype=np.bool_)
+        return self._fitting(self._situation.candidates.where(nobody)) >= self.most
+
+    def plans(self) -> list[Plan]:
+        """The plans worth comparing: one, or one per promising node for a single pod."""
+        # A lone pod has a domain per node, and every node the level of its own that its least important pods give.
+        leaving = self._situation.candidates if self._situation.members.is_lone else self._cheapest_level()
+        if leaving.violates.any():
+            law_abiding = leaving.where(~leaving.violates)
+            if self._fitting(law_abiding) >= self.most:
+                leaving = law_abiding
+        if self.most == 1 and self._is_plain:
+            return self._single(leaving)
+        found = self._selected(leaving) or self._cleared(leaving)
+        return [found] if found else []
+
+    # --- how much fits -----------------------------------------------------------------------------------------------
+
+    def _fitting(self, leaving: Candidates) -> int:
+        room = self._situation.room_without(leaving)
+        if self._is_plain:
+            [(shape, count)] = self._shapes.items()
+            return min(count, int(capacity(self._situation, room, shape, self._allowed).sum()))
+        need = wanted(self._situation.members)
+        return best_attempt(self._shapes, need, self._situation.state.nodes, self._trials(room)).total
+
+    def _trials(self, room: Room) -> Callable[[], RoomTrial]:
+        state = self._situation.state
+        return lambda: RoomTrial(state.nodes, state.fits, room, self._allowed)
+
+    def _cheapest_level(self) -> Candidates:
+        """Everybody up to the lowest priority that suffices."""
+        candidates = self._situation.candidates
+        levels = np.unique(candidates.priority)
+        low, high = 0, len(levels) - 1
+        while low < high:
+            middle = (low + high) // 2
+            if self._fitting(candidates.where(candidates.priority <= levels[middle])) >= self.most:
+                high = middle
+            else:
+                low = middle + 1
+        return candidates.where(candidates.priority <= levels[low])
+
+    # --- plans -------------------------------------------------------------------------------------------------------
+
+    def _single(self, leaving: Candidates) -> list[Plan]:
+        situation = self._situation
+        [shape] = self._shapes
+        places = capacity(situation, situation.room, shape, self._allowed)
+        everybody = np.ones(len(leaving), dtype=np.bool_)
+        if self._allowed is not None:
+            everybody = self._allowed[leaving.slot]
+        steps = steps_of(situation, situation.room, shape, 1, leaving, everybody, places)
+        plans = []
+        # Later steps on a node are for further pods.
+        _, first = np.unique(steps.slot, return_index=True)
+        for index in np.sort(first)[:MOST_COMPARED].tolist():
+            chosen = np.isin(leaving.unit, leaving.unit[steps.rows(index)])
+            placement = [(shape, steps.slot[index : index + 1], np.ones(1, dtype=np.int64))]
+            plans.append(self._plan(placement, leaving, chosen))
+        return plans
+
+    def _selected(self, leaving: Candidates) -> Plan | None:
+        """Shape by shape, the one with the fewest places first; None when that places fewer than can be placed."""
+        situation = self._situation
+        if any(shape.demand.ports for shape in self._shapes):
+            return None
+        everything = situation.room_without(leaving)
+        order = sorted(self._shapes, key=lambda shape: int(capacity(situation, everything, shape, self._allowed).sum()))
+        room, chosen = situation.room.copy(), np.zeros(len(leaving), dtype=np.bool_)
+        placement: list[tuple[Shape, NDArray[np.intp], NDArray[np.int64]]] = []
+        for shape in order:
+            stay = np.flatnonzero(~chosen)
+            counts, more = select(situation, room, shape, self._shapes[shape], leaving.where(~chosen), self._allowed)
+            gone = stay[more]
+            chosen[gone] = True
+            room.add(leaving.slot[gone], leaving.amounts[:, gone])
+            slots = np.flatnonzero(counts)
+            if len(slots):
+                placement.append((shape, slots, counts[slots]))
+                demand = situation.state.nodes.resolve(shape.demand)
+                room.free[np.ix_(demand.rows, slots)] -= np.outer(demand.amounts, counts[slots])
+        if sum(int(counts.sum()) for _, _, counts in placement) < self.most:
+            return None
+        return self._plan(placement, leaving, chosen)
+
+    def _cleared(self, leaving: Candidates) -> Plan | None:
+        """Upstream's way: place with everybody gone, then see who can stay."""
+        situation = self._situation
+        need = wanted(situation.members)
+        room = situation.room_without(leaving)
+        attempt = best_attempt(self._shapes, need, situation.state.nodes, self._trials(room))
+        placement = [(part.shape, part.slots, part.counts) for part in attempt.placed if part.total]
+        if attempt.total < self.most:
+            return None
+        used = np.unique(np.concatenate([slots for _, slots, _ in placement]))
+        chosen = np.isin(leaving.unit, leaving.unit[np.isin(leaving.slot, used)])
+        return self._plan(placement, leaving, chosen)
+
+    def _plan(self, placement: Placement, leaving: Candidates, chosen: Mask) -> Plan:
+        situation = self._situation
+        units = reprieve(situation, situation.room, placement, leaving, chosen)
+        victims = situation.victims(units)
+        members, names = situation.members, situation.state.nodes.names
+        places: list[tuple[str, str]] = []
+        for shape, slots, counts in placement:
+            where = [names[slot] for slot in slots.repeat(counts).tolist()]
+            places += zip(members.pending[shape].uids[: len(where)], where, strict=True)
+        return Plan(members.key, situation.priority, tuple(places), victims, _cost(victims))
+
+
+def _cost(victims: tuple[VictimUnit, ...]) -> Cost:
+    top = max((victim.unit.priority for victim in victims), default=-(2**31))
+    return Cost(
+        violations=sum(len(victim.pods) for victim in victims if victim.violates_budget),
+        top_priority=top,
+        priority_sum=sum((victim.unit.priority + int(LIFT)) * len(victim.pods) for victim in victims),
+        units=len(victims),
+        earliest=-min((victim.unit.created_seconds for victim in victims if victim.unit.priority == top), default=0.0),
+    )

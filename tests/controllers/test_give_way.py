@@ -1,0 +1,61 @@
+"""A Job that must give way is suspended behind our gate, and let in again when its pods have left."""
+
+from typing import Any
+
+import msgspec
+
+from api.constants import CONDITION_DISRUPTION_TARGET
+from api.meta import Condition
+from api.podgroup import PodGroup, PodGroupStatus
+from controllers.jobs.observed import Observed
+from controllers.jobs.patches import job_patch
+from controllers.jobs.plan import Rules, plan
+from controllers.jobs.steps import PatchJob, Step
+from controllers.operator import _same_but_status
+from providers.selection import standard_providers
+from tests.controllers.builders import GROUP_API_VERSION, GROUP_NAME, group, job, workload
+
+RULES = Rules(standard_providers(), GROUP_API_VERSION)
+
+
+def asked(status: str) -> PodGroup:
+    condition = Condition(CONDITION_DISRUPTION_TARGET, status, "PreemptionByScheduler")
+    return msgspec.structs.replace(group(), status=PodGroupStatus((condition,)))
+
+
+def steps(named: PodGroup, **settings: Any) -> tuple[Step, ...]:
+    seen = Observed(
+        job("train", group=GROUP_NAME, **settings), workloads=(workload(),), pod_groups=(named,), named_group=named
+    )
+    return plan(seen, RULES).steps
+
+
+def test_a_running_job_is_suspended_behind_the_gate() -> None:
+    assert steps(asked("True"), gated=False, started=True) == (PatchJob(close_gate=True),)
+    running = job("train", group=GROUP_NAME, gated=False)
+    operations = job_patch(running, PatchJob(close_gate=True), None)
+    changes = {each["path"]: each["value"] for each in operations if each["op"] != "test"}
+    assert changes["/spec/suspend"] is True
+    assert changes["/metadata/annotations/tutti.scheduler~1gate"] == "pod-group"
+
+
+def test_it_stays_suspended_until_its_pods_have_left() -> None:
+    assert steps(asked("True"), gated=True) == ()
+
+
+def test_then_it_is_resumed() -> None:
+    [step] = steps(asked("False"), gated=True)
+    assert isinstance(step, PatchJob)
+    assert step.open_gate
+
+
+def test_a_job_its_user_suspended_stays_so() -> None:
+    assert not any(
+        isinstance(step, PatchJob) and step.open_gate for step in steps(asked("False"), gated=False, suspended=True)
+    )
+
+
+def test_of_all_that_schedulers_write_into_a_groups_status_only_this_is_looked_at() -> None:
+    assert not _same_but_status(group(), asked("True"))
+    assert not _same_but_status(asked("True"), asked("False"))
+    assert _same_but_status(group(), asked("False"))

@@ -1,0 +1,127 @@
+"""What becomes of plans over time: one at a time, held, given up, ever more rarely."""
+
+import msgspec
+
+from scheduler.cycle.decide import decide
+from scheduler.preemption.campaign import Campaigns
+from scheduler.preemption.limits import Limits
+from scheduler.state.budgets import Budget, Budgets, BudgetSpec, BudgetStatus, Selector
+from tests.scheduler.core import build
+from tests.scheduler.core.world import World
+
+LIMITS = Limits(victim_deadline_seconds=60.0, initial_pause_seconds=10.0, max_pause_seconds=40.0)
+
+
+def full_world() -> tuple[World, Campaigns]:
+    """Two nodes with a low pod each; `new` wants one of them."""
+    world = World()
+    for number in range(2):
+        world.node(f"n{number}", cpu=1)
+        world.pod(f"low-{number}", on=f"n{number}", created=f"2026-01-01T00:00:0{number}Z")
+    world.pod("new", priority=5)
+    return world, Campaigns(world.state, LIMITS)
+
+
+def test_52_the_nominated_node_is_taken_even_if_another_becomes_free() -> None:
+    world, campaigns = full_world()
+    campaigns.look(build.pod_key("new"), 0.0)
+    world.node("n9", cpu=64)
+    world.pod_gone("low-1")
+    assert decide(world.state, build.pod_key("new")).bindings == (("uid-of-new", "n1"),)
+
+
+def test_a_free_place_is_taken_while_the_victim_still_leaves() -> None:
+    world, campaigns = full_world()
+    campaigns.look(build.pod_key("new"), 0.0)
+    world.node("n9", cpu=64)
+    assert decide(world.state, build.pod_key("new")).bindings == (("uid-of-new", "n9"),)
+
+
+def test_one_plan_at_a_time() -> None:
+    world, campaigns = full_world()
+    first = campaigns.look(build.pod_key("new"), 0.0)
+    assert first.plan is not None
+    again = campaigns.look(build.pod_key("new"), 30.0)
+    assert (again.plan, again.result) == (None, "waiting")
+    assert world.state.claims.of(build.pod_key("new")) is first.claim
+
+
+def test_after_the_deadline_another_victim_is_found_and_the_first_is_not_asked_again() -> None:
+    world, campaigns = full_world()
+    first = campaigns.look(build.pod_key("new"), 0.0)
+    assert first.plan is not None
+    world.pod("low-1", on="n1", deleted=True)
+    second = campaigns.look(build.pod_key("new"), 61.0)
+    assert second.plan is not None
+    assert [pod.name for pod in second.plan.pods] == ["low-0"]
+    assert second.given_up == (first.claim,)
+
+
+def test_plans_that_do_not_help_come_ever_more_rarely() -> None:
+    world, campaigns = full_world()
+    now, planned = 0.0, []
+    for step in range(2000):
+        now = step / 10
+        verdict = campaigns.look(build.pod_key("new"), now)
+        if verdict.plan is not None:
+            planned.append(now)
+            # Somebody else puts another pod on the node at once.
+            [victim] = verdict.plan.pods
+            world.pod_gone(victim.name)
+            world.pod(f"again-{step}", on=victim.node_name, created="2026-01-01T01:00:00Z")
+    assert planned == [0.0, 10.0, 30.0, 70.0, 110.0, 150.0, 190.0]
+
+
+def test_a_claim_whose_room_was_taken_by_somebody_more_important_is_void() -> None:
+    world, campaigns = full_world()
+    claim = campaigns.look(build.pod_key("new"), 0.0).claim
+    assert claim is not None
+    assert campaigns.obstacle(claim) is None
+    world.pod("boss", priority=9)
+    world.state.assume("uid-of-boss", "n1", 1e9)
+    assert "was taken" in str(campaigns.obstacle(claim))
+
+
+def test_a_claim_on_a_node_that_is_gone_is_void() -> None:
+    world, campaigns = full_world()
+    claim = campaigns.look(build.pod_key("new"), 0.0).claim
+    world.node_gone("n1")
+    assert claim is not None
+    assert campaigns.obstacle(claim) == "node n1 is gone"
+
+
+def test_a_claim_of_somebody_who_is_gone_is_void() -> None:
+    world, campaigns = full_world()
+    claim = campaigns.look(build.pod_key("new"), 0.0).claim
+    world.pod_gone("new")
+    assert claim is not None
+    assert campaigns.obstacle(claim) == "the preemptor is gone"
+
+
+def test_room_is_held_against_equals_and_not_against_those_above() -> None:
+    world, campaigns = full_world()
+    campaigns.look(build.pod_key("new"), 0.0)
+    world.pod_gone("low-1")
+    for name, priority, is_placed in (("below", 1, False), ("equal", 5, False), ("above", 9, True)):
+        world.pod(name, priority=priority)
+        decision = decide(world.state, build.pod_key(name))
+        assert bool(decision.bindings) is is_placed, name
+        assert decision.room_is_held is not is_placed
+
+
+def test_a_budget_is_spent_on_the_least_important_and_not_twice() -> None:
+    world = World()
+    pods = []
+    for number in range(3):
+        world.pod(f"low-{number}", on="n0")
+        record = world.state.pod(f"uid-of-low-{number}")
+        assert record is not None
+        pods.append(record)
+    budgets = Budgets()
+    selector = Selector(match_labels={"app": "web"})
+    metadata = build.pod("x").metadata
+    budgets.upsert(Budget(metadata, BudgetSpec(selector), BudgetStatus(disruptions_allowed=2)))
+    assert budgets.violators([(pod,) for pod in pods], []) == [False, False, False]
+    labelled = [msgspec.structs.replace(pod, labels={"app": "web"}) for pod in pods]
+    assert budgets.violators([(pod,) for pod in labelled], []) == [False, False, True]
+    assert budgets.violators([(pod,) for pod in labelled[1:]], labelled[:1]) == [False, True]

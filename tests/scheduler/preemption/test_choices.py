@@ -1,0 +1,164 @@
+"""Who leaves when there is a choice, one small cluster each."""
+
+from typing import Any
+
+from api.node import Node
+from api.podgroup import PodGroup
+from scheduler.preemption.plan import MINDS_OTHERS, NO_VICTIMS, ONGOING, Plan, Refusal
+from scheduler.preemption.search import search
+from scheduler.state.cluster import ClusterState
+from tests.scheduler.core import build
+
+PORT = [{"hostPort": 80, "containerPort": 80}]
+
+
+def state_of(*objects: Any) -> ClusterState:
+    state = ClusterState(frozenset({"tutti"}))
+    for made in objects:
+        match made:
+            case Node():
+                state.upsert_node(made)
+            case PodGroup():
+                state.upsert_group(made)
+            case _:
+                state.upsert_pod(made)
+    return state
+
+
+def searched(state: ClusterState, name: str = "new", **more: Any) -> Plan | Refusal:
+    members = state.item(build.group_key(name)) or state.item(build.pod_key(name))
+    assert members is not None
+    return search(state, members, **more)
+
+
+def leaving(found: Plan | Refusal) -> list[str]:
+    assert isinstance(found, Plan), found
+    return sorted(pod.name for pod in found.pods)
+
+
+def low(name: str, cpu: int = 1, on: str = "n0", **more: Any) -> Any:
+    return build.pod(name, cpu=cpu, on=on, **more)
+
+
+def test_a_lone_pod_goes_where_the_fewest_and_least_important_leave() -> None:
+    state = state_of(
+        *(build.node(f"n{number}", cpu=2) for number in range(3)),
+        low("a", on="n0"),
+        low("b", on="n0"),
+        low("c", 2, on="n1", priority=1),
+        low("d", 2, on="n2"),
+        build.pod("new", cpu=2, priority=5),
+    )
+    assert leaving(searched(state)) == ["d"]
+
+
+def test_of_equal_nodes_a_lone_pod_takes_the_one_whose_victim_started_last() -> None:
+    state = state_of(
+        build.node("n0", cpu=1),
+        build.node("n1", cpu=1),
+        low("older", on="n0", created="2026-01-01T00:00:00Z"),
+        low("younger", on="n1", created="2026-01-01T09:00:00Z"),
+        build.pod("new", priority=5),
+    )
+    assert leaving(searched(state)) == ["younger"]
+
+
+def test_few_whole_groups_leave_rather_than_parts_of_many() -> None:
+    nodes = [build.node(f"n{number}", cpu=2) for number in range(8)]
+    groups = [build.group(f"g{number}", 4, priority=0, leaves="all") for number in range(4)]
+    # Two groups share the first four nodes, two the others.
+    pods = [low(f"g{g}-{i}", on=f"n{i + 4 * (g // 2)}", group=f"g{g}") for g in range(4) for i in range(4)]
+    new = [
+        build.group("new", 4, priority=5),
+        *(build.pod(f"new-{i}", cpu=2, group="new", priority=5) for i in range(4)),
+    ]
+    found = searched(state_of(*nodes, *groups, *pods, *new))
+    assert isinstance(found, Plan)
+    assert {victim.unit.group.name for victim in found.victims if victim.unit.group} in ({"g0", "g1"}, {"g2", "g3"})
+    assert len(found.pods) == 8
+
+
+def test_members_that_differ_are_placed_together() -> None:
+    state = state_of(
+        build.node("n0", cpu=4),
+        build.node("n1", cpu=2),
+        low("a", 4, on="n0"),
+        low("b", 2, on="n1"),
+        build.group("new", 2, priority=5),
+        build.pod("new-0", cpu=3, group="new", priority=5),
+        build.pod("new-1", cpu=2, group="new", priority=5),
+    )
+    found = searched(state)
+    assert leaving(found) == ["a", "b"]
+    assert isinstance(found, Plan)
+    assert dict(found.places) == {"uid-of-new-0": "n0", "uid-of-new-1": "n1"}
+
+
+def test_the_holder_of_a_wanted_host_port_leaves() -> None:
+    state = state_of(
+        build.node("n0", cpu=8),
+        low("web", on="n0", ports=PORT),
+        low("other", on="n0"),
+        build.pod("new", priority=5, ports=PORT),
+    )
+    assert leaving(searched(state)) == ["web"]
+
+
+def test_a_group_that_no_node_selector_lets_in_evicts_nobody() -> None:
+    state = state_of(
+        build.node("n0", cpu=1), low("a"), build.pod("new", priority=5, spec={"nodeSelector": {"gpu": "yes"}})
+    )
+    assert isinstance(searched(state), Refusal)
+
+
+def test_pods_that_are_leaving_anyway_are_waited_for() -> None:
+    state = state_of(
+        build.node("n0", cpu=1),
+        build.node("n1", cpu=1),
+        low("dying", on="n0", deleted=True, priority=9),
+        low("living", on="n1"),
+        build.pod("new", priority=5),
+    )
+    assert searched(state) == Refusal(ONGOING, waits=True)
+    assert leaving(searched(state, overdue={"uid-of-dying"})) == ["living"]
+
+
+def test_a_group_with_a_member_on_its_way_to_a_node_is_not_taken_apart() -> None:
+    state = state_of(
+        build.node("n0", cpu=1),
+        build.node("n1", cpu=1),
+        build.group("v", 2, priority=0, leaves="all"),
+        low("v-0", on="n0", group="v"),
+        build.pod("v-1", group="v"),
+        build.pod("new", priority=5),
+    )
+    state.assume("uid-of-v-1", "n1", 1e9)
+    assert searched(state) == Refusal(NO_VICTIMS)
+
+
+def test_the_groups_priority_counts_not_its_pods() -> None:
+    state = state_of(
+        build.node("n0", cpu=1),
+        build.group("v", 1, priority=7),
+        low("v-0", group="v", priority=0),
+        build.pod("new", priority=5),
+    )
+    assert searched(state) == Refusal(NO_VICTIMS)
+
+
+def test_a_pod_that_claims_a_strangers_group_leaves_alone() -> None:
+    state = state_of(
+        build.node("n0", cpu=2),
+        build.group("v", 1, priority=0, leaves="all", owner="job-a"),
+        low("v-0", group="v", owner="job-a"),
+        low("stranger", group="v", owner="job-b", created="2026-01-03T00:00:00Z"),
+        build.pod("new", priority=5),
+    )
+    assert leaving(searched(state)) == ["stranger"]
+
+
+def test_nobody_leaves_for_pods_whose_place_depends_on_who_else_is_there() -> None:
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "x"}}}
+    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    state = state_of(build.node("n0", cpu=1), low("a"), build.pod("new", priority=5, spec={"affinity": affinity}))
+    assert searched(state) == Refusal(MINDS_OTHERS)

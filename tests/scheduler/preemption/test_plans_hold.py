@@ -1,0 +1,226 @@
+"""Whatever the cluster looks like: a plan is complete, feasible, minimal and touches nobody it must not touch."""
+
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from scheduler.preemption.plan import Plan, Refusal
+from scheduler.preemption.search import search
+from scheduler.state.cluster import ClusterState
+from scheduler.state.records import PodRecord
+from tests.scheduler.core import build
+
+MOST_UNITS = 12
+
+
+class Resident(NamedTuple):
+    """A pod that runs already; `gang` 0 stands for none."""
+
+    node: int
+    cpu: int
+    priority: int
+    gang: int
+    protected: bool
+
+
+class Case(NamedTuple):
+    """A cluster and a group that wants in."""
+
+    nodes: list[int]
+    residents: list[Resident]
+    gang_priorities: list[int]
+    gang_modes: list[str]
+    priority: int
+    size: int
+    need: int
+    cpu: int
+    racks: bool
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    nodes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=4))
+    resident = st.builds(
+        Resident,
+        st.integers(0, len(nodes) - 1),
+        st.integers(1, 3),
+        st.integers(0, 4),
+        st.integers(0, 2),
+        st.booleans(),
+    )
+    size = draw(st.integers(1, 4))
+    return Case(
+        nodes,
+        draw(st.lists(resident, max_size=MOST_UNITS)),
+        draw(st.lists(st.integers(0, 4), min_size=2, max_size=2)),
+        draw(st.lists(st.sampled_from(["all", "single"]), min_size=2, max_size=2)),
+        draw(st.integers(1, 4)),
+        size,
+        draw(st.integers(1, size)),
+        draw(st.integers(1, 4)),
+        draw(st.booleans()),
+    )
+
+
+def cluster(case: Case) -> ClusterState:
+    state = ClusterState(frozenset({"tutti"}))
+    for number, cpu in enumerate(case.nodes):
+        state.upsert_node(build.node(f"n{number}", cpu=cpu, labels={"rack": f"r{number % 2}"}))
+    for number in (1, 2):
+        state.upsert_group(
+            build.group(f"g{number}", 1, priority=case.gang_priorities[number - 1], leaves=case.gang_modes[number - 1])
+        )
+    for index, resident in enumerate(case.residents):
+        gang: dict[str, Any] = {"group": f"g{resident.gang}"} if resident.gang else {}
+        state.upsert_pod(
+            build.pod(
+                f"{'safe' if resident.protected else 'low'}-{index}",
+                cpu=resident.cpu,
+                on=f"n{resident.node}",
+                priority=resident.priority,
+                created=f"2026-01-01T00:{index:02}:00Z",
+                **gang,
+            )
+        )
+    topology: dict[str, Any] = {"topology": "rack"} if case.racks else {}
+    state.upsert_group(build.group("new", case.need, priority=case.priority, **topology))
+    for index in range(case.size):
+        state.upsert_pod(build.pod(f"new-{index}", cpu=case.cpu, group="new", priority=case.priority))
+    return state
+
+
+def protects(units: list[tuple[PodRecord, ...]]) -> list[bool]:
+    return [any(pod.name.startswith("safe") for pod in unit) for unit in units]
+
+
+def outcome(state: ClusterState, *, budgets: bool = True) -> Plan | Refusal:
+    members = state.item(build.group_key("new"))
+    assert members is not None
+    return search(state, members, protects if budgets else None)
+
+
+def units_below(case: Case) -> list[tuple[int, list[Resident], bool]]:
+    """(priority, pods, protected) of every unit that may be touched."""
+    found: list[tuple[int, list[Resident], bool]] = []
+    for number in (1, 2):
+        pods = [resident for resident in case.residents if resident.gang == number]
+        if pods and case.gang_modes[number - 1] == "all":
+            found.append((case.gang_priorities[number - 1], pods, any(pod.protected for pod in pods)))
+        elif pods:
+            found += [(case.gang_priorities[number - 1], [pod], pod.protected) for pod in pods]
+    found += [(pod.priority, [pod], pod.protected) for pod in case.residents if not pod.gang]
+    return [unit for unit in found if unit[0] < case.priority]
+
+
+def fits(case: Case, leaving: list[Resident], rack: int | None = None) -> int:
+    """How many of the new pods fit at best when these have left: equal pods, so a sum over nodes (of one rack)."""
+    gone = list(map(id, leaving))
+    free = list(case.nodes)
+    for resident in case.residents:
+        if id(resident) not in gone:
+            free[resident.node] -= resident.cpu
+    places = [max(cpu, 0) // case.cpu for cpu in free]
+    if rack is not None:
+        return min(case.size, sum(places[rack::2]))
+    if case.racks:
+        return min(case.size, max(sum(places[rack::2]) for rack in range(min(2, len(places)))))
+    return min(case.size, sum(places))
+
+
+def is_full(case: Case) -> bool:
+    """Whether there is anything to plan at all."""
+    return fits(case, []) < case.need
+
+
+EXHAUSTIVE = settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@EXHAUSTIVE
+@given(cases())
+def test_there_is_a_plan_exactly_when_leaving_units_make_room_for_enough(case: Case) -> None:
+    if not is_full(case):
+        return
+    everybody = [pod for _, pods, _ in units_below(case) for pod in pods]
+    most = fits(case, everybody)
+    found = outcome(cluster(case))
+    assert isinstance(found, Plan) == (most >= case.need)
+    if isinstance(found, Plan):
+        assert len(found.places) == most
+
+
+@EXHAUSTIVE
+@given(cases())
+def test_a_plan_is_feasible_whole_and_touches_lower_priorities_only(case: Case) -> None:
+    if not is_full(case):
+        return
+    state = cluster(case)
+    found = outcome(state)
+    if not isinstance(found, Plan):
+        return
+    leaving = {pod.uid for pod in found.pods}
+    free = {f"n{number}": cpu for number, cpu in enumerate(case.nodes)}
+    for index, resident in enumerate(case.residents):
+        uid = f"uid-of-{'safe' if resident.protected else 'low'}-{index}"
+        if uid not in leaving:
+            free[f"n{resident.node}"] -= resident.cpu
+    for _, node in found.places:
+        free[node] -= case.cpu
+    for node in {node for _, node in found.places}:
+        assert free[node] >= 0
+    assert len({uid for uid, _ in found.places}) == len(found.places)
+    for victim in found.victims:
+        assert victim.unit.priority < case.priority
+        if victim.unit.group is not None:
+            number = int(victim.unit.group.name[1:])
+            assert len(victim.pods) == sum(resident.gang == number for resident in case.residents)
+    if case.racks:
+        assert len({int(node[1:]) % 2 for _, node in found.places}) == 1
+
+
+@EXHAUSTIVE
+@given(cases())
+def test_giving_back_any_one_unit_breaks_the_plan(case: Case) -> None:
+    if not is_full(case):
+        return
+    found = outcome(cluster(case))
+    if not isinstance(found, Plan):
+        return
+    placed = [node for _, node in found.places]
+    for kept in found.victims:
+        stays = {pod.uid for pod in kept.pods}
+        leaving = {pod.uid for pod in found.pods} - stays
+        free = {f"n{number}": cpu for number, cpu in enumerate(case.nodes)}
+        for index, resident in enumerate(case.residents):
+            if f"uid-of-{'safe' if resident.protected else 'low'}-{index}" not in leaving:
+                free[f"n{resident.node}"] -= resident.cpu
+        for node in placed:
+            free[node] -= case.cpu
+        assert any(free[node] < 0 for node in placed), f"{kept} need not leave"
+
+
+@EXHAUSTIVE
+@given(cases())
+def test_no_lower_priority_suffices_and_no_budget_is_broken_without_need(case: Case) -> None:
+    if not is_full(case):
+        return
+    found = outcome(cluster(case))
+    if not isinstance(found, Plan):
+        return
+    broken, top = min(cheapest(case, rack, len(found.places)) for rack in ((0, 1) if case.racks else (None,)))
+    assert found.cost.top_priority == top
+    if not broken:
+        assert found.cost.violations == 0
+
+
+def cheapest(case: Case, rack: int | None, wanted: int) -> tuple[bool, int]:
+    """(budget broken, top priority) of the best choice of victims: in one domain the priority counts first."""
+    units = units_below(case)
+    best = (MOST_UNITS, True)
+    for size in range(len(units) + 1):
+        for chosen in combinations(units, size):
+            broken, worst = any(safe for _, _, safe in chosen), max((unit[0] for unit in chosen), default=0)
+            if (worst, broken) < best and fits(case, [pod for _, pods, _ in chosen for pod in pods], rack) >= wanted:
+                best = (worst, broken)
+    return best[1], best[0]

@@ -1,0 +1,144 @@
+"""What a Namespace and the configuration say where the Job says nothing."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from api.constants import DISRUPTION_MODE, ELASTIC, GATE, MANAGED, POLICY, PROVIDER, TOPOLOGY
+from api.errors import ConfigurationError
+from kube.process.settings import load_settings
+from providers.selection import standard_providers
+from tests.webhooks.builders import Object, job, owner, patched, request
+from webhooks.defaults import GangDefaults
+from webhooks.job_create import AdmissionRules, admit_new_job
+from webhooks.review import AS_IT_IS, Verdict
+from webhooks.settings import WebhooksSettings
+
+
+def admit(
+    new: Object, *, namespace: Mapping[str, str] | None = None, cluster: GangDefaults | None = None, **rules: Any
+) -> Verdict:
+    spaces = {"team": namespace or {}}
+    defaults = (cluster or GangDefaults()).annotations
+    found = AdmissionRules(
+        standard_providers(), defaults=defaults, namespace=lambda name: spaces.get(name, {}), **rules
+    )
+    verdict = admit_new_job(request(new), found)
+    again = admit_new_job(request(patched(new, verdict)), found)
+    assert again.patch == ()
+    return verdict
+
+
+def annotations(new: Object, verdict: Verdict) -> dict[str, str]:
+    found = dict(patched(new, verdict)["metadata"].get("annotations", {}))
+    found.pop(GATE, None)
+    return found
+
+
+def is_taken_in(new: Object, verdict: Verdict) -> bool:
+    return MANAGED in patched(new, verdict)["spec"]["template"].get("metadata", {}).get("labels", {})
+
+
+CLUSTER = GangDefaults(disruption_mode="single", topology="rack", elastic=True)
+
+
+def test_without_defaults_nothing_is_added() -> None:
+    assert annotations(job(), admit(job())) == {}
+
+
+def test_the_configuration_fills_what_the_job_leaves_out() -> None:
+    assert annotations(job(), admit(job(), cluster=CLUSTER)) == {
+        DISRUPTION_MODE: "single",
+        TOPOLOGY: "rack",
+        ELASTIC: "true",
+    }
+
+
+def test_the_namespace_comes_before_the_configuration_and_the_job_before_both() -> None:
+    new = job(annotations={ELASTIC: "false"})
+    found = annotations(new, admit(new, namespace={TOPOLOGY: "zone", ELASTIC: "true"}, cluster=CLUSTER))
+    assert found == {DISRUPTION_MODE: "single", TOPOLOGY: "zone", ELASTIC: "false"}
+
+
+@pytest.mark.parametrize("where", ["namespace", "cluster"])
+def test_gangs_can_be_made_a_choice(where: str) -> None:
+    opt_in: dict[str, Any] = (
+        {"namespace": {POLICY: "none"}} if where == "namespace" else {"cluster": GangDefaults(policy="none")}
+    )
+    verdict = admit(job(), **opt_in)
+    assert annotations(job(), verdict) == {POLICY: "none"}
+    assert not is_taken_in(job(), verdict)
+    assert patched(job(), verdict)["spec"]["suspend"] is False
+    chosen = job(annotations={POLICY: "gang"})
+    assert is_taken_in(chosen, admit(chosen, **opt_in))
+
+
+def test_a_namespace_opts_in_again_where_the_cluster_opts_out() -> None:
+    verdict = admit(job(), namespace={POLICY: "gang"}, cluster=GangDefaults(policy="none"))
+    assert is_taken_in(job(), verdict)
+
+
+def test_a_basic_default_leaves_out_what_needs_a_gang() -> None:
+    cluster = GangDefaults(policy="basic", disruption_mode="all", topology="rack")
+    verdict = admit(job(), cluster=cluster)
+    assert annotations(job(), verdict) == {POLICY: "basic", TOPOLOGY: "rack"}
+    assert "a default of the configuration was left out" in verdict.warnings[0]
+
+
+@pytest.mark.parametrize(
+    "new",
+    [job(indexed=False), job(parallelism=1, completions=1), job(owners=[owner("JobSet")])],
+    ids=["not indexed", "one pod", "of a parent"],
+)
+def test_a_default_makes_no_gang_of_a_job_that_is_none(new: Object) -> None:
+    assert admit(new, namespace={POLICY: "gang", TOPOLOGY: "zone"}, cluster=CLUSTER) == AS_IT_IS
+
+
+def test_a_broken_default_of_a_namespace_is_told_and_refuses_nobody() -> None:
+    verdict = admit(job(), namespace={TOPOLOGY: "no label key", PROVIDER: "nobody"})
+    assert is_taken_in(job(), verdict)
+    assert annotations(job(), verdict) == {}
+    assert len(verdict.warnings) == 2
+    assert all("a default of the namespace was left out" in warning for warning in verdict.warnings)
+
+
+def test_a_provider_of_the_namespace_takes_no_pods_from_a_scheduler_that_was_named() -> None:
+    new = job(scheduler_name="volcano")
+    assert admit(new, namespace={PROVIDER: "embedded"}) == AS_IT_IS
+
+
+def test_with_gang_jobs_switched_off_new_jobs_stay_plain() -> None:
+    assert admit(job(), gang_jobs=False) == AS_IT_IS
+    asked = job(annotations={POLICY: "gang"})
+    verdict = admit(asked, gang_jobs=False)
+    assert verdict.patch == ()
+    assert "gang Jobs are switched off" in verdict.warnings[0]
+
+
+def test_a_copy_of_a_gated_gang_runs_plain_once_gang_jobs_are_switched_off() -> None:
+    copied = job(annotations={GATE: "pod-group"}, template_labels={MANAGED: "embedded"}, suspend=True)
+    verdict = admit(copied, gang_jobs=False)
+    assert patched(copied, verdict)["spec"]["suspend"] is False
+    assert not is_taken_in(copied, verdict)
+
+
+def test_defaults_and_gates_are_settings() -> None:
+    given = {"defaults": {"policy": "none", "topology": "rack"}, "feature_gates": {"gangJobs": False}}
+    settings = load_settings(WebhooksSettings, None, **given)
+    assert settings.defaults.annotations == {POLICY: "none", TOPOLOGY: "rack"}
+    assert not settings.feature_gates.gang_jobs
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"defaults": {"topology": "no label"}}, "is not a label key"),
+        ({"defaults": {"policy": "gangs"}}, "defaults.policy"),
+        ({"feature_gates": {"gangjobs": False}}, "unknown setting 'feature_gates.gangjobs'"),
+        ({"job_integration": "both"}, "job_integration"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_refused_at_the_start(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigurationError, match=words):
+        load_settings(WebhooksSettings, None, **given)

@@ -1,0 +1,53 @@
+"""CREATE and UPDATE of a CronJob: settings that its Jobs could not be created with are refused where they are written.
+
+Each of its Jobs is a gang of its own and is admitted as one; without this, a mistake in the template would only show in an
+event of the CronJob at its next run.
+"""
+
+import msgspec
+
+from api.constants import POLICY
+from api.errors import InvalidGangSettings
+from api.gang import job_intent
+from api.job import Job, JobSpec
+from api.meta import NO_METADATA, Metadata
+from webhooks.job_scheduling import annotations_of
+from webhooks.review import AS_IT_IS, Request, Verdict, denied, new_object
+
+TEMPLATE = "spec.jobTemplate"
+
+
+class JobTemplate(msgspec.Struct, frozen=True):
+    """The template of a CronJob's Jobs."""
+
+    metadata: Metadata = NO_METADATA
+    spec: JobSpec = JobSpec()
+
+
+class CronJobSpec(msgspec.Struct, frozen=True, rename="camel"):
+    """`spec` of a CronJob, as far as it matters here."""
+
+    job_template: JobTemplate = JobTemplate()
+
+
+class CronJob(msgspec.Struct, frozen=True):
+    """A CronJob."""
+
+    spec: CronJobSpec = CronJobSpec()
+
+
+def validate_job_template(request: Request) -> Verdict:
+    """Refuses gang settings in the template that a Job would be refused for.
+
+    Raises:
+        Malformed: the request holds no CronJob.
+    """
+    template = new_object(request, CronJob)[1].spec.job_template
+    job = Job(metadata=template.metadata, spec=template.spec)
+    try:
+        if job.spec.scheduling is not None and job.metadata.annotation(POLICY) != "none":
+            annotations_of(job.spec.scheduling)
+        job_intent(job)
+    except InvalidGangSettings as error:
+        return denied(f"{TEMPLATE}.{error}")
+    return AS_IT_IS

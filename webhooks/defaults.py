@@ -1,0 +1,114 @@
+"""What a Job's namespace and the cluster say where the Job itself says nothing.
+
+The Job's own annotation comes first, then the one of its Namespace, then the configuration. What was decided is written on the
+Job: its group stays what it was made as when somebody changes a default, and the controllers need no second look. A default
+never makes a gang of a Job that is none by its shape; it says what such a Job is instead.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal
+
+import msgspec
+from pydantic import AfterValidator
+
+from api.constants import DISRUPTION_MODE, ELASTIC, POLICY, TOPOLOGY
+from api.errors import InvalidGangSettings, InvalidName
+from api.gang import GroupIntent, is_gang_shaped, job_intent
+from api.job import Job
+from api.meta import NO_METADATA, Metadata
+from api.names import check_label_key
+from kube.process.settings import StrictSettings
+
+Annotations = Mapping[str, str]
+
+_DEFAULTED: Final = (POLICY, DISRUPTION_MODE, TOPOLOGY, ELASTIC)
+
+
+def _label_key(value: str) -> str:
+    try:
+        return check_label_key(value, field="topology")
+    except InvalidName as error:
+        raise ValueError(str(error)) from error
+
+
+class Namespace(msgspec.Struct, frozen=True):
+    """A Namespace, as far as it says something about gangs."""
+
+    metadata: Metadata = NO_METADATA
+
+
+class GangDefaults(StrictSettings):
+    """The cluster's defaults; each stands for the annotation of that name on every Job that lacks it."""
+
+    policy: Literal["gang", "basic", "none"] | None = None
+    """What Jobs are that have the shape of a gang; None and `gang`: gangs."""
+
+    disruption_mode: Literal["all", "single"] | None = None
+    """How gangs are preempted; None: as a whole."""
+
+    topology: Annotated[str, AfterValidator(_label_key)] | None = None
+    """The node label inside one value of which gangs are placed; None: anywhere."""
+
+    elastic: bool | None = None
+    """Whether the size of a gang may change; None: it may not."""
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        """The defaults as a Namespace would carry them."""
+        elastic = None if self.elastic is None else str(self.elastic).lower()
+        values = (self.policy, self.disruption_mode, self.topology, elastic)
+        return {key: value for key, value in zip(_DEFAULTED, values, strict=True) if value is not None}
+
+
+class Filled(msgspec.Struct, frozen=True):
+    """Annotations to be added to a Job, and what to tell its user."""
+
+    annotations: dict[str, str]
+    warnings: tuple[str, ...] = ()
+
+
+def fill_in(job: Job, namespace: Annotations, cluster: Annotations) -> Filled:
+    """What the defaults add to a Job that has the shape of a gang or asks to be one.
+
+    A default of the namespace that makes the Job unusable is left out, with a warning: it is not the Job's user who can mend it.
+
+    Raises:
+        InvalidGangSettings: the Job's own annotations cannot be used.
+    """
+    own = job_intent(job)
+    if not isinstance(own, GroupIntent):
+        return Filled({})
+    added: dict[str, str] = {}
+    warnings: list[str] = []
+    for key in _DEFAULTED:
+        if job.metadata.annotation(key) is not None or (key == POLICY and not is_gang_shaped(job)):
+            continue
+        for source, values in (("the namespace", namespace), ("the configuration", cluster)):
+            value = values.get(key)
+            if value is None:
+                continue
+            problem = _problem(job, {**added, key: value})
+            if problem is None:
+                added[key] = value
+                break
+            warnings.append(f"a default of {source} was left out: {problem}")
+        if added.get(POLICY) == "none":
+            return Filled({POLICY: "none"}, tuple(warnings))
+    return Filled(added, tuple(warnings))
+
+
+def with_annotations(job: Job, annotations: Annotations) -> Job:
+    """The Job as it is with these annotations."""
+    merged = {**(job.metadata.annotations or {}), **annotations}
+    return msgspec.structs.replace(job, metadata=msgspec.structs.replace(job.metadata, annotations=merged))
+
+
+def _problem(job: Job, annotations: Annotations) -> str | None:
+    try:
+        intent = job_intent(with_annotations(job, annotations))
+    except InvalidGangSettings as error:
+        return str(error)
+    needless = (
+        isinstance(intent, GroupIntent) and intent.policy == "basic" and annotations.get(DISRUPTION_MODE) == "all"
+    )
+    return "it needs a gang" if needless else None
