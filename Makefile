@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint format run conformance bench controlplane clean
+.PHONY: help test demo cluster lint format run conformance bench controlplane clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +17,12 @@ $(READY): pyproject.toml hack/constraints.txt
 
 test: $(READY) ## run the test suite (no cluster needed)
 	$(BIN)/python -m pytest -n auto --ignore=tests/conformance $(ARGS)
+
+demo: $(READY) ## a cluster of its own, gangs on it, a live table; ARGS="--keep --manifests DIR"
+	$(BIN)/python -m localcluster.demo $(ARGS)
+
+cluster: $(READY) ## a small cluster to try things on with kubectl; ARGS="--nodes 20 --keep FOLDER"
+	$(BIN)/tutti cluster $(ARGS)
 
 run: $(READY) ## run Tutti against the cluster of KUBECONFIG=FILE, from outside
 	$(BIN)/tutti run $(if $(KUBECONFIG),--kubeconfig $(KUBECONFIG)) $(ARGS)

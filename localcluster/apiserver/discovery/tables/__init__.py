@@ -1,0 +1,1 @@
+"""Tables: what `kubectl get` prints, made by the server."""

@@ -1,0 +1,1 @@
+"""CustomResourceDefinitions: their own rules, the kinds they make, and their life from acceptance to removal."""

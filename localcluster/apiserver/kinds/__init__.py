@@ -1,0 +1,1 @@
+"""The kinds of objects that are built in, and what each demands."""

@@ -1,0 +1,200 @@
+"""The built-in kinds: names, scopes, and which rules are theirs."""
+
+from typing import Any
+
+from localcluster.apiserver.kinds.access import access_kinds
+from localcluster.apiserver.kinds.budgets import BudgetStrategy
+from localcluster.apiserver.kinds.cluster import NamespaceStrategy, NodeStrategy, PriorityClassStrategy
+from localcluster.apiserver.kinds.config import DataStrategy, LeaseStrategy
+from localcluster.apiserver.kinds.jobs.strategy import CronJobStrategy, JobStrategy
+from localcluster.apiserver.kinds.kind import KindInfo, Object
+from localcluster.apiserver.kinds.names import label_1035_problems, label_problems
+from localcluster.apiserver.kinds.plain import PlainStrategy
+from localcluster.apiserver.kinds.pods.strategy import PodStrategy
+from localcluster.apiserver.kinds.registry import Registry
+from localcluster.apiserver.kinds.typed import plain_strategy
+from localcluster.apiserver.kinds.workloads import ServiceStrategy, WorkloadStrategy
+
+STATUS = frozenset({"status"})
+SCALED = frozenset({"status", "scale"})
+ALL = ("all",)
+
+
+def register_builtin(registry: Registry) -> None:
+    """Serve all built-in kinds. Events and CRDs come with those who know their rules."""
+    for kind in [*_core(), *_workloads(), *_cluster(), *access_kinds()]:
+        registry.add(kind)
+
+
+def _path(*keys: str) -> Any:
+    def read(obj: Object) -> str:
+        value: Any = obj
+        for key in keys:
+            value = (value or {}).get(key)
+        if isinstance(value, bool):
+            return str(value).lower()
+        return "" if value is None else str(value)
+
+    return read
+
+
+_POD_FIELDS = {
+    "spec.nodeName": _path("spec", "nodeName"),
+    "spec.restartPolicy": _path("spec", "restartPolicy"),
+    "spec.schedulerName": _path("spec", "schedulerName"),
+    "spec.serviceAccountName": _path("spec", "serviceAccountName"),
+    "spec.hostNetwork": lambda obj: "true" if obj["spec"].get("hostNetwork") else "false",
+    "status.phase": _path("status", "phase"),
+    "status.podIP": _path("status", "podIP"),
+    "status.nominatedNodeName": _path("status", "nominatedNodeName"),
+}
+
+
+def _core() -> list[KindInfo]:
+    pod_parts = frozenset({"status", "binding", "eviction", "log"})
+    pod = PodStrategy("Pod", has_status=True, counts_generations=True)
+    namespace = NamespaceStrategy("Namespace", has_status=True, name_check=label_problems)
+    service = ServiceStrategy("Service", has_status=True, name_check=label_1035_problems)
+    quota = plain_strategy("ResourceQuota", has_status=True)
+    claim = plain_strategy("PersistentVolumeClaim", has_status=True)
+    volume = plain_strategy("PersistentVolume", has_status=True)
+    listing = ("create", "delete", "get", "list", "patch", "update", "watch")
+
+    def core(kind: str, plural: str, strategy: PlainStrategy, *short: str, **settings: Any) -> KindInfo:
+        return KindInfo("", "v1", kind, plural, strategy, short_names=short, **settings)
+
+    return [
+        core("ConfigMap", "configmaps", DataStrategy("ConfigMap"), "cm"),
+        core("LimitRange", "limitranges", plain_strategy("LimitRange"), "limits"),
+        core(
+            "Namespace",
+            "namespaces",
+            namespace,
+            "ns",
+            namespaced=False,
+            subresources=frozenset({"status", "finalize"}),
+            verbs=listing,
+            returns_deleted=True,
+            fields={"status.phase": _path("status", "phase")},
+        ),
+        core(
+            "Node",
+            "nodes",
+            NodeStrategy("Node", has_status=True),
+            "no",
+            namespaced=False,
+            subresources=STATUS,
+            fields={"spec.unschedulable": lambda obj: "true" if obj["spec"].get("unschedulable") else "false"},
+        ),
+        core(
+            "PersistentVolumeClaim", "persistentvolumeclaims", claim, "pvc", subresources=STATUS, returns_deleted=True
+        ),
+        core(
+            "PersistentVolume",
+            "persistentvolumes",
+            volume,
+            "pv",
+            namespaced=False,
+            subresources=STATUS,
+            returns_deleted=True,
+        ),
+        core(
+            "Pod", "pods", pod, "po", categories=ALL, subresources=pod_parts, fields=_POD_FIELDS, returns_deleted=True
+        ),
+        core("PodTemplate", "podtemplates", plain_strategy("PodTemplate"), returns_deleted=True),
+        core("ResourceQuota", "resourcequotas", quota, "quota", subresources=STATUS, returns_deleted=True),
+        core("Secret", "secrets", DataStrategy("Secret"), fields={"type": _path("type")}),
+        core(
+            "ServiceAccount",
+            "serviceaccounts",
+            plain_strategy("ServiceAccount"),
+            "sa",
+            subresources=frozenset({"token"}),
+            returns_deleted=True,
+        ),
+        core("Service", "services", service, "svc", categories=ALL, subresources=STATUS, returns_deleted=True),
+    ]
+
+
+def _workloads() -> list[KindInfo]:
+    def apps(kind: str, plural: str, short: str, parts: frozenset[str]) -> KindInfo:
+        strategy = WorkloadStrategy(kind, has_status=True, counts_generations=True)
+        return KindInfo("apps", "v1", kind, plural, strategy, short_names=(short,), categories=ALL, subresources=parts)
+
+    budget = BudgetStrategy("PodDisruptionBudget", has_status=True, counts_generations=True)
+    return [
+        KindInfo("apps", "v1", "ControllerRevision", "controllerrevisions", plain_strategy("ControllerRevision")),
+        apps("DaemonSet", "daemonsets", "ds", STATUS),
+        apps("Deployment", "deployments", "deploy", SCALED),
+        apps("ReplicaSet", "replicasets", "rs", SCALED),
+        apps("StatefulSet", "statefulsets", "sts", SCALED),
+        KindInfo(
+            "batch",
+            "v1",
+            "CronJob",
+            "cronjobs",
+            CronJobStrategy("CronJob", has_status=True, counts_generations=True),
+            short_names=("cj",),
+            categories=ALL,
+            subresources=STATUS,
+        ),
+        KindInfo(
+            "batch",
+            "v1",
+            "Job",
+            "jobs",
+            JobStrategy("Job", has_status=True, counts_generations=True),
+            categories=ALL,
+            subresources=STATUS,
+            orphans_by_default=True,
+            fields={"status.successful": lambda obj: str((obj.get("status") or {}).get("succeeded") or 0)},
+        ),
+        KindInfo(
+            "policy",
+            "v1",
+            "PodDisruptionBudget",
+            "poddisruptionbudgets",
+            budget,
+            short_names=("pdb",),
+            subresources=STATUS,
+            unconditional_update=False,
+        ),
+    ]
+
+
+def _cluster() -> list[KindInfo]:
+    lease = LeaseStrategy("Lease")
+    priority = PriorityClassStrategy("PriorityClass", counts_generations=True)
+    return [
+        KindInfo(
+            "coordination.k8s.io", "v1", "Lease", "leases", lease, create_on_update=True, unconditional_update=False
+        ),
+        KindInfo(
+            "scheduling.k8s.io",
+            "v1",
+            "PriorityClass",
+            "priorityclasses",
+            priority,
+            short_names=("pc",),
+            namespaced=False,
+        ),
+        KindInfo(
+            "storage.k8s.io",
+            "v1",
+            "StorageClass",
+            "storageclasses",
+            plain_strategy("StorageClass"),
+            short_names=("sc",),
+            namespaced=False,
+            returns_deleted=True,
+        ),
+        KindInfo(
+            "storage.k8s.io",
+            "v1",
+            "CSINode",
+            "csinodes",
+            plain_strategy("CSINode"),
+            namespaced=False,
+            returns_deleted=True,
+        ),
+    ]

@@ -1,0 +1,1 @@
+"""Pods, and pod templates inside other kinds."""

@@ -1,0 +1,1 @@
+"""Reading protobuf bodies: kubectl sends some requests in no other form."""

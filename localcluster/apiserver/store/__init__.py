@@ -1,0 +1,1 @@
+"""Objects, their versions, and who hears of changes."""

@@ -1,0 +1,1 @@
+"""What can be done with objects, one file per verb."""

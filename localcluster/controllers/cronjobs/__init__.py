@@ -1,0 +1,1 @@
+"""CronJobs: when the next Job is due, and what to do about the earlier ones."""

@@ -1,0 +1,1 @@
+"""Garbage collection by owner references: a graph of owners, and who deletes what because of it."""

@@ -1,0 +1,196 @@
+"""The Job controller: follows Jobs and their pods, looks at one Job at a time, and carries out what follows.
+
+A look decides nothing until all earlier writes for that Job are visible (`awaited`), so a stale view never makes a pod
+twice. What it keeps in memory (failures in a row) is what the stock controller keeps there too.
+"""
+
+import asyncio
+import random as randomness
+from collections.abc import Callable
+from typing import Final
+
+from api.meta import controller_of
+from kube.cache.decoding import ListDecoder
+from kube.cache.informer import Change, Informer
+from kube.cache.workqueue import WorkQueue
+from kube.client.client import Client
+from kube.client.errors import Conflict
+from kube.client.events import EventRecorder
+from kube.client.resources import JOBS, PODS
+from localcluster.controllers.documents import Whole, WholeDecoder
+from localcluster.controllers.jobs.assess import assess
+from localcluster.controllers.jobs.awaited import Awaited
+from localcluster.controllers.jobs.backoff import BASE_SECONDS, Failures
+from localcluster.controllers.jobs.conclude import farewell, note, settle
+from localcluster.controllers.jobs.hands import Hands
+from localcluster.controllers.jobs.model import CONTROLLER_UID_LABEL, Job
+from localcluster.controllers.jobs.orphans import release_orphan
+from localcluster.controllers.jobs.plan import plan_pods
+from localcluster.controllers.jobs.pods import Pod
+from localcluster.controllers.jobs.ttl import delete_expired, seconds_left
+from localcluster.controllers.times import Now
+
+WORKERS: Final = 8
+BATCH_SECONDS: Final = 0.1
+"""Changes of pods are looked at together after so long: a Job of a thousand pods is not looked at a thousand times."""
+
+LOOK_AGAIN_SECONDS: Final = 1.0
+
+Key = tuple[str, str]
+
+
+class JobController:
+    """Runs Jobs until cancelled."""
+
+    def __init__(
+        self,
+        client: Client,
+        recorder: EventRecorder,
+        *,
+        now: Now,
+        clock: Callable[[], float],
+        random: randomness.Random,
+        backoff_seconds: float = BASE_SECONDS,
+    ) -> None:
+        self._client = client
+        self._now = now
+        self._clock = clock
+        self._backoff_seconds = backoff_seconds
+        self._hands = Hands(client, recorder)
+        self._awaited: dict[str, Awaited] = {}
+        self._failures: dict[str, Failures] = {}
+        self.jobs = Informer[Whole[Job]](client, JOBS, WholeDecoder(Job), clock=clock, random=random)
+        self.pods = Informer[Pod](
+            client,
+            PODS,
+            ListDecoder(Pod),
+            label_selector=CONTROLLER_UID_LABEL,
+            indexers={"job": lambda pod: (_job_uid(pod),)},
+            clock=clock,
+            random=random,
+        )
+        self._queue = WorkQueue[Key](self._look, workers=WORKERS, clock=clock, random=random)
+        self._orphans = WorkQueue[Key](self._look_at_orphan, workers=WORKERS, clock=clock, random=random)
+        self._expiring = WorkQueue[Key](self._look_at_age, workers=2, clock=clock, random=random)
+        self.jobs.add_handler(self._job_changed)
+        self.pods.add_handler(self._pod_changed)
+
+    async def run(self) -> None:
+        """Runs the informers, then the queues."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.jobs.run())
+            tasks.create_task(self.pods.run())
+            await self.jobs.synced.wait()
+            await self.pods.synced.wait()
+            for queue in (self._queue, self._orphans, self._expiring):
+                tasks.create_task(queue.run())
+
+    # --- what to look at ---------------------------------------------------------------------------------------------
+
+    def _job_changed(self, change: Change[Whole[Job]]) -> None:
+        whole = change.new or change.old
+        if whole is None:
+            return
+        key = whole.metadata.key
+        self._queue.add(key)
+        if whole.view.spec.ttl_seconds_after_finished is not None:
+            self._expiring.add(key)
+        if change.new is None:
+            self._forget(whole.metadata.uid)
+        if change.new is None or whole.view.is_finished:
+            for pod in self.pods.store.by_index("job", whole.metadata.uid):
+                self._orphans.add(pod.metadata.key)
+
+    def _pod_changed(self, change: Change[Pod]) -> None:
+        pod = change.new or change.old
+        owner = controller_of(pod.metadata) if pod is not None else None
+        if pod is None or owner is None or owner.kind != JOBS.kind:
+            return
+        self._queue.add_after((pod.metadata.namespace, owner.name), BATCH_SECONDS)
+        job = self.jobs.store.by_uid(owner.uid)
+        if pod.is_tracked and (job is None or job.view.is_finished):
+            self._orphans.add(pod.metadata.key)
+
+    def _forget(self, uid: str) -> None:
+        self._awaited.pop(uid, None)
+        self._failures.pop(uid, None)
+
+    # --- one Job -----------------------------------------------------------------------------------------------------
+
+    async def _look(self, key: Key) -> float | None:
+        whole = self.jobs.store.get(*key)
+        if whole is None or not whole.view.is_ours:
+            return None
+        uid = whole.metadata.uid
+        if whole.view.is_finished:
+            self._forget(uid)
+            return None
+        awaited = self._awaited.setdefault(uid, Awaited())
+        if awaited.is_unsure:
+            await self._find_unknown(whole.view, awaited)
+        pods = {pod.metadata.uid: pod for pod in self.pods.store.by_index("job", uid)}
+        if not awaited.is_met(whole.metadata.resource_version, pods, self._clock()):
+            return LOOK_AGAIN_SECONDS
+        try:
+            return await self._act(whole, list(pods.values()), awaited)
+        except Conflict:
+            return BATCH_SECONDS  # the Job changed under our hands: its new version is on its way here
+
+    async def _act(self, whole: Whole[Job], pods: list[Pod], awaited: Awaited) -> float | None:
+        job, now = whole.view, self._now()
+        seen = assess(job, pods, self._failures.get(job.metadata.uid, Failures()), now)
+        plan = plan_pods(seen, now, backoff_seconds=self._backoff_seconds)
+        awaited.since = self._clock()
+        outcome = await self._hands.carry_out(whole.document, plan, awaited)
+        noted = note(seen, outcome.handled, now)
+        document = whole.document
+        if noted.status != job.status:
+            document = await self._hands.write_status(document, noted.status)
+            awaited.version = int(document["metadata"]["resourceVersion"])
+        for happening in noted.happenings:
+            self._hands.tell(job, happening)
+        self._failures[job.metadata.uid] = seen.failures
+        released, error = await self._hands.release(noted.release, awaited)
+        tracked = {pod.metadata.uid for pod in seen.pods if pod.is_tracked} - released
+        settled = settle(noted, tracked, self._now())
+        if settled != noted.status:
+            document = await self._hands.write_status(document, settled)
+            awaited.version = int(document["metadata"]["resourceVersion"])
+            if settled.holds("Complete") or settled.holds("Failed"):
+                for happening in farewell(noted.ending) if noted.ending else ():
+                    self._hands.tell(job, happening)
+        if outcome.error or error:
+            raise outcome.error or error or AssertionError
+        return plan.again_seconds if noted.is_all else 0.0
+
+    async def _find_unknown(self, job: Job, awaited: Awaited) -> None:
+        """Reads the Job's pods from the server, so that one whose creation was not confirmed is waited for."""
+        selector = f"{CONTROLLER_UID_LABEL}={job.metadata.uid}"
+        found = await self._client.list(PODS, job.metadata.namespace, label_selector=selector)
+        awaited.born |= {pod["metadata"]["uid"] for pod in found["items"]}
+        awaited.since = self._clock()
+        awaited.is_unsure = False
+
+    # --- what is left of a Job ---------------------------------------------------------------------------------------
+
+    async def _look_at_orphan(self, key: Key) -> float | None:
+        pod = self.pods.store.get(*key)
+        owner = controller_of(pod.metadata) if pod is not None else None
+        if pod is not None and owner is not None:
+            await release_orphan(self._client, pod, self.jobs.store.by_uid(owner.uid), owner.name, owner.uid)
+        return None
+
+    async def _look_at_age(self, key: Key) -> float | None:
+        whole = self.jobs.store.get(*key)
+        left = seconds_left(whole.view, self._now()) if whole is not None else None
+        if whole is None or left is None:
+            return None
+        if left > 0:
+            return left
+        await delete_expired(self._client, whole.view)
+        return None
+
+
+def _job_uid(pod: Pod) -> str:
+    owner = controller_of(pod.metadata)
+    return owner.uid if owner is not None and owner.kind == JOBS.kind else ""

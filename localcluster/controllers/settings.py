@@ -1,0 +1,40 @@
+"""Which stand-ins run, and how they wait."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from api.errors import ConfigurationError
+
+NAMES: Final = ("job", "cronjob", "garbage", "namespace", "nodeless", "serviceaccount", "scheduler")
+"""The stand-ins: Jobs and their lifetimes, CronJobs, garbage collection, namespace deletion, pods whose node is gone,
+the service account `default` of each namespace, and the scheduler of ordinary pods."""
+
+
+@dataclass(frozen=True, slots=True)
+class StandInSettings:
+    """Settings of the stand-ins.
+
+    Attributes:
+        names: which of them run.
+        backoff_seconds: a Job's wait after the first failed pod.
+        kubelet: whether the pods of hollow nodes are run by this process too.
+    """
+
+    names: tuple[str, ...] = NAMES
+    backoff_seconds: float = 10.0
+    kubelet: bool = False
+
+
+def parse_names(text: str) -> tuple[str, ...]:
+    """`job,garbage` or `*`.
+
+    Raises:
+        ConfigurationError: a name nobody has.
+    """
+    if text == "*":
+        return NAMES
+    names = tuple(part.strip() for part in text.split(",") if part.strip())
+    unknown = [name for name in names if name not in NAMES]
+    if unknown:
+        raise ConfigurationError(f"--only: unknown: {', '.join(unknown)}; there are {', '.join(NAMES)}")
+    return names

@@ -1,0 +1,1 @@
+"""`make demo`: gangs seen to wait, to say why, and to start together, on a cluster of this machine."""

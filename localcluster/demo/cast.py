@@ -1,0 +1,101 @@
+"""The Jobs that the demo plays, and manifests of other people made fit for a cluster that runs pods by the clock. Pure."""
+
+import copy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from api.errors import ConfigurationError
+from kube.client.errors import one_line
+from localcluster.lifecycle import RUN_SECONDS
+
+NAMESPACE: Final = "default"
+FITS: Final = "ensemble"
+WAITS: Final = "orchestra"
+ORDINARY: Final = "errands"
+SAMPLE_SECONDS: Final = "6"
+"""How long pods of others' manifests run, in seconds, unless those say it themselves."""
+
+Manifest = dict[str, Any]
+
+
+def fitting_gang(size: int) -> Manifest:
+    """A gang that fits on the demo's nodes as they are."""
+    return _job(FITS, cpu="2", seconds=8, completionMode="Indexed", completions=size, parallelism=size)
+
+
+def waiting_gang(size: int) -> Manifest:
+    """A gang of pods of which a node takes only one."""
+    return _job(WAITS, cpu="5", seconds=5, completionMode="Indexed", completions=size, parallelism=size)
+
+
+def ordinary_job() -> Manifest:
+    """A Job that is no gang: its pods start whenever there is room for one."""
+    return _job(ORDINARY, cpu="100m", seconds=1, completions=4, parallelism=2)
+
+
+def load_manifests(folder: Path) -> list[Manifest]:
+    """All objects of the YAML files in a folder, in the order of their names, each told how long its pods run.
+
+    Raises:
+        ConfigurationError: there is no such folder, or a file is no YAML.
+    """
+    if not folder.is_dir():
+        raise ConfigurationError(f"--manifests: {folder} is no folder")
+    found: list[Manifest] = []
+    for file in sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")]):
+        if file.stem == "kustomization":
+            continue
+        try:
+            documents = list(yaml.safe_load_all(file.read_text(encoding="utf-8")))
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            raise ConfigurationError(f"{file} cannot be read as YAML: {one_line(str(error))}") from error
+        found += [timed(document) for document in _objects(documents)]
+    return found
+
+
+def timed(manifest: Manifest) -> Manifest:
+    """The object with an end for its pods: hollow nodes would run them for ever."""
+    changed = copy.deepcopy(manifest)
+    for holder in _pod_like(changed):
+        annotations = holder.setdefault("metadata", {}).setdefault("annotations", {})
+        annotations.setdefault(RUN_SECONDS, SAMPLE_SECONDS)
+    return changed
+
+
+def _objects(documents: list[Any]) -> Iterator[Manifest]:
+    for document in documents:
+        if not isinstance(document, dict) or "kind" not in document:
+            continue
+        if document["kind"] == "List":
+            yield from _objects(document.get("items") or [])
+        else:
+            yield document
+
+
+def _pod_like(manifest: Manifest) -> Iterator[Manifest]:
+    """The object itself when it is a pod, else its pod templates."""
+    if manifest["kind"] == "Pod":
+        yield manifest
+        return
+    spec = manifest.get("spec") or {}
+    if manifest["kind"] == "CronJob":
+        spec = (spec.get("jobTemplate") or {}).get("spec") or {}
+    if isinstance(spec.get("template"), dict):
+        yield spec["template"]
+
+
+def _job(name: str, *, cpu: str, seconds: float, **spec: Any) -> Manifest:
+    container = {"name": "player", "image": "busybox:1.37", "resources": {"requests": {"cpu": cpu, "memory": "64Mi"}}}
+    template = {
+        "metadata": {"annotations": {RUN_SECONDS: f"{seconds:g}"}},
+        "spec": {"restartPolicy": "Never", "containers": [container]},
+    }
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": {**spec, "template": template},
+    }

@@ -1,0 +1,1 @@
+"""Tests of discovery, OpenAPI, tables and events of the embedded API server."""
