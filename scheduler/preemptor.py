@@ -192,6 +192,7 @@ def _worded(decision: Decision, message: str) -> Decision:
         return msgspec.structs.replace(
             decision, condition_message=said, failures=tuple((uid, said) for uid, _ in decision.failures)
         )
-    said = f"{decision.condition_message}, pod group preemption: {message}"
+    refusal = decision.condition_message.removesuffix(".")
+    said = f"{refusal}, pod group preemption: {message}"
     failures = ((uid, f"{_OF_GROUP}{said}" if text.startswith(_OF_GROUP) else text) for uid, text in decision.failures)
     return msgspec.structs.replace(decision, condition_message=said, failures=tuple(failures))
