@@ -26,6 +26,7 @@ from kube.groups.group_api import GroupAPI
 from kube.process.health import HealthServer
 from kube.process.lease import Elector
 from kube.process.run import EXIT_LEASE_LOST, EXIT_OK, preflight
+from scheduler.families import FAMILIES
 from scheduler.reporting.metrics import SchedulerMetrics
 from scheduler.settings import SchedulerSettings
 from scheduler.wiring import Scheduler, Surroundings, build_scheduler
@@ -98,7 +99,7 @@ def _writer(
 
 async def _check_rights(client: Client, group_api: GroupAPI) -> None:
     """One small read of everything we follow, so that a missing right ends the start instead of being retried for ever."""
-    needed: tuple[Resource, ...] = (NODES, NAMESPACES, PODS, POD_DISRUPTION_BUDGETS, group_api.pod_groups)
+    needed: tuple[Resource, ...] = (NODES, NAMESPACES, PODS, POD_DISRUPTION_BUDGETS, *FAMILIES, group_api.pod_groups)
     for resource in needed:
         await client.request_json("GET", resource.path(), params={"limit": "1"})
 

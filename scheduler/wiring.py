@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from api.namespace import Namespace
 from api.node import Node
@@ -16,6 +17,7 @@ from kube.client.events import EventRecorder
 from kube.client.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, PODS
 from kube.groups.group_api import GroupAPI
 from scheduler.assumptions import Assumptions
+from scheduler.families import FAMILIES, family_informers
 from scheduler.ingest import Ingest
 from scheduler.loop import Pace, SchedulingLoop, Waker
 from scheduler.preemption.campaign import Campaigns
@@ -75,6 +77,7 @@ class Scheduler:
     groups: Informer[PodGroup]
     budgets: Informer[Budget]
     namespaces: Informer[Namespace]
+    families: tuple[Informer[Any], ...]
     loop: SchedulingLoop
     lanes: WriteLanes
     recorder: EventRecorder
@@ -82,9 +85,9 @@ class Scheduler:
     state: ClusterState
 
     @property
-    def early(self) -> tuple[Informer[Node], Informer[PodGroup], Informer[Budget], Informer[Namespace]]:
+    def early(self) -> tuple[Informer[Any], ...]:
         """What is followed from the start, the lease held or not."""
-        return (self.nodes, self.groups, self.budgets, self.namespaces)
+        return (self.nodes, self.groups, self.budgets, self.namespaces, *self.families)
 
     @property
     def is_synced(self) -> bool:
@@ -145,6 +148,7 @@ def build_scheduler(given: Surroundings) -> Scheduler:
         groups=groups,
         budgets=budgets,
         namespaces=namespaces,
+        families=family_informers(given.reader, core.state.default_spreads),
         loop=_loop(given, core, writes, reporter, preemptor if given.settings.preemption else None),
         lanes=writes.lanes,
         recorder=writes.recorder,
@@ -282,6 +286,8 @@ def _export(metrics: SchedulerMetrics, scheduler: Scheduler, queue: Queue) -> No
     metrics.follow_silence("podgroups", scheduler.groups.last_heard_seconds)
     metrics.follow_silence("poddisruptionbudgets", scheduler.budgets.last_heard_seconds)
     metrics.follow_silence("namespaces", scheduler.namespaces.last_heard_seconds)
+    for resource, informer in zip(FAMILIES, scheduler.families, strict=True):
+        metrics.follow_silence(resource.plural, informer.last_heard_seconds)
     metrics.follow_queue(tuple(queue.depths()), queue.depths)
     metrics.follow_objects("pods", lambda: scheduler.state.pods_total)
     metrics.follow_objects("nodes", lambda: scheduler.state.nodes_total)

@@ -13,6 +13,7 @@ from scheduler.state.members import Members
 from scheduler.state.neighbours import pairs
 from scheduler.state.rules import NodeRules
 from scheduler.state.shapes import Shape
+from scheduler.state.spreads import Spread
 
 
 class Muster:
@@ -41,7 +42,7 @@ def minds_others(state: ClusterState, members: Members) -> bool:
 def muster(state: ClusterState, members: Members) -> Muster:
     """The pending members of an item."""
     if not minds_others(state, members):
-        return Muster({shape: waiting.uids for shape, waiting in members.pending.items()})
+        return _by_shape(state, members)
     for shape in members.pending:
         state.neighbours.learn(_keys(shape.rules))
     parts: dict[Shape, list[str]] = {}
@@ -55,15 +56,36 @@ def muster(state: ClusterState, members: Members) -> Muster:
             part = shape if len(looks) == 1 else shape.variant()
             parts[part] = uids
             parties[part] = Party(members.key.namespace, pairs(labels))
-    if not any(shape.rules.looks_at_pods for shape in parts) and not any(
-        state.neighbours.holds_on(*party) for party in set_of(parties)
-    ):
+    defaults = _defaults(state, parts)
+    is_minded = any(shape.rules.looks_at_pods for shape in parts) or any(
+        state.neighbours.holds_on(*party) for party in _distinct(parties)
+    )
+    if not is_minded and not defaults:
         return Muster({shape: waiting.uids for shape, waiting in members.pending.items()})
-    return Muster(parts, Relations(state.nodes, state.neighbours, parties))
+    return Muster(parts, Relations(state.nodes, state.neighbours, parties, defaults))
 
 
-def set_of(parties: Mapping[Shape, Party]) -> list[Party]:
-    """The parties, each once."""
+def _by_shape(state: ClusterState, members: Members) -> Muster:
+    parts = {shape: waiting.uids for shape, waiting in members.pending.items()}
+    defaults = _defaults(state, parts)
+    if not defaults:
+        return Muster(parts)
+    unseen = Party(members.key.namespace, {})
+    return Muster(parts, Relations(state.nodes, state.neighbours, dict.fromkeys(parts, unseen), defaults))
+
+
+def _defaults(state: ClusterState, parts: Mapping[Shape, Sequence[str]]) -> dict[Shape, tuple[Spread, ...]]:
+    """Default constraints, as the first pod of each shape has them: Services do not tell equal members of a gang apart."""
+    found: dict[Shape, tuple[Spread, ...]] = {}
+    for shape, uids in parts.items():
+        pod = state.pod(uids[0])
+        spreads = state.default_spreads.of(pod) if pod and not shape.rules.spreads else ()
+        if spreads:
+            found[shape] = spreads
+    return found
+
+
+def _distinct(parties: Mapping[Shape, Party]) -> list[Party]:
     found = {tuple(party.labels.items()): party for party in parties.values()}
     return list(found.values())
 

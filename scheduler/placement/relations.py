@@ -96,8 +96,16 @@ class Stance:
 class Relations:
     """The stances of some shapes, and what a pod of each does to all places."""
 
-    def __init__(self, nodes: NodeTable, neighbours: Neighbours, parties: Mapping[Shape, Party]) -> None:
+    def __init__(
+        self,
+        nodes: NodeTable,
+        neighbours: Neighbours,
+        parties: Mapping[Shape, Party],
+        defaults: Mapping[Shape, tuple[Spread, ...]] | None = None,
+    ) -> None:
+        """`defaults` are soft constraints of shapes that state none; they count pods that run, not the members."""
         self._nodes: Final = nodes
+        self._defaults: Final = defaults or {}
         self._neighbours: Final = neighbours
         self._parties: Final = parties
         self.places: Final[list[Place]] = []
@@ -144,6 +152,8 @@ class Relations:
         self._wishes(stance, bonds, party, holds)
         if shape.rules.spreads:
             self._spreads(stance, shape, party)
+        for spread in self._defaults.get(shape, ()):
+            stance.soft.append(Even(spread, *self._soft_place(spread, shape, self._nodes.alive), counts_itself=False))
         return stance
 
     def _own_terms(self, stance: Stance, bonds: Bonds, party: Party) -> None:
@@ -248,17 +258,21 @@ class Relations:
         labelled = self._labelled(hard)
         for spread in hard:
             at, values = self._spread_place(spread, shape.rules, labelled)
+            self._note_effects(at, spread.query)
             stance.even.append(Even(spread, at, values, spread.selector.matches(party.labels)))
         if not soft:
             return
         labelled = self._labelled(soft)
         stance.soft_nodes = labelled
         for spread in soft:
-            if spread.key == HOSTNAME:
-                at, values = self._per_node(spread), np.empty(0, dtype=np.intp)
-            else:
-                at, values = self._spread_place(spread, shape.rules, labelled)
+            at, values = self._soft_place(spread, shape, labelled)
+            self._note_effects(at, spread.query)
             stance.soft.append(Even(spread, at, values, counts_itself=False))
+
+    def _soft_place(self, spread: Spread, shape: Shape, labelled: NDArray[np.bool_]) -> tuple[int, NDArray[np.intp]]:
+        if spread.key == HOSTNAME:
+            return self._per_node(spread), np.empty(0, dtype=np.intp)
+        return self._spread_place(spread, shape.rules, labelled)
 
     def _labelled(self, spreads: Iterable[Spread]) -> NDArray[np.bool_]:
         labelled = self._nodes.alive.copy()
@@ -276,7 +290,6 @@ class Relations:
             codes = column.codes
             sums = self._by_value(codes, len(column.values), spread.query, eligible)
             at = self._add(Place(codes, sums, eligible))
-            self._note_effects(at, spread.query)
             values = np.flatnonzero(np.bincount(codes[eligible], minlength=1))
             found = self._spread[spread, rules] = (at, values)
         return found
@@ -284,9 +297,7 @@ class Relations:
     def _per_node(self, spread: Spread) -> int:
         codes = np.arange(1, self._nodes.slots + 1, dtype=np.int32)
         codes[self._nodes.label_column(spread.key).codes == 0] = 0
-        at = self._add(Place(codes, self._by_value(codes, len(codes) + 1, spread.query)))
-        self._note_effects(at, spread.query)
-        return at
+        return self._add(Place(codes, self._by_value(codes, len(codes) + 1, spread.query)))
 
     def _counting(self, spread: Spread, rules: NodeRules) -> NDArray[np.bool_]:
         if rules not in self._accepting:

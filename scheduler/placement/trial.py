@@ -128,7 +128,9 @@ class Trial:
             fine = fine[~busy]
         found.update(shortages(self._free, self._nodes.resolve(shape.demand), self._nodes.resources, fine))
         if self.company is not None:
-            found.update(self.company.reasons(shape, np.isin(self.company.slots, fine[self.room_on(shape, fine) > 0])))
+            with_room = np.isin(self.company.slots, fine[self.room_on(shape, fine) > 0])
+            for reason, count in self.company.reasons(shape, with_room):
+                found[reason] = found.get(reason, 0) + count
         return found
 
     # --- pod by pod --------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from api.podgroup import PodGroup
 from scheduler.placement.fits import FitCache
 from scheduler.state.budgets import Budgets
 from scheduler.state.claims import Claims
+from scheduler.state.default_spreads import DefaultSpreads
 from scheduler.state.errors import UnknownPod
 from scheduler.state.members import Members, Standing
 from scheduler.state.neighbours import Neighbours
@@ -53,6 +54,7 @@ class ClusterState:
         self._assumed: dict[str, Assumption] = {}
         tenants: dict[str, dict[str, PodRecord]] = {}
         self.neighbours: Final = Neighbours(self.nodes, tenants)
+        self.default_spreads: Final = DefaultSpreads()
         self._occupancy = Occupancy(self.nodes, self.ports, self.neighbours, tenants)
         self._claims: dict[tuple[str, str], Members] = {}
         self._lone: dict[str, Members] = {}

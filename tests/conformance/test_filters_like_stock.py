@@ -36,6 +36,9 @@ class Stage:
 
     def set_up(self) -> None:
         self._api.create("namespaces", {"metadata": {"name": self.other, "labels": {"team": "red"}}})
+        for index, chosen in enumerate(self._case.services):
+            body = {"metadata": {"name": f"service-{index}"}, "spec": {"selector": chosen, "ports": [{"port": 80}]}}
+            self._api.create("services", body, self.namespace)
         for index in range(len(self._case.machines)):
             self._add_node(index)
         for index, one in enumerate(self._case.running):

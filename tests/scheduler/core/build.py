@@ -41,7 +41,8 @@ def pod(name: str, *, cpu: int | str = 1, group: str = "", on: str = "", **more:
     """A pod that asks for CPU; `group` is the PodGroup it names, `on` its node.
 
     `more`: `uid`, `priority`, `preemption_policy`, `scheduler`, `gates`, `phase`, `deleted`, `owner` (UID of its controller),
-    `managed`, `created`, `labels`, `requests` (instead of cpu), `ports` and `spec` (any further fields).
+    `managed`, `created`, `labels`, `controller` (kind and name), `requests` (instead of cpu), `ports` and `spec` (further
+    fields).
     """
     annotations = {POD_GROUP: group} if group else {}
     requests = more.get("requests", {"cpu": str(cpu)} if cpu else {})
@@ -58,6 +59,11 @@ def pod(name: str, *, cpu: int | str = 1, group: str = "", on: str = "", **more:
     if more.get("owner"):
         metadata["ownerReferences"] = [
             {"apiVersion": "batch/v1", "kind": "Job", "name": "job", "uid": more["owner"], "controller": True}
+        ]
+    if more.get("controller"):
+        kind, owner = more["controller"]
+        metadata["ownerReferences"] = [
+            {"apiVersion": "apps/v1", "kind": kind, "name": owner, "uid": f"uid-of-{owner}", "controller": True}
         ]
     spec: dict[str, Any] = {
         "schedulerName": more.get("scheduler", "tutti"),

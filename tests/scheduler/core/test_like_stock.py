@@ -9,13 +9,15 @@ import pytest
 
 from tests.placement.case import Case, Running, named
 from tests.placement.table import CASES, IDS
-from tests.scheduler.core.build import pod_key
+from tests.scheduler.core.build import NAMESPACE, pod_key
 from tests.scheduler.core.world import World
 
 
 def build(case: Case) -> World:
     world = World()
     world.apply(world.state.upsert_namespace("other", {"team": "red"}))
+    for index, chosen in enumerate(case.services):
+        world.state.default_spreads.set_service(NAMESPACE, f"s{index}", chosen)
     for index, machine in enumerate(case.machines):
         world.node(
             f"n{index}",

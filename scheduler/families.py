@@ -1,0 +1,71 @@
+"""Follows what tells which pods belong together: Services and the controllers that have a selector.
+
+They decide the default spread constraints of a pod, which are a wish and never a reason to refuse it; so nobody is woken when
+they change, and of each only its name and its selector is kept.
+"""
+
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from api.meta import Metadata
+from kube.cache.decoding import Converted, ListDecoder
+from kube.cache.informer import Change, Informer
+from kube.client.client import Client
+from kube.client.resources import REPLICA_SETS, REPLICATION_CONTROLLERS, SERVICES, STATEFUL_SETS, Resource
+from scheduler.state.default_spreads import DefaultSpreads, SelectorOwner, SimpleOwner
+from scheduler.state.selectors import RawSelector
+
+FAMILIES: Final[tuple[Resource, ...]] = (SERVICES, REPLICATION_CONTROLLERS, REPLICA_SETS, STATEFUL_SETS)
+
+Owner = TypeVar("Owner", SimpleOwner, SelectorOwner)
+
+
+def family_informers(reader: Client, spreads: DefaultSpreads) -> tuple[Informer[Any], ...]:
+    """One informer for each of `FAMILIES`, in that order."""
+    return (
+        _services(reader, spreads),
+        _replication_controllers(reader, spreads),
+        _controllers(reader, REPLICA_SETS, spreads),
+        _controllers(reader, STATEFUL_SETS, spreads),
+    )
+
+
+def _services(reader: Client, spreads: DefaultSpreads) -> Informer[SimpleOwner]:
+    def changed(change: Change[SimpleOwner]) -> None:
+        owner = change.new or change.old or SimpleOwner()
+        selector = owner.spec.selector if change.new is not None else None
+        spreads.set_service(owner.metadata.namespace, owner.metadata.name, selector)
+
+    informer: Informer[SimpleOwner] = Informer(reader, SERVICES, Converted(ListDecoder(SimpleOwner), _slim))
+    informer.add_handler(changed)
+    return informer
+
+
+def _replication_controllers(reader: Client, spreads: DefaultSpreads) -> Informer[SimpleOwner]:
+    def changed(change: Change[SimpleOwner]) -> None:
+        owner = change.new or change.old or SimpleOwner()
+        selector = RawSelector(owner.spec.selector) if change.new is not None and owner.spec.selector else None
+        spreads.set_owner(REPLICATION_CONTROLLERS.kind, owner.metadata.namespace, owner.metadata.name, selector)
+
+    decoder = Converted(ListDecoder(SimpleOwner), _slim)
+    informer: Informer[SimpleOwner] = Informer(reader, REPLICATION_CONTROLLERS, decoder)
+    informer.add_handler(changed)
+    return informer
+
+
+def _controllers(reader: Client, resource: Resource, spreads: DefaultSpreads) -> Informer[SelectorOwner]:
+    def changed(change: Change[SelectorOwner]) -> None:
+        owner = change.new or change.old or SelectorOwner()
+        selector = owner.spec.selector if change.new is not None else None
+        spreads.set_owner(resource.kind, owner.metadata.namespace, owner.metadata.name, selector)
+
+    informer: Informer[SelectorOwner] = Informer(reader, resource, Converted(ListDecoder(SelectorOwner), _slim))
+    informer.add_handler(changed)
+    return informer
+
+
+def _slim(owner: Owner) -> Owner:
+    whole = owner.metadata
+    small = Metadata(name=whole.name, namespace=whole.namespace, uid=whole.uid, resource_version=whole.resource_version)
+    return msgspec.structs.replace(owner, metadata=small)

@@ -1,0 +1,192 @@
+"""InterPodAffinity: the filter and the score."""
+
+from tests.placement.case import HOSTNAME, OTHER, Case, Running, apart, avoids, in_zones, likes, near, selector, term
+
+A, B = {"app": "a"}, {"app": "b"}
+IS_A, IS_B = selector(app="a"), selector(app="b")
+RED = selector(team="red")
+NOT_A = {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["a"]}]}
+
+FILTER = (
+    Case("near its friend", in_zones("x", "y"), (Running(1, B),), A, near(term(IS_B)), 1),
+    Case(
+        "no friend anywhere",
+        in_zones("x", "y"),
+        (),
+        A,
+        near(term(IS_B)),
+        None,
+        "2 node(s) didn't match pod affinity rules",
+    ),
+    Case("the first of its kind", in_zones("x"), (), A, near(term(IS_A)), 0),
+    Case("the first of its kind needs the label", in_zones("-", "x"), (), A, near(term(IS_A)), 1),
+    Case("the second of its kind", in_zones("x", "y"), (Running(1, A),), A, near(term(IS_A)), 1),
+    Case("the kind runs where there is no label", in_zones("-", "x"), (Running(0, A),), A, near(term(IS_A)), 1),
+    Case(
+        "two friends at once",
+        in_zones("x", "y"),
+        (Running(0, A), Running(1, {**A, "tier": "t"})),
+        {"app": "c"},
+        near(term(IS_A), term(selector(tier="t"))),
+        1,
+    ),
+    Case(
+        "a friend that is both, in the other zone than the rest",
+        in_zones("x", "y"),
+        (Running(0, A), Running(1, {**A, "tier": "t"})),
+        {"app": "c"},
+        near(term(IS_A), term(selector(tier="t"), HOSTNAME)),
+        1,
+    ),
+    Case("apart by zone", in_zones("x", "x", "y"), (Running(0, B),), A, apart(term(IS_B)), 2),
+    Case("apart by node", in_zones("x", "x"), (Running(0, B),), A, apart(term(IS_B, HOSTNAME)), 1),
+    Case(
+        "apart everywhere",
+        in_zones("x", "y"),
+        (Running(0, B), Running(1, B)),
+        A,
+        apart(term(IS_B)),
+        None,
+        "2 node(s) didn't match pod anti-affinity rules",
+    ),
+    Case("apart from its own kind", in_zones("x", "y"), (Running(0, A),), A, apart(term(IS_A)), 1),
+    Case("nodes without the label keep nobody apart", in_zones("-"), (Running(0, B),), A, apart(term(IS_B)), 0),
+    Case("those who run keep it away", in_zones("x", "y"), (Running(0, B, apart(term(IS_A))),), A, {}, 1),
+    Case(
+        "those who run keep it away everywhere",
+        in_zones("x", "x"),
+        (Running(0, B, apart(term(IS_A))),),
+        A,
+        {},
+        None,
+        "2 node(s) didn't satisfy existing pods anti-affinity rules",
+    ),
+    Case(
+        "three reasons",
+        in_zones("x", "y", "z"),
+        (
+            Running(0, B, apart(term(IS_A))),
+            Running(1, {"app": "c"}),
+            Running(0, {"app": "d"}),
+            Running(1, {"app": "d"}),
+        ),
+        A,
+        near(term(selector(app="d")))
+        | {"affinity": {**near(term(selector(app="d")))["affinity"], **apart(term(selector(app="c")))["affinity"]}},
+        None,
+        "1 node(s) didn't match pod affinity rules, 1 node(s) didn't match pod anti-affinity rules, "
+        "1 node(s) didn't satisfy existing pods anti-affinity rules",
+    ),
+    Case(
+        "another namespace by name is not this one",
+        in_zones("x", "y"),
+        (Running(0, B), Running(1, B, other=True)),
+        A,
+        apart(term(IS_B, namespaces=[OTHER])),
+        0,
+    ),
+    Case(
+        "another namespace by label",
+        in_zones("x", "y"),
+        (Running(0, B), Running(1, B, other=True)),
+        A,
+        near(term(IS_B, namespaceSelector=RED)),
+        1,
+    ),
+    Case(
+        "all namespaces",
+        in_zones("x", "y", "z"),
+        (Running(0, B), Running(1, B, other=True)),
+        A,
+        apart(term(IS_B, namespaceSelector={})),
+        2,
+    ),
+    Case(
+        "no namespace by that label",
+        in_zones("x"),
+        (Running(0, B),),
+        A,
+        near(term(IS_B, namespaceSelector=selector(team="blue"))),
+        None,
+        "1 node(s) didn't match pod affinity rules",
+    ),
+    Case(
+        "those of another namespace keep it away",
+        in_zones("x", "y"),
+        (Running(0, B, apart(term(IS_A, namespaceSelector={})), other=True),),
+        A,
+        {},
+        1,
+    ),
+    Case(
+        "by own label",
+        in_zones("x", "y"),
+        (Running(0, {**A, "v": "1"}), Running(1, {**A, "v": "2"})),
+        {**A, "v": "2"},
+        near(term(IS_A, matchLabelKeys=["v"])),
+        1,
+    ),
+    Case(
+        "by other labels than its own",
+        in_zones("x", "y"),
+        (Running(0, {**A, "v": "1"}), Running(1, {**A, "v": "2"})),
+        {**A, "v": "2"},
+        apart(term(IS_A, mismatchLabelKeys=["v"])),
+        1,
+    ),
+    Case("everybody but its kind", in_zones("x", "y"), (Running(0, B), Running(1, A)), A, apart(term(NOT_A)), 1),
+    Case("without a selector nobody", in_zones("x"), (Running(0, B),), A, apart(term(None)), 0),
+    Case("an empty selector is everybody", in_zones("x", "y"), (Running(0, B),), A, apart(term({})), 1),
+)
+
+SCORE = (
+    Case("likes company", in_zones("x", "y"), (Running(1, B),), A, likes((10, term(IS_B))), 1),
+    Case("avoids company", in_zones("x", "y"), (Running(0, B),), A, avoids((10, term(IS_B))), 1),
+    Case(
+        "the heavier wish",
+        in_zones("x", "y"),
+        (Running(0, B), Running(1, {"app": "c"})),
+        A,
+        likes((10, term(IS_B)), (50, term(selector(app="c")))),
+        1,
+    ),
+    Case(
+        "more friends", in_zones("x", "y"), (Running(0, B), Running(1, B), Running(1, B)), A, likes((10, term(IS_B))), 1
+    ),
+    Case("wishes of those who run", in_zones("x", "y"), (Running(1, B, likes((10, term(IS_A)))),), A, {}, 1),
+    Case("dislikes of those who run", in_zones("x", "y"), (Running(0, B, avoids((10, term(IS_A)))),), A, {}, 1),
+    Case("needs of those who run", in_zones("x", "y"), (Running(1, A), Running(1, B, near(term(IS_A)))), A, {}, 1),
+    Case(
+        "a wish of one beats a need of two",
+        in_zones("x", "y"),
+        (Running(0, B, likes((5, term(IS_A)))), Running(1, A), Running(1, B, near(term(IS_A)))),
+        A,
+        {},
+        0,
+    ),
+    Case("a wish beats free room", in_zones("x", "y"), (Running(1, B, cpu=4),), A, likes((1, term(IS_B))), 1),
+    Case(
+        "wishes across namespaces",
+        in_zones("x", "y"),
+        (Running(0, B), Running(1, B, other=True)),
+        A,
+        likes((10, term(IS_B, namespaceSelector=RED))),
+        1,
+    ),
+    Case(
+        "for and against",
+        in_zones("x", "y", "z"),
+        (Running(0, B), Running(1, B), Running(1, {"app": "c"})),
+        A,
+        {"affinity": {**likes((10, term(IS_B)))["affinity"], **avoids((5, term(selector(app="c"))))["affinity"]}},
+        0,
+    ),
+    Case(
+        "by node within the zone",
+        in_zones("x", "x"),
+        (Running(1, B),),
+        A,
+        likes((10, term(IS_B)), (10, term(IS_B, HOSTNAME))),
+        1,
+    ),
+)
