@@ -33,7 +33,12 @@ from scheduler.wiring import Scheduler, Surroundings, build_scheduler
 
 _log = logging.getLogger(__name__)
 
-_READ_CONNECTIONS: Final = 8
+FOLLOWED: Final[tuple[Resource, ...]] = (NODES, NAMESPACES, PODS, POD_DISRUPTION_BUDGETS, *FAMILIES)
+"""Kinds we follow beside the PodGroups of the group API in force."""
+
+READ_CONNECTIONS: Final = len(FOLLOWED) + 1 + 6
+"""Every watch keeps a connection for itself for as long as it lasts; lists and single reads share the six beside them."""
+
 _GOODBYE_SECONDS: Final = 5.0
 _GC_THRESHOLDS: Final = (50_000, 25, 50)
 
@@ -58,9 +63,7 @@ async def main(settings: SchedulerSettings, stop: asyncio.Event) -> int:
         retry_seconds=settings.retry_seconds,
     )
     async with (
-        Client(
-            credentials, user_agent=user_agent, max_connections=_READ_CONNECTIONS, observe=metrics.request
-        ) as reader,
+        Client(credentials, user_agent=user_agent, max_connections=READ_CONNECTIONS, observe=metrics.request) as reader,
         _writer(credentials, user_agent, elector, settings, metrics) as writer,
     ):
         await preflight(reader)
@@ -99,8 +102,7 @@ def _writer(
 
 async def _check_rights(client: Client, group_api: GroupAPI) -> None:
     """One small read of everything we follow, so that a missing right ends the start instead of being retried for ever."""
-    needed: tuple[Resource, ...] = (NODES, NAMESPACES, PODS, POD_DISRUPTION_BUDGETS, *FAMILIES, group_api.pod_groups)
-    for resource in needed:
+    for resource in (*FOLLOWED, group_api.pod_groups):
         await client.request_json("GET", resource.path(), params={"limit": "1"})
 
 

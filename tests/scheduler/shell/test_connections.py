@@ -1,0 +1,11 @@
+"""Every watch holds a connection for as long as it lasts; with fewer connections than watches the caches never fill."""
+
+from scheduler.main import FOLLOWED, READ_CONNECTIONS
+from tests.scheduler.shell.cluster import Cluster
+
+
+async def test_there_is_a_connection_for_every_watch_and_some_to_spare() -> None:
+    async with Cluster().scheduler() as scheduler:
+        watches = len((*scheduler.early, scheduler.pods))
+    assert watches == len(FOLLOWED) + 1
+    assert READ_CONNECTIONS >= watches + 4
