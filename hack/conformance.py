@@ -43,7 +43,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
         for api in apis:
             report = Path(folder) / f"{api}.xml"
-            codes[api] = run_tests(api, assets, report, arguments.pytest)
+            extra = [*(["--slow"] if arguments.slow else []), *arguments.pytest]
+            codes[api] = run_tests(api, assets, report, extra)
             runs[api] = read_report(report)
     print("\n".join(table(runs)))
     print(f"{time.monotonic() - begin:.0f} s in all")
@@ -53,6 +54,7 @@ def main() -> int:
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Run the conformance tests once per group API.")
     parser.add_argument("--group-api", choices=GROUP_APIS, help="only this group API")
+    parser.add_argument("--slow", action="store_true", help="also the tests that take minutes each")
     parser.add_argument("pytest", nargs="*", metavar="PYTEST_ARGUMENT", help="after --: handed on, such as -k crash")
     return parser.parse_args(arguments)
 

@@ -32,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="own",
         help="whether the control plane serves scheduling.k8s.io/v1beta1 (built-in) or not (own)",
     )
+    parser.addoption("--slow", action="store_true", help="also the tests that take minutes each")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -39,10 +40,14 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if "control_plane" in getattr(item, "fixturenames", ()):
             item.add_marker("conformance")
+    if not config.getoption("--slow", default=False):
+        left_out = [item for item in items if item.get_closest_marker("slow")]
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=left_out)
 
 
 FAILURE_LOGS = pytest.StashKey[Path | None]()

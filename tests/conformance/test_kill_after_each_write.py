@@ -22,6 +22,8 @@ from tests.conformance.jobs import GATE, POD_GROUP, Jobs, indexed_job
 from tests.conformance.server import Server
 from tests.conformance.tutti_process import Tutti
 
+pytestmark = pytest.mark.slow
+
 WORKERS = 3
 LARGER = 5
 SETTLE_SECONDS = 40
