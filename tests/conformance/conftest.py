@@ -44,10 +44,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "control_plane" in getattr(item, "fixturenames", ()):
             item.add_marker("conformance")
+    unwanted = set()
     if not config.getoption("--slow", default=False):
-        left_out = [item for item in items if item.get_closest_marker("slow")]
-        items[:] = [item for item in items if not item.get_closest_marker("slow")]
-        config.hook.pytest_deselected(items=left_out)
+        unwanted.add("slow")
+    if config.getoption("--group-api", default="own") == "built-in":
+        unwanted.add("one_api")
+    left_out = [item for item in items if any(item.get_closest_marker(mark) for mark in unwanted)]
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=left_out)
 
 
 FAILURE_LOGS = pytest.StashKey[Path | None]()

@@ -18,6 +18,8 @@ from tests.conformance.tutti_process import Tutti
 from tests.placement.case import HOSTNAME, Case, Running, named
 from tests.placement.table import CASES, IDS
 
+pytestmark = pytest.mark.one_api
+
 Object = dict[str, Any]
 
 DECIDED_SECONDS = 30

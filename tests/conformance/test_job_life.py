@@ -288,6 +288,7 @@ def test_73_a_child_of_another_controller_stays_plain(jobs: Jobs, nodes: HollowN
     assert jobs.workloads("child") == jobs.groups("child") == []
 
 
+@pytest.mark.slow
 def test_85_an_elastic_gang_is_resized_many_times_while_it_is_bound(
     jobs: Jobs, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane
 ) -> None:
