@@ -2,4 +2,8 @@
 
 `fits` knows for each shape how many of its pods each node can take; `identical` spreads equal pods exactly; `trial` is a
 snapshot with tentative pods on it; `mixed` places several shapes; `domains` keeps a group inside one topology domain.
+
+Rules about other pods: `muster` tells members apart as far as such rules do, `relations` compiles what they and running pods
+mean to each other, `company` is that on one trial. Where no member's place matters to another the above stays as it is;
+otherwise `seating` places them one by one, and `seated` tries several ways. `ceiling` bounds what any way can reach.
 """
