@@ -1,4 +1,4 @@
-"""Writes localcluster/apiserver/protobuf/tables.py: which number and type each field of Kubernetes' messages has.
+"""Writes localcluster/apiserver/protobuf/tables/: which number and type each field of Kubernetes' messages has.
 
 `python -m hack.protobuf_tables FOLDER`, where FOLDER holds the Go modules `api@VERSION` and `apimachinery@VERSION`. Types
 come from the .proto files; which zeros are values and which fields are inlined, only Go knows: the struct tags in types.go.
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-TARGET = Path(__file__).resolve().parents[1] / "localcluster" / "apiserver" / "protobuf" / "tables.py"
+TARGET = Path(__file__).resolve().parents[1] / "localcluster" / "apiserver" / "protobuf" / "tables"
 PACKAGES = {
     "api": (
         "admissionregistration/v1",
@@ -41,7 +41,15 @@ ROOTS = [
     "core.v1.Secret",
     "core.v1.Service",
     "core.v1.ServiceAccount",
+    "admissionregistration.v1.MutatingWebhookConfiguration",
+    "admissionregistration.v1.ValidatingAdmissionPolicy",
+    "admissionregistration.v1.ValidatingAdmissionPolicyBinding",
+    "admissionregistration.v1.ValidatingWebhookConfiguration",
+    "apps.v1.ControllerRevision",
+    "apps.v1.DaemonSet",
     "apps.v1.Deployment",
+    "apps.v1.ReplicaSet",
+    "apps.v1.StatefulSet",
     "authentication.v1.SelfSubjectReview",
     "authentication.v1.TokenRequest",
     "authorization.v1.LocalSubjectAccessReview",
@@ -73,7 +81,7 @@ _FIELD = re.compile(r"^\s*(?:(optional|repeated) ([.\w]+)|map<string, ([.\w]+)>)
 _STRUCT = re.compile(r"^type (\w+) struct \{(.*?)^\}", re.MULTILINE | re.DOTALL)
 _TAGGED = re.compile(r'^\s*(?:\w+\s+)?(\S+)\s+`json:"([^",]*)([^"]*)".*?protobuf:"\w+,(\d+),', re.MULTILINE)
 
-HEAD = '''"""Numbers and types of the fields of Kubernetes' messages; written by hack/protobuf_tables.py, not by hand.
+HEAD = '''"""Numbers and types of the fields of {what}; written by hack/protobuf_tables.py, not by hand.
 
 One message per paragraph: its name, then `number name type`, where `*` marks a field whose zero is a value (that of another is
 none), `^` one whose own fields appear in its place, `[type]` a list and `{type}` a map with strings for keys.
@@ -81,6 +89,7 @@ none), `^` one whose own fields appear in its place, `[type]` a list and `{type}
 
 TABLES = """\\
 '''
+FILES = {"core": "the messages of core/v1", "groups": "the messages of all groups but the core one"}
 
 
 @dataclass(frozen=True)
@@ -142,13 +151,19 @@ def main() -> None:
         (folder,) = root.glob(f"{module}@*")
         for each in packages:
             messages |= dict(read(folder / each, ".".join(each.split("/")[-2:])))
-    paragraphs = []
-    for name in reachable(messages):
-        told = f"{name}: " + "; ".join(str(field).replace(" ", TOGETHER) for field in messages[name])
-        wrapped = textwrap.wrap(told, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
-        paragraphs.append("\n".join(wrapped).replace(TOGETHER, " "))
-    TARGET.write_text(HEAD + "\n".join(paragraphs) + '\n"""\n')
-    print(f"{TARGET}: {len(paragraphs)} messages")
+    names = reachable(messages)
+    for file, what in FILES.items():
+        chosen = [name for name in names if name.startswith("core.") == (file == "core")]
+        text = HEAD.replace("{what}", what) + "\n".join(paragraph(name, messages[name]) for name in chosen) + '\n"""\n'
+        (TARGET / f"{file}.py").write_text(text)
+        print(f"{TARGET / file}.py: {len(chosen)} messages")
+
+
+def paragraph(name: str, fields: list[Field]) -> str:
+    """A message as the tables tell it; a field is never broken over two lines."""
+    told = f"{name}: " + "; ".join(str(field).replace(" ", TOGETHER) for field in fields)
+    wrapped = textwrap.wrap(told, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return "\n".join(wrapped).replace(TOGETHER, " ")
 
 
 if __name__ == "__main__":

@@ -60,12 +60,12 @@ class Call:
         return obj
 
     def tell_duplicates(self, options: WriteOptions) -> None:
-        """Fields that the body names twice are refused or told of, if the sender wants that.
+        """Fields that the body names twice are refused or told of, if the sender asked for that; looking takes time.
 
         Raises:
             StatusError: there are some, and the sender asked for Strict.
         """
-        if options.field_validation in {"Strict", "Warn"}:
+        if self.request.query.get("fieldValidation") in {"Strict", "Warn"}:
             tell(self.kind, duplicate_fields(self.request.body), options, self.context)
 
 

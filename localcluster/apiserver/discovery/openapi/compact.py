@@ -97,6 +97,10 @@ class Types:
     def __contains__(self, name: str) -> bool:
         return name in self._types
 
+    def all(self) -> list[Type]:
+        """All of them."""
+        return list(self._types.values())
+
     def find(self, package: str, name: str) -> Type | None:
         """The type of that name in that package, None when no table has it."""
         found = self._types.get(name)

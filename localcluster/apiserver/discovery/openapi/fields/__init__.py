@@ -1,6 +1,7 @@
 """What the built-in kinds look like, as compact tables: the fields people use, each with one sentence.
 
-These are no copy of Kubernetes' own documents: they are shorter, and a field that is missing here may still be sent.
+These are no copy of Kubernetes' own documents: they are shorter, and below the first few levels anything may be sent. They
+decide which fields of the built-in kinds the server knows, so a described type must name all of its fields.
 """
 
 from localcluster.apiserver.discovery.openapi.compact import Types

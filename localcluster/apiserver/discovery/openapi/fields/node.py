@@ -7,6 +7,7 @@ kind Node: A machine that runs pods.
 NodeSpec: How a node may be used.
   podCIDR string: The addresses of its pods.
   podCIDRs [string]: The addresses of its pods, by family.
+  podPreemptionPolicy object: How its pods may be made to give way.
   providerID string: Its identity at the provider of the machine.
   taints [Taint]: What keeps pods away that do not tolerate it.
   unschedulable bool: Whether it takes no new pods, as after `kubectl cordon`.

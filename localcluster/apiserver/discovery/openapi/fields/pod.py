@@ -122,9 +122,11 @@ TopologySpreadConstraint: How evenly pods spread.
 PodStatus: What has become of a pod.
   conditions [PodCondition]: Whether it is scheduled, initialized and ready.
   containerStatuses [ContainerStatus]: The state of each container.
+  extendedResourceClaimStatus object: The claim that was made for its extended resources.
   hostIP string: The address of its node.
   initContainerStatuses [ContainerStatus]: The state of each init container.
   message string: Why it is as it is, in words.
+  nodeAllocatableResourceClaimStatuses [object]: Resources of the node that its claims take.
   nominatedNodeName string: The node on which room is being made for it.
   observedGeneration int64: The generation of the pod that this speaks of.
   phase string: Pending, Running, Succeeded, Failed or Unknown.
@@ -133,6 +135,7 @@ PodStatus: What has become of a pod.
   qosClass string: Guaranteed, Burstable or BestEffort, by its requests and limits.
   reason string: Why it is as it is, in one word.
   startTime time: When its kubelet took it on.
+  volumeHealth [object]: How its volumes are.
 PodCondition: One thing that is or is not the case with a pod.
   lastProbeTime time: When it was last looked at.
   lastTransitionTime time: When the status last changed.

@@ -1,96 +1,10 @@
-"""Numbers and types of the fields of Kubernetes' messages; written by hack/protobuf_tables.py, not by hand.
+"""Numbers and types of the fields of the messages of core/v1; written by hack/protobuf_tables.py, not by hand.
 
 One message per paragraph: its name, then `number name type`, where `*` marks a field whose zero is a value (that of another is
 none), `^` one whose own fields appear in its place, `[type]` a list and `{type}` a map with strings for keys.
 """
 
 TABLES = """\
-apps.v1.Deployment: 1 metadata meta.v1.ObjectMeta; 2 spec apps.v1.DeploymentSpec; 3 status apps.v1.DeploymentStatus
-apps.v1.DeploymentCondition: 1 type *string; 2 status *string; 4 reason string; 5 message string;
-  6 lastUpdateTime Time; 7 lastTransitionTime Time
-apps.v1.DeploymentSpec: 1 replicas *int; 2 selector *meta.v1.LabelSelector; 3 template *core.v1.PodTemplateSpec;
-  4 strategy apps.v1.DeploymentStrategy; 5 minReadySeconds int; 6 revisionHistoryLimit *int; 7 paused bool;
-  9 progressDeadlineSeconds *int
-apps.v1.DeploymentStatus: 1 observedGeneration int; 2 replicas int; 3 updatedReplicas int; 4 availableReplicas int;
-  5 unavailableReplicas int; 6 conditions [apps.v1.DeploymentCondition]; 7 readyReplicas int; 8 collisionCount *int;
-  9 terminatingReplicas *int
-apps.v1.DeploymentStrategy: 1 type string; 2 rollingUpdate *apps.v1.RollingUpdateDeployment
-apps.v1.RollingUpdateDeployment: 1 maxUnavailable *IntOrString; 2 maxSurge *IntOrString
-authentication.v1.AttestationValue: 1 items [string]
-authentication.v1.BoundObjectReference: 1 kind string; 2 apiVersion string; 3 name string; 4 uid string
-authentication.v1.ExtraValue: 1 items [string]
-authentication.v1.SelfSubjectReview: 1 metadata meta.v1.ObjectMeta; 2 status authentication.v1.SelfSubjectReviewStatus
-authentication.v1.SelfSubjectReviewStatus: 1 userInfo authentication.v1.UserInfo
-authentication.v1.TokenRequest: 1 metadata meta.v1.ObjectMeta; 2 spec *authentication.v1.TokenRequestSpec;
-  3 status authentication.v1.TokenRequestStatus
-authentication.v1.TokenRequestSpec: 1 audiences *[string]; 3 boundObjectRef *authentication.v1.BoundObjectReference;
-  4 expirationSeconds *int; 5 attestations {authentication.v1.AttestationValue}
-authentication.v1.TokenRequestStatus: 1 token *string; 2 expirationTimestamp *Time
-authentication.v1.UserInfo: 1 username string; 2 uid string; 3 groups [string]; 4 extra {authentication.v1.ExtraValue}
-authorization.v1.ExtraValue: 1 items [string]
-authorization.v1.FieldSelectorAttributes: 1 rawSelector string; 2 requirements [meta.v1.FieldSelectorRequirement]
-authorization.v1.LabelSelectorAttributes: 1 rawSelector string; 2 requirements [meta.v1.LabelSelectorRequirement]
-authorization.v1.LocalSubjectAccessReview: 1 metadata meta.v1.ObjectMeta;
-  2 spec *authorization.v1.SubjectAccessReviewSpec; 3 status authorization.v1.SubjectAccessReviewStatus
-authorization.v1.NonResourceAttributes: 1 path string; 2 verb string
-authorization.v1.NonResourceRule: 1 verbs *[string]; 2 nonResourceURLs [string]
-authorization.v1.ResourceAttributes: 1 namespace string; 2 verb string; 3 group string; 4 version string;
-  5 resource string; 6 subresource string; 7 name string; 8 fieldSelector *authorization.v1.FieldSelectorAttributes;
-  9 labelSelector *authorization.v1.LabelSelectorAttributes
-authorization.v1.ResourceRule: 1 verbs *[string]; 2 apiGroups [string]; 3 resources [string]; 4 resourceNames [string]
-authorization.v1.SelfSubjectAccessReview: 1 metadata meta.v1.ObjectMeta;
-  2 spec *authorization.v1.SelfSubjectAccessReviewSpec; 3 status authorization.v1.SubjectAccessReviewStatus
-authorization.v1.SelfSubjectAccessReviewSpec: 1 resourceAttributes *authorization.v1.ResourceAttributes;
-  2 nonResourceAttributes *authorization.v1.NonResourceAttributes
-authorization.v1.SelfSubjectRulesReview: 1 metadata meta.v1.ObjectMeta;
-  2 spec *authorization.v1.SelfSubjectRulesReviewSpec; 3 status authorization.v1.SubjectRulesReviewStatus
-authorization.v1.SelfSubjectRulesReviewSpec: 1 namespace string
-authorization.v1.SubjectAccessReview: 1 metadata meta.v1.ObjectMeta; 2 spec *authorization.v1.SubjectAccessReviewSpec;
-  3 status authorization.v1.SubjectAccessReviewStatus
-authorization.v1.SubjectAccessReviewSpec: 1 resourceAttributes *authorization.v1.ResourceAttributes;
-  2 nonResourceAttributes *authorization.v1.NonResourceAttributes; 3 user string; 4 groups [string];
-  5 extra {authorization.v1.ExtraValue}; 6 uid string
-authorization.v1.SubjectAccessReviewStatus: 1 allowed *bool; 2 reason string; 3 evaluationError string; 4 denied bool
-authorization.v1.SubjectRulesReviewStatus: 1 resourceRules *[authorization.v1.ResourceRule];
-  2 nonResourceRules *[authorization.v1.NonResourceRule]; 3 incomplete *bool; 4 evaluationError string
-autoscaling.v1.Scale: 1 metadata meta.v1.ObjectMeta; 2 spec autoscaling.v1.ScaleSpec;
-  3 status autoscaling.v1.ScaleStatus
-autoscaling.v1.ScaleSpec: 1 replicas int
-autoscaling.v1.ScaleStatus: 1 replicas *int; 2 selector string
-batch.v1.CronJob: 1 metadata meta.v1.ObjectMeta; 2 spec batch.v1.CronJobSpec; 3 status batch.v1.CronJobStatus
-batch.v1.CronJobSpec: 1 schedule *string; 2 startingDeadlineSeconds *int; 3 concurrencyPolicy string; 4 suspend *bool;
-  5 jobTemplate *batch.v1.JobTemplateSpec; 6 successfulJobsHistoryLimit *int; 7 failedJobsHistoryLimit *int;
-  8 timeZone *string
-batch.v1.CronJobStatus: 1 active [core.v1.ObjectReference]; 4 lastScheduleTime *Time; 5 lastSuccessfulTime *Time
-batch.v1.Job: 1 metadata meta.v1.ObjectMeta; 2 spec batch.v1.JobSpec; 3 status batch.v1.JobStatus
-batch.v1.JobCondition: 1 type *string; 2 status *string; 3 lastProbeTime Time; 4 lastTransitionTime Time;
-  5 reason string; 6 message string
-batch.v1.JobSchedulingConfiguration: 1 schedulingPolicy *scheduling.v1alpha3.WorkloadPodGroupSchedulingPolicy;
-  2 schedulingConstraints *scheduling.v1alpha3.WorkloadPodGroupSchedulingConstraints;
-  3 disruptionMode *scheduling.v1alpha3.WorkloadPodGroupDisruptionMode;
-  4 resourceClaims [scheduling.v1alpha3.WorkloadPodGroupResourceClaim]
-batch.v1.JobSpec: 1 parallelism *int; 2 completions *int; 3 activeDeadlineSeconds *int;
-  4 selector *meta.v1.LabelSelector; 5 manualSelector *bool; 6 template *core.v1.PodTemplateSpec; 7 backoffLimit *int;
-  8 ttlSecondsAfterFinished *int; 9 completionMode *string; 10 suspend *bool;
-  11 podFailurePolicy *batch.v1.PodFailurePolicy; 12 backoffLimitPerIndex *int; 13 maxFailedIndexes *int;
-  14 podReplacementPolicy *string; 15 managedBy *string; 16 successPolicy *batch.v1.SuccessPolicy;
-  17 scheduling *batch.v1.JobSchedulingConfiguration
-batch.v1.JobStatus: 1 conditions [batch.v1.JobCondition]; 2 startTime *Time; 3 completionTime *Time; 4 active int;
-  5 succeeded int; 6 failed int; 7 completedIndexes string;
-  8 uncountedTerminatedPods *batch.v1.UncountedTerminatedPods; 9 ready *int; 10 failedIndexes *string;
-  11 terminating *int
-batch.v1.JobTemplateSpec: 1 metadata meta.v1.ObjectMeta; 2 spec batch.v1.JobSpec
-batch.v1.PodFailurePolicy: 1 rules *[batch.v1.PodFailurePolicyRule]
-batch.v1.PodFailurePolicyOnExitCodesRequirement: 1 containerName *string; 2 operator *string; 3 values *[int]
-batch.v1.PodFailurePolicyOnPodConditionsPattern: 1 type *string; 2 status *string
-batch.v1.PodFailurePolicyRule: 1 action *string; 2 onExitCodes *batch.v1.PodFailurePolicyOnExitCodesRequirement;
-  3 onPodConditions [batch.v1.PodFailurePolicyOnPodConditionsPattern]
-batch.v1.SuccessPolicy: 1 rules *[batch.v1.SuccessPolicyRule]
-batch.v1.SuccessPolicyRule: 1 succeededIndexes *string; 2 succeededCount *int
-batch.v1.UncountedTerminatedPods: 1 succeeded [string]; 2 failed [string]
-coordination.v1.Lease: 1 metadata meta.v1.ObjectMeta; 2 spec coordination.v1.LeaseSpec
-coordination.v1.LeaseSpec: 1 holderIdentity *string; 2 leaseDurationSeconds *int; 3 acquireTime *MicroTime;
-  4 renewTime *MicroTime; 5 leaseTransitions *int; 6 strategy *string; 7 preferredHolder *string
 core.v1.AWSElasticBlockStoreVolumeSource: 1 volumeID *string; 2 fsType string; 3 partition int; 4 readOnly bool
 core.v1.Affinity: 1 nodeAffinity *core.v1.NodeAffinity; 2 podAffinity *core.v1.PodAffinity;
   3 podAntiAffinity *core.v1.PodAntiAffinity
@@ -205,6 +119,7 @@ core.v1.LinuxContainerUser: 1 uid *int; 2 gid *int; 3 supplementalGroups [int]
 core.v1.LoadBalancerIngress: 1 ip string; 2 hostname string; 3 ipMode *string; 4 ports [core.v1.PortStatus]
 core.v1.LoadBalancerStatus: 1 ingress [core.v1.LoadBalancerIngress]
 core.v1.LocalObjectReference: 1 name string
+core.v1.ModifyVolumeStatus: 1 targetVolumeAttributesClassName string; 2 status *string
 core.v1.NFSVolumeSource: 1 server *string; 2 path *string; 3 readOnly bool
 core.v1.Namespace: 1 metadata meta.v1.ObjectMeta; 2 spec core.v1.NamespaceSpec; 3 status core.v1.NamespaceStatus
 core.v1.NamespaceCondition: 1 type *string; 2 status *string; 4 lastTransitionTime Time; 5 reason string;
@@ -248,10 +163,18 @@ core.v1.NodeSystemInfo: 1 machineID *string; 2 systemUUID *string; 3 bootID *str
 core.v1.ObjectFieldSelector: 1 apiVersion string; 2 fieldPath *string
 core.v1.ObjectReference: 1 kind string; 2 namespace string; 3 name string; 4 uid string; 5 apiVersion string;
   6 resourceVersion string; 7 fieldPath string
+core.v1.PersistentVolumeClaim: 1 metadata meta.v1.ObjectMeta; 2 spec core.v1.PersistentVolumeClaimSpec;
+  3 status core.v1.PersistentVolumeClaimStatus
+core.v1.PersistentVolumeClaimCondition: 1 type *string; 2 status *string; 3 lastProbeTime Time;
+  4 lastTransitionTime Time; 5 reason string; 6 message string
 core.v1.PersistentVolumeClaimSpec: 1 accessModes [string]; 2 resources core.v1.VolumeResourceRequirements;
   3 volumeName string; 4 selector *meta.v1.LabelSelector; 5 storageClassName *string; 6 volumeMode *string;
   7 dataSource *core.v1.TypedLocalObjectReference; 8 dataSourceRef *core.v1.TypedObjectReference;
   9 volumeAttributesClassName *string
+core.v1.PersistentVolumeClaimStatus: 1 phase string; 2 accessModes [string]; 3 capacity {Quantity};
+  4 conditions [core.v1.PersistentVolumeClaimCondition]; 5 allocatedResources {Quantity};
+  7 allocatedResourceStatuses {string}; 8 currentVolumeAttributesClassName *string;
+  9 modifyVolumeStatus *core.v1.ModifyVolumeStatus; 10 healthStatus *core.v1.VolumeHealthStatus
 core.v1.PersistentVolumeClaimTemplate: 1 metadata meta.v1.ObjectMeta; 2 spec *core.v1.PersistentVolumeClaimSpec
 core.v1.PersistentVolumeClaimVolumeSource: 1 claimName *string; 2 readOnly bool
 core.v1.PhotonPersistentDiskVolumeSource: 1 pdID *string; 2 fsType string
@@ -377,6 +300,7 @@ core.v1.TypedObjectReference: 1 apiGroup *string; 2 kind *string; 3 name *string
 core.v1.Volume: 1 name *string; 2 volumeSource *^core.v1.VolumeSource
 core.v1.VolumeDevice: 1 name *string; 2 devicePath *string
 core.v1.VolumeHealthCondition: 1 status *string; 2 reason *string; 3 message string
+core.v1.VolumeHealthStatus: 1 healthConditions [core.v1.VolumeHealthCondition]; 2 lastTransitionTime Time
 core.v1.VolumeMount: 1 name *string; 2 readOnly bool; 3 mountPath *string; 4 subPath string;
   5 mountPropagation *string; 6 subPathExpr string; 7 recursiveReadOnly *string; 8 bindMountOptions [string]
 core.v1.VolumeMountStatus: 1 name *string; 2 mountPath *string; 3 readOnly bool; 4 recursiveReadOnly *string;
@@ -405,60 +329,4 @@ core.v1.VsphereVirtualDiskVolumeSource: 1 volumePath *string; 2 fsType string; 3
 core.v1.WeightedPodAffinityTerm: 1 weight *int; 2 podAffinityTerm *core.v1.PodAffinityTerm
 core.v1.WindowsSecurityContextOptions: 1 gmsaCredentialSpecName *string; 2 gmsaCredentialSpec *string;
   3 runAsUserName *string; 4 hostProcess *bool
-events.v1.Event: 1 metadata *meta.v1.ObjectMeta; 2 eventTime *MicroTime; 3 series *events.v1.EventSeries;
-  4 reportingController string; 5 reportingInstance string; 6 action string; 7 reason string;
-  8 regarding core.v1.ObjectReference; 9 related *core.v1.ObjectReference; 10 note string; 11 type string;
-  12 deprecatedSource core.v1.EventSource; 13 deprecatedFirstTimestamp Time; 14 deprecatedLastTimestamp Time;
-  15 deprecatedCount int
-events.v1.EventSeries: 1 count *int; 2 lastObservedTime *MicroTime
-meta.v1.Condition: 1 type *string; 2 status *string; 3 observedGeneration int; 4 lastTransitionTime *Time;
-  5 reason *string; 6 message *string
-meta.v1.CreateOptions: 1 dryRun [string]; 3 fieldManager string; 4 fieldValidation string
-meta.v1.DeleteOptions: 1 gracePeriodSeconds *int; 2 preconditions *meta.v1.Preconditions; 3 orphanDependents *bool;
-  4 propagationPolicy *string; 5 dryRun [string]; 6 ignoreStoreReadErrorWithClusterBreakingPotential *bool
-meta.v1.FieldSelectorRequirement: 1 key *string; 2 operator *string; 3 values [string]
-meta.v1.LabelSelector: 1 matchLabels {string}; 2 matchExpressions [meta.v1.LabelSelectorRequirement]
-meta.v1.LabelSelectorRequirement: 1 key *string; 2 operator *string; 3 values [string]
-meta.v1.ManagedFieldsEntry: 1 manager string; 2 operation string; 3 apiVersion string; 4 time *Time;
-  6 fieldsType string; 7 fieldsV1 *FieldsV1; 8 subresource string
-meta.v1.ObjectMeta: 1 name string; 2 generateName string; 3 namespace string; 4 selfLink string; 5 uid string;
-  6 resourceVersion string; 7 generation int; 8 creationTimestamp Time; 9 deletionTimestamp *Time;
-  10 deletionGracePeriodSeconds *int; 11 labels {string}; 12 annotations {string};
-  13 ownerReferences [meta.v1.OwnerReference]; 14 finalizers [string]; 17 managedFields [meta.v1.ManagedFieldsEntry]
-meta.v1.OwnerReference: 1 kind *string; 3 name *string; 4 uid *string; 5 apiVersion *string; 6 controller *bool;
-  7 blockOwnerDeletion *bool
-meta.v1.Preconditions: 1 uid *string; 2 resourceVersion *string
-policy.v1.Eviction: 1 metadata meta.v1.ObjectMeta; 2 deleteOptions *meta.v1.DeleteOptions
-policy.v1.PodDisruptionBudget: 1 metadata meta.v1.ObjectMeta; 2 spec policy.v1.PodDisruptionBudgetSpec;
-  3 status policy.v1.PodDisruptionBudgetStatus
-policy.v1.PodDisruptionBudgetSpec: 1 minAvailable *IntOrString; 2 selector *meta.v1.LabelSelector;
-  3 maxUnavailable *IntOrString; 4 unhealthyPodEvictionPolicy *string
-policy.v1.PodDisruptionBudgetStatus: 1 observedGeneration int; 2 disruptedPods {Time}; 3 disruptionsAllowed *int;
-  4 currentHealthy *int; 5 desiredHealthy *int; 6 expectedPods *int; 7 conditions [meta.v1.Condition]
-rbac.v1.AggregationRule: 1 clusterRoleSelectors [meta.v1.LabelSelector]
-rbac.v1.ClusterRole: 1 metadata meta.v1.ObjectMeta; 2 rules *[rbac.v1.PolicyRule];
-  3 aggregationRule *rbac.v1.AggregationRule
-rbac.v1.ClusterRoleBinding: 1 metadata meta.v1.ObjectMeta; 2 subjects [rbac.v1.Subject]; 3 roleRef *rbac.v1.RoleRef
-rbac.v1.PolicyRule: 1 verbs *[string]; 2 apiGroups [string]; 3 resources [string]; 4 resourceNames [string];
-  5 nonResourceURLs [string]
-rbac.v1.Role: 1 metadata meta.v1.ObjectMeta; 2 rules *[rbac.v1.PolicyRule]
-rbac.v1.RoleBinding: 1 metadata meta.v1.ObjectMeta; 2 subjects [rbac.v1.Subject]; 3 roleRef *rbac.v1.RoleRef
-rbac.v1.RoleRef: 1 apiGroup *string; 2 kind *string; 3 name *string
-rbac.v1.Subject: 1 kind *string; 2 apiGroup string; 3 name *string; 4 namespace string
-scheduling.v1.PriorityClass: 1 metadata meta.v1.ObjectMeta; 2 value *int; 3 globalDefault bool; 4 description string;
-  5 preemptionPolicy *string
-scheduling.v1alpha3.TopologyConstraint: 1 key *string
-scheduling.v1alpha3.WorkloadPodGroupAllDisruptionMode:
-scheduling.v1alpha3.WorkloadPodGroupBasicSchedulingPolicy:
-scheduling.v1alpha3.WorkloadPodGroupDisruptionMode:
-  1 single *scheduling.v1alpha3.WorkloadPodGroupSingleDisruptionMode;
-  2 all *scheduling.v1alpha3.WorkloadPodGroupAllDisruptionMode
-scheduling.v1alpha3.WorkloadPodGroupGangSchedulingPolicy: 1 minCount *int
-scheduling.v1alpha3.WorkloadPodGroupResourceClaim: 1 name *string; 2 resourceClaimName *string;
-  3 resourceClaimTemplateName *string
-scheduling.v1alpha3.WorkloadPodGroupSchedulingConstraints: 1 topology [scheduling.v1alpha3.TopologyConstraint]
-scheduling.v1alpha3.WorkloadPodGroupSchedulingPolicy:
-  1 basic *scheduling.v1alpha3.WorkloadPodGroupBasicSchedulingPolicy;
-  2 gang *scheduling.v1alpha3.WorkloadPodGroupGangSchedulingPolicy
-scheduling.v1alpha3.WorkloadPodGroupSingleDisruptionMode:
 """

@@ -1,0 +1,231 @@
+"""Numbers and types of the fields of the messages of all groups but the core one; written by hack/protobuf_tables.py, not by hand.
+
+One message per paragraph: its name, then `number name type`, where `*` marks a field whose zero is a value (that of another is
+none), `^` one whose own fields appear in its place, `[type]` a list and `{type}` a map with strings for keys.
+"""
+
+TABLES = """\
+admissionregistration.v1.AuditAnnotation: 1 key *string; 2 valueExpression *string
+admissionregistration.v1.ExpressionWarning: 2 fieldRef *string; 3 warning *string
+admissionregistration.v1.MatchCondition: 1 name *string; 2 expression *string
+admissionregistration.v1.MatchResources: 1 namespaceSelector *meta.v1.LabelSelector;
+  2 objectSelector *meta.v1.LabelSelector; 3 resourceRules [admissionregistration.v1.NamedRuleWithOperations];
+  4 excludeResourceRules [admissionregistration.v1.NamedRuleWithOperations]; 7 matchPolicy *string
+admissionregistration.v1.MutatingWebhook: 1 name *string;
+  2 clientConfig *admissionregistration.v1.WebhookClientConfig; 3 rules [admissionregistration.v1.RuleWithOperations];
+  4 failurePolicy *string; 5 namespaceSelector *meta.v1.LabelSelector; 6 sideEffects *string; 7 timeoutSeconds *int;
+  8 admissionReviewVersions *[string]; 9 matchPolicy *string; 10 reinvocationPolicy *string;
+  11 objectSelector *meta.v1.LabelSelector; 12 matchConditions [admissionregistration.v1.MatchCondition]
+admissionregistration.v1.MutatingWebhookConfiguration: 1 metadata meta.v1.ObjectMeta;
+  2 webhooks [admissionregistration.v1.MutatingWebhook]
+admissionregistration.v1.NamedRuleWithOperations: 1 resourceNames [string];
+  2 ruleWithOperations *^admissionregistration.v1.RuleWithOperations
+admissionregistration.v1.ParamKind: 1 apiVersion string; 2 kind string
+admissionregistration.v1.ParamRef: 1 name string; 2 namespace string; 3 selector *meta.v1.LabelSelector;
+  4 parameterNotFoundAction *string
+admissionregistration.v1.Rule: 1 apiGroups [string]; 2 apiVersions [string]; 3 resources [string]; 4 scope *string
+admissionregistration.v1.RuleWithOperations: 1 operations [string]; 2 rule *^admissionregistration.v1.Rule
+admissionregistration.v1.ServiceReference: 1 namespace *string; 2 name *string; 3 path *string; 4 port *int
+admissionregistration.v1.TypeChecking: 1 expressionWarnings [admissionregistration.v1.ExpressionWarning]
+admissionregistration.v1.ValidatingAdmissionPolicy: 1 metadata meta.v1.ObjectMeta;
+  2 spec admissionregistration.v1.ValidatingAdmissionPolicySpec;
+  3 status admissionregistration.v1.ValidatingAdmissionPolicyStatus
+admissionregistration.v1.ValidatingAdmissionPolicyBinding: 1 metadata meta.v1.ObjectMeta;
+  2 spec admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec
+admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec: 1 policyName string;
+  2 paramRef *admissionregistration.v1.ParamRef; 3 matchResources *admissionregistration.v1.MatchResources;
+  4 validationActions [string]
+admissionregistration.v1.ValidatingAdmissionPolicySpec: 1 paramKind *admissionregistration.v1.ParamKind;
+  2 matchConstraints *admissionregistration.v1.MatchResources; 3 validations [admissionregistration.v1.Validation];
+  4 failurePolicy *string; 5 auditAnnotations [admissionregistration.v1.AuditAnnotation];
+  6 matchConditions [admissionregistration.v1.MatchCondition]; 7 variables [admissionregistration.v1.Variable]
+admissionregistration.v1.ValidatingAdmissionPolicyStatus: 1 observedGeneration int;
+  2 typeChecking *admissionregistration.v1.TypeChecking; 3 conditions [meta.v1.Condition]
+admissionregistration.v1.ValidatingWebhook: 1 name *string;
+  2 clientConfig *admissionregistration.v1.WebhookClientConfig; 3 rules [admissionregistration.v1.RuleWithOperations];
+  4 failurePolicy *string; 5 namespaceSelector *meta.v1.LabelSelector; 6 sideEffects *string; 7 timeoutSeconds *int;
+  8 admissionReviewVersions *[string]; 9 matchPolicy *string; 10 objectSelector *meta.v1.LabelSelector;
+  11 matchConditions [admissionregistration.v1.MatchCondition]
+admissionregistration.v1.ValidatingWebhookConfiguration: 1 metadata meta.v1.ObjectMeta;
+  2 webhooks [admissionregistration.v1.ValidatingWebhook]
+admissionregistration.v1.Validation: 1 expression *string; 2 message string; 3 reason *string;
+  4 messageExpression string
+admissionregistration.v1.Variable: 1 name *string; 2 expression *string
+admissionregistration.v1.WebhookClientConfig: 1 service *admissionregistration.v1.ServiceReference; 2 caBundle bytes;
+  3 url *string
+apps.v1.ControllerRevision: 1 metadata meta.v1.ObjectMeta; 2 data *RawExtension; 3 revision *int
+apps.v1.DaemonSet: 1 metadata meta.v1.ObjectMeta; 2 spec apps.v1.DaemonSetSpec; 3 status apps.v1.DaemonSetStatus
+apps.v1.DaemonSetCondition: 1 type *string; 2 status *string; 3 lastTransitionTime Time; 4 reason string;
+  5 message string
+apps.v1.DaemonSetSpec: 1 selector *meta.v1.LabelSelector; 2 template *core.v1.PodTemplateSpec;
+  3 updateStrategy apps.v1.DaemonSetUpdateStrategy; 4 minReadySeconds int; 6 revisionHistoryLimit *int
+apps.v1.DaemonSetStatus: 1 currentNumberScheduled *int; 2 numberMisscheduled *int; 3 desiredNumberScheduled *int;
+  4 numberReady *int; 5 observedGeneration int; 6 updatedNumberScheduled int; 7 numberAvailable int;
+  8 numberUnavailable int; 9 collisionCount *int; 10 conditions [apps.v1.DaemonSetCondition]
+apps.v1.DaemonSetUpdateStrategy: 1 type string; 2 rollingUpdate *apps.v1.RollingUpdateDaemonSet
+apps.v1.Deployment: 1 metadata meta.v1.ObjectMeta; 2 spec apps.v1.DeploymentSpec; 3 status apps.v1.DeploymentStatus
+apps.v1.DeploymentCondition: 1 type *string; 2 status *string; 4 reason string; 5 message string;
+  6 lastUpdateTime Time; 7 lastTransitionTime Time
+apps.v1.DeploymentSpec: 1 replicas *int; 2 selector *meta.v1.LabelSelector; 3 template *core.v1.PodTemplateSpec;
+  4 strategy apps.v1.DeploymentStrategy; 5 minReadySeconds int; 6 revisionHistoryLimit *int; 7 paused bool;
+  9 progressDeadlineSeconds *int
+apps.v1.DeploymentStatus: 1 observedGeneration int; 2 replicas int; 3 updatedReplicas int; 4 availableReplicas int;
+  5 unavailableReplicas int; 6 conditions [apps.v1.DeploymentCondition]; 7 readyReplicas int; 8 collisionCount *int;
+  9 terminatingReplicas *int
+apps.v1.DeploymentStrategy: 1 type string; 2 rollingUpdate *apps.v1.RollingUpdateDeployment
+apps.v1.ReplicaSet: 1 metadata meta.v1.ObjectMeta; 2 spec apps.v1.ReplicaSetSpec; 3 status apps.v1.ReplicaSetStatus
+apps.v1.ReplicaSetCondition: 1 type *string; 2 status *string; 3 lastTransitionTime Time; 4 reason string;
+  5 message string
+apps.v1.ReplicaSetSpec: 1 replicas *int; 2 selector *meta.v1.LabelSelector; 3 template core.v1.PodTemplateSpec;
+  4 minReadySeconds int
+apps.v1.ReplicaSetStatus: 1 replicas *int; 2 fullyLabeledReplicas int; 3 observedGeneration int; 4 readyReplicas int;
+  5 availableReplicas int; 6 conditions [apps.v1.ReplicaSetCondition]; 7 terminatingReplicas *int
+apps.v1.RollingUpdateDaemonSet: 1 maxUnavailable *IntOrString; 2 maxSurge *IntOrString
+apps.v1.RollingUpdateDeployment: 1 maxUnavailable *IntOrString; 2 maxSurge *IntOrString
+apps.v1.RollingUpdateStatefulSetStrategy: 1 partition *int; 2 maxUnavailable *IntOrString
+apps.v1.StatefulSet: 1 metadata meta.v1.ObjectMeta; 2 spec apps.v1.StatefulSetSpec; 3 status apps.v1.StatefulSetStatus
+apps.v1.StatefulSetCondition: 1 type *string; 2 status *string; 3 lastTransitionTime Time; 4 reason string;
+  5 message string
+apps.v1.StatefulSetOrdinals: 1 start *int
+apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy: 1 whenDeleted string; 2 whenScaled string
+apps.v1.StatefulSetSpec: 1 replicas *int; 2 selector *meta.v1.LabelSelector; 3 template *core.v1.PodTemplateSpec;
+  4 volumeClaimTemplates [core.v1.PersistentVolumeClaim]; 5 serviceName *string; 6 podManagementPolicy string;
+  7 updateStrategy apps.v1.StatefulSetUpdateStrategy; 8 revisionHistoryLimit *int; 9 minReadySeconds int;
+  10 persistentVolumeClaimRetentionPolicy *apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy;
+  11 ordinals *apps.v1.StatefulSetOrdinals
+apps.v1.StatefulSetStatus: 1 observedGeneration int; 2 replicas *int; 3 readyReplicas int; 4 currentReplicas int;
+  5 updatedReplicas int; 6 currentRevision string; 7 updateRevision string; 9 collisionCount *int;
+  10 conditions [apps.v1.StatefulSetCondition]; 11 availableReplicas *int
+apps.v1.StatefulSetUpdateStrategy: 1 type string; 2 rollingUpdate *apps.v1.RollingUpdateStatefulSetStrategy
+authentication.v1.AttestationValue: 1 items [string]
+authentication.v1.BoundObjectReference: 1 kind string; 2 apiVersion string; 3 name string; 4 uid string
+authentication.v1.ExtraValue: 1 items [string]
+authentication.v1.SelfSubjectReview: 1 metadata meta.v1.ObjectMeta; 2 status authentication.v1.SelfSubjectReviewStatus
+authentication.v1.SelfSubjectReviewStatus: 1 userInfo authentication.v1.UserInfo
+authentication.v1.TokenRequest: 1 metadata meta.v1.ObjectMeta; 2 spec *authentication.v1.TokenRequestSpec;
+  3 status authentication.v1.TokenRequestStatus
+authentication.v1.TokenRequestSpec: 1 audiences *[string]; 3 boundObjectRef *authentication.v1.BoundObjectReference;
+  4 expirationSeconds *int; 5 attestations {authentication.v1.AttestationValue}
+authentication.v1.TokenRequestStatus: 1 token *string; 2 expirationTimestamp *Time
+authentication.v1.UserInfo: 1 username string; 2 uid string; 3 groups [string]; 4 extra {authentication.v1.ExtraValue}
+authorization.v1.ExtraValue: 1 items [string]
+authorization.v1.FieldSelectorAttributes: 1 rawSelector string; 2 requirements [meta.v1.FieldSelectorRequirement]
+authorization.v1.LabelSelectorAttributes: 1 rawSelector string; 2 requirements [meta.v1.LabelSelectorRequirement]
+authorization.v1.LocalSubjectAccessReview: 1 metadata meta.v1.ObjectMeta;
+  2 spec *authorization.v1.SubjectAccessReviewSpec; 3 status authorization.v1.SubjectAccessReviewStatus
+authorization.v1.NonResourceAttributes: 1 path string; 2 verb string
+authorization.v1.NonResourceRule: 1 verbs *[string]; 2 nonResourceURLs [string]
+authorization.v1.ResourceAttributes: 1 namespace string; 2 verb string; 3 group string; 4 version string;
+  5 resource string; 6 subresource string; 7 name string; 8 fieldSelector *authorization.v1.FieldSelectorAttributes;
+  9 labelSelector *authorization.v1.LabelSelectorAttributes
+authorization.v1.ResourceRule: 1 verbs *[string]; 2 apiGroups [string]; 3 resources [string]; 4 resourceNames [string]
+authorization.v1.SelfSubjectAccessReview: 1 metadata meta.v1.ObjectMeta;
+  2 spec *authorization.v1.SelfSubjectAccessReviewSpec; 3 status authorization.v1.SubjectAccessReviewStatus
+authorization.v1.SelfSubjectAccessReviewSpec: 1 resourceAttributes *authorization.v1.ResourceAttributes;
+  2 nonResourceAttributes *authorization.v1.NonResourceAttributes
+authorization.v1.SelfSubjectRulesReview: 1 metadata meta.v1.ObjectMeta;
+  2 spec *authorization.v1.SelfSubjectRulesReviewSpec; 3 status authorization.v1.SubjectRulesReviewStatus
+authorization.v1.SelfSubjectRulesReviewSpec: 1 namespace string
+authorization.v1.SubjectAccessReview: 1 metadata meta.v1.ObjectMeta; 2 spec *authorization.v1.SubjectAccessReviewSpec;
+  3 status authorization.v1.SubjectAccessReviewStatus
+authorization.v1.SubjectAccessReviewSpec: 1 resourceAttributes *authorization.v1.ResourceAttributes;
+  2 nonResourceAttributes *authorization.v1.NonResourceAttributes; 3 user string; 4 groups [string];
+  5 extra {authorization.v1.ExtraValue}; 6 uid string
+authorization.v1.SubjectAccessReviewStatus: 1 allowed *bool; 2 reason string; 3 evaluationError string; 4 denied bool
+authorization.v1.SubjectRulesReviewStatus: 1 resourceRules *[authorization.v1.ResourceRule];
+  2 nonResourceRules *[authorization.v1.NonResourceRule]; 3 incomplete *bool; 4 evaluationError string
+autoscaling.v1.Scale: 1 metadata meta.v1.ObjectMeta; 2 spec autoscaling.v1.ScaleSpec;
+  3 status autoscaling.v1.ScaleStatus
+autoscaling.v1.ScaleSpec: 1 replicas int
+autoscaling.v1.ScaleStatus: 1 replicas *int; 2 selector string
+batch.v1.CronJob: 1 metadata meta.v1.ObjectMeta; 2 spec batch.v1.CronJobSpec; 3 status batch.v1.CronJobStatus
+batch.v1.CronJobSpec: 1 schedule *string; 2 startingDeadlineSeconds *int; 3 concurrencyPolicy string; 4 suspend *bool;
+  5 jobTemplate *batch.v1.JobTemplateSpec; 6 successfulJobsHistoryLimit *int; 7 failedJobsHistoryLimit *int;
+  8 timeZone *string
+batch.v1.CronJobStatus: 1 active [core.v1.ObjectReference]; 4 lastScheduleTime *Time; 5 lastSuccessfulTime *Time
+batch.v1.Job: 1 metadata meta.v1.ObjectMeta; 2 spec batch.v1.JobSpec; 3 status batch.v1.JobStatus
+batch.v1.JobCondition: 1 type *string; 2 status *string; 3 lastProbeTime Time; 4 lastTransitionTime Time;
+  5 reason string; 6 message string
+batch.v1.JobSchedulingConfiguration: 1 schedulingPolicy *scheduling.v1alpha3.WorkloadPodGroupSchedulingPolicy;
+  2 schedulingConstraints *scheduling.v1alpha3.WorkloadPodGroupSchedulingConstraints;
+  3 disruptionMode *scheduling.v1alpha3.WorkloadPodGroupDisruptionMode;
+  4 resourceClaims [scheduling.v1alpha3.WorkloadPodGroupResourceClaim]
+batch.v1.JobSpec: 1 parallelism *int; 2 completions *int; 3 activeDeadlineSeconds *int;
+  4 selector *meta.v1.LabelSelector; 5 manualSelector *bool; 6 template *core.v1.PodTemplateSpec; 7 backoffLimit *int;
+  8 ttlSecondsAfterFinished *int; 9 completionMode *string; 10 suspend *bool;
+  11 podFailurePolicy *batch.v1.PodFailurePolicy; 12 backoffLimitPerIndex *int; 13 maxFailedIndexes *int;
+  14 podReplacementPolicy *string; 15 managedBy *string; 16 successPolicy *batch.v1.SuccessPolicy;
+  17 scheduling *batch.v1.JobSchedulingConfiguration
+batch.v1.JobStatus: 1 conditions [batch.v1.JobCondition]; 2 startTime *Time; 3 completionTime *Time; 4 active int;
+  5 succeeded int; 6 failed int; 7 completedIndexes string;
+  8 uncountedTerminatedPods *batch.v1.UncountedTerminatedPods; 9 ready *int; 10 failedIndexes *string;
+  11 terminating *int
+batch.v1.JobTemplateSpec: 1 metadata meta.v1.ObjectMeta; 2 spec batch.v1.JobSpec
+batch.v1.PodFailurePolicy: 1 rules *[batch.v1.PodFailurePolicyRule]
+batch.v1.PodFailurePolicyOnExitCodesRequirement: 1 containerName *string; 2 operator *string; 3 values *[int]
+batch.v1.PodFailurePolicyOnPodConditionsPattern: 1 type *string; 2 status *string
+batch.v1.PodFailurePolicyRule: 1 action *string; 2 onExitCodes *batch.v1.PodFailurePolicyOnExitCodesRequirement;
+  3 onPodConditions [batch.v1.PodFailurePolicyOnPodConditionsPattern]
+batch.v1.SuccessPolicy: 1 rules *[batch.v1.SuccessPolicyRule]
+batch.v1.SuccessPolicyRule: 1 succeededIndexes *string; 2 succeededCount *int
+batch.v1.UncountedTerminatedPods: 1 succeeded [string]; 2 failed [string]
+coordination.v1.Lease: 1 metadata meta.v1.ObjectMeta; 2 spec coordination.v1.LeaseSpec
+coordination.v1.LeaseSpec: 1 holderIdentity *string; 2 leaseDurationSeconds *int; 3 acquireTime *MicroTime;
+  4 renewTime *MicroTime; 5 leaseTransitions *int; 6 strategy *string; 7 preferredHolder *string
+events.v1.Event: 1 metadata *meta.v1.ObjectMeta; 2 eventTime *MicroTime; 3 series *events.v1.EventSeries;
+  4 reportingController string; 5 reportingInstance string; 6 action string; 7 reason string;
+  8 regarding core.v1.ObjectReference; 9 related *core.v1.ObjectReference; 10 note string; 11 type string;
+  12 deprecatedSource core.v1.EventSource; 13 deprecatedFirstTimestamp Time; 14 deprecatedLastTimestamp Time;
+  15 deprecatedCount int
+events.v1.EventSeries: 1 count *int; 2 lastObservedTime *MicroTime
+meta.v1.Condition: 1 type *string; 2 status *string; 3 observedGeneration int; 4 lastTransitionTime *Time;
+  5 reason *string; 6 message *string
+meta.v1.CreateOptions: 1 dryRun [string]; 3 fieldManager string; 4 fieldValidation string
+meta.v1.DeleteOptions: 1 gracePeriodSeconds *int; 2 preconditions *meta.v1.Preconditions; 3 orphanDependents *bool;
+  4 propagationPolicy *string; 5 dryRun [string]; 6 ignoreStoreReadErrorWithClusterBreakingPotential *bool
+meta.v1.FieldSelectorRequirement: 1 key *string; 2 operator *string; 3 values [string]
+meta.v1.LabelSelector: 1 matchLabels {string}; 2 matchExpressions [meta.v1.LabelSelectorRequirement]
+meta.v1.LabelSelectorRequirement: 1 key *string; 2 operator *string; 3 values [string]
+meta.v1.ManagedFieldsEntry: 1 manager string; 2 operation string; 3 apiVersion string; 4 time *Time;
+  6 fieldsType string; 7 fieldsV1 *FieldsV1; 8 subresource string
+meta.v1.ObjectMeta: 1 name string; 2 generateName string; 3 namespace string; 4 selfLink string; 5 uid string;
+  6 resourceVersion string; 7 generation int; 8 creationTimestamp Time; 9 deletionTimestamp *Time;
+  10 deletionGracePeriodSeconds *int; 11 labels {string}; 12 annotations {string};
+  13 ownerReferences [meta.v1.OwnerReference]; 14 finalizers [string]; 17 managedFields [meta.v1.ManagedFieldsEntry]
+meta.v1.OwnerReference: 1 kind *string; 3 name *string; 4 uid *string; 5 apiVersion *string; 6 controller *bool;
+  7 blockOwnerDeletion *bool
+meta.v1.Preconditions: 1 uid *string; 2 resourceVersion *string
+policy.v1.Eviction: 1 metadata meta.v1.ObjectMeta; 2 deleteOptions *meta.v1.DeleteOptions
+policy.v1.PodDisruptionBudget: 1 metadata meta.v1.ObjectMeta; 2 spec policy.v1.PodDisruptionBudgetSpec;
+  3 status policy.v1.PodDisruptionBudgetStatus
+policy.v1.PodDisruptionBudgetSpec: 1 minAvailable *IntOrString; 2 selector *meta.v1.LabelSelector;
+  3 maxUnavailable *IntOrString; 4 unhealthyPodEvictionPolicy *string
+policy.v1.PodDisruptionBudgetStatus: 1 observedGeneration int; 2 disruptedPods {Time}; 3 disruptionsAllowed *int;
+  4 currentHealthy *int; 5 desiredHealthy *int; 6 expectedPods *int; 7 conditions [meta.v1.Condition]
+rbac.v1.AggregationRule: 1 clusterRoleSelectors [meta.v1.LabelSelector]
+rbac.v1.ClusterRole: 1 metadata meta.v1.ObjectMeta; 2 rules *[rbac.v1.PolicyRule];
+  3 aggregationRule *rbac.v1.AggregationRule
+rbac.v1.ClusterRoleBinding: 1 metadata meta.v1.ObjectMeta; 2 subjects [rbac.v1.Subject]; 3 roleRef *rbac.v1.RoleRef
+rbac.v1.PolicyRule: 1 verbs *[string]; 2 apiGroups [string]; 3 resources [string]; 4 resourceNames [string];
+  5 nonResourceURLs [string]
+rbac.v1.Role: 1 metadata meta.v1.ObjectMeta; 2 rules *[rbac.v1.PolicyRule]
+rbac.v1.RoleBinding: 1 metadata meta.v1.ObjectMeta; 2 subjects [rbac.v1.Subject]; 3 roleRef *rbac.v1.RoleRef
+rbac.v1.RoleRef: 1 apiGroup *string; 2 kind *string; 3 name *string
+rbac.v1.Subject: 1 kind *string; 2 apiGroup string; 3 name *string; 4 namespace string
+scheduling.v1.PriorityClass: 1 metadata meta.v1.ObjectMeta; 2 value *int; 3 globalDefault bool; 4 description string;
+  5 preemptionPolicy *string
+scheduling.v1alpha3.TopologyConstraint: 1 key *string
+scheduling.v1alpha3.WorkloadPodGroupAllDisruptionMode:
+scheduling.v1alpha3.WorkloadPodGroupBasicSchedulingPolicy:
+scheduling.v1alpha3.WorkloadPodGroupDisruptionMode:
+  1 single *scheduling.v1alpha3.WorkloadPodGroupSingleDisruptionMode;
+  2 all *scheduling.v1alpha3.WorkloadPodGroupAllDisruptionMode
+scheduling.v1alpha3.WorkloadPodGroupGangSchedulingPolicy: 1 minCount *int
+scheduling.v1alpha3.WorkloadPodGroupResourceClaim: 1 name *string; 2 resourceClaimName *string;
+  3 resourceClaimTemplateName *string
+scheduling.v1alpha3.WorkloadPodGroupSchedulingConstraints: 1 topology [scheduling.v1alpha3.TopologyConstraint]
+scheduling.v1alpha3.WorkloadPodGroupSchedulingPolicy:
+  1 basic *scheduling.v1alpha3.WorkloadPodGroupBasicSchedulingPolicy;
+  2 gang *scheduling.v1alpha3.WorkloadPodGroupGangSchedulingPolicy
+scheduling.v1alpha3.WorkloadPodGroupSingleDisruptionMode:
+"""

@@ -1,0 +1,1 @@
+"""Parity: the embedded API server and a real one answer the same requests alike."""
