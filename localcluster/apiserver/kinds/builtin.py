@@ -102,6 +102,14 @@ def _core() -> list[KindInfo]:
             "Pod", "pods", pod, "po", categories=ALL, subresources=pod_parts, fields=_POD_FIELDS, returns_deleted=True
         ),
         core("PodTemplate", "podtemplates", plain_strategy("PodTemplate"), returns_deleted=True),
+        core(
+            "ReplicationController",
+            "replicationcontrollers",
+            plain_strategy("ReplicationController", has_status=True),
+            "rc",
+            categories=ALL,
+            subresources=STATUS,
+        ),
         core("ResourceQuota", "resourcequotas", quota, "quota", subresources=STATUS, returns_deleted=True),
         core("Secret", "secrets", DataStrategy("Secret"), fields={"type": _path("type")}),
         core(
