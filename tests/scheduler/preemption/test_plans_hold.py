@@ -208,9 +208,13 @@ def test_no_lower_priority_suffices_and_no_budget_is_broken_without_need(case: C
     found = outcome(cluster(case))
     if not isinstance(found, Plan):
         return
-    broken, top = min(cheapest(case, rack, len(found.places)) for rack in ((0, 1) if case.racks else (None,)))
-    assert found.cost.top_priority == top
-    if not broken:
+    choices = [cheapest(case, rack, len(found.places)) for rack in ((0, 1) if case.racks else (None,))]
+    broken, top = min(choices)
+    if broken:
+        # Every domain breaks a budget: how many it breaks counts before its priority, and this judge does not count them.
+        assert found.cost.top_priority in {priority for _, priority in choices}
+    else:
+        assert found.cost.top_priority == top
         assert found.cost.violations == 0
 
 
