@@ -22,7 +22,7 @@ ALL = ("all",)
 
 def register_builtin(registry: Registry) -> None:
     """Serve all built-in kinds. Events and CRDs come with those who know their rules."""
-    for kind in [*_core(), *_workloads(), *_cluster(), *access_kinds()]:
+    for kind in [*_core(), *_volumes(), *_workloads(), *_cluster(), *access_kinds()]:
         registry.add(kind)
 
 
@@ -50,23 +50,22 @@ _POD_FIELDS = {
 }
 
 
+def _v1(kind: str, plural: str, strategy: PlainStrategy, *short: str, **settings: Any) -> KindInfo:
+    return KindInfo("", "v1", kind, plural, strategy, short_names=short, **settings)
+
+
 def _core() -> list[KindInfo]:
     pod_parts = frozenset({"status", "binding", "eviction", "log"})
     pod = PodStrategy("Pod", has_status=True, counts_generations=True)
     namespace = NamespaceStrategy("Namespace", has_status=True, name_check=label_problems)
     service = ServiceStrategy("Service", has_status=True, name_check=label_1035_problems)
     quota = plain_strategy("ResourceQuota", has_status=True)
-    claim = plain_strategy("PersistentVolumeClaim", has_status=True)
-    volume = plain_strategy("PersistentVolume", has_status=True)
     listing = ("create", "delete", "get", "list", "patch", "update", "watch")
 
-    def core(kind: str, plural: str, strategy: PlainStrategy, *short: str, **settings: Any) -> KindInfo:
-        return KindInfo("", "v1", kind, plural, strategy, short_names=short, **settings)
-
     return [
-        core("ConfigMap", "configmaps", DataStrategy("ConfigMap"), "cm"),
-        core("LimitRange", "limitranges", plain_strategy("LimitRange"), "limits"),
-        core(
+        _v1("ConfigMap", "configmaps", DataStrategy("ConfigMap"), "cm"),
+        _v1("LimitRange", "limitranges", plain_strategy("LimitRange"), "limits"),
+        _v1(
             "Namespace",
             "namespaces",
             namespace,
@@ -77,7 +76,7 @@ def _core() -> list[KindInfo]:
             returns_deleted=True,
             fields={"status.phase": _path("status", "phase")},
         ),
-        core(
+        _v1(
             "Node",
             "nodes",
             NodeStrategy("Node", has_status=True),
@@ -86,23 +85,9 @@ def _core() -> list[KindInfo]:
             subresources=STATUS,
             fields={"spec.unschedulable": lambda obj: "true" if obj["spec"].get("unschedulable") else "false"},
         ),
-        core(
-            "PersistentVolumeClaim", "persistentvolumeclaims", claim, "pvc", subresources=STATUS, returns_deleted=True
-        ),
-        core(
-            "PersistentVolume",
-            "persistentvolumes",
-            volume,
-            "pv",
-            namespaced=False,
-            subresources=STATUS,
-            returns_deleted=True,
-        ),
-        core(
-            "Pod", "pods", pod, "po", categories=ALL, subresources=pod_parts, fields=_POD_FIELDS, returns_deleted=True
-        ),
-        core("PodTemplate", "podtemplates", plain_strategy("PodTemplate"), returns_deleted=True),
-        core(
+        _v1("Pod", "pods", pod, "po", categories=ALL, subresources=pod_parts, fields=_POD_FIELDS, returns_deleted=True),
+        _v1("PodTemplate", "podtemplates", plain_strategy("PodTemplate"), returns_deleted=True),
+        _v1(
             "ReplicationController",
             "replicationcontrollers",
             plain_strategy("ReplicationController", has_status=True),
@@ -110,9 +95,9 @@ def _core() -> list[KindInfo]:
             categories=ALL,
             subresources=STATUS,
         ),
-        core("ResourceQuota", "resourcequotas", quota, "quota", subresources=STATUS, returns_deleted=True),
-        core("Secret", "secrets", DataStrategy("Secret"), fields={"type": _path("type")}),
-        core(
+        _v1("ResourceQuota", "resourcequotas", quota, "quota", subresources=STATUS, returns_deleted=True),
+        _v1("Secret", "secrets", DataStrategy("Secret"), fields={"type": _path("type")}),
+        _v1(
             "ServiceAccount",
             "serviceaccounts",
             plain_strategy("ServiceAccount"),
@@ -120,7 +105,29 @@ def _core() -> list[KindInfo]:
             subresources=frozenset({"token"}),
             returns_deleted=True,
         ),
-        core("Service", "services", service, "svc", categories=ALL, subresources=STATUS, returns_deleted=True),
+        _v1("Service", "services", service, "svc", categories=ALL, subresources=STATUS, returns_deleted=True),
+    ]
+
+
+def _volumes() -> list[KindInfo]:
+    return [
+        _v1(
+            "PersistentVolumeClaim",
+            "persistentvolumeclaims",
+            plain_strategy("PersistentVolumeClaim", has_status=True),
+            "pvc",
+            subresources=STATUS,
+            returns_deleted=True,
+        ),
+        _v1(
+            "PersistentVolume",
+            "persistentvolumes",
+            plain_strategy("PersistentVolume", has_status=True),
+            "pv",
+            namespaced=False,
+            subresources=STATUS,
+            returns_deleted=True,
+        ),
     ]
 
 
