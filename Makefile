@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo cluster lint format run conformance bench controlplane clean
+.PHONY: help test demo cluster lint format run conformance bench controlplane crds clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ conformance: $(READY) ## run tests/conformance against a real control plane, onc
 
 bench: $(READY) ## measure and print the tables of hack/bench
 	$(BIN)/python -m hack.bench $(ARGS)
+
+crds: $(READY) ## write config/crd from api/crds (make test fails while they differ)
+	$(BIN)/python -m hack.crds
 
 clean: ## remove what the targets above made in this folder
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache

@@ -18,6 +18,7 @@ from api.podgroup import (
     WorkloadReference,
     WorkloadSpec,
 )
+from hack.crds import FOLDER, rendered
 from install.manifests import load
 
 CRDS = {each.name.partition(".")[0]: each.body["spec"] for each in load("crd")}
@@ -109,3 +110,8 @@ def test_every_field_explains_itself() -> None:
     for plural in CRDS:
         walk(schema(plural), "")
     assert unexplained == []
+
+
+@pytest.mark.parametrize(("file", "text"), rendered().items(), ids=list(rendered()))
+def test_the_shipped_files_are_what_api_says(file: str, text: str) -> None:
+    assert (FOLDER / file).read_text(encoding="utf-8") == text, "run `make crds`"
