@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from api.constants import DEFAULT_SCHEDULER_NAME
 from api.podgroup import PodGroup
-from providers.base import Capabilities, MinMemberRule, PodMetadata, StartupPolicy, tutti_association
+from providers.base import Capabilities, GroupKind, MinMemberRule, PodMetadata, StartupPolicy, tutti_association
+from providers.gang import Gang, Role
 
 EMBEDDED: Final = "embedded"
 
@@ -24,13 +25,39 @@ class Embedded:
     @property
     def capabilities(self) -> Capabilities:
         """Everything: it was built for these groups."""
-        return Capabilities(counts_succeeded=True, mutable_minimum=True, topology=True, whole_disruption=True)
+        return Capabilities(
+            counts_succeeded=True,
+            mutable_minimum=True,
+            topology=True,
+            whole_disruption=True,
+            late_association=True,
+            reads_pod_groups=True,
+        )
+
+    @property
+    def kind(self) -> GroupKind | None:
+        """None: it works from the PodGroup."""
+        return None
+
+    @property
+    def group_keys(self) -> tuple[str, ...]:
+        """None but Tutti's own."""
+        return ()
+
+    @property
+    def pod_keys(self) -> tuple[str, ...]:
+        """None but Tutti's own."""
+        return ()
 
     def association(self, group: PodGroup) -> PodMetadata:
         """Our own label and annotations; the scheduler reads nothing else."""
         return tutti_association(EMBEDDED, group)
 
-    def group_objects(self, group: PodGroup) -> list[dict[str, Any]]:  # noqa: ARG002
+    def pod_metadata(self, gang: Gang, role: Role) -> PodMetadata:  # noqa: ARG002
+        """Nothing beside `association`."""
+        return PodMetadata()
+
+    def group_objects(self, gang: Gang) -> list[dict[str, Any]]:  # noqa: ARG002
         """None: it works from the PodGroup."""
         return []
 

@@ -10,7 +10,6 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from api.errors import TuttiError
-from api.job import Job
 from controllers.jobs.observe import describe_holder
 from controllers.jobs.observed import is_ours
 from kube.cache.store import KubeObject
@@ -39,9 +38,9 @@ class NameTaken(TuttiError):
 
 
 async def create_or_find(
-    client: Client, resource: Resource, manifest: dict[str, Any], record: type[T], job: Job
+    client: Client, resource: Resource, manifest: dict[str, Any], record: type[T], owner: KubeObject
 ) -> tuple[T, Origin]:
-    """The object of the manifest, created now or by an earlier attempt of ours for the same Job.
+    """The object of the manifest, created now or by an earlier attempt of ours for the same owner.
 
     Raises:
         NameTaken: somebody else's object, or one that is being deleted, has the name.
@@ -49,26 +48,26 @@ async def create_or_find(
         KubeError: the server refused, or it is unknown what happened and nothing is to be found.
     """
     try:
-        answer = await client.create(resource, manifest, job.metadata.namespace)
+        answer = await client.create(resource, manifest, owner.metadata.namespace)
     except AlreadyExists:
-        return await _find(client, resource, manifest, record, job), "found"
+        return await _find(client, resource, manifest, record, owner), "found"
     except KubeError as error:
         if not error.outcome_unknown:
             raise
         try:
-            return await _find(client, resource, manifest, record, job), "created"
+            return await _find(client, resource, manifest, record, owner), "created"
         except Outdated:
             # It may still arrive; the next attempt has the same name and cannot make a second one.
             raise error from None
     return msgspec.convert(answer, record), "created"
 
 
-async def _find(client: Client, resource: Resource, manifest: dict[str, Any], record: type[T], job: Job) -> T:
+async def _find(client: Client, resource: Resource, manifest: dict[str, Any], record: type[T], owner: KubeObject) -> T:
     name = manifest["metadata"]["name"]
     try:
-        found = msgspec.convert(await client.get(resource, name, job.metadata.namespace), record)
+        found = msgspec.convert(await client.get(resource, name, owner.metadata.namespace), record)
     except NotFound as error:
         raise Outdated(f"{resource.kind} {name} was there and is gone") from error
-    if found.metadata.is_terminating or not is_ours(found.metadata, job):
+    if found.metadata.is_terminating or not is_ours(found.metadata, owner):
         raise NameTaken(describe_holder(resource.kind, found.metadata))
     return found

@@ -17,7 +17,6 @@ from api.constants import (
     EVENT_FAILED_WORKLOAD_CREATE,
     EVENT_POD_GROUP_CREATED,
     EVENT_WORKLOAD_CREATED,
-    MANAGED,
 )
 from api.job import Job
 from api.podgroup import PodGroup, Workload
@@ -25,12 +24,15 @@ from controllers.announcer import Announcer
 from controllers.fresh import Fresh
 from controllers.jobs import patches
 from controllers.jobs.creation import NameTaken, Outdated, create_or_find
+from controllers.jobs.external import gang_of, provider_of
+from controllers.jobs.group_objects import GroupObjectWriter
 from controllers.jobs.observed import JobPod
 from controllers.jobs.steps import (
     AnnotatePods,
     ConfirmJob,
     CreatePodGroup,
     CreateWorkload,
+    MakeGroupObjects,
     PatchJob,
     Plan,
     SetPodGroupMinimum,
@@ -41,11 +43,13 @@ from controllers.jobs.steps import (
 )
 from controllers.jobs.store import JobStore
 from controllers.metrics import Metrics
+from controllers.provider_groups import ProviderGroups
 from kube.client.client import Client, PatchKind
 from kube.client.errors import AnsweredError, Conflict, Invalid, KubeError, NotFound
 from kube.client.resources import JOBS, PODS, Resource
 from kube.groups.group_api import GroupAPI
-from providers.base import PodMetadata
+from providers.base import Provider
+from providers.gang import Gang
 from providers.selection import Providers
 
 T = TypeVar("T", Workload, PodGroup)
@@ -69,13 +73,15 @@ class Tools:
     pod_groups: Fresh[PodGroup]
     announcer: Announcer
     metrics: Metrics
+    provider_groups: ProviderGroups
 
 
 @dataclass(frozen=True, slots=True)
 class _Progress:
-    """What the pass knows by now: the Job, and what it has created."""
+    """What the pass knows by now: the Job, the `spec` of its pod template once it was read, and what it has created."""
 
     job: Job
+    template_spec: dict[str, Any] | None = None
     workload: Workload | None = None
     group: PodGroup | None = None
 
@@ -97,15 +103,30 @@ async def carry_out(plan: Plan, job: Job, tools: Tools) -> None:
 async def _take(step: Step, progress: _Progress, tools: Tools) -> _Progress:
     match step:
         case ConfirmJob():
-            return replace(progress, job=await _confirm(progress.job, tools))
+            return await _confirm(progress, tools)
         case CreateWorkload():
             return replace(progress, workload=await _create_workload(step, progress.job, tools))
         case CreatePodGroup():
             return replace(progress, group=await _create_pod_group(step, progress, tools))
+        case MakeGroupObjects():
+            return await _make_group_objects(step, progress, tools)
         case PatchJob():
-            return replace(progress, job=await _patch_job(step, progress, tools))
+            return await _patch_job(step, progress, tools)
+        case _:
+            await _take_aside(step, progress, tools)
+            return progress
+
+
+async def _take_aside(
+    step: AnnotatePods | UnlabelPods | SetWorkloadMinimum | SetPodGroupMinimum | Warn,
+    progress: _Progress,
+    tools: Tools,
+) -> None:
+    """Steps after which the pass knows no more than before."""
+    match step:
         case AnnotatePods():
-            association = _association(progress.job, step.group or progress.group, tools)
+            provider, group = _known(progress.job, step.group or progress.group, tools)
+            association = provider.association(group)
             await _patch_pods(step.pods, lambda pod: patches.pod_association_patch(pod.metadata, association), tools)
         case UnlabelPods():
             await _patch_pods(step.pods, lambda pod: patches.pod_release_patch(pod.metadata), tools)
@@ -115,20 +136,21 @@ async def _take(step: Step, progress: _Progress, tools: Tools) -> _Progress:
             await _set_group_minimum(step, tools)
         case Warn():
             tools.announcer.warn_once(progress.job, reason=step.reason, note=step.note, action=step.action)
-    return progress
 
 
-async def _confirm(job: Job, tools: Tools) -> Job:
+async def _confirm(progress: _Progress, tools: Tools) -> _Progress:
+    job = progress.job
     try:
-        live = msgspec.convert(await tools.client.get(JOBS, job.metadata.name, job.metadata.namespace), Job)
+        document = await tools.client.get(JOBS, job.metadata.name, job.metadata.namespace)
     except NotFound as error:
         raise JobGone(f"Job {job.metadata.name} is gone") from error
+    live = msgspec.convert(document, Job)
     tools.jobs.put(live)
     if live.metadata.uid != job.metadata.uid:
         raise JobGone(f"Job {job.metadata.name} is another one now")
     if live.metadata.is_terminating or _decisive(live) != _decisive(job):
         raise Outdated(f"Job {job.metadata.name} has changed")
-    return live
+    return replace(progress, job=live, template_spec=document["spec"]["template"]["spec"])
 
 
 def _decisive(job: Job) -> object:
@@ -188,9 +210,25 @@ async def _create(
     return created, origin == "created"
 
 
-async def _patch_job(step: PatchJob, progress: _Progress, tools: Tools) -> Job:
+async def _make_group_objects(step: MakeGroupObjects, progress: _Progress, tools: Tools) -> _Progress:
+    progress = await _with_template(progress, tools)
+    provider, group = _known(progress.job, step.group or progress.group, tools)
+    if provider.kind is not None:
+        writer = GroupObjectWriter(tools, progress.job, provider, provider.kind)
+        await writer.make(_gang(progress, group, provider, current=step.current))
+    return progress
+
+
+async def _patch_job(step: PatchJob, progress: _Progress, tools: Tools) -> _Progress:
+    association = None
+    if step.associate:
+        provider, group = _known(progress.job, step.group or progress.group, tools)
+        association = provider.association(group)
+        if provider.group_keys:
+            progress = await _with_template(progress, tools)
+            gang = _gang(progress, group, provider)
+            association = provider.pod_metadata(gang, gang.roles[0]).over(association)
     job = progress.job
-    association = _association(job, step.group or progress.group, tools) if step.associate else None
     body = patches.job_patch(job, step, association)
     try:
         answer = await _patch(JOBS, body, job.metadata.name, job.metadata.namespace, tools, kind=PatchKind.JSON)
@@ -200,14 +238,23 @@ async def _patch_job(step: PatchJob, progress: _Progress, tools: Tools) -> Job:
         raise
     patched = msgspec.convert(answer, Job)
     tools.jobs.put(patched)
-    return patched
+    return replace(progress, job=patched)
 
 
-def _association(job: Job, group: PodGroup | None, tools: Tools) -> PodMetadata:
-    provider = tools.providers.named(job.spec.template.metadata.label(MANAGED) or "")
+async def _with_template(progress: _Progress, tools: Tools) -> _Progress:
+    """What only the server knows of a Job (its containers are not kept) is read when a scheduler has to be told."""
+    return progress if progress.template_spec is not None else await _confirm(progress, tools)
+
+
+def _gang(progress: _Progress, group: PodGroup, provider: Provider, *, current: int | None = None) -> Gang:
+    return gang_of(progress.job, group, provider, current=current, template_spec=progress.template_spec)
+
+
+def _known(job: Job, group: PodGroup | None, tools: Tools) -> tuple[Provider, PodGroup]:
+    provider = provider_of(job, tools.providers)
     if group is None or provider is None:
         raise Outdated(f"Job {job.metadata.name} has no group yet")
-    return provider.association(group)
+    return provider, group
 
 
 async def _patch_pods(pods: tuple[JobPod, ...], body_of: Callable[[JobPod], patches.Body], tools: Tools) -> None:

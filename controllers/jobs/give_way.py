@@ -6,14 +6,23 @@ minutes before it replaces so many at once (measured on Kubernetes 1.37 with a g
 The scheduler says so on the PodGroup (`DisruptionTarget`). The Job is suspended behind our gate, so its own controller ends the
 pods and counts no failure. When they have left, the scheduler takes the condition back, the gate is opened, and the new pods
 queue like those of any other gang. A Job its user suspended meanwhile stays suspended: it has no gate.
+
+A Job that asked for it is also suspended when the scheduler has given up on its group (`SchedulingTimedOut`). That one gets no
+gate: its user resumes it, and the new pods wait as long as the first ones did.
 """
 
-from api.constants import CONDITION_DISRUPTION_TARGET
+from api.constants import (
+    CONDITION_DISRUPTION_TARGET,
+    CONDITION_TIMED_OUT,
+    REASON_SCHEDULING_TIMEOUT,
+    SCHEDULING_TIMEOUT,
+)
 from api.job import Job
 from api.meta import condition_of
 from api.podgroup import PodGroup
+from api.waiting import waiting_of
 from controllers.jobs.observed import is_suspended
-from controllers.jobs.steps import PatchJob, Step
+from controllers.jobs.steps import PatchJob, Step, Warn
 
 
 def has_to_leave(group: PodGroup | None) -> bool:
@@ -25,3 +34,20 @@ def has_to_leave(group: PodGroup | None) -> bool:
 def way_given(job: Job) -> list[Step]:
     """The step that makes the pods of the Job leave; none once it is suspended."""
     return [] if is_suspended(job) else [PatchJob(close_gate=True)]
+
+
+def has_given_up(group: PodGroup | None) -> bool:
+    """Whether the scheduler has given up on the group, and its Job asked to be suspended then."""
+    if group is None or not waiting_of(group.metadata).is_suspended_on_timeout:
+        return False
+    told = condition_of(group.status.conditions or (), CONDITION_TIMED_OUT)
+    return told is not None and told.status == "True"
+
+
+def stopped(job: Job, group: PodGroup | None) -> list[Step]:
+    """The steps that suspend the Job until its user resumes it; none once it is suspended."""
+    if is_suspended(job):
+        return []
+    limit = group.metadata.annotation(SCHEDULING_TIMEOUT) if group is not None else None
+    note = f"suspended: its pods found no place together within {limit}; resume it to try again"
+    return [PatchJob(suspend=True), Warn(REASON_SCHEDULING_TIMEOUT, note, action="Suspend")]

@@ -31,9 +31,12 @@ Intent = GroupIntent | Delegated
 def managed_intent(job: Job, providers: Providers) -> Intent | Refusal:
     """The group of a Job whose template carries our label; the label names its provider."""
     label = job.spec.template.metadata.label(MANAGED) or ""
-    if providers.named(label) is None:
+    provider = providers.named(label)
+    if provider is None:
         note = f"label {MANAGED} of the pod template names no provider; known are {providers.names}"
         return Refusal(note, EVENT_INVALID_GANG_SETTINGS)
+    if problem := providers.unusable(provider):
+        return Refusal(problem, EVENT_INVALID_GANG_SETTINGS)
     return _intent(job)
 
 

@@ -5,7 +5,7 @@ A Workload belongs to a Job when its `spec.controllerRef` says so, a PodGroup to
 stores; the one exception are the pods of a Job that runs without a group, which are listed.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Awaitable, Callable, Hashable, Iterable
 from typing import Final
 
 from api.compile import JOB_KIND, delegated_pod_group_name
@@ -16,11 +16,14 @@ from api.meta import Metadata, controller_of
 from api.names import pod_group_name, workload_name
 from api.podgroup import PodGroup, Workload
 from controllers.fresh import Fresh
-from controllers.jobs.observed import JobPod, Observed, counts_for, group_named_by, needs_pods, waits_for_group
+from controllers.jobs.external import provider_of
+from controllers.jobs.observed import JobPod, Observed, counts_for, group_named_by, is_over, needs_pods, waits_for_group
+from controllers.provider_groups import KindMissing, ProviderGroup, ProviderGroups
 from kube.cache.decoding import ListDecoder
 from kube.cache.store import Indexer, Key
 from kube.client.client import Client
 from kube.client.resources import JOBS, PODS, Resource
+from providers.selection import Providers
 
 BY_CONTROLLER: Final = "controller"
 """Index of Workloads: namespace, API group, kind and name of what they name as their controller."""
@@ -73,9 +76,16 @@ class Observer:
     """Looks Jobs up in the stores of Workloads and PodGroups."""
 
     def __init__(
-        self, client: Client, resource: Resource, workloads: Fresh[Workload], pod_groups: Fresh[PodGroup]
+        self,
+        client: Client,
+        resource: Resource,
+        workloads: Fresh[Workload],
+        pod_groups: Fresh[PodGroup],
+        group_objects: Callable[[Job], Awaitable[tuple[ProviderGroup, ...]]],
     ) -> None:
+        """`group_objects` gives what the Job's own gang scheduler has for it; it may raise KindMissing."""
         self._client = client
+        self._group_objects = group_objects
         self._resource = resource
         self._workloads = workloads
         self._pod_groups = pod_groups
@@ -84,7 +94,7 @@ class Observer:
         """The facts about the Job.
 
         Raises:
-            KubeError: its pods, or the Workloads of its parent, could not be listed.
+            KubeError: its pods, the Workloads of its parent, or the group objects of its scheduler could not be listed.
         """
         delegated = delegation_of(job)
         workloads = await self._workloads_of(job, delegated)
@@ -93,6 +103,7 @@ class Observer:
         named_group = self._pod_groups.get(job.metadata.namespace, named) if named else None
         if named_group is not None and not counts_for(named_group.metadata, job.metadata.uid):
             named_group = None
+        objects = await self._objects_of(job)
         return Observed(
             job=job,
             workloads=workloads,
@@ -100,7 +111,17 @@ class Observer:
             named_group=named_group,
             name_taken=self._name_taken(job, workloads, named_group or next(iter(groups), None), delegated),
             pods=await self._pods_of(job) if needs_pods(job) else (),
+            group_objects=objects or (),
+            kind_missing=objects is None,
         )
+
+    async def _objects_of(self, job: Job) -> tuple[ProviderGroup, ...] | None:
+        if is_over(job):
+            return ()
+        try:
+            return await self._group_objects(job)
+        except KindMissing:
+            return None
 
     async def _workloads_of(self, job: Job, delegated: Delegated | None) -> tuple[Workload, ...]:
         if delegated is None:
@@ -167,6 +188,19 @@ class Observer:
         async for page in self._client.list_pages(PODS, job.metadata.namespace, label_selector=selector):
             pods += _PODS.page(page).items
         return tuple(pod for pod in pods if _is_pod_of(pod, job))
+
+
+async def group_objects_of(job: Job, *, providers: Providers, groups: ProviderGroups) -> tuple[ProviderGroup, ...]:
+    """The objects that the Job's gang scheduler has for it; none for a scheduler without a kind of its own.
+
+    Raises:
+        KindMissing: the cluster does not know the kind.
+        KubeError: they could not be listed.
+    """
+    provider = provider_of(job, providers)
+    if provider is None or provider.kind is None:
+        return ()
+    return await groups.owned(provider.kind, job.metadata.uid)
 
 
 def describe_holder(kind: str, holder: Metadata) -> str:

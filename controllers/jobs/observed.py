@@ -14,6 +14,8 @@ from api.job import Job
 from api.meta import NO_METADATA, Metadata, controller_of
 from api.pod import TERMINAL_PHASES
 from api.podgroup import PodGroup, PodGroupTemplate, Workload
+from controllers.provider_groups import ProviderGroup
+from kube.cache.store import KubeObject
 
 
 class JobPodSpec(msgspec.Struct, frozen=True, rename="camel"):
@@ -67,6 +69,8 @@ class Observed:
         named_group: the PodGroup that the pod template names, if it is there and counts.
         name_taken: what holds the name of a missing Workload or PodGroup, for people; empty when it is free.
         pods: the Job's pods; looked at only when `needs_pods` says so.
+        group_objects: the objects that the Job's gang scheduler has for it, if it brings its own kind.
+        kind_missing: the cluster does not know that kind.
     """
 
     job: Job
@@ -75,6 +79,8 @@ class Observed:
     named_group: PodGroup | None = None
     name_taken: str = ""
     pods: tuple[JobPod, ...] = ()
+    group_objects: tuple[ProviderGroup, ...] = ()
+    kind_missing: bool = False
 
     @property
     def workload(self) -> Workload | None:
@@ -131,8 +137,8 @@ def counts_for(metadata: Metadata, owner_uid: str) -> bool:
     return not metadata.is_terminating and (owner is None or owner.uid == owner_uid)
 
 
-def is_ours(metadata: Metadata, job: Job) -> bool:
-    """Whether we made the object, for exactly this Job."""
+def is_ours(metadata: Metadata, whose: KubeObject) -> bool:
+    """Whether we made the object, for exactly this owner."""
     owner = controller_of(metadata)
     made_by_us = metadata.annotation(MANAGED_BY) == MANAGED_BY_TUTTI
-    return made_by_us and owner is not None and owner.uid == job.metadata.uid
+    return made_by_us and owner is not None and owner.uid == whose.metadata.uid

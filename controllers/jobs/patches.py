@@ -42,6 +42,7 @@ def job_patch(job: Job, step: PatchJob, association: PodMetadata | None) -> list
         if job.metadata.annotations is None:
             operations.append({"op": "add", "path": "/metadata/annotations", "value": {}})
         operations.append({"op": "add", "path": _pointer("metadata", "annotations", GATE), "value": GATE_POD_GROUP})
+    if step.close_gate or step.suspend:
         operations.append({"op": "replace", "path": "/spec/suspend", "value": True})
     return operations
 

@@ -16,11 +16,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from api.compile import delegated_pod_group_name, workload_for_job
-from api.constants import EVENT_NAME_TAKEN, EVENT_NOT_ADMITTED_AS_GANG, MANAGED
+from api.constants import EVENT_NAME_TAKEN, EVENT_NOT_ADMITTED_AS_GANG
 from api.gang import Delegated, GroupIntent, delegation_of, is_managed_template
+from api.job import Job
 from api.names import pod_group_name, template_name, workload_name
 from api.podgroup import PodGroup, SchedulingPolicy, Workload
-from controllers.jobs.give_way import has_to_leave, way_given
+from controllers.jobs.external import group_object_steps, minimum_now, provider_of
+from controllers.jobs.give_way import has_given_up, has_to_leave, stopped, way_given
 from controllers.jobs.intent import Intent, Refusal, managed_intent, structure_problem, too_late, unmanaged_intent
 from controllers.jobs.observed import (
     Observed,
@@ -44,6 +46,8 @@ from controllers.jobs.steps import (
     UnlabelPods,
     Warn,
 )
+from controllers.provider_groups import MISSING_SECONDS
+from providers.base import Capabilities
 from providers.selection import Providers
 
 NAME_TAKEN_SECONDS: Final = 2.0
@@ -107,15 +111,22 @@ def _plan_unassociated(seen: Observed, intent: Intent | Refusal, rules: Rules) -
         if seen.job.spec.scheduling is not None:
             return _step_back(seen)
         return _fall_back(seen, Refusal(intent.note, intent.reason or EVENT_NOT_ADMITTED_AS_GANG))
-    problem = structure_problem(seen) or too_late(seen)
+    able = _capabilities(seen.job, rules)
+    problem = structure_problem(seen) or (too_late(seen) if able.needs_group else None)
     if problem is not None:
         return _fall_back(seen, problem)
     if seen.name_taken:
         return _wait_for_name(seen)
     group = seen.pod_groups[0] if seen.pod_groups else None
     steps = _creations(seen, intent, group, rules)
-    steps += _minimum(seen, intent, seen.workload, group)
-    steps += _association(seen, group) if is_suspended(seen.job) else _late_association(seen, group)
+    steps += _minimum(seen, intent, seen.workload, group, rules)
+    steps += group_object_steps(seen, group, rules.providers)
+    if seen.kind_missing:
+        return Plan(tuple(steps), look_again_seconds=MISSING_SECONDS)
+    if is_suspended(seen.job):
+        steps += _association(seen, group)
+    else:
+        steps += _late_association(seen, group, able)
     return Plan(tuple(steps))
 
 
@@ -134,10 +145,13 @@ def _association(seen: Observed, group: PodGroup | None) -> list[Step]:
     return [PatchJob(associate=True, group=group, open_gate=is_gated(seen.job))]
 
 
-def _late_association(seen: Observed, group: PodGroup | None) -> list[Step]:
+def _late_association(seen: Observed, group: PodGroup | None, able: Capabilities) -> list[Step]:
+    if able.needs_group and not able.late_association:
+        # Pods that exist cannot be told. Behind the gate they are made anew; none of them has a node yet.
+        return [PatchJob(close_gate=True)]
     steps: list[Step] = []
     untold = tuple(pod for pod in seen.pods if not pod.names_group and not pod.is_over)
-    if untold:
+    if untold and able.needs_group:
         steps.append(AnnotatePods(untold, group))
     if is_gated(seen.job):
         steps.append(PatchJob(open_gate=True))
@@ -160,8 +174,13 @@ def _plan_associated(seen: Observed, intent: Intent | Refusal, rules: Rules) -> 
     if isinstance(intent, Refusal):
         steps += _warning(intent, action="FollowParallelism")
     else:
-        steps += _minimum(seen, intent, seen.workload, group)
-    steps += _gate_of_associated(seen, made_group=any(isinstance(step, CreatePodGroup) for step in steps), rules=rules)
+        steps += _minimum(seen, intent, seen.workload, group, rules)
+    made_group = any(isinstance(step, CreatePodGroup) for step in steps)
+    if group is not None or made_group:
+        steps += group_object_steps(seen, group, rules.providers)
+        if seen.kind_missing:
+            return Plan(tuple(steps), look_again_seconds=MISSING_SECONDS)
+    steps += _gate_of_associated(seen, made_group=made_group, rules=rules)
     return Plan(tuple(steps))
 
 
@@ -184,6 +203,8 @@ def _can_remake(seen: Observed) -> bool:
 def _gate_of_associated(seen: Observed, *, made_group: bool, rules: Rules) -> list[Step]:
     if has_to_leave(seen.named_group):
         return way_given(seen.job)
+    if has_given_up(seen.named_group):
+        return stopped(seen.job, seen.named_group)
     job, gated = seen.job, is_gated(seen.job)
     renewable = is_suspended(job) and job.status.start_time is None
     if renewable and (made_group or _is_stale(seen, rules)):
@@ -194,7 +215,7 @@ def _gate_of_associated(seen: Observed, *, made_group: bool, rules: Rules) -> li
 def _is_stale(seen: Observed, rules: Rules) -> bool:
     """Whether the template ties its pods to a predecessor of the group."""
     template = seen.job.spec.template.metadata
-    provider = rules.providers.named(template.label(MANAGED) or "")
+    provider = provider_of(seen.job, rules.providers)
     if provider is None or seen.named_group is None:
         return False
     wanted = provider.association(seen.named_group)
@@ -215,25 +236,36 @@ def _creations(seen: Observed, intent: Intent | Refusal, group: PodGroup | None,
     return [ConfirmJob(), *steps] if steps else []
 
 
-def _minimum(seen: Observed, intent: Intent, workload: Workload | None, group: PodGroup | None) -> list[Step]:
+def _capabilities(job: Job, rules: Rules) -> Capabilities:
+    return (provider_of(job, rules.providers) or rules.providers.default).capabilities
+
+
+def _minimum(
+    seen: Observed, intent: Intent, workload: Workload | None, group: PodGroup | None, rules: Rules
+) -> list[Step]:
     """An elastic gang's minimum follows its parallelism, unless it was taken from a Workload that is not ours.
 
-    The minimum of a delegated group follows that of its template, which is for the parent to change.
+    The minimum of a delegated group follows that of its template, which is for the parent to change. Both are lower at the tail
+    of a Job whose scheduler needs that.
     """
     if isinstance(intent, Delegated):
         gang = seen.template.scheduling_policy.gang if seen.template is not None else None
-        return [] if gang is None else _group_minimum(seen, group, gang.min_count)
+        return [] if gang is None else _group_minimum(seen, group, gang.min_count, rules)
     if not intent.elastic or (workload is not None and not is_ours(workload.metadata, seen.job)):
-        return []
+        return [] if group is None else _group_minimum(seen, group, group.need, rules)
     steps: list[Step] = []
     templates = workload.spec.pod_group_templates if workload is not None else ()
     if workload is not None and templates and _differs(templates[0].scheduling_policy, intent.min_count):
         steps.append(SetWorkloadMinimum(workload, intent.min_count))
-    return steps + _group_minimum(seen, group, intent.min_count)
+    return steps + _group_minimum(seen, group, intent.min_count, rules)
 
 
-def _group_minimum(seen: Observed, group: PodGroup | None, min_count: int) -> list[Step]:
+def _group_minimum(seen: Observed, group: PodGroup | None, need: int, rules: Rules) -> list[Step]:
     ours = group is not None and is_ours(group.metadata, seen.job)
+    provider = provider_of(seen.job, rules.providers)
+    min_count = need
+    if group is not None and provider is not None and provider.capabilities.reads_pod_groups:
+        min_count = minimum_now(seen.job, provider, need=need, current=group.need)
     if group is not None and ours and _differs(group.spec.scheduling_policy, min_count):
         return [SetPodGroupMinimum(group, min_count)]
     return []

@@ -8,12 +8,14 @@ from typing import Final
 
 import msgspec
 
-from api.constants import EVENT_NAME_TAKEN
+from api.constants import EVENT_INVALID_GANG_SETTINGS, EVENT_NAME_TAKEN
+from api.errors import InvalidObject
 from api.job import Job
 from controllers.jobs.creation import NameTaken, Outdated
 from controllers.jobs.execute import JobGone, Tools, carry_out
 from controllers.jobs.observe import Observer
 from controllers.jobs.plan import NAME_TAKEN_SECONDS, Rules, plan
+from controllers.provider_groups import KindMissing
 from kube.cache.store import Key
 from kube.client.errors import NotFound
 from kube.client.resources import JOBS
@@ -56,6 +58,14 @@ class JobReconciler:
             note = f"waits for a name: {taken}"
             self._tools.announcer.warn_once(job, reason=EVENT_NAME_TAKEN, note=note, action="CreateGroup")
             return NAME_TAKEN_SECONDS
+        except KindMissing:
+            # The next look finds the same and says so.
+            return LATER_SECONDS
+        except InvalidObject as error:
+            self._tools.announcer.warn_once(
+                job, reason=EVENT_INVALID_GANG_SETTINGS, note=str(error), action="CreateGroupObject"
+            )
+            return None
         return planned.look_again_seconds
 
     async def _learn(self, job: Job, news: Outdated) -> None:

@@ -36,6 +36,19 @@ class CreatePodGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class MakeGroupObjects:
+    """Creates the group objects of a gang scheduler that is not ours, or brings their minimum up to date.
+
+    Attributes:
+        group: the PodGroup they stand for; None stands for the one this pass has just created.
+        current: the minimum they have now, None when they are not there.
+    """
+
+    group: PodGroup | None
+    current: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PatchJob:
     """One patch of the Job, valid only for the version the plan was made for.
 
@@ -45,6 +58,7 @@ class PatchJob:
         unmanage: take our label off the template.
         open_gate: resume the Job if it is suspended, and take the gate annotation off.
         close_gate: suspend the Job and put the gate annotation on.
+        suspend: suspend the Job until somebody else resumes it.
     """
 
     associate: bool = False
@@ -52,6 +66,7 @@ class PatchJob:
     unmanage: bool = False
     open_gate: bool = False
     close_gate: bool = False
+    suspend: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +113,7 @@ Step = (
     ConfirmJob
     | CreateWorkload
     | CreatePodGroup
+    | MakeGroupObjects
     | PatchJob
     | AnnotatePods
     | UnlabelPods

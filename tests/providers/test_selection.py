@@ -19,7 +19,7 @@ def test_an_object_that_names_no_provider_gets_the_default(scheduler_name: str) 
     assert chosen == Embedded("acme")
 
 
-@pytest.mark.parametrize("scheduler_name", ["volcano", "tutti"])
+@pytest.mark.parametrize("scheduler_name", ["somebody-else", "tutti"])
 def test_a_scheduler_that_is_not_ours_keeps_its_pods(scheduler_name: str) -> None:
     assert choose_provider(EMBEDDED_AS_ACME, annotations={}, scheduler_name=scheduler_name) is None
 
@@ -32,19 +32,21 @@ def test_the_annotation_names_the_provider(scheduler_name: str) -> None:
 
 
 def test_an_unknown_provider_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InvalidGangSettings, match=r"tutti.scheduler/provider\]: 'volcan' is not one of embedded"):
+    with pytest.raises(
+        InvalidGangSettings, match=r"tutti.scheduler/provider\]: 'volcan' is not one of coscheduling, embedded, "
+    ):
         choose_provider(EMBEDDED_AS_ACME, annotations={PROVIDER: "volcan"}, scheduler_name="")
 
 
 def test_a_provider_beside_another_scheduler_is_refused_with_the_way_out() -> None:
     with pytest.raises(InvalidGangSettings, match="leave schedulerName out or set it to acme"):
-        choose_provider(EMBEDDED_AS_ACME, annotations={PROVIDER: "embedded"}, scheduler_name="volcano")
+        choose_provider(EMBEDDED_AS_ACME, annotations={PROVIDER: "embedded"}, scheduler_name="somebody-else")
 
 
 def test_a_very_long_provider_name_does_not_flood_the_message() -> None:
     with pytest.raises(InvalidGangSettings) as refused:
         choose_provider(EMBEDDED_AS_ACME, annotations={PROVIDER: "v" * 100_000}, scheduler_name="")
-    assert len(str(refused.value)) < 200
+    assert len(str(refused.value)) < 300
 
 
 def test_a_default_nobody_knows_is_a_configuration_error() -> None:
@@ -57,7 +59,6 @@ def test_pods_of_the_embedded_scheduler_carry_label_and_group() -> None:
     association = Embedded().association(group)
     assert association.labels == {MANAGED: "embedded"}
     assert association.annotations == {POD_GROUP: "g", POD_GROUP_UID: "u"}
-    assert Embedded().group_objects(group) == []
 
 
 def test_pods_name_a_group_of_somebody_else_without_being_tied_to_its_life() -> None:

@@ -1,0 +1,110 @@
+"""What a gang scheduler that is not ours needs for one Job: its view of the gang, its group objects, its minimum. Pure.
+
+A scheduler that counts only pods that have not ended would let the last pods of a Job wait for members that are done. So its
+minimum follows the work that is left: when a pod waits, or at once where a gang below its minimum is evicted. It is never
+raised again but with the Job.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from api.compile import job_owner
+from api.constants import EVENT_GROUP_KIND_MISSING, MANAGED
+from api.errors import InvalidGangSettings
+from api.gang import settings_of
+from api.job import Job
+from api.podgroup import PodGroup
+from controllers.jobs.observed import Observed
+from controllers.jobs.steps import MakeGroupObjects, Step, Warn
+from providers.base import Provider
+from providers.gang import WORKER, Gang, Role, role_of
+from providers.selection import Providers
+
+
+def provider_of(job: Job, providers: Providers) -> Provider | None:
+    """The gang scheduler that admission chose for the Job, None when its template names none."""
+    return providers.named(job.spec.template.metadata.label(MANAGED) or "")
+
+
+def minimum_now(job: Job, provider: Provider, *, need: int, current: int | None) -> int:
+    """The minimum of the gang for this scheduler: `need`, or less at the tail of the Job.
+
+    Args:
+        job: the Job with its counts.
+        provider: its gang scheduler.
+        need: the minimum while no pod has succeeded.
+        current: the minimum of the group as it is, None when there is no group yet.
+    """
+    able = provider.capabilities
+    if able.counts_succeeded:
+        return need
+    wanted = max(1, min(need, _left(job, need)))
+    waiting = job.status.active > (job.status.ready or 0)
+    if current is None or waiting or able.evicts_below_minimum:
+        return wanted
+    return min(need, max(current, wanted))
+
+
+def _left(job: Job, need: int) -> int:
+    if job.spec.completions is not None:
+        return job.spec.completions - job.status.succeeded
+    # Without a number of completions no pod is made any more once one has succeeded.
+    return job.status.active if job.status.succeeded else need
+
+
+def gang_of(
+    job: Job,
+    group: PodGroup,
+    provider: Provider,
+    *,
+    current: int | None = None,
+    template_spec: Mapping[str, Any] | None = None,
+) -> Gang:
+    """The Job's gang as its scheduler has to be told about it; without the template's `spec` nothing is said of resources.
+
+    Raises:
+        InvalidQuantity: a quantity in the template is out of bounds.
+    """
+    template, own = job.spec.template.metadata, job.metadata
+    count = job.pods_at_once
+    return Gang(
+        name=group.metadata.name,
+        namespace=own.namespace,
+        min_count=minimum_now(job, provider, need=group.need, current=current),
+        roles=(Role(WORKER, count) if template_spec is None else role_of(WORKER, count, template_spec),),
+        owner=job_owner(job),
+        labels={**(template.labels or {}), **(own.labels or {})},
+        annotations={**(template.annotations or {}), **(own.annotations or {})},
+        priority_class_name=group.spec.priority_class_name,
+        timeout_seconds=_timeout_seconds(job),
+    )
+
+
+def _timeout_seconds(job: Job) -> int | None:
+    try:
+        return settings_of(job.metadata).timeout_seconds
+    except InvalidGangSettings:
+        # Spoilt after admission: its user is told elsewhere, and the gang keeps working.
+        return None
+
+
+def group_object_steps(seen: Observed, group: PodGroup | None, providers: Providers) -> list[Step]:
+    """What is to be done about the group objects of the Job's scheduler; `group` None: the one this pass creates."""
+    provider = provider_of(seen.job, providers)
+    if provider is None or provider.kind is None:
+        return []
+    if seen.kind_missing:
+        return [_kind_missing(provider)]
+    if group is None:
+        return [MakeGroupObjects(None)]
+    current = {each.metadata.name: each.spec.min_member for each in seen.group_objects}
+    known = max((count for count in current.values() if count is not None), default=None)
+    wanted = provider.group_objects(gang_of(seen.job, group, provider, current=known))
+    as_wanted = all(current.get(each["metadata"]["name"]) == each["spec"]["minMember"] for each in wanted)
+    return [] if as_wanted else [MakeGroupObjects(group, current=known)]
+
+
+def _kind_missing(provider: Provider) -> Warn:
+    crd = provider.kind.crd if provider.kind is not None else ""
+    note = f"waits for the CRD {crd}, which provider {provider.name} needs and the cluster does not have: install it"
+    return Warn(EVENT_GROUP_KIND_MISSING, note, action="CreateGroupObject")

@@ -1,0 +1,99 @@
+"""Writes the group objects of a gang scheduler that is not ours: created once per Job, by UID; then only their minimum changes."""
+
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from api.constants import EVENT_FAILED_GANG_OBJECT_CREATE, EVENT_GANG_OBJECT_CREATED
+from api.job import Job
+from controllers.announcer import Announcer
+from controllers.jobs.creation import Outdated, create_or_find
+from controllers.metrics import Metrics
+from controllers.provider_groups import ProviderGroup, ProviderGroups, resource_of
+from kube.client.client import Client
+from kube.client.errors import AnsweredError, NotFound
+from providers.base import GroupKind, Provider
+from providers.gang import Gang
+
+FOLLOWS: Final = ("minMember", "minResources")
+"""The fields that change with the minimum."""
+
+
+class Writers(Protocol):
+    """What is needed to write and to tell about it."""
+
+    @property
+    def client(self) -> Client:
+        """The API server."""
+
+    @property
+    def provider_groups(self) -> ProviderGroups:
+        """The objects that are there."""
+
+    @property
+    def announcer(self) -> Announcer:
+        """Events."""
+
+    @property
+    def metrics(self) -> Metrics:
+        """Counters."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupObjectWriter:
+    """Makes the group objects of one Job what its scheduler needs."""
+
+    tools: Writers
+    job: Job
+    provider: Provider
+    kind: GroupKind
+
+    async def make(self, gang: Gang) -> None:
+        """Create what is missing and bring the minimum of the rest up to date.
+
+        Raises:
+            KindMissing: the cluster does not know the kind.
+            NameTaken: somebody else's object holds the name of one.
+            Outdated: an object vanished meanwhile.
+            KubeError: the server refused, or it is unknown what happened.
+        """
+        for manifest in self.provider.group_objects(gang):
+            found = await self._create(manifest)
+            if found.spec.min_member != manifest["spec"]["minMember"]:
+                await self._set_minimum(found, manifest)
+
+    async def _create(self, manifest: dict[str, Any]) -> ProviderGroup:
+        tools, kind = self.tools, self.kind
+        try:
+            made, origin = await create_or_find(tools.client, resource_of(kind), manifest, ProviderGroup, self.job)
+        except NotFound as error:
+            if error.details.get("name"):
+                raise
+            raise tools.provider_groups.is_missing(kind) from error
+        except AnsweredError as error:
+            if not error.outcome_unknown:
+                note = f"Failed to create {kind.kind} of {self.provider.name} for Job {self.job.metadata.name}: "
+                tools.announcer.warn_once(
+                    self.job,
+                    reason=EVENT_FAILED_GANG_OBJECT_CREATE,
+                    note=note + error.message,
+                    action="CreateGroupObject",
+                )
+            raise
+        tools.metrics.object_created(kind.crd, origin)
+        tools.provider_groups.note(kind, made)
+        if origin == "created":
+            note = f"Created {kind.kind} {made.metadata.name} of {self.provider.name} for Job {self.job.metadata.name}"
+            tools.announcer.tell(self.job, reason=EVENT_GANG_OBJECT_CREATED, note=note, action="CreateGroupObject")
+        return made
+
+    async def _set_minimum(self, found: ProviderGroup, manifest: dict[str, Any]) -> None:
+        spec = {key: manifest["spec"][key] for key in FOLLOWS if key in manifest["spec"]}
+        body = {"metadata": {"uid": found.metadata.uid}, "spec": spec}
+        metadata = found.metadata
+        try:
+            answer = await self.tools.client.patch(resource_of(self.kind), body, metadata.name, metadata.namespace)
+        except NotFound as error:
+            raise Outdated(str(error)) from error
+        self.tools.provider_groups.note(self.kind, msgspec.convert(answer, ProviderGroup))

@@ -1,0 +1,65 @@
+"""What a gang scheduler cannot do for a Job that asks for it: said at admission, where its user reads it.
+
+Two kinds: what would leave the gang waiting for ever, or break it, is refused; a wish that is merely not carried out is a
+warning.
+"""
+
+from dataclasses import dataclass
+
+from api.constants import DISRUPTION_MODE, ELASTIC, MIN_COUNT, SCHEDULE_TIMEOUT, TOPOLOGY
+from api.gang import GroupIntent
+from api.job import Job
+from providers.base import Provider
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One thing that is asked for and cannot be had.
+
+    Attributes:
+        key: the annotation that asks for it, "" when the shape of the Job does.
+        message: why not, and what to do.
+        breaks: whether the gang could not work.
+    """
+
+    key: str
+    message: str
+    breaks: bool
+
+
+def limits_for(provider: Provider, job: Job, intent: GroupIntent) -> list[Limit]:
+    """What this provider cannot do for the Job."""
+    if intent.policy != "gang":
+        return []
+    return [*_breaking(provider, job, intent), *_ignored(provider, job, intent)]
+
+
+def _breaking(provider: Provider, job: Job, intent: GroupIntent) -> list[Limit]:
+    able, found = provider.capabilities, []
+    if intent.elastic and not able.mutable_minimum:
+        note = f"provider {provider.name} cannot resize a gang that exists; leave the annotation out"
+        found.append(Limit(ELASTIC, note, breaks=True))
+    if intent.min_count < job.pods_at_once and not able.partial_minimum:
+        note = f"provider {provider.name} starts all pods of a gang or none; leave the annotation out"
+        found.append(Limit(MIN_COUNT, note, breaks=True))
+    keeps_tail = able.counts_succeeded or able.mutable_minimum
+    if not keeps_tail and (job.spec.completions or 0) > job.parallelism:
+        note = (
+            f"spec.completions: must not exceed spec.parallelism ({job.parallelism}) with provider {provider.name}: "
+            "the last pods of the Job would wait for a gang that is not there any more"
+        )
+        found.append(Limit("", note, breaks=True))
+    return found
+
+
+def _ignored(provider: Provider, job: Job, intent: GroupIntent) -> list[Limit]:
+    able = provider.capabilities
+    wishes = (
+        (TOPOLOGY, intent.topology_key is not None and not able.topology),
+        (
+            DISRUPTION_MODE,
+            job.metadata.annotation(DISRUPTION_MODE) == "all" and not able.whole_disruption,
+        ),
+        (SCHEDULE_TIMEOUT, intent.timeout_seconds is not None and not able.timeout),
+    )
+    return [Limit(key, f"provider {provider.name} does not observe it", breaks=False) for key, unmet in wishes if unmet]
