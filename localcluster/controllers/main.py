@@ -19,13 +19,17 @@ from kube.process.logs import configure_logs
 from kube.process.run import EXIT_OK, preflight, run_process
 from localcluster.controllers.accounts import AccountController
 from localcluster.controllers.cronjobs.controller import CronJobController
+from localcluster.controllers.disruption.controller import DisruptionController
 from localcluster.controllers.garbage.collector import GarbageCollector
 from localcluster.controllers.jobs.controller import JobController
+from localcluster.controllers.leaderworkersets.controller import LeaderWorkerSetController
 from localcluster.controllers.namespaces import NamespaceController
 from localcluster.controllers.nodeless import NodelessController
 from localcluster.controllers.placing.placer import Placer
 from localcluster.controllers.settings import StandInSettings, parse_names
+from localcluster.controllers.statefulsets.controller import StatefulSetController
 from localcluster.controllers.times import utc_now
+from localcluster.controllers.volumes.controller import VolumeController
 from localcluster.kubelet import Kubelet
 
 CONNECTIONS: Final = 128
@@ -86,10 +90,22 @@ def stand_ins(client: Client, settings: StandInSettings) -> list[Callable[[], Co
         "cronjob": lambda: (
             CronJobController(client, recorder("cronjob-controller"), now=utc_now, clock=clock, random=random).run
         ),
+        "disruption": lambda: DisruptionController(client, now=utc_now, clock=clock, random=random).run,
         "garbage": lambda: GarbageCollector(client, clock=clock, random=random).run,
         "namespace": lambda: NamespaceController(client, now=utc_now, clock=clock, random=random).run,
         "nodeless": lambda: NodelessController(client, now=utc_now, clock=clock, random=random).run,
+        "statefulset": lambda: (
+            StatefulSetController(
+                client, recorder("statefulset-controller"), now=utc_now, clock=clock, random=random
+            ).run
+        ),
+        "leaderworkerset": lambda: (
+            LeaderWorkerSetController(
+                client, recorder("leaderworkerset-controller"), now=utc_now, clock=clock, random=random
+            ).run
+        ),
         "serviceaccount": lambda: AccountController(client, clock=clock, random=random).run,
+        "volume": lambda: VolumeController(client, clock=clock, random=random).run,
         "scheduler": lambda: Placer(client, recorder("default-scheduler"), now=utc_now, clock=clock, random=random).run,
     }
     works += [makers[name]() for name in settings.names]

@@ -5,9 +5,22 @@ from typing import Final
 
 from api.errors import ConfigurationError
 
-NAMES: Final = ("job", "cronjob", "garbage", "namespace", "nodeless", "serviceaccount", "scheduler")
-"""The stand-ins: Jobs and their lifetimes, CronJobs, garbage collection, namespace deletion, pods whose node is gone,
-the service account `default` of each namespace, and the scheduler of ordinary pods."""
+NAMES: Final = (
+    "job",
+    "cronjob",
+    "statefulset",
+    "leaderworkerset",
+    "disruption",
+    "garbage",
+    "namespace",
+    "nodeless",
+    "serviceaccount",
+    "volume",
+    "scheduler",
+)
+"""The stand-ins: Jobs and their lifetimes, CronJobs, StatefulSets, LeaderWorkerSets with their webhooks, disruption budgets,
+garbage collection, namespace deletion, pods whose node is gone, the service account `default` of each namespace, volumes and
+their claims, and the scheduler of ordinary pods."""
 
 
 @dataclass(frozen=True, slots=True)

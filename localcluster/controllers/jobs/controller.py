@@ -103,8 +103,15 @@ class JobController:
 
     def _pod_changed(self, change: Change[Pod]) -> None:
         pod = change.new or change.old
-        owner = controller_of(pod.metadata) if pod is not None else None
-        if pod is None or owner is None or owner.kind != JOBS.kind:
+        if pod is None:
+            return
+        owner = controller_of(pod.metadata)
+        if owner is None:
+            # The garbage collector takes the reference to a Job that is gone off a pod that has another owner, too.
+            if pod.is_tracked:
+                self._orphans.add(pod.metadata.key)
+            return
+        if owner.kind != JOBS.kind:
             return
         self._queue.add_after((pod.metadata.namespace, owner.name), BATCH_SECONDS)
         job = self.jobs.store.by_uid(owner.uid)
@@ -175,9 +182,10 @@ class JobController:
 
     async def _look_at_orphan(self, key: Key) -> float | None:
         pod = self.pods.store.get(*key)
-        owner = controller_of(pod.metadata) if pod is not None else None
-        if pod is not None and owner is not None:
-            await release_orphan(self._client, pod, self.jobs.store.by_uid(owner.uid), owner.name, owner.uid)
+        if pod is not None:
+            owner = controller_of(pod.metadata)
+            job = self.jobs.store.by_uid(owner.uid) if owner is not None else None
+            await release_orphan(self._client, pod, job, owner)
         return None
 
     async def _look_at_age(self, key: Key) -> float | None:

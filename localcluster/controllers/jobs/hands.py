@@ -5,9 +5,9 @@ few requests and not by hundreds. Every write names the UID it is meant for.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import msgspec
 
@@ -22,8 +22,7 @@ from localcluster.controllers.jobs.model import Job, JobStatus
 from localcluster.controllers.jobs.newpod import pod_of
 from localcluster.controllers.jobs.plan import NewPod, PodPlan
 from localcluster.controllers.jobs.pods import TRACKING_FINALIZER, Pod
-
-T = TypeVar("T")
+from localcluster.controllers.together import all_of, first_error, in_slow_start
 
 WRITES_AT_ONCE: Final = 32
 NAMESPACE_TERMINATING: Final = "NamespaceTerminating"
@@ -53,10 +52,10 @@ class Hands:
 
     async def release(self, pods: Sequence[Pod], awaited: Awaited) -> tuple[set[str], KubeError | None]:
         """Takes the tracking finalizer off; the UIDs of those that do not have it any more, and the first error."""
-        results = await _all(self._release, pods, self._limit)
+        results = await all_of(self._release, pods, self._limit)
         gone = {pod.metadata.uid for pod, error in zip(pods, results, strict=True) if error is None}
         awaited.released |= gone
-        return gone, _first(results)
+        return gone, first_error(results)
 
     async def write_status(self, document: Document, status: JobStatus) -> Document:
         """Replaces the Job's status unless the Job changed meanwhile; the new document."""
@@ -81,16 +80,8 @@ class Hands:
         async def create(pod: NewPod) -> None:
             await self._create(document, pod, awaited)
 
-        created, batch, first = 0, 1, 0
-        while first < len(new):
-            part = new[first : first + batch]
-            results = await _all(create, part, self._limit)
-            created += sum(1 for error in results if error is None)
-            failed = _first(results)
-            if failed is not None:
-                return Outcome(Handled(created=created, complete=False), failed)
-            first, batch = first + batch, batch * 2
-        return Outcome(Handled(created=created))
+        created, failed = await in_slow_start(create, new, self._limit)
+        return Outcome(Handled(created=created, complete=failed is None), failed)
 
     async def _create(self, document: Document, new: NewPod, awaited: Awaited) -> None:
         try:
@@ -115,12 +106,12 @@ class Hands:
             awaited.dying.add(pod.metadata.uid)
             self._tell(document, Happening("SuccessfulDelete", f"Deleted pod: {pod.metadata.name}"))
 
-        results = await _all(delete, pods, self._limit)
+        results = await all_of(delete, pods, self._limit)
         gone = [pod for pod, error in zip(pods, results, strict=True) if error is None]
         handled = Handled(
             deleted=len(gone), deleted_ready=sum(1 for pod in gone if pod.is_ready), complete=len(gone) == len(pods)
         )
-        return Outcome(handled, _first(results))
+        return Outcome(handled, first_error(results))
 
     async def _delete(self, pod: Pod) -> None:
         namespace, name = pod.metadata.key
@@ -161,23 +152,3 @@ async def release_pod(client: Client, pod: Pod) -> None:
 def _is_terminating_namespace(error: KubeError) -> bool:
     causes: list[dict[str, Any]] = error.details.get("causes") or [] if isinstance(error, Forbidden) else []
     return any(cause.get("reason") == NAMESPACE_TERMINATING for cause in causes)
-
-
-async def _all(
-    work: Callable[[T], Awaitable[None]], items: Sequence[T], limit: asyncio.Semaphore
-) -> list[KubeError | None]:
-    """Does the work for every item, so many at a time; for each its error or None."""
-
-    async def one(item: T) -> KubeError | None:
-        async with limit:
-            try:
-                await work(item)
-            except KubeError as error:
-                return error
-        return None
-
-    return list(await asyncio.gather(*(one(item) for item in items)))
-
-
-def _first(results: Sequence[KubeError | None]) -> KubeError | None:
-    return next((error for error in results if error is not None), None)
