@@ -21,6 +21,7 @@ from scheduler.reporting.voice import Voice
 from scheduler.state.claims import Claim
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import ItemKey, PodRecord, StateChange
+from scheduler.victim_priorities import VictimPriorities
 from scheduler.writes.condition_rules import TRUE, condition
 from scheduler.writes.evictions import Eviction, Evictor
 from scheduler.writes.group_conditions import GroupConditions
@@ -41,6 +42,7 @@ class Preemptor:
         evictor: Evictor,
         voice: Voice,
         groups: GroupConditions,
+        priorities: VictimPriorities,
         metrics: PreemptionMetrics,
         clock: Callable[[], float],
         wake: Callable[[], None],
@@ -52,6 +54,7 @@ class Preemptor:
         self._evictor = evictor
         self._voice = voice
         self._groups = groups
+        self._priorities = priorities
         self._suspended: set[ItemKey] = set()
         self._metrics = metrics
         self._clock = clock
@@ -74,6 +77,9 @@ class Preemptor:
     def decided(self, decision: Decision) -> None:
         """A decision was carried out: an item that has all its places claims none any more."""
         if decision.bindings:
+            members = self._state.item(decision.key)
+            if members is not None and len(self._state.claims):
+                self._state.claims.taken({node for _, node in decision.bindings}, members.priority)
             claim = self._campaigns.started(decision.key)
             if claim is not None:
                 self._room_is_free()
@@ -123,10 +129,11 @@ class Preemptor:
 
     def group_seen(self, group: PodGroup) -> None:
         """A PodGroup came or changed: one that was asked to leave is watched until its pods have left, after a restart too."""
+        metadata = group.metadata
+        key = ItemKey("group", metadata.namespace, metadata.name, metadata.uid)
+        self._priorities.look(key)
         asked = condition_of(group.status.conditions or (), CONDITION_DISRUPTION_TARGET)
         if asked is not None and asked.status == TRUE:
-            metadata = group.metadata
-            key = ItemKey("group", metadata.namespace, metadata.name, metadata.uid)
             self._suspended.add(key)
             self.changed((key,))
 
@@ -135,6 +142,10 @@ class Preemptor:
 
         One that has too few of them left to start claims nothing any more; a group all of whose pods have left queues again.
         """
+        for key in keys:
+            group = self._state.group(key)
+            if group is not None and group.preemption_class:
+                self._priorities.look(key)
         for key in keys if len(self._state.claims) else ():
             claim = self._state.claims.of(key)
             if claim is not None and not self._campaigns.is_wanted(claim):
@@ -165,7 +176,7 @@ class Preemptor:
             self._queue.touch(claim.key, self._state)
 
     def _give_back(self, claim: Claim) -> None:
-        if claim.evicted and not claim.has_started:
+        if claim.evicted and not (claim.has_started or claim.is_overtaken):
             self._metrics.wasted(claim.evicted)
         for uid in claim.places:
             pod = self._state.pod(uid)

@@ -22,6 +22,9 @@ from scheduler.preemption.search import search
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import ItemKey
 
+Rule = dict[str, Any]
+"""Fields of a pod's spec that speak of other pods."""
+
 RUNS = 5
 HIGH = 1000
 
@@ -54,6 +57,27 @@ def measure() -> None:
             _row(
                 "(c) 400 nodes, 50 low gangs × 32; 10 gangs × 40", lambda: _gangs(400, 50, 32, 1000), (10, 40, 4000), 10
             ),
+            _row(
+                "100 nodes, 1,000 low pods, an anchor each; 1 gang × 100 near anchors",
+                lambda: _anchored(100, 10, 40),
+                (1, 100, 3570),
+                10,
+                _near("anchor"),
+            ),
+            _row(
+                "100 nodes in 3 zones, 1,000 low pods; 6 gangs × 16, spread",
+                lambda: _lone(100, 10, 40),
+                (6, 16, 3970),
+                10,
+                _spread("high"),
+            ),
+            _row(
+                "1,000 nodes, 10,000 low pods; 1 gang × 100, one a node",
+                lambda: _lone(1000, 10, 300),
+                (1, 100, 3970),
+                10,
+                _apart("high"),
+            ),
         ],
         notes=[
             "nodes of 4 CPUs and ten resources; low gangs leave whole; their pods are spread over the nodes in turn"
@@ -61,20 +85,22 @@ def measure() -> None:
     )
 
 
-def _row(name: str, build: Callable[[], ClusterState], gangs: tuple[int, int, int], goal: int) -> list[str]:
+def _row(
+    name: str, build: Callable[[], ClusterState], gangs: tuple[int, int, int], goal: int, rule: Rule | None = None
+) -> list[str]:
     times: list[float] = []
     victims = 0
     for _ in range(RUNS):
         state = build()
-        took, victims = _preempt(state, *gangs)
+        took, victims = _preempt(state, *gangs, rule or {})
         times += took
     return [name, f"{statistics.median(times):.2f}", f"{max(times):.2f}", str(goal), f"{victims:,}"]
 
 
-def _preempt(state: ClusterState, gangs: int, size: int, milli_cpu: int) -> tuple[list[float], int]:
+def _preempt(state: ClusterState, gangs: int, size: int, milli_cpu: int, rule: Rule) -> tuple[list[float], int]:
     """Times in milliseconds of all decisions but the first (which compiles the shape), unless it is the only one."""
-    keys = [_preemptor(state, number, size, milli_cpu) for number in range(gangs)]
-    _decide(state, _preemptor(state, gangs, size, milli_cpu))
+    keys = [_preemptor(state, number, size, milli_cpu, rule) for number in range(gangs)]
+    _decide(state, _preemptor(state, gangs, size, milli_cpu, rule))
     times, leaving = [], set()
     for key in keys:
         begin = perf_counter()
@@ -125,18 +151,23 @@ def _nodes(count: int) -> ClusterState:
     devices = {f"example.com/device-{number}": "8" for number in range(6)}
     allocatable = {"cpu": "4", "memory": "64Gi", "ephemeral-storage": "1Ti", "pods": "110", **devices}
     for index in range(count):
-        metadata = {"name": f"node-{index}", "uid": f"u-node-{index}", "labels": {"rack": f"rack-{index // 100}"}}
+        labels = {
+            "rack": f"rack-{index // 100}",
+            "zone": f"zone-{index % 3}",
+            "kubernetes.io/hostname": f"node-{index}",
+        }
+        metadata = {"name": f"node-{index}", "uid": f"u-node-{index}", "labels": labels}
         state.upsert_node(_decode_node(json.dumps({"metadata": metadata, "status": {"allocatable": allocatable}})))
     return state
 
 
-def _preemptor(state: ClusterState, number: int, size: int, milli_cpu: int) -> ItemKey:
+def _preemptor(state: ClusterState, number: int, size: int, milli_cpu: int, rule: Rule) -> ItemKey:
     if size == 1:
-        state.upsert_pod(_pod(f"high-{number}", milli_cpu, priority=HIGH))
+        state.upsert_pod(_pod(f"high-{number}", milli_cpu, priority=HIGH, rule=rule))
         return ItemKey("pod", "bench", f"high-{number}", f"u-high-{number}")
     _group(state, f"high-{number}", size, HIGH)
     for index in range(size):
-        state.upsert_pod(_pod(f"high-{number}-{index}", milli_cpu, priority=HIGH, group=f"high-{number}"))
+        state.upsert_pod(_pod(f"high-{number}-{index}", milli_cpu, priority=HIGH, group=f"high-{number}", rule=rule))
     return ItemKey("group", "bench", f"high-{number}", f"u-high-{number}")
 
 
@@ -146,15 +177,50 @@ def _group(state: ClusterState, name: str, size: int, priority: int) -> None:
     state.upsert_group(_decode_group(json.dumps({"metadata": metadata, "spec": spec})))
 
 
-def _pod(name: str, milli_cpu: int, *, priority: int, node: str = "", group: str = "") -> Pod:
-    metadata: dict[str, Any] = {"name": name, "namespace": "bench", "uid": f"u-{name}"}
+def _pod(
+    name: str,
+    milli_cpu: int,
+    *,
+    priority: int,
+    node: str = "",
+    group: str = "",
+    rule: Rule | None = None,
+    app: str = "",
+) -> Pod:
+    labels = {"app": app or ("high" if priority == HIGH else "low"), "gang": group}
+    metadata: dict[str, Any] = {"name": name, "namespace": "bench", "uid": f"u-{name}", "labels": labels}
     if group:
         metadata["annotations"] = {"tutti.scheduler/pod-group": group}
     spec: dict[str, Any] = {
         "schedulerName": "tutti",
         "priority": priority,
         "containers": [{"resources": {"requests": {"cpu": f"{milli_cpu}m", "memory": "1Gi"}}}],
+        **(rule or {}),
     }
     if node:
         spec["nodeName"] = node
     return _decode_pod(json.dumps({"metadata": metadata, "spec": spec}))
+
+
+def _anchored(nodes: int, pods_per_node: int, milli_cpu: int) -> ClusterState:
+    state = _lone(nodes, pods_per_node, milli_cpu)
+    for index in range(nodes):
+        state.upsert_pod(_pod(f"anchor-{index}", milli_cpu, priority=HIGH + 1, node=f"node-{index}", app="anchor"))
+    return state
+
+
+def _near(app: str) -> Rule:
+    return {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [_term(app)]}}}
+
+
+def _apart(app: str) -> Rule:
+    return {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [_term(app)]}}}
+
+
+def _term(app: str) -> Rule:
+    return {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": app}}}
+
+
+def _spread(app: str) -> Rule:
+    one = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+    return {"topologySpreadConstraints": [{**one, "labelSelector": {"matchLabels": {"app": app}}}]}

@@ -63,9 +63,6 @@ class Refusal(msgspec.Struct, frozen=True):
 JOB_KIND = "Job"
 NEVER = "not eligible due to preemptionPolicy=Never."
 NO_VICTIMS = "No preemption victims found for incoming preemptor"
-MINDS_OTHERS = (
-    "preemption for pods with required affinity, anti-affinity or spread is not supported yet by this scheduler"
-)
 ONGOING = "ongoing preemption on nominated nodes"
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.placement.room import Room
+from scheduler.preemption.harmony import Harmony
 from scheduler.preemption.situation import Candidates, Situation
 from scheduler.state.changes import Slots
 from scheduler.state.demand import HostPort, ports_conflict
@@ -27,6 +28,7 @@ def reprieve(
 ) -> list[int]:
     """Numbers of the units that must leave. `room` is that before any of the chosen left."""
     left = np.flatnonzero(chosen)
+    harmony = _harmony(situation, placement, candidates.where(chosen))
     slack = _slack(situation, room, placement, candidates, left)
     ports = _ports(placement)
     rows = sorted(
@@ -40,7 +42,17 @@ def reprieve(
     violating = set(candidates.unit[left[candidates.violates[left]]].tolist())
     order = [*(unit for unit in reversed(parts) if unit in violating)]
     order += [unit for unit in reversed(parts) if unit not in violating]
-    return [unit for unit in order if not _returns(situation, parts[unit], slack, ports)]
+    while True:
+        leave = [unit for unit in order if not _returns(situation, parts[unit], slack, ports, harmony)]
+        # Somebody who came back may be whom required affinity needs, or make a spread even, so that others can stay as well.
+        if harmony is None or len(leave) == len(order):
+            return leave
+        order = leave
+
+
+def _harmony(situation: Situation, placement: Placement, leaving: Candidates) -> Harmony | None:
+    relations = situation.relations_without(leaving)
+    return Harmony(relations, placement) if relations is not None else None
 
 
 def _returns(
@@ -48,8 +60,9 @@ def _returns(
     pods: list[tuple[int, list[int], int]],
     slack: dict[int, list[int]],
     ports: dict[int, list[HostPort]],
+    harmony: Harmony | None,
 ) -> bool:
-    """Puts all pods of a unit back if every node they were on bears it."""
+    """Puts all pods of a unit back if every node they were on bears it, and so do the planned pods."""
     after: dict[int, list[int]] = {}
     for slot, amounts, row in pods:
         have = after.get(slot) or slack.get(slot)
@@ -59,6 +72,10 @@ def _returns(
         if min(rest) < 0 or (slot in ports and _collides(situation, row, ports[slot])):
             return False
         after[slot] = rest
+    if harmony is not None and situation.influence is not None:
+        effects = [effect for _, _, row in pods for effect in situation.influence.of(row)]
+        if not harmony.bears(effects):
+            return False
     slack.update(after)
     return True
 

@@ -12,11 +12,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.filters.resources_fit import slots_for_pods
 from scheduler.placement.domains import domains_in_use
 from scheduler.placement.mixed import best_attempt
-from scheduler.placement.muster import muster
 from scheduler.placement.room import Room, RoomTrial
-from scheduler.preemption.plan import MINDS_OTHERS, NEVER, NO_VICTIMS, ONGOING, Cost, Plan, Refusal, VictimUnit
+from scheduler.preemption.plan import NEVER, NO_VICTIMS, ONGOING, Cost, Plan, Refusal, VictimUnit
 from scheduler.preemption.reprieve import Placement, reprieve
 from scheduler.preemption.selection import LIFT, Mask, capacity, select, steps_of
 from scheduler.preemption.situation import Candidates, Situation, Violators
@@ -43,16 +43,21 @@ def search(
     """
     if _never(members):
         return Refusal(NEVER)
-    if _minds_others(state, members):
-        return Refusal(MINDS_OTHERS)
     residents = state.residents
     if not len(residents.below(members.priority)) and not len(residents.on_their_way_out()):
         return Refusal(NO_VICTIMS)
     situation = Situation(state, members, violators, overdue)
-    if not len(situation.candidates) and not situation.is_leaving_help:
+    if not len(situation.candidates) and not len(situation.leaving):
         return Refusal(NO_VICTIMS)
-    search_in = [_Domain(situation, allowed) for allowed in _domains(state, members)]
+    allowed = list(_domains(state, members))
+    search_in = [_Domain(situation, nodes, situation.candidates) for nodes in allowed]
     fits = max((domain.most for domain in search_in), default=0)
+    needed = situation.helpers()
+    if needed.any() and fits < members.pending_count:
+        # Those whom required affinity speaks of have to stay, or there is nobody to be near to.
+        others = [_Domain(situation, nodes, situation.candidates.where(~needed)) for nodes in allowed]
+        if (more := max((domain.most for domain in others), default=0)) > fits:
+            search_in, fits = others, more
     if fits < wanted(members):
         return Refusal(_too_little(members, fits))
     domains = [domain for domain in search_in if domain.most == fits]
@@ -69,13 +74,6 @@ def _never(members: Members) -> bool:
     if group is not None and group.preemption_policy is not None:
         return group.preemption_policy == POLICY_NEVER
     return any(profile.preemption_policy == POLICY_NEVER for profile in members.profiles)
-
-
-def _minds_others(state: ClusterState, members: Members) -> bool:
-    """Whether rules about other pods limit where the members may go: who leaves would change them."""
-    relations = muster(state, members).relations
-    stances = relations.stances.values() if relations is not None else ()
-    return any(stance.near or stance.keeps_off or stance.repelled or stance.even for stance in stances)
 
 
 def _too_little(members: Members, fits: int) -> str:
@@ -104,30 +102,33 @@ def _domains(state: ClusterState, members: Members) -> Iterator[Mask | None]:
 class _Domain:
     """The search inside some nodes (None: all)."""
 
-    def __init__(self, situation: Situation, allowed: Mask | None) -> None:
+    def __init__(self, situation: Situation, allowed: Mask | None, candidates: Candidates) -> None:
         self._situation = situation
         self._allowed = allowed
+        self._candidates = candidates
         self._shapes = situation.pending
-        self._is_plain = len(self._shapes) == 1 and not any(shape.demand.ports for shape in self._shapes)
-        self.most = self._fitting(situation.candidates)
+        self._is_alone = situation.relations is None
+        has_ports = any(shape.demand.ports for shape in self._shapes)
+        self._is_plain = self._is_alone and len(self._shapes) == 1 and not has_ports
+        self.most = self._fitting(candidates)
         """Members that fit when everybody who could leave has left."""
 
     @property
     def is_free(self) -> bool:
         """True when as many fit without anybody leaving who is not leaving already."""
-        nobody = np.zeros(len(self._situation.candidates), dtype=np.bool_)
-        return self._fitting(self._situation.candidates.where(nobody)) >= self.most
+        nobody = np.zeros(len(self._candidates), dtype=np.bool_)
+        return self._fitting(self._candidates.where(nobody)) >= self.most
 
     def plans(self) -> list[Plan]:
         """The plans worth comparing: one, or one per promising node for a single pod."""
         # A lone pod has a domain per node, and every node the level of its own that its least important pods give.
-        leaving = self._situation.candidates if self._situation.members.is_lone else self._cheapest_level()
+        leaving = self._candidates if self._situation.members.is_lone else self._cheapest_level()
         if leaving.violates.any():
             law_abiding = leaving.where(~leaving.violates)
             if self._fitting(law_abiding) >= self.most:
                 leaving = law_abiding
-        if self.most == 1 and self._is_plain:
-            return self._single(leaving)
+        if self.most == 1 and len(self._shapes) == 1:
+            return self._single(leaving) if self._is_plain else self._single_among_others(leaving)
         found = self._selected(leaving) or self._cleared(leaving)
         return [found] if found else []
 
@@ -139,15 +140,16 @@ class _Domain:
             [(shape, count)] = self._shapes.items()
             return min(count, int(capacity(self._situation, room, shape, self._allowed).sum()))
         need = wanted(self._situation.members)
-        return best_attempt(self._shapes, need, self._situation.state.nodes, self._trials(room)).total
+        return best_attempt(self._shapes, need, self._situation.state.nodes, self._trials(room, leaving)).total
 
-    def _trials(self, room: Room) -> Callable[[], RoomTrial]:
-        state = self._situation.state
-        return lambda: RoomTrial(state.nodes, state.fits, room, self._allowed)
+    def _trials(self, room: Room, leaving: Candidates, nodes: Mask | None = None) -> Callable[[], RoomTrial]:
+        state, relations = self._situation.state, self._situation.relations_without(leaving)
+        allowed = nodes if nodes is not None else self._allowed
+        return lambda: RoomTrial(state.nodes, state.fits, room, allowed, relations=relations)
 
     def _cheapest_level(self) -> Candidates:
         """Everybody up to the lowest priority that suffices."""
-        candidates = self._situation.candidates
+        candidates = self._candidates
         levels = np.unique(candidates.priority)
         low, high = 0, len(levels) - 1
         while low < high:
@@ -180,7 +182,7 @@ class _Domain:
     def _selected(self, leaving: Candidates) -> Plan | None:
         """Shape by shape, the one with the fewest places first; None when that places fewer than can be placed."""
         situation = self._situation
-        if any(shape.demand.ports for shape in self._shapes):
+        if not self._is_alone or any(shape.demand.ports for shape in self._shapes):
             return None
         everything = situation.room_without(leaving)
         order = sorted(self._shapes, key=lambda shape: int(capacity(situation, everything, shape, self._allowed).sum()))
@@ -201,29 +203,63 @@ class _Domain:
             return None
         return self._plan(placement, leaving, chosen)
 
+    def _single_among_others(self, leaving: Candidates) -> list[Plan]:
+        """One pod that minds others, or wants a host port: the nodes with the fewest in its way first."""
+        situation = self._situation
+        [shape] = self._shapes
+        room = situation.room_without(leaving)
+        trial = self._trials(room, leaving)()
+        feasible = np.flatnonzero(trial.capacity(shape))
+        obstacles = self._obstacles(shape, leaving)
+        order = feasible[np.lexsort((feasible, obstacles[feasible]))]
+        plans = []
+        for slot in order[:MOST_COMPARED].tolist():
+            placement = [(shape, np.array([slot], dtype=np.intp), np.ones(1, dtype=np.int64))]
+            plans.append(self._plan(placement, leaving, self._in_the_way(leaving, placement)))
+        return plans
+
+    def _obstacles(self, shape: Shape, leaving: Candidates) -> NDArray[np.int64]:
+        """Roughly how many would have to leave for one pod, by node slot: whom it minds, and who takes its room."""
+        situation, nodes = self._situation, self._situation.state.nodes
+        room = slots_for_pods(situation.room.free, nodes.resolve(shape.demand), slice(None))
+        found = np.where(room > 0, 0, np.bincount(leaving.slot, minlength=nodes.slots))
+        relations, after = situation.relations, situation.relations_without(leaving)
+        if relations is not None and after is not None:
+            stance = relations.stances[shape]
+            for at in (*stance.keeps_off, *stance.repelled):
+                place = relations.places[at]
+                found += (place.sums - after.places[at].sums)[place.codes]
+        return found
+
     def _cleared(self, leaving: Candidates) -> Plan | None:
         """Upstream's way: place with everybody gone, then see who can stay."""
         situation = self._situation
         need = wanted(situation.members)
         room = situation.room_without(leaving)
-        attempt = best_attempt(self._shapes, need, situation.state.nodes, self._trials(room))
+        attempt = best_attempt(self._shapes, need, situation.state.nodes, self._trials(room, leaving))
         placement = [(part.shape, part.slots, part.counts) for part in attempt.placed if part.total]
         if attempt.total < self.most:
             return None
+        return self._plan(placement, leaving, self._in_the_way(leaving, placement))
+
+    def _in_the_way(self, leaving: Candidates, placement: Placement) -> Mask:
+        """Whoever is on a node that is used, or bears on a rule about other pods."""
         used = np.unique(np.concatenate([slots for _, slots, _ in placement]))
-        chosen = np.isin(leaving.unit, leaving.unit[np.isin(leaving.slot, used)])
-        return self._plan(placement, leaving, chosen)
+        rows = np.isin(leaving.slot, used)
+        if self._situation.influence is not None:
+            rows |= np.isin(leaving.row, self._situation.influence.rows())
+        return np.isin(leaving.unit, leaving.unit[rows])
 
     def _plan(self, placement: Placement, leaving: Candidates, chosen: Mask) -> Plan:
         situation = self._situation
         units = reprieve(situation, situation.room, placement, leaving, chosen)
         victims = situation.victims(units)
-        members, names = situation.members, situation.state.nodes.names
+        names = situation.state.nodes.names
         places: list[tuple[str, str]] = []
         for shape, slots, counts in placement:
             where = [names[slot] for slot in slots.repeat(counts).tolist()]
-            places += zip(members.pending[shape].uids[: len(where)], where, strict=True)
-        return Plan(members.key, situation.priority, tuple(places), victims, _cost(victims))
+            places += zip(situation.uids[shape][: len(where)], where, strict=True)
+        return Plan(situation.members.key, situation.priority, tuple(places), victims, _cost(victims))
 
 
 def _cost(victims: tuple[VictimUnit, ...]) -> Cost:

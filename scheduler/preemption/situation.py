@@ -1,22 +1,26 @@
-"""The snapshot a search works on: the room there would be, and the pods that could leave, as columns.
+"""The snapshot a search works on: the room there would be, what others would mean, and the pods that could leave, as columns.
 
 Pods that are being deleted count as gone, whoever asked for it, so nobody else is evicted for room that is about to be free.
 Those in `overdue` were given up on: they count as staying, and their nodes as they are.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.placement.muster import muster
+from scheduler.placement.relations import Relations
 from scheduler.placement.room import Room, room_for
+from scheduler.preemption.influence import Influence
 from scheduler.preemption.plan import VictimUnit
 from scheduler.state.changes import Slots
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members, Standing
 from scheduler.state.ports import PortTable
 from scheduler.state.records import PodRecord
+from scheduler.state.shapes import Shape
 
 Violators = Callable[[list[tuple[PodRecord, ...]]], list[bool]]
 """(units, least important first) -> which of them would exceed a disruption budget."""
@@ -53,6 +57,8 @@ class Candidates:
 
     def where(self, chosen: NDArray[np.bool_]) -> "Candidates":
         """Only these."""
+        if chosen.all():
+            return self
         return Candidates(
             self.row[chosen],
             self.slot[chosen],
@@ -75,13 +81,30 @@ class Situation:
         self.members: Final = members
         state.residents.catch_up()
         self.priority: Final = members.priority
-        self.pending: Final = {shape: len(waiting) for shape, waiting in members.pending.items()}
+        found = muster(state, members)
+        # Wishes alone do not decide whether somebody has to leave, and pods that only wish are equal.
+        relations = found.relations if found.relations is not None and found.relations.is_strict else None
+        self.uids: Final[Mapping[Shape, Sequence[str]]] = (
+            found.parts
+            if relations is not None
+            else {shape: waiting.uids for shape, waiting in members.pending.items()}
+        )
+        self.pending: Final = {shape: len(uids) for shape, uids in self.uids.items()}
         self._late = frozenset(overdue)
         self._violators = violators
         held = room_for(state, members)
         self.room: Final = held if held is not None else Room(state.nodes, state.ports)
-        self.is_leaving_help: Final = self._let_go()
+        self.leaving: Final = self._on_their_way_out()
+        self._let_go()
         self.candidates: Final = self._candidates(violators)
+        everybody = np.concatenate([self.leaving, self.candidates.row])
+        self.influence: Final = Influence(state, relations, everybody) if relations is not None else None
+        self.relations: Final = (
+            self.influence.without(relations, self.leaving)
+            if relations is not None and self.influence is not None
+            else None
+        )
+        """None when no rule about other pods, or volumes, can refuse a node."""
 
     def room_without(self, leaving: Candidates) -> Room:
         """The room when these have left."""
@@ -89,6 +112,20 @@ class Situation:
         room.add(leaving.slot, leaving.amounts)
         room.ports = self._ports_without(room.ports, leaving.row)
         return room
+
+    def relations_without(self, leaving: Candidates) -> Relations | None:
+        """The relations when these have left."""
+        if self.relations is None or self.influence is None:
+            return None
+        return self.influence.without(self.relations, leaving.row)
+
+    def helpers(self) -> NDArray[np.bool_]:
+        """Which candidates the members may need: required affinity speaks of them, or of others of their unit."""
+        if self.relations is None or self.influence is None:
+            return np.zeros(len(self.candidates), dtype=np.bool_)
+        near = {at for stance in self.relations.stances.values() for at in stance.near}
+        units = np.unique(self.candidates.unit[np.isin(self.candidates.row, self.influence.rows(near))])
+        return np.isin(self.candidates.unit, units)
 
     def victims(self, numbers: list[int]) -> tuple[VictimUnit, ...]:
         """The units of these numbers as they would leave, least important first."""
@@ -98,17 +135,19 @@ class Situation:
         verdicts = self._violators(pods) if self._violators is not None else [False] * len(units)
         return tuple(VictimUnit(*victim) for victim in zip(units, pods, verdicts, strict=True))
 
-    def _let_go(self) -> bool:
+    def _on_their_way_out(self) -> Slots:
         residents = self.state.residents
         rows = residents.on_their_way_out()
-        if self._late:
-            keep = [pod is not None and pod.uid not in self._late for pod in map(residents.pods.__getitem__, rows)]
-            rows = rows[np.array(keep, dtype=np.bool_)]
-        if not len(rows):
-            return False
-        self.room.add(residents.slots[rows], residents.amounts[:, rows])
-        self.room.ports = self._ports_without(self.room.ports, rows)
-        return True
+        if not self._late:
+            return rows
+        keep = [pod is not None and pod.uid not in self._late for pod in map(residents.pods.__getitem__, rows)]
+        return rows[np.array(keep, dtype=np.bool_)]
+
+    def _let_go(self) -> None:
+        residents, rows = self.state.residents, self.leaving
+        if len(rows):
+            self.room.add(residents.slots[rows], residents.amounts[:, rows])
+            self.room.ports = self._ports_without(self.room.ports, rows)
 
     def _ports_without(self, ports: PortTable, rows: Slots) -> PortTable:
         residents = self.state.residents
@@ -125,7 +164,7 @@ class Situation:
         rows = residents.below(self.priority)
         unit = residents.unit_of[rows]
         in_whole = residents.in_whole[rows]
-        unsure = self._unsure_units(np.unique(unit[in_whole]).tolist())
+        unsure = self._unsure_units(np.unique(unit[in_whole]).tolist()) if in_whole.any() else []
         if unsure:
             keep = ~np.isin(unit, unsure)
             rows, unit, in_whole = rows[keep], unit[keep], in_whole[keep]

@@ -152,7 +152,7 @@ class Evictor:
         run.last = victims.pop()
         run.open_deletes = len(victims)
         for number, pod in victims:
-            self._lanes.bind(partial(self._evict, run, number, pod))
+            self._lanes.evict(partial(self._evict, run, number, pod))
         if not victims:
             self._go_on(run)
 
@@ -165,7 +165,7 @@ class Evictor:
             return
         number, pod = run.last
         run.last, run.open_deletes = None, 1
-        self._lanes.bind(partial(self._evict, run, number, pod))
+        self._lanes.evict(partial(self._evict, run, number, pod))
 
     async def _evict(self, run: _Run, number: int, pod: PodRecord) -> str:
         outcome = "overtaken"
@@ -192,7 +192,7 @@ class Evictor:
             _log.error("the scheduler may not evict pods: %s", error)
             return "forbidden"
         except KubeError as error:
-            again = partial(self._lanes.bind, partial(self._evict, run, number, pod))
+            again = partial(self._lanes.evict, partial(self._evict, run, number, pod))
             self._retries.again(("evict", pod.uid), again, error)
             return "retry"
         run.eviction.evicted(pod)

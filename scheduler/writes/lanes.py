@@ -1,10 +1,11 @@
-"""Two lanes on one pool of requests: binds first, everything else when no bind waits.
+"""Three lanes on one pool of requests: binds first, then evictions, everything else when none of these waits.
 
 Writes are what limits a scheduler, so the order in which they go out is a decision of its own:
 
 - binds are sent in the order they were handed in, up to `concurrency` at once;
-- status writes are sent only when no bind is queued. They are coalesced per object (the latest wins) and dropped when
-  overtaken. One that has waited for `patience_seconds` may use one connection all the same, so that a steady stream of
+- evictions are sent in their order, one after every few binds: whoever has room starts before room is made for the next one;
+- status writes are sent only when neither of these is queued. They are coalesced per object (the latest wins) and dropped
+  when overtaken. One that has waited for `patience_seconds` may use one connection all the same, so that a steady stream of
   binds cannot silence the scheduler for ever;
 - two writes for one key are never under way at once, so an older one can not arrive after a newer one;
 - nothing starts while `may_write` says no: what was queued then is dropped, because whoever holds the lease now decides
@@ -24,6 +25,10 @@ Job = Callable[[], Awaitable[str]]
 """Sends one write and deals with its answer; returns the outcome as a metric label and does not raise."""
 
 BIND_LANE: Final = "bind"
+EVICTION_LANE: Final = "eviction"
+BINDS_IN_A_ROW: Final = 4
+"""How many binds may be sent while an eviction waits, so that a steady stream of small pods cannot hold up a preemption."""
+
 STATUS_LANE: Final = "status"
 OUTCOME_CRASHED: Final = "crashed"
 OUTCOME_NO_LEASE: Final = "no_lease"
@@ -53,6 +58,8 @@ class WriteLanes:
         self._patience_seconds = patience_seconds
         self._count = count or (lambda _lane, _outcome: None)
         self._binds: deque[Job] = deque()
+        self._evictions: deque[Job] = deque()
+        self._in_a_row = 0
         self._statuses: dict[Hashable, _Waiting] = {}
         self._under_way: dict[asyncio.Task[None], Hashable | None] = {}
         self._busy_keys: set[Hashable] = set()
@@ -67,6 +74,11 @@ class WriteLanes:
     def bind(self, job: Job) -> None:
         """Queue a write that starts pods."""
         self._binds.append(job)
+        self._pump()
+
+    def evict(self, job: Job) -> None:
+        """Queue a write that makes room."""
+        self._evictions.append(job)
         self._pump()
 
     def status(self, key: Hashable, job: Job) -> None:
@@ -88,12 +100,17 @@ class WriteLanes:
         return len(self._binds)
 
     @property
+    def queued_evictions(self) -> int:
+        """Writes that make room and have not been sent yet."""
+        return len(self._evictions)
+
+    @property
     def queued_statuses(self) -> int:
         """Status writes that have not been sent yet."""
         return len(self._statuses)
 
     async def quiet(self) -> None:
-        """Return when no bind is queued; lets writers outside the pool (events) give way."""
+        """Return when no bind and no eviction is queued; lets writers outside the pool (events) give way."""
         await self._no_binds.wait()
 
     async def idle(self) -> None:
@@ -103,6 +120,7 @@ class WriteLanes:
     async def close(self, timeout_seconds: float) -> None:
         """Drop what is queued, wait for what was sent, and cut it off after `timeout_seconds`."""
         self._binds.clear()
+        self._evictions.clear()
         self._statuses.clear()
         if self._under_way:
             _, late = await asyncio.wait(self._under_way, timeout=timeout_seconds)
@@ -115,16 +133,24 @@ class WriteLanes:
     def _pump(self) -> None:
         while len(self._under_way) < self._concurrency and self._start_next():
             pass
-        _set(self._no_binds, not self._binds)
-        _set(self._nothing, not (self._binds or self._statuses or self._under_way))
+        _set(self._no_binds, not self._is_busy)
+        _set(self._nothing, not (self._is_busy or self._statuses or self._under_way))
+
+    @property
+    def _is_busy(self) -> bool:
+        return bool(self._binds or self._evictions)
 
     def _start_next(self) -> bool:
-        overdue = self._overdue_status() if self._binds and self._overdue_key is None else None
+        overdue = self._overdue_status() if self._is_busy and self._overdue_key is None else None
         if overdue is not None:
             self._overdue_key = overdue
             self._start(STATUS_LANE, self._statuses.pop(overdue).job, overdue)
-        elif self._binds:
+        elif self._binds and (not self._evictions or self._in_a_row < BINDS_IN_A_ROW):
+            self._in_a_row += 1
             self._start(BIND_LANE, self._binds.popleft(), None)
+        elif self._evictions:
+            self._in_a_row = 0
+            self._start(EVICTION_LANE, self._evictions.popleft(), None)
         else:
             key = self._next_status()
             if key is None:

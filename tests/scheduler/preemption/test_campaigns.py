@@ -5,7 +5,8 @@ import msgspec
 from scheduler.cycle.decide import decide
 from scheduler.preemption.campaign import Campaigns
 from scheduler.preemption.limits import Limits
-from scheduler.state.budgets import Budget, Budgets, BudgetSpec, BudgetStatus, Selector
+from scheduler.state.budgets import Budget, Budgets, BudgetSpec, BudgetStatus
+from scheduler.state.selectors import RawRequirement, RawSelector
 from tests.scheduler.core import build
 from tests.scheduler.core.world import World
 
@@ -118,10 +119,21 @@ def test_a_budget_is_spent_on_the_least_important_and_not_twice() -> None:
         assert record is not None
         pods.append(record)
     budgets = Budgets()
-    selector = Selector(match_labels={"app": "web"})
+    selector = RawSelector(match_labels={"app": "web"})
     metadata = build.pod("x").metadata
     budgets.upsert(Budget(metadata, BudgetSpec(selector), BudgetStatus(disruptions_allowed=2)))
     assert budgets.violators([(pod,) for pod in pods], []) == [False, False, False]
     labelled = [msgspec.structs.replace(pod, labels={"app": "web"}) for pod in pods]
     assert budgets.violators([(pod,) for pod in labelled], []) == [False, False, True]
     assert budgets.violators([(pod,) for pod in labelled[1:]], labelled[:1]) == [False, True]
+
+
+def test_a_budget_whose_selector_cannot_be_read_protects_nobody() -> None:
+    world = World()
+    world.pod("low", on="n0")
+    record = world.state.pod("uid-of-low")
+    assert record is not None
+    budgets = Budgets()
+    selector = RawSelector(match_expressions=(RawRequirement("app", "Like", ("web",)),))
+    budgets.upsert(Budget(build.pod("x").metadata, BudgetSpec(selector), BudgetStatus()))
+    assert budgets.violators([(msgspec.structs.replace(record, labels={"app": "web"}),)], []) == [False]

@@ -4,7 +4,7 @@ from typing import Any
 
 from api.node import Node
 from api.podgroup import PodGroup
-from scheduler.preemption.plan import MINDS_OTHERS, NO_VICTIMS, ONGOING, Plan, Refusal
+from scheduler.preemption.plan import NO_VICTIMS, ONGOING, Plan, Refusal
 from scheduler.preemption.search import search
 from scheduler.state.cluster import ClusterState
 from tests.scheduler.core import build
@@ -155,10 +155,3 @@ def test_a_pod_that_claims_a_strangers_group_leaves_alone() -> None:
         build.pod("new", priority=5),
     )
     assert leaving(searched(state)) == ["stranger"]
-
-
-def test_nobody_leaves_for_pods_whose_place_depends_on_who_else_is_there() -> None:
-    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "x"}}}
-    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-    state = state_of(build.node("n0", cpu=1), low("a"), build.pod("new", priority=5, spec={"affinity": affinity}))
-    assert searched(state) == Refusal(MINDS_OTHERS)

@@ -1,0 +1,83 @@
+"""Follows PriorityClasses for the preemption priority of groups, and says on each group that states one which number counts.
+
+The number is used by the next decision after any change. Members keep showing their own `spec.priority`, which does not count
+when somebody wants their room; where the two differ the condition's reason says so (`PodsNotMatchingPriority`).
+"""
+
+from api.constants import (
+    CONDITION_PREEMPTION_PRIORITY,
+    REASON_BELOW_SCHEDULING_PRIORITY,
+    REASON_IN_FORCE,
+    REASON_NOT_STATED,
+    REASON_PODS_NOT_MATCHING_PRIORITY,
+    REASON_PRIORITY_CLASS_NOT_FOUND,
+)
+from api.meta import Condition, condition_of
+from api.priorityclass import PriorityClass
+from kube.cache.informer import Change
+from scheduler.state.cluster import ClusterState
+from scheduler.state.members import Members
+from scheduler.state.records import GroupRecord, ItemKey
+from scheduler.writes.condition_rules import condition
+from scheduler.writes.group_conditions import GroupConditions
+
+
+class VictimPriorities:
+    """Belongs to the preemptor, which calls it for groups that changed."""
+
+    def __init__(self, state: ClusterState, groups: GroupConditions) -> None:
+        self._state = state
+        self._groups = groups
+
+    def class_changed(self, change: Change[PriorityClass]) -> None:
+        """A PriorityClass came or went."""
+        concerned: tuple[ItemKey, ...] = ()
+        if change.new is not None:
+            concerned = self._state.set_priority_class(change.new)
+        elif change.old is not None:
+            concerned = self._state.set_priority_class(change.old, is_gone=True)
+        for key in concerned:
+            self.look(key)
+
+    def look(self, key: ItemKey) -> None:
+        """Something about the group changed."""
+        members = self._state.item(key)
+        group = members.group if members else None
+        if members is None or group is None:
+            return
+        if not group.preemption_class:
+            told = condition_of(self._groups.current(group), CONDITION_PREEMPTION_PRIORITY)
+            if told is None or told.reason == REASON_NOT_STATED:
+                return
+        self._groups.want(group, self._in_force(group, members))
+
+    def _in_force(self, group: GroupRecord, members: Members) -> Condition:
+        name, own = group.preemption_class, members.priority
+        value = self._state.classes.value(name) if name else None
+        counts = self._state.classes.as_victim(group, own)
+        if not name:
+            return _said(
+                REASON_NOT_STATED, f"when somebody wants its room the group counts with its priority, {counts}"
+            )
+        if value is None:
+            return _said(
+                REASON_PRIORITY_CLASS_NOT_FOUND,
+                f"there is no PriorityClass {name}: when somebody wants its room the group counts with its priority, {counts}",
+            )
+        if value < own:
+            return _said(
+                REASON_BELOW_SCHEDULING_PRIORITY,
+                f"PriorityClass {name} has the value {value}, which is below the priority the group is scheduled with: "
+                f"{counts} counts when somebody wants its room",
+            )
+        others = sorted({profile.priority for profile in members.profiles} - {counts})
+        differ = f"; its pods show {', '.join(map(str, others))}, which does not count for that" if others else ""
+        return _said(
+            REASON_PODS_NOT_MATCHING_PRIORITY if others else REASON_IN_FORCE,
+            f"when somebody wants its room the group counts with {counts}, the value of PriorityClass {name}{differ}",
+            is_true=True,
+        )
+
+
+def _said(reason: str, message: str, *, is_true: bool = False) -> Condition:
+    return condition(CONDITION_PREEMPTION_PRIORITY, is_true=is_true, reason=reason, message=message)

@@ -1,0 +1,170 @@
+"""Gives existing volumes to claims, and says for which node a claim's volume is to be made.
+
+Both are small patches that name the UID and the version of what they change. When one is refused because something changed
+meanwhile, or its answer is lost, the object is read before anything else: what we wanted may be there already, or somebody else
+may have been faster.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from api.constants import BOUND_BY_CONTROLLER, SELECTED_NODE
+from kube.client.client import Client
+from kube.client.errors import BadRequest, Conflict, Forbidden, Invalid, KubeError, NotFound
+from kube.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
+from scheduler.state.volume_records import ClaimRecord, VolumeRecord
+from scheduler.writes.lanes import WriteLanes
+from scheduler.writes.retry import Retries
+
+Object = dict[str, Any]
+Ended = Callable[[str], None]
+"""Told once how a write ended: an empty text when it is done, else why it cannot be."""
+
+_CHANGED_BY_OTHERS: Final = "somebody else changed it at the same time"
+
+
+@dataclass(frozen=True, slots=True)
+class Give:
+    """An existing volume for a claim."""
+
+    claim: ClaimRecord
+    volume: VolumeRecord
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the volume says so already."""
+        return self.volume.claim == self.claim.key and self.volume.claim_uid == self.claim.metadata.uid
+
+
+@dataclass(frozen=True, slots=True)
+class Make:
+    """A volume is to be made for a claim so that this node reaches it."""
+
+    claim: ClaimRecord
+    node_name: str
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the claim says so already."""
+        return self.claim.selected_node == self.node_name
+
+
+Write = Give | Make
+
+
+class ClaimWriter:
+    """Hands the writes to the bind lane: pods wait for them as they wait for their binds."""
+
+    def __init__(self, client: Client, lanes: WriteLanes, retries: Retries) -> None:
+        self._client = client
+        self._lanes = lanes
+        self._retries = retries
+
+    def submit(self, write: Write, ended: Ended, is_wanted: Callable[[], bool]) -> None:
+        """Queue a write; it is repeated until it is done, cannot be done, or is wanted no more."""
+        version = (write.volume if isinstance(write, Give) else write.claim).metadata.resource_version
+        self._queue(write, version, ended, is_wanted)
+
+    def _queue(self, write: Write, version: str, ended: Ended, is_wanted: Callable[[], bool]) -> None:
+        async def send() -> str:
+            if not is_wanted():
+                return "overtaken"
+            return await self._send(write, version, ended, is_wanted)
+
+        self._lanes.bind(send)
+
+    async def _send(self, write: Write, version: str, ended: Ended, is_wanted: Callable[[], bool]) -> str:
+        resource, name, namespace = _where(write)
+        try:
+            await self._client.patch(resource, _patch(write, version), name, namespace, parse=False)
+        except (NotFound, Forbidden, BadRequest, Invalid) as error:
+            return self._end(write, ended, str(error))
+        except Conflict:
+            return await self._look(write, ended, is_wanted)
+        except KubeError as error:
+            if error.outcome_unknown:
+                return await self._look(write, ended, is_wanted)
+            self._retries.again(_key(write), lambda: self._queue(write, version, ended, is_wanted), error)
+            return "retry"
+        return self._end(write, ended, "")
+
+    async def _look(self, write: Write, ended: Ended, is_wanted: Callable[[], bool]) -> str:
+        resource, name, namespace = _where(write)
+        try:
+            found = await self._client.get(resource, name, namespace)
+        except NotFound as error:
+            return self._end(write, ended, str(error))
+        except KubeError as error:
+            self._retries.again(_key(write), lambda: self._queue(write, "", ended, is_wanted), error)
+            return "unknown"
+        verdict = _judge_volume(write, found) if isinstance(write, Give) else _judge_claim(write, found)
+        if verdict is None:
+            version = str(found["metadata"].get("resourceVersion", ""))
+            self._retries.again(_key(write), lambda: self._queue(write, version, ended, is_wanted))
+            return "retry"
+        return self._end(write, ended, verdict)
+
+    def _end(self, write: Write, ended: Ended, problem: str) -> str:
+        self._retries.succeeded(_key(write))
+        ended(problem)
+        return "failed" if problem else "written"
+
+
+def _where(write: Write) -> tuple[Any, str, str | None]:
+    if isinstance(write, Give):
+        return PERSISTENT_VOLUMES, write.volume.metadata.name, None
+    return PERSISTENT_VOLUME_CLAIMS, write.claim.metadata.name, write.claim.metadata.namespace
+
+
+def _key(write: Write) -> tuple[str, str]:
+    return ("claim", write.claim.metadata.uid)
+
+
+def _patch(write: Write, version: str) -> Object:
+    if isinstance(write, Make):
+        chosen = {"uid": write.claim.metadata.uid, "annotations": {SELECTED_NODE: write.node_name}}
+        return {"metadata": chosen | ({"resourceVersion": version} if version else {})}
+    claim, volume = write.claim.metadata, write.volume
+    meta: Object = {"uid": volume.metadata.uid} | ({"resourceVersion": version} if version else {})
+    if volume.claim != write.claim.key:
+        meta["annotations"] = {BOUND_BY_CONTROLLER: "yes"}
+    reference = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "namespace": claim.namespace,
+        "name": claim.name,
+        "uid": claim.uid,
+        "resourceVersion": claim.resource_version,
+    }
+    return {"metadata": meta, "spec": {"claimRef": reference}}
+
+
+def _judge_volume(write: Give, found: Object) -> str | None:
+    """What came of it; None when it can be tried again."""
+    claim = write.claim.metadata
+    if found["metadata"].get("uid") != write.volume.metadata.uid:
+        return f'persistentvolume "{write.volume.metadata.name}" was replaced by another of its name'
+    reference = found.get("spec", {}).get("claimRef")
+    if not reference:
+        return None
+    is_ours = (reference.get("namespace"), reference.get("name")) == (claim.namespace, claim.name)
+    if is_ours and reference.get("uid") == claim.uid:
+        return ""
+    return None if is_ours and not reference.get("uid") else _taken(write)
+
+
+def _taken(write: Give) -> str:
+    return f'persistentvolume "{write.volume.metadata.name}": {_CHANGED_BY_OTHERS}'
+
+
+def _judge_claim(write: Make, found: Object) -> str | None:
+    claim = write.claim.metadata
+    if found["metadata"].get("uid") != claim.uid:
+        return f'persistentvolumeclaim "{claim.name}" was replaced by another of its name'
+    if found.get("spec", {}).get("volumeName"):
+        return ""
+    node = (found["metadata"].get("annotations") or {}).get(SELECTED_NODE)
+    if not node:
+        return None
+    return "" if node == write.node_name else f'persistentvolumeclaim "{claim.name}": {_CHANGED_BY_OTHERS}'

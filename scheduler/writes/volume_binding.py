@@ -1,0 +1,213 @@
+"""Between a decision and its binds: claims get their volumes first, and pods are bound only when all of theirs have one.
+
+A gang waits together: no member is bound before so many have their volumes that, with those placed before, its minimum is
+reached. When that becomes impossible all of them are given back and go through a cycle again, with whatever has become of their
+claims. A bound claim stays bound: the next decision takes it as it is. What is on its way is counted as assumed
+(`state.volumes`), so that no two decisions give away one volume; that ends with the watch or with giving back.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from scheduler.cycle.decision import Decision
+from scheduler.state.cluster import ClusterState
+from scheduler.state.records import ItemKey
+from scheduler.state.volume_records import ClaimKey
+from scheduler.state.volumes import claim_keys
+from scheduler.writes.binder import Bind, Ledger
+from scheduler.writes.claim_writes import ClaimWriter, Give, Make, Write
+from scheduler.writes.retry import Later
+
+_log = logging.getLogger(__name__)
+
+LOOK_SECONDS: Final = 1.0
+"""Besides at every change of storage, what waits is looked at so often: for its deadline, and for pods that went."""
+
+Tell = Callable[[ItemKey, tuple[str, ...], str], None]
+"""(item, UIDs of its pods, why they are given back)."""
+
+
+@dataclass(eq=False, slots=True)
+class _Batch:
+    """The binds of one decision; `waiting` are those whose volumes are not there yet, with the claims they wait for."""
+
+    key: ItemKey
+    need: int
+    deadline_seconds: float
+    waiting: dict[str, tuple[Bind, tuple[ClaimKey, ...]]]
+    released: int = 0
+    problems: dict[ClaimKey, str] = field(default_factory=dict)
+
+
+class VolumeBinding:
+    """All decisions that wait for volumes."""
+
+    def __init__(
+        self,
+        *,
+        state: ClusterState,
+        writer: ClaimWriter,
+        bind: Callable[[Bind], None],
+        ledger: Ledger,
+        tell: Tell,
+        later: Later,
+        clock: Callable[[], float],
+        timeout_seconds: float,
+    ) -> None:
+        """`bind` sends a bind whose pod has all its volumes."""
+        self._state = state
+        self._storage = state.storage
+        self._writer = writer
+        self._bind = bind
+        self._ledger = ledger
+        self._tell = tell
+        self._later = later
+        self._clock = clock
+        self._timeout_seconds = timeout_seconds
+        self._batches: dict[_Batch, None] = {}
+        self._is_timed = False
+        self.waiting = 0
+        """Pods whose binds are held until their volumes, or those of their siblings, are there."""
+
+    def submit(self, decision: Decision, binds: Iterable[Bind]) -> None:
+        """Bind these pods of a decision as soon as they have their volumes."""
+        waiting = {bind.uid: (bind, self._open_claims(bind)) for bind in binds}
+        batch = _Batch(
+            decision.key,
+            decision.need - decision.scheduled_so_far,
+            self._clock() + self._timeout_seconds,
+            waiting,
+        )
+        self._batches[batch] = None
+        self.waiting += len(waiting)
+        for write in self._assumed(batch, dict(decision.volumes)):
+            if not write.is_done:
+                self._send(batch, write)
+        self._look(batch)
+        self._keep_time()
+
+    def noticed(self) -> None:
+        """Something about storage changed."""
+        for batch in list(self._batches):
+            self._look(batch)
+
+    # --- claims ------------------------------------------------------------------------------------------------------
+
+    def _open_claims(self, bind: Bind) -> tuple[ClaimKey, ...]:
+        pod = self._state.pod(bind.uid)
+        keys = claim_keys(pod) if pod is not None and pod.volumes is not None else []
+        claims = ((key, self._storage.claims.get(key)) for key in keys)
+        return tuple(key for key, claim in claims if claim is None or not claim.is_bound)
+
+    def _assumed(self, batch: _Batch, volumes: dict[ClaimKey, str]) -> list[Write]:
+        """What is to be written, noted as decided; a claim that several members share is for the first of them."""
+        writes: dict[ClaimKey, Write] = {}
+        for bind, keys in batch.waiting.values():
+            for key in keys:
+                claim = self._storage.claims.get(key)
+                if claim is None or key in writes:
+                    continue
+                volume = self._storage.volumes.get(volumes.get(key, ""))
+                writes[key] = Make(claim, bind.node_name) if volume is None else Give(claim, volume)
+        self._storage.give(
+            {key: write.volume.metadata.name for key, write in writes.items() if isinstance(write, Give)},
+            {key: write.node_name for key, write in writes.items() if isinstance(write, Make)},
+        )
+        return list(writes.values())
+
+    def _send(self, batch: _Batch, write: Write) -> None:
+        def ended(problem: str) -> None:
+            if problem:
+                batch.problems[write.claim.key] = problem
+            if batch in self._batches:
+                self._look(batch)
+
+        self._writer.submit(write, ended, lambda: self._is_awaited(batch, write.claim.key))
+
+    def _is_awaited(self, batch: _Batch, key: ClaimKey) -> bool:
+        return batch in self._batches and any(key in keys for _, keys in batch.waiting.values())
+
+    # --- looking -----------------------------------------------------------------------------------------------------
+
+    def _look(self, batch: _Batch) -> None:
+        ready: list[Bind] = []
+        for bind, keys in list(batch.waiting.values()):
+            obstacle = self._obstacle(batch, bind, keys)
+            if obstacle:
+                self._give_back(batch, [bind], obstacle)
+            elif all(self._has_volume(key) for key in keys):
+                ready.append(bind)
+        if batch.released + len(batch.waiting) < batch.need:
+            self._give_back(batch, [bind for bind, _ in batch.waiting.values()], "other members got no volumes")
+        elif batch.released + len(ready) >= batch.need:
+            for bind in ready:
+                del batch.waiting[bind.uid]
+                batch.released += 1
+                self.waiting -= 1
+                self._bind(replace(bind, since_seconds=self._clock()))
+        if not batch.waiting:
+            self._batches.pop(batch, None)
+
+    def _obstacle(self, batch: _Batch, bind: Bind, keys: tuple[ClaimKey, ...]) -> str:
+        gone = self._ledger.obstacle(bind)
+        if gone is not None:
+            return gone
+        for key in keys:
+            problem = batch.problems.get(key) or self._claim_problem(bind, key)
+            if problem:
+                return f"binding volumes: {problem}"
+        if self._clock() >= batch.deadline_seconds:
+            return f"binding volumes: not done after {self._timeout_seconds:.0f} s"
+        return ""
+
+    def _claim_problem(self, bind: Bind, key: ClaimKey) -> str:
+        claim = self._storage.claims.get(key)
+        if claim is None:
+            return f'persistentvolumeclaim "{key[1]}" not found'
+        volume = self._storage.volumes.get(claim.volume_name) if claim.volume_name else None
+        if volume is not None:
+            slot = self._state.nodes.slot_of.get(bind.node_name)
+            is_reached = volume.terms is None or (
+                slot is not None and slot in self._storage.reach.slots(volume.terms).tolist()
+            )
+            name = volume.metadata.name
+            return "" if is_reached else f'pv "{name}" node affinity doesn\'t match node "{bind.node_name}"'
+        was_refused = not claim.volume_name and not self._storage.chosen_node(claim) and not self._is_given(key)
+        return f'provisioning failed for PVC "{key[1]}"' if was_refused else ""
+
+    def _is_given(self, key: ClaimKey) -> bool:
+        claim = self._storage.claims.get(key)
+        return claim is not None and self._storage.reserved_for(claim) is not None
+
+    def _has_volume(self, key: ClaimKey) -> bool:
+        claim = self._storage.claims.get(key)
+        return claim is not None and claim.is_bound and claim.volume_name in self._storage.volumes
+
+    def _give_back(self, batch: _Batch, binds: list[Bind], reason: str) -> None:
+        if not binds:
+            return
+        dropped: set[ClaimKey] = set()
+        self.waiting -= len(binds)
+        for bind in binds:
+            dropped.update(batch.waiting.pop(bind.uid)[1])
+        kept = {key for _, keys in batch.waiting.values() for key in keys}
+        self._storage.take_back(dropped - kept)
+        _log.info("%d pods of %s/%s are given back: %s", len(binds), batch.key.namespace, batch.key.name, reason)
+        for bind in binds:
+            self._ledger.failed(bind, reason)
+        if reason.startswith("binding volumes"):
+            self._tell(batch.key, tuple(bind.uid for bind in binds), reason)
+
+    # --- time --------------------------------------------------------------------------------------------------------
+
+    def _keep_time(self) -> None:
+        if self._batches and not self._is_timed:
+            self._is_timed = True
+            self._later(LOOK_SECONDS, self._tick)
+
+    def _tick(self) -> None:
+        self._is_timed = False
+        self.noticed()
+        self._keep_time()
