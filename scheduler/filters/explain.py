@@ -12,13 +12,14 @@ _TAINT_PREFIX: Final = REASON_UNNAMED.removesuffix("(s)")
 def sentence(nodes_total: int, nodes_by_reason: Mapping[str, int], *, what_for: str = "") -> str:
     """The whole sentence; reasons are sorted as text together with their counts, as kube-scheduler sorts them.
 
+    A reason of 0 nodes is about the pod itself: nodes have not been looked at for it.
     `what_for` says for which pods, such as " for the rest".
     """
     if not nodes_total:
         return NO_NODES
     if not nodes_by_reason:
         return f"0/{nodes_total} nodes are available{what_for}."
-    parts = sorted(f"{count} {reason}" for reason, count in _few_taints(nodes_by_reason).items())
+    parts = sorted(f"{count} {reason}" if count else reason for reason, count in _few_taints(nodes_by_reason).items())
     return f"0/{nodes_total} nodes are available{what_for}: {', '.join(parts)}."
 
 

@@ -1,0 +1,76 @@
+"""NodeVolumeLimits: a node can have so many volumes of a driver attached, each of them counted once.
+
+Volumes of drivers built into Kubernetes once (EBS, GCE and so on without CSI) are not counted.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.state.attachments import Attached, Attachments
+from scheduler.state.nodes import NodeTable
+
+REASON: Final = "node(s) exceed max volume count"
+
+
+def reason_missing(driver: str) -> str:
+    """What a pod is told about nodes without a driver that asks to be installed first."""
+    return f"{driver} CSI driver is not installed on the node"
+
+
+def too_many(
+    volumes: Iterable[Attached], attachments: Attachments, also: dict[int, set[Attached]], slots: int
+) -> NDArray[np.bool_] | None:
+    """The nodes that cannot have these volumes attached as well; None when no node limits them.
+
+    `also` are volumes that are about to be attached, by node slot.
+    """
+    refused: NDArray[np.bool_] | None = None
+    by_driver: dict[str, list[Attached]] = {}
+    for volume in dict.fromkeys(volumes):
+        by_driver.setdefault(volume[0], []).append(volume)
+    for driver, wanted in by_driver.items():
+        spare = attachments.spare(driver)
+        if spare is None:
+            continue
+        new = np.full(slots, len(wanted), dtype=np.int64)
+        for volume in wanted:
+            new[list(attachments.nodes_with(volume))] -= 1
+        left = _left(spare, wanted, attachments, also, new)
+        short = (new > 0) & (new > left)
+        refused = short if refused is None else refused | short
+    return refused
+
+
+def _left(
+    spare: NDArray[np.int64],
+    wanted: Collection[Attached],
+    attachments: Attachments,
+    also: dict[int, set[Attached]],
+    new: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    if not also:
+        return spare
+    left = spare.copy()
+    driver = next(iter(wanted))[0]
+    for slot, volumes in also.items():
+        coming = {volume for volume in volumes if volume[0] == driver and slot not in attachments.nodes_with(volume)}
+        left[slot] -= len(coming)
+        new[slot] -= len(coming.intersection(wanted))
+    return left
+
+
+def without(
+    drivers: Iterable[str], attachments: Attachments, nodes: NodeTable
+) -> Iterable[tuple[str, NDArray[np.bool_]]]:
+    """(driver, the nodes where it is not installed), for each driver."""
+    for driver in Counter(drivers):
+        missing = np.ones(nodes.slots, dtype=np.bool_)
+        for name, installed in attachments.drivers_of.items():
+            slot = nodes.slot_of.get(name)
+            if slot is not None and driver in installed:
+                missing[slot] = False
+        yield driver, missing

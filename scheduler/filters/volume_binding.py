@@ -1,0 +1,129 @@
+"""VolumeBinding: claims must have a volume that the node reaches, or be able to get one there.
+
+A claim that waits for its first pod (`WaitForFirstConsumer`) gets the smallest volume that fits and that the node reaches;
+where there is none, one can be made if the class has a provisioner, allows the node's topology, and enough is left. All nodes
+are judged at once: volumes in order of size, with the nodes that reach each.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.state.nodes import NodeTable
+from scheduler.state.reach import Reach
+from scheduler.state.volume_records import CapacityRecord, ClaimRecord, ClassRecord, VolumeRecord
+
+REASON_AFFINITY: Final = "node(s) didn't match PersistentVolume's node affinity"
+REASON_NONE: Final = "node(s) didn't find available persistent volumes to bind"
+REASON_SPACE: Final = "node(s) did not have enough free storage"
+REASON_GONE: Final = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+REASON_IMMEDIATE: Final = "pod has unbound immediate PersistentVolumeClaims"
+
+Numbers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+NONE: Final = -1
+
+
+def is_large_enough(volume: VolumeRecord, claim: ClaimRecord) -> bool:
+    """Whether the volume is of the claim's kind and size, whoever it is reserved for."""
+    return (
+        volume.size_bytes >= (claim.size_bytes or 0)
+        and volume.is_block is claim.is_block
+        and volume.attributes_class == claim.attributes_class
+        and not volume.metadata.is_terminating
+    )
+
+
+def suits(volume: VolumeRecord, claim: ClaimRecord) -> bool:
+    """Whether a free volume of the claim's class can be given to the claim."""
+    return (
+        is_large_enough(volume, claim)
+        and claim.modes <= volume.modes
+        and (claim.selector is None or claim.selector.matches(volume.labels))
+    )
+
+
+class Candidates:
+    """Volumes that suit a claim, smallest first, with the nodes that reach them."""
+
+    __slots__ = ("_anywhere", "_edge_rank", "_edge_slot", "numbers", "slots", "volumes")
+
+    def __init__(self, volumes: Iterable[VolumeRecord], numbers: dict[str, int], reach: Reach, slots: int) -> None:
+        """`numbers` gives each volume a number, here and wherever else it is a candidate."""
+        self.volumes: Final = sorted(volumes, key=lambda one: (one.size_bytes, one.metadata.name))
+        self.slots: Final = slots
+        names = [volume.metadata.name for volume in self.volumes]
+        self.numbers: Final = np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
+        self._anywhere = [rank for rank, volume in enumerate(self.volumes) if volume.terms is None]
+        bound = [
+            (rank, reach.slots(volume.terms)) for rank, volume in enumerate(self.volumes) if volume.terms is not None
+        ]
+        self._edge_slot = np.concatenate([where for _, where in bound]) if bound else np.empty(0, dtype=np.intp)
+        ranks = np.array([rank for rank, _ in bound], dtype=np.int64)
+        self._edge_rank = ranks.repeat(np.array([len(where) for _, where in bound], dtype=np.intp))
+
+    def pick(self, taken: set[int], beside: Sequence[Numbers]) -> Numbers:
+        """By node slot: the number of the smallest volume that is not `taken` nor picked there `beside`; `NONE` where none is."""
+        last = len(self.volumes)
+        rank = np.full(self.slots, last, dtype=np.int64)
+        if not last:
+            return np.full(self.slots, NONE, dtype=np.int64)
+        number = self.numbers[self._edge_rank]
+        keep = np.ones(len(number), dtype=np.bool_) if not taken else ~np.isin(number, list(taken))
+        for other in beside:
+            keep &= other[self._edge_slot] != number
+        # Of several values for one slot the last one stays, so the smallest volume comes last.
+        rank[self._edge_slot[keep][::-1]] = self._edge_rank[keep][::-1]
+        self._pick_anywhere(rank, taken, beside)
+        return np.append(self.numbers, NONE)[rank]
+
+    def _pick_anywhere(self, rank: Numbers, taken: set[int], beside: Sequence[Numbers]) -> None:
+        open_ = np.ones(self.slots, dtype=np.bool_)
+        for candidate in self._anywhere:
+            number = int(self.numbers[candidate])
+            if number in taken:
+                continue
+            here = open_.copy()
+            for other in beside:
+                here &= other != number
+            np.minimum(rank, candidate, out=rank, where=here)
+            open_ &= ~here
+            if not open_.any():
+                break
+
+
+def reachable(volume: VolumeRecord, reach: Reach, slots: int) -> Mask:
+    """The nodes that reach a volume."""
+    if volume.terms is None:
+        return np.ones(slots, dtype=np.bool_)
+    mask = np.zeros(slots, dtype=np.bool_)
+    mask[reach.slots(volume.terms)] = True
+    return mask
+
+
+def allowed_by(storage_class: ClassRecord, nodes: NodeTable) -> Mask:
+    """The nodes for which a class allows volumes to be made."""
+    if not storage_class.topologies:
+        return np.ones(nodes.slots, dtype=np.bool_)
+    allowed = np.zeros(nodes.slots, dtype=np.bool_)
+    everybody = np.arange(nodes.slots)
+    for term in storage_class.topologies:
+        met = np.full(nodes.slots, fill_value=bool(term), dtype=np.bool_)
+        for key, values in term:
+            met &= nodes.label_column(key).ask(lambda value, wanted=values: value in wanted, everybody)  # type: ignore[misc]
+        allowed |= met
+    return allowed
+
+
+def space(capacities: Iterable[CapacityRecord], size_bytes: int, reach: Reach, slots: int) -> Numbers:
+    """By node slot: what is left where a volume of this size can still be made, `NONE` where it cannot."""
+    left = np.full(slots, NONE, dtype=np.int64)
+    for capacity in capacities:
+        if capacity.limit_bytes is None or capacity.limit_bytes < size_bytes or capacity.nodes.requirements is None:
+            continue
+        requirements = capacity.nodes.requirements
+        where = reach.slots((requirements,)) if requirements else slice(None)
+        left[where] = np.maximum(left[where], capacity.size_bytes or 0)
+    return left

@@ -1,0 +1,36 @@
+"""VolumeZone: a volume that is labelled with a zone or region is used there, by nodes that say where they are at all."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.state.nodes import NodeTable
+from scheduler.state.volume_records import ZONE_LABELS
+
+REASON: Final = "node(s) had no available volume zone"
+
+_TODAY: Final = {
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+}
+
+
+def elsewhere(zones: Iterable[tuple[str, frozenset[str]]], nodes: NodeTable) -> NDArray[np.bool_] | None:
+    """The nodes in another zone; None when the volumes name no zone. A node without the old label is asked for the new one."""
+    refused: NDArray[np.bool_] | None = None
+    for key, values in zones:
+        column = nodes.label_column(key)
+        everybody = np.arange(nodes.slots)
+        here = column.ask(lambda value, allowed=values: value in allowed, everybody)  # type: ignore[misc]
+        if key in _TODAY:
+            today = nodes.label_column(_TODAY[key])
+            here |= (column.codes == 0) & today.ask(lambda value, allowed=values: value in allowed, everybody)  # type: ignore[misc]
+        refused = ~here if refused is None else refused | ~here
+    if refused is None:
+        return None
+    placed = np.zeros(nodes.slots, dtype=np.bool_)
+    for key in ZONE_LABELS:
+        placed |= nodes.label_column(key).codes != 0
+    return refused & placed
