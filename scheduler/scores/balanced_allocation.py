@@ -1,20 +1,45 @@
-"""NodeResourcesBalancedAllocation: the more alike the used shares of CPU and memory, the better."""
+"""NodeResourcesBalancedAllocation: the more a pod evens out the used shares of CPU and memory, the better.
+
+What counts is the change (Kubernetes 1.36, PR 135573): 75 is none, 50 is from even to as uneven as can be, 100 is the opposite.
+"""
 
 import numpy as np
 
-from scheduler.scores.after import NAMES, After, Numbers
+from scheduler.scores.after import After, Numbers
 from scheduler.scores.least_allocated import MAX_SCORE, ROUNDING
+
+HALF = MAX_SCORE // 2
 
 
 def balanced_allocation(after: After) -> Numbers:
-    """100 x (1 - standard deviation of the used shares), cut to a whole number; 0 for pods that ask for neither."""
-    if not any(after.demand.amounts.get(name) for name in NAMES):
-        return np.zeros_like(after.requested[0])
-    cpu, memory = (
-        np.minimum(taken * percent, MAX_SCORE) for taken, percent in zip(after.requested, after.percent, strict=True)
-    )
+    """50 + (50 + evenness with the pod - evenness without it) / 2, cut to a whole number; 0 for pods that ask for neither."""
+    with_pod = _evenness(after, after.requested)
+    found = improvement(with_pod, after.before(with_pod, _evenness(after, after.standing)))
+    if after.undemanding is not None:
+        found[:, after.undemanding] = 0
+    return found
+
+
+def best_balanced_allocation(after: After) -> Numbers:
+    """Per node: the score of a pod that makes it perfectly even; no pod gets more."""
+    without = _evenness(after, after.standing)
+    return improvement(np.full_like(without, MAX_SCORE), without)
+
+
+def improvement(with_pod: Numbers, without: Numbers) -> Numbers:
+    """The score of a change of evenness (0..100 each)."""
+    found = with_pod - without
+    found += 3 * HALF
+    found *= 0.5
+    return np.asarray(np.floor(found, out=found), dtype=np.float64)
+
+
+def _evenness(after: After, requested: Numbers) -> Numbers:
+    """100 x (1 - standard deviation of the used shares), cut to a whole number."""
+    shares = requested * after.percent
+    cpu, memory = np.minimum(shares, MAX_SCORE, out=shares)
     np.abs(np.subtract(cpu, memory, out=cpu), out=cpu)
-    has_cpu, has_memory = after.is_offered
-    if not (has_cpu.all() and has_memory.all()):
-        cpu *= has_cpu & has_memory
-    return np.floor(MAX_SCORE + ROUNDING - cpu / 2)
+    if not after.is_offered_by_all:
+        cpu *= after.is_offered.all(axis=0)
+    cpu *= 0.5
+    return np.asarray(np.floor(np.subtract(MAX_SCORE + ROUNDING, cpu, out=cpu), out=cpu), dtype=np.float64)

@@ -13,17 +13,12 @@ ROUNDING: Final = 1e-9
 
 def least_allocated(after: After) -> Numbers:
     """Mean free share of CPU and memory, each cut to a whole number, as kube-scheduler computes it (0..100)."""
-    shares: list[Numbers] = []
-    for taken, percent in zip(after.scored, after.percent, strict=True):
-        share = taken * percent
-        np.subtract(MAX_SCORE + ROUNDING, share, out=share)
-        shares.append(np.floor(np.maximum(share, 0, out=share), out=share))
-    cpu, memory = shares
-    has_cpu, has_memory = after.is_offered
-    offered: Numbers | float = 2.0
-    if not (has_cpu.all() and has_memory.all()):
-        cpu *= has_cpu
-        memory *= has_memory
-        offered = np.maximum(has_cpu.astype(np.float64) + has_memory, 1)
-    mean: Numbers = (cpu + memory) / offered
+    shares = after.scored * after.percent
+    np.subtract(MAX_SCORE + ROUNDING, shares, out=shares)
+    np.floor(np.maximum(shares, 0, out=shares), out=shares)
+    if after.is_offered_by_all:
+        mean = shares[0] + shares[1]
+        mean *= 0.5
+    else:
+        mean = (shares * after.is_offered).sum(axis=0) / np.maximum(after.is_offered.sum(axis=0), 1)
     return np.asarray(np.floor(mean, out=mean), dtype=np.float64)

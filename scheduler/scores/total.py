@@ -1,21 +1,43 @@
 """The weighted sum of all scores."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.scores.after import After, Numbers
-from scheduler.scores.balanced_allocation import balanced_allocation
+from scheduler.scores.after import After, Loads, Numbers
+from scheduler.scores.balanced_allocation import balanced_allocation, best_balanced_allocation
 from scheduler.scores.least_allocated import least_allocated
+from scheduler.scores.strategies import resource_score
+from scheduler.state.changes import Slots
+from scheduler.state.nodes import Amounts
 
-SCORES: Final[tuple[tuple[Callable[[After], Numbers], int], ...]] = ((least_allocated, 1), (balanced_allocation, 1))
-"""(score, weight) as in kube-scheduler's default profile."""
+Score = Callable[[After], Numbers]
+
+SCORES: Final[tuple[tuple[Score, int], ...]] = ((least_allocated, 1), (balanced_allocation, 1))
+"""(score, weight) as in kube-scheduler's default profile; other profiles: `strategies`."""
+
+
+BEST: Final[Mapping[Score, Score]] = {
+    # The fuller a node, the worse: without any pod it is at its best.
+    least_allocated: least_allocated,
+    balanced_allocation: best_balanced_allocation,
+}
+"""What no pod exceeds."""
+
+
+def best_score(allocatable: Amounts, free: Amounts, scored: Amounts, slots: Slots | slice) -> NDArray[np.int64]:
+    """Per node: no pod scores more on it by `SCORES`, whatever it asks for."""
+    after = After(allocatable, free, scored, Loads.nothing(), slots)
+    most = sum(weight * BEST[score](after)[:, 0] for score, weight in SCORES)
+    return np.asarray(most, dtype=np.int64)
 
 
 def total_score(after: After) -> NDArray[np.int64]:
     """One whole number per node and number of pods."""
+    if not after.loads.scoring.is_usual:
+        return resource_score(after, after.loads.scoring).astype(np.int64)
     first, *others = (score(after) * weight if weight != 1 else score(after) for score, weight in SCORES)
     for other in others:
         first += other

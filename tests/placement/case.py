@@ -1,5 +1,7 @@
 """One case: a small cluster, a pod, and what kube-scheduler 1.37 does with it."""
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +13,7 @@ OTHER = "OTHER"
 """Stands for the name of the other namespace."""
 
 Spec = dict[str, Any]
+Object = dict[str, Any]
 Labels = dict[str, str]
 
 
@@ -24,6 +27,10 @@ class Machine:
     """(name, MiB)."""
     cpu: int = 8
     is_cordoned: bool = False
+    memory: int = 64
+    pods: int = 110
+    more: Labels = field(default_factory=dict)
+    """Other amounts."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,8 @@ class Running:
     spec: Spec = field(default_factory=dict)
     other: bool = False
     cpu: int = 0
+    requests: Labels = field(default_factory=dict)
+    """What it asks for beside `cpu`."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +60,20 @@ class Case:
     cpu: int = 0
     services: tuple[Labels, ...] = ()
     """Selectors of Services in the pod's namespace."""
+    objects: tuple[Object, ...] = ()
+    """Whatever else there is, with the status that controllers give it; `made` ones are made by a controller altogether."""
+    delays: bool = False
+    """The pod is not bound, because nobody makes its volume; its claim `c` tells the node."""
+    requests: Labels = field(default_factory=dict)
+    """What the pod asks for beside `cpu`."""
+    profile: str = ""
+    """One of `profiles.PROFILES`; the default one when empty."""
+    is_whole: bool = False
+    """`reasons` is all that is said, without a count of nodes."""
+
+    def message(self) -> str:
+        """What the pod is told."""
+        return self.reasons if self.is_whole else f"0/{len(self.machines)} nodes are available: {self.reasons}."
 
 
 def selector(**labels: str) -> Spec:
@@ -108,6 +131,15 @@ def labelled(key: str, operator: str, *values: str) -> Spec:
 def in_zones(*zones: str) -> tuple[Machine, ...]:
     """One node per letter, with the zone of that name; `-` makes one without the label."""
     return tuple(Machine({ZONE: zone} if zone != "-" else {}) for zone in zones)
+
+
+def own_names(value: Any, name_of: Callable[[str], str]) -> Any:
+    """The same with `name_of(x)` where `@x` is, in keys and values and inside texts."""
+    if isinstance(value, dict):
+        return {key: own_names(entry, name_of) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [own_names(entry, name_of) for entry in value]
+    return re.sub(r"(?<!\w)@(\w+)", lambda found: name_of(found[1]), value) if isinstance(value, str) else value
 
 
 def named(value: Any, other: str) -> Any:
