@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from scheduler.assumptions import Assumptions
 from scheduler.cycle.decide import decide
 from scheduler.cycle.decision import Decision
+from scheduler.cycle.remainder import RemainderKeeper
+from scheduler.cycle.reserver import Reserver
 from scheduler.preemptor import Preemptor
 from scheduler.queue.queue import Queue
 from scheduler.reporting.reporter import Reporter
@@ -21,6 +23,7 @@ from scheduler.state.cluster import ClusterState
 from scheduler.state.errors import UnknownPod
 from scheduler.state.records import ItemKey
 from scheduler.writes.binder import Bind, Binder
+from scheduler.writes.volume_binding import VolumeBinding
 
 _log = logging.getLogger(__name__)
 
@@ -74,9 +77,12 @@ class SchedulingLoop:
         state: ClusterState,
         queue: Queue,
         binder: Binder,
+        volumes: VolumeBinding,
         assumptions: Assumptions,
         reporter: Reporter,
         preemptor: Preemptor | None,
+        reserver: Reserver,
+        keeper: RemainderKeeper,
         observe: Observe,
         pace: Pace,
         waker: Waker,
@@ -84,9 +90,13 @@ class SchedulingLoop:
         self._state = state
         self._queue = queue
         self._binder = binder
+        self._volumes = volumes
         self._assumptions = assumptions
         self._reporter = reporter
         self._preemptor = preemptor
+        self._reserver = reserver
+        self._keeper = keeper
+        self._seen = keeper.view
         self._observe = observe
         self._pace = pace
         self._waker = waker
@@ -95,13 +105,20 @@ class SchedulingLoop:
     async def run(self) -> None:
         """Schedule until cancelled."""
         self._reporter.start()
+        self._keeper.restore()
         while True:
             self._reporter.say_what_is_due()
             self._assumptions.recheck_old()
+            self._reserver.tick()
+            self._keeper.tick()
             if self._decide_for_a_while():
                 await asyncio.sleep(0)
             else:
                 await self._waker.wait(self._pause_seconds())
+
+    def storage_changed(self) -> None:
+        """Something that pods wait for before they are bound may have happened."""
+        self._volumes.noticed()
 
     # --- deciding ----------------------------------------------------------------------------------------------------
 
@@ -109,7 +126,7 @@ class SchedulingLoop:
         """Decide until nothing is ready or the slice is over; True when there may be more."""
         end = self._clock() + self._pace.slice_seconds
         while not self._is_backlogged():
-            key = self._queue.pop(self._state)
+            key = self._queue.pop(self._seen)
             if key is None:
                 break
             self._attempt(key)
@@ -125,19 +142,25 @@ class SchedulingLoop:
         decided = self._clock()
         for bind in binds:
             self._assumptions.assume(bind)
+        self._keeper.decided(decision)
         if self._preemptor is not None:
             self._preemptor.decided(decision)
         self._queue.done(key, decision, self._state)
-        for bind in binds:
-            self._binder.submit(bind)
+        self._reserver.decided(decision)
+        if decision.carries:
+            self._volumes.submit(decision, binds)
+        else:
+            for bind in binds:
+                self._binder.submit(bind)
         self._reporter.decided(decision)
         self._observe(key.kind, decision.verdict, self._clock() - started, decided - started)
 
     def _decide(self, key: ItemKey) -> tuple[Decision, list[Bind]]:
         try:
-            decision = decide(self._state, key)
-            if self._preemptor is not None:
+            decision = decide(self._seen, key, self._queue.aim(key, self._state))
+            if self._preemptor is not None and not decision.is_hope:
                 decision = self._preemptor.refused(decision)
+            decision = self._keeper.real_part(decision)
             return decision, [self._bind(*binding) for binding in decision.bindings]
         except Exception as error:  # noqa: BLE001 (logged; one object that meets a defect must not stop the others)
             _log.exception("deciding on %s %s/%s failed", key.kind, key.namespace, key.name)
@@ -152,12 +175,15 @@ class SchedulingLoop:
     # --- waiting -----------------------------------------------------------------------------------------------------
 
     def _is_backlogged(self) -> bool:
-        return self._assumptions.open_binds >= self._pace.bind_backlog
+        # Who waits for volumes keeps no connection and may do so for minutes.
+        return self._assumptions.open_binds - self._volumes.waiting >= self._pace.bind_backlog
 
     def _pause_seconds(self) -> float | None:
         dues = [
             self._reporter.next_due_seconds(),
             self._assumptions.next_due_seconds(),
+            self._reserver.next_due_seconds(),
+            self._keeper.next_due_seconds(),
             None if self._is_backlogged() else self._queue.next_due_seconds(),
         ]
         soonest = min((due for due in dues if due is not None), default=None)

@@ -7,17 +7,18 @@ does a lone pod: it is a group of one.
 from collections.abc import Iterator
 from typing import Final
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.cycle.decision import Decision, Verdict
 from scheduler.cycle.objections import objection
+from scheduler.cycle.place import TWO_DOMAINS, attempt_to_place
 from scheduler.filters.explain import sentence
 from scheduler.placement.attempt import Attempt
-from scheduler.placement.domains import best_domain, domains_in_use
 from scheduler.placement.mixed import best_attempt
 from scheduler.placement.muster import Muster, muster
-from scheduler.placement.room import new_trial, nominated_slots, room_for
+from scheduler.placement.room import is_room_held, new_trial, nominated_slots
 from scheduler.placement.trial import Trial
 from scheduler.queue.gate import gate
 from scheduler.queue.wake import wanted
@@ -25,53 +26,47 @@ from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members
 from scheduler.state.records import ItemKey
 
+_Allowed = NDArray[np.bool_] | None
+
 _NOT_NOMINATED: Final = "node(s) were not nominated"
+_KEPT: Final = " Some room is kept for other groups."
 
 
-def decide(state: ClusterState, key: ItemKey) -> Decision:
-    """Where the pending members of an item go, or why they go nowhere. Reads the state, changes nothing in it."""
+def decide(state: ClusterState, key: ItemKey, aim: int = 0) -> Decision:
+    """Where the pending members of an item go, or why they go nowhere. Reads the state, changes nothing in it.
+
+    With `aim` so many members must get a place together, if that is more than what must start together.
+    """
     members = state.item(key)
     if members is None or not members.pending:
         return Decision(key, "nothing")
     held = gate(members)
     if held is not None:
         return Decision(key, "nothing", condition_message=held.message)
-    problem = objection(members)
+    problem = objection(members, state.most_members)
     if problem:
         return _refused(members, "error", problem)
     found = muster(state, members)
-    attempt = _attempt(state, members, found)
-    if isinstance(attempt, Decision):
-        return attempt
-    if attempt.total >= wanted(members):
+    attempt = _attempt(state, members, found, max(wanted(members), aim))
+    if isinstance(attempt, str):
+        return _refused(members, "error" if attempt.startswith(TWO_DOMAINS) else "unschedulable", attempt)
+    if attempt.total >= max(wanted(members), aim):
         return _scheduled(state, members, found, attempt)
-    return _unschedulable(state, members, found, attempt)
+    refusal = _unschedulable(state, members, found, attempt)
+    return _hoping(members, refusal, attempt, aim) if attempt.total >= wanted(members) else refusal
 
 
-def _attempt(state: ClusterState, members: Members, found: Muster) -> Attempt | Decision:
-    key = members.group.topology_key if members.group else None
-    need, pending = wanted(members), found.pending
-
-    def trial(allowed: NDArray[np.bool_] | None = None, outside: str = "") -> Trial:
+def _attempt(state: ClusterState, members: Members, found: Muster, need: int) -> Attempt | str:
+    def trial(allowed: _Allowed = None, outside: str = "") -> Trial:
         return new_trial(state, members, allowed, outside, found.relations)
 
     nominated = nominated_slots(state, members)
     if nominated is not None:
         # What was cleared for the item is taken first, even if a better node has become free.
-        attempt = best_attempt(pending, need, state.nodes, lambda: trial(nominated, _NOT_NOMINATED))
+        attempt = best_attempt(found.pending, need, state.nodes, lambda: trial(nominated, _NOT_NOMINATED))
         if attempt.total == members.pending_count:
             return attempt
-    if key is None:
-        return best_attempt(pending, need, state.nodes, trial)
-    pins = domains_in_use(key, state.nodes_in_use(members), state.nodes)
-    if len(pins) > 1:
-        return _refused(members, "error", f"members already run in more than one {key}: {', '.join(sorted(pins))}")
-    pin = next(iter(pins), None)
-    inside = best_domain(key, pin, pending, need, state.nodes, trial)
-    if inside is not None:
-        return inside
-    value = f" with the value {pin}, where members already run" if pin else ""
-    return _refused(members, "unschedulable", f"no node has the label {key}{value}")
+    return attempt_to_place(state, members, found, need, trial)
 
 
 def _scheduled(state: ClusterState, members: Members, found: Muster, attempt: Attempt) -> Decision:
@@ -80,6 +75,8 @@ def _scheduled(state: ClusterState, members: Members, found: Muster, attempt: At
         members.key,
         "scheduled",
         bindings=_bindings(state, found, attempt),
+        carries=any(shape.rules.mounts for shape in found.parts),
+        volumes=tuple(attempt.trial.matched_volumes().items()),
         failures=leftovers,
         scheduled_so_far=members.satisfied,
         need=members.need,
@@ -104,8 +101,10 @@ def _leftovers(state: ClusterState, found: Muster, attempt: Attempt) -> Iterator
 
 
 def _unschedulable(state: ClusterState, members: Members, found: Muster, attempt: Attempt) -> Decision:
-    failures = dict(_leftovers(state, found, attempt))
-    message = next(iter(failures.values())) if members.is_lone else _group_message(state, members, found, attempt)
+    kept = _KEPT if any(state.reservations.against(members.key, members.priority)) else ""
+    failures = {uid: text + kept for uid, text in _leftovers(state, found, attempt)}
+    is_lone = members.is_lone
+    message = next(iter(failures.values())) if is_lone else _group_message(state, members, found, attempt) + kept
     for shape, uids in found.parts.items():
         for uid in uids[: attempt.count(shape)]:
             failures[uid] = f"pod group is unschedulable, {message}"
@@ -116,7 +115,7 @@ def _unschedulable(state: ClusterState, members: Members, found: Muster, attempt
         condition_message=message,
         scheduled_so_far=members.satisfied,
         need=members.need,
-        room_is_held=room_for(state, members) is not None,
+        room_is_held=is_room_held(state, members),
     )
 
 
@@ -133,6 +132,12 @@ def _group_message(state: ClusterState, members: Members, found: Muster, attempt
         f"minCount ({members.need}) cannot be satisfied: {attempt.total} of {members.pending_count} pods "
         f"can be placed{beside}{inside}; {reasons}{doubt}"
     )
+
+
+def _hoping(members: Members, refusal: Decision, attempt: Attempt, aim: int) -> Decision:
+    message = f"waiting a little for room for all {aim} pods it would like to start with: {attempt.total} can be placed"
+    failures = ((uid, message) for waiting in members.pending.values() for uid in waiting.uids)
+    return msgspec.structs.replace(refusal, failures=tuple(failures), condition_message=message, is_hope=True)
 
 
 def _refused(members: Members, verdict: Verdict, message: str) -> Decision:

@@ -5,6 +5,7 @@ from typing import Literal
 import msgspec
 
 from scheduler.state.records import ItemKey
+from scheduler.state.volume_records import ClaimKey
 
 Verdict = Literal["scheduled", "unschedulable", "error", "nothing"]
 
@@ -22,9 +23,15 @@ class Decision(msgspec.Struct, frozen=True):
     """(pod UID, node name)."""
     failures: tuple[tuple[str, str], ...] = ()
     """(pod UID, message for people)."""
+    carries: bool = False
+    """Pods in `bindings` may have to wait for volumes."""
+    volumes: tuple[tuple[ClaimKey, str], ...] = ()
+    """Claims of pods in `bindings` with the existing volumes they get."""
     condition_message: str = ""
     scheduled_so_far: int = 0
     """Members that had their place before this decision: assumed, bound, succeeded."""
     need: int = 1
+    is_hope: bool = False
+    """It could have started with fewer members, but waits a little for more; nobody has to leave for that."""
     room_is_held: bool = False
     """Some room was not looked at because it is held for somebody else."""

@@ -3,13 +3,24 @@
 Members must agree with each other and with their group, and every member must be something this scheduler can place at all.
 """
 
+from collections.abc import Mapping
+
 from scheduler.state.members import Members
 from scheduler.state.records import Profile
 
 
-def objection(members: Members) -> str:
-    """What is wrong with the item, empty when nothing is."""
-    return _disagreement(members) or _unplaceable(members)
+def objection(members: Members, most_members: Mapping[str, int]) -> str:
+    """What is wrong with the item, empty when nothing is; `most_members` is by scheduler name."""
+    return _disagreement(members) or _too_many(members, most_members) or _unplaceable(members)
+
+
+def _too_many(members: Members, most_members: Mapping[str, int]) -> str:
+    profile = next(iter(members.profiles), None)
+    most = most_members.get(profile.scheduler_name) if profile is not None else None
+    count = sum(members.profiles.values())
+    if most is None or profile is None or members.is_lone or count <= most:
+        return ""
+    return f"the group has {count} members, and the profile {profile.scheduler_name} allows {most}"
 
 
 def _disagreement(members: Members) -> str:

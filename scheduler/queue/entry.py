@@ -36,6 +36,7 @@ class Entry:
         "not_before_seconds",
         "place",
         "priority",
+        "refused_since_seconds",
         "sequence",
         "stamp",
         "was_woken",
@@ -55,6 +56,8 @@ class Entry:
         self.failures = 0
         """Refusals in a row."""
         self.bind_failures = 0
+        self.refused_since_seconds: float | None = None
+        """Since when every attempt has been in vain."""
         self.due_seconds = 0.0
         self.not_before_seconds = 0.0
         """Holds against everything, its own changes included: set when binds fail."""

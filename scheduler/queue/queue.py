@@ -15,6 +15,7 @@ from scheduler.queue.backoff import backoff_seconds
 from scheduler.queue.entry import Entry, Place
 from scheduler.queue.gate import gate
 from scheduler.queue.held import Held
+from scheduler.queue.patience import Patience
 from scheduler.queue.settings import QueueSettings
 from scheduler.queue.wake import placeable, wakes_exactly, wanted
 from scheduler.state.cluster import ClusterState
@@ -28,12 +29,22 @@ _WAKE_BATCH = 16
 """Items woken at a time: each of them may use up what woke the next one, so the rest is looked at again after these."""
 
 
-class Queue:
-    """Items that want a place. One caller; `clock` gives monotonic seconds."""
+def _no_time_of_day() -> float:
+    return 0.0
 
-    def __init__(self, clock: Callable[[], float], settings: QueueSettings) -> None:
+
+class Queue:
+    """Items that want a place. One caller; `clock` gives monotonic seconds, `epoch` those since 1970.
+
+    Without `epoch` nobody ever gives up waiting.
+    """
+
+    def __init__(
+        self, clock: Callable[[], float], settings: QueueSettings, epoch: Callable[[], float] = _no_time_of_day
+    ) -> None:
         self._clock = clock
         self._settings = settings
+        self._patience = Patience(clock, epoch, settings)
         self._entries: dict[ItemKey, Entry] = {}
         self._waiting: dict[ItemKey, Entry] = {}
         self._active: list[tuple[tuple[int, float, int, str], int, Entry]] = []
@@ -74,11 +85,12 @@ class Queue:
         if entry.place is Place.RUNNING:
             entry.is_dirty = True
             return
-        self._settle(entry, members)
+        self._settle(entry, members, state)
 
     def remove(self, key: ItemKey) -> None:
         """The key is no item any more."""
         entry = self._entries.pop(key, None)
+        self._patience.forget(key)
         if entry is not None:
             self._move(entry, Place.IDLE)
             self._set_held(entry, None)
@@ -86,6 +98,8 @@ class Queue:
     def pop(self, state: ClusterState) -> ItemKey | None:
         """The item to be tried now, to be given back with `done`."""
         now = self._clock()
+        for key in self._patience.take_due():
+            self.touch(key, state)
         if self._room_appeared:
             self._wake(state, now)
         while self._due and self._due[0][0] <= now:
@@ -114,9 +128,10 @@ class Queue:
             self._refused(entry, decision, members, state)
         else:
             entry.failures = entry.wasted_wakes = 0
+            entry.refused_since_seconds = None
             self._set_held(entry, None)
         if entry.is_dirty or decision.verdict == "nothing":
-            self._settle(entry, members)
+            self._settle(entry, members, state)
         elif refused or members.pending_count:
             entry.failures = max(entry.failures, 1)
             self._wait(entry, members)
@@ -145,9 +160,23 @@ class Queue:
         while self._due and self._due[0][1] != self._due[0][2].stamp:
             heappop(self._due)
         dues = [self._due[0][0]] if self._due else []
+        patience = self._patience.next_due_seconds()
+        if patience is not None:
+            dues.append(self._clock() + patience)
         if (self._room_appeared or self._look_again) and self._waiting:
             dues.append(self._next_wake_seconds)
         return max(min(dues) - self._clock(), 0.0) if dues else None
+
+    def aim(self, key: ItemKey, state: ClusterState) -> int:
+        """Members that are to be placed together for the time being although fewer would do; 0: as few as must."""
+        members = state.item(key)
+        return self._patience.aim(members) if members is not None else 0
+
+    def refused_seconds(self, key: ItemKey) -> float:
+        """How long the item has been refused without a break."""
+        entry = self._entries.get(key)
+        since = entry.refused_since_seconds if entry else None
+        return 0.0 if since is None else self._clock() - since
 
     def held(self, key: ItemKey) -> Held | None:
         """What an item waits for, or why it was refused last."""
@@ -183,9 +212,9 @@ class Queue:
             heappop(self._active)
         return not self._active
 
-    def _settle(self, entry: Entry, members: Members) -> None:
+    def _settle(self, entry: Entry, members: Members, state: ClusterState) -> None:
         entry.priority, entry.created_seconds = members.priority, members.created_seconds
-        held = gate(members)
+        held = self._patience.judge(members, state, entry.held) or gate(members)
         if held is not None:
             self._set_held(entry, held)
             self._move(entry, Place.GATED)
@@ -202,6 +231,8 @@ class Queue:
 
     def _refused(self, entry: Entry, decision: Decision, members: Members, state: ClusterState) -> None:
         entry.failures += 1
+        if entry.refused_since_seconds is None:
+            entry.refused_since_seconds = self._clock()
         reason = REASON_SCHEDULER_ERROR if decision.verdict == "error" else REASON_UNSCHEDULABLE
         self._set_held(entry, Held(reason, decision.condition_message))
         if not entry.was_woken:
@@ -214,7 +245,9 @@ class Queue:
 
     def _wait(self, entry: Entry, members: Members) -> None:
         wait = backoff_seconds(entry.failures, members.pending_count, self._settings)
-        entry.due_seconds = max(self._clock() + wait, entry.not_before_seconds)
+        hopes_until = self._patience.hopes_until(members)
+        due = self._clock() + wait
+        entry.due_seconds = max(due if hopes_until is None else min(due, hopes_until), entry.not_before_seconds)
         self._move(entry, Place.WAITING)
 
     def _activate(self, entry: Entry, *, was_woken: bool) -> None:

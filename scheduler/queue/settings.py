@@ -13,3 +13,9 @@ class QueueSettings:
     """Longest wait of a lone pod; a group waits up to this times the square root of its pending pods."""
     wake_pause_seconds: float = 0.05
     """Least pause before an item that was woken in vain is woken again; doubles each time, up to its backoff."""
+    desired_wait_seconds: float = 5.0
+    """How long a basic group waits for as many pods, and room for them, as it would like to start with."""
+    reserve_after_seconds: float = 60.0
+    """A group that has been refused for so long gets room reserved."""
+    reserve_seconds: float = 300.0
+    """How long room stays reserved for a group that does not start; it doubles until the group may have room reserved again."""

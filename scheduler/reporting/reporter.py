@@ -20,6 +20,7 @@ from scheduler.cycle.decision import Decision
 from scheduler.queue.held import Held
 from scheduler.queue.queue import Queue
 from scheduler.reporting.progress import Progress
+from scheduler.reporting.timeouts import Timeouts
 from scheduler.reporting.voice import Voice
 from scheduler.settings import SchedulerSettings
 from scheduler.state.cluster import ClusterState
@@ -53,9 +54,11 @@ class Reporter:
         self._pods = pods
         self._voice = voice
         self._progress = progress
+        self._timeouts = Timeouts(state=state, queue=queue, groups=groups, pods=pods, voice=voice)
         self._held_agenda: Agenda[ItemKey] = Agenda(clock)
         self._settings = settings
         self._said_held: set[ItemKey] = set()
+        self._has_looked = False
 
     # --- what happened -----------------------------------------------------------------------------------------------
 
@@ -70,6 +73,7 @@ class Reporter:
             self._pods.withdraw(pod_uid)
         if decision.verdict == "scheduled":
             self._said_held.discard(decision.key)
+            self._timeouts.look(decision.key)
             self._tell_pods(decision, REASON_UNSCHEDULABLE, others=None)
         elif decision.verdict == "unschedulable":
             self._refused(decision, REASON_UNSCHEDULABLE)
@@ -87,6 +91,9 @@ class Reporter:
                 self._progress.look(key)
             if key in self._said_held:
                 self._held_agenda.add(key, self._settings.held_update_seconds)
+            elif key in self._held_agenda:
+                # The first member may have come: what a group without any would wait is too long now.
+                self._held_agenda.add(key, self._patience_seconds(key))
 
     def bound(self, pod_uid: str, node_name: str) -> None:
         """The server answered that a pod is bound; the watch may have shown it already."""
@@ -113,9 +120,20 @@ class Reporter:
 
     def collect_news(self) -> None:
         """Items whose reason to wait changed: those that are held get time to be complete before they say so."""
+        if not self._has_looked:
+            # Not before the queue has judged everybody once, or what a predecessor said would be taken back first.
+            self._has_looked = True
+            for key in list(self._state.items()):
+                self._timeouts.look(key)
         for key, held in self._queue.news():
+            self._timeouts.look(key)
             if held is not None and held.reason in GATES:
-                self._held_agenda.add(key, self._settings.held_report_seconds)
+                self._held_agenda.add(key, self._patience_seconds(key))
+
+    def _patience_seconds(self, key: ItemKey) -> float:
+        """How long an item may be held before it says so."""
+        settings = self._settings
+        return settings.held_report_seconds if self._state.counts(key).known else settings.empty_report_seconds
 
     # --- what is due -------------------------------------------------------------------------------------------------
 
@@ -188,3 +206,4 @@ class Reporter:
         self._held_agenda.discard(key)
         self._voice.forget(key)
         self._progress.forget(key)
+        self._timeouts.forget(key)

@@ -35,10 +35,12 @@ class Voice:
         self._pod_groups = pod_groups
         self._once = SaidOnce(clock, repeat_seconds=repeat_seconds)
 
-    def group_refused(self, key: ItemKey, group: GroupRecord, message: str) -> None:
-        """A cycle found no place for the group."""
-        if self._once.is_news(key, EVENT_FAILED_SCHEDULING, message):
-            self._tell_group(group, EVENT_FAILED_SCHEDULING, message, "Scheduling")
+    def group_refused(
+        self, key: ItemKey, group: GroupRecord, message: str, reason: str = EVENT_FAILED_SCHEDULING
+    ) -> None:
+        """A cycle found no place for the group, or it is not tried any more."""
+        if self._once.is_news(key, reason, message):
+            self._tell_group(group, reason, message, "Scheduling")
 
     def group_waits(self, key: ItemKey, group: GroupRecord, reason: str, message: str) -> None:
         """The group is held; said once, however the numbers change."""

@@ -114,6 +114,14 @@ def test_the_pod_group_repeats_its_template_and_is_owned_by_job_and_workload() -
     }
 
 
+def test_the_pod_group_takes_over_what_its_job_says_of_waiting() -> None:
+    said = {"tutti.scheduler/scheduling-timeout": "10m", "tutti.scheduler/on-scheduling-timeout": "suspend"}
+    metadata = msgspec.structs.replace(JOB.metadata, annotations={**said, "tutti.scheduler/policy": "basic"})
+    job, made_for = msgspec.structs.replace(JOB, metadata=metadata), workload(schedulingPolicy={"basic": {}})
+    made = sent(pod_group_for_job(job, made_for, api_version="v"))
+    assert made["metadata"]["annotations"] == {"tutti.scheduler/managed-by": "tutti", **said}
+
+
 def test_a_users_own_workload_does_not_own_the_group_it_would_outlive() -> None:
     theirs = msgspec.structs.replace(workload(schedulingPolicy={"basic": {}}), metadata=Metadata(name="w", uid="u"))
     made = sent(pod_group_for_job(JOB, theirs, api_version="v"))

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from api.membership import group_name, is_managed, may_join
-from api.meta import Metadata
+from api.meta import Metadata, OwnerReference
 from api.pod import Pod
 
 OURS = {"tutti.scheduler/managed-by": "tutti"}
@@ -82,3 +82,14 @@ def test_a_pod_is_managed_by_its_label_alone() -> None:
 )
 def test_a_group_of_ours_takes_only_pods_of_its_owner(member: Metadata, group: Metadata, joins: bool) -> None:
     assert may_join(member, group) == joins
+
+
+def test_a_leader_pod_and_the_pods_below_it_join_the_group_that_it_owns() -> None:
+    leader = OwnerReference(api_version="v1", kind="Pod", name="serve-0", uid="leader", controller=True)
+    workers = OwnerReference(api_version="apps/v1", kind="StatefulSet", name="serve-0", uid="workers", controller=True)
+    group = Metadata(annotations=OURS, owner_references=(leader,))
+    worker = Metadata(uid="worker", owner_references=(workers,))
+    assert may_join(Metadata(uid="leader"), group)
+    assert may_join(worker, group, above_uid="leader")
+    assert not may_join(worker, group, above_uid="another")
+    assert not may_join(worker, group)

@@ -1,0 +1,141 @@
+"""How long a group waits: until it gives up, and until it is content with fewer pods than it would like.
+
+Giving up (annotation `scheduling-timeout`) counts from the creation of the oldest member that waits, in the time of day, so a
+restart of the scheduler does not begin anew. Only a group none of whose members has a place gives up: half of a gang that runs
+is not left alone. The wish for more pods (annotation `desired-count` of a basic group) is short and counts from the first sight.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from api.constants import (
+    REASON_SCHEDULER_ERROR,
+    REASON_SCHEDULING_TIMEOUT,
+    REASON_UNSCHEDULABLE,
+    REASON_WAITING_FOR_MEMBERS,
+)
+from scheduler.agenda import Agenda
+from scheduler.queue.gate import gate
+from scheduler.queue.held import Held
+from scheduler.queue.settings import QueueSettings
+from scheduler.state.cluster import ClusterState
+from scheduler.state.members import Members, Standing
+from scheduler.state.records import ItemKey
+
+_REFUSALS: Final = frozenset({REASON_UNSCHEDULABLE, REASON_SCHEDULER_ERROR})
+_LEAVING_SECONDS: Final = 1.0
+"""A group for which others are leaving does not give up; it is looked at again after this time."""
+
+
+class Patience:
+    """Which items have waited long enough. `clock` gives monotonic seconds, `epoch` those since 1970."""
+
+    def __init__(self, clock: Callable[[], float], epoch: Callable[[], float], settings: QueueSettings) -> None:
+        self._clock = clock
+        self._epoch = epoch
+        self._settings = settings
+        self._agenda: Agenda[ItemKey] = Agenda(clock)
+        self._until: dict[ItemKey, float] = {}
+        self._limits: dict[ItemKey, float] = {}
+        """The limit for which an item is on the agenda."""
+        self._ripe: frozenset[ItemKey] = frozenset()
+        """Those that were due just now."""
+
+    def judge(self, members: Members, state: ClusterState, before: Held | None) -> Held | None:
+        """Why the item is not to be tried now, as far as waiting decides; `before` is what held it until now."""
+        return self._exhausted(members, state, before) or self._hopes(members)
+
+    def aim(self, members: Members) -> int:
+        """Members that are to get a place together for the time being; 0 when it has no such wish (any more)."""
+        missing = self._wish(members)
+        if not missing or self._clock() >= self._hopes_until(members):
+            return 0
+        return missing
+
+    def hopes_until(self, members: Members) -> float | None:
+        """When it will be content with less, in monotonic seconds; None when it is."""
+        return self._until.get(members.key) if self.aim(members) else None
+
+    def forget(self, key: ItemKey) -> None:
+        """The key is no item any more."""
+        self._agenda.discard(key)
+        self._until.pop(key, None)
+        self._limits.pop(key, None)
+
+    def take_due(self) -> list[ItemKey]:
+        """Items that are to be judged anew now."""
+        due = self._agenda.take_due()
+        self._ripe = frozenset(due)
+        return due
+
+    def next_due_seconds(self) -> float | None:
+        """Seconds until `take_due` has something."""
+        return self._agenda.next_due_seconds()
+
+    # --- giving up ---------------------------------------------------------------------------------------------------
+
+    def _exhausted(self, members: Members, state: ClusterState, before: Held | None) -> Held | None:
+        group = members.group
+        if group is None or not group.waiting.timeout_seconds:
+            return None
+        limit = group.waiting.timeout_seconds
+        has_given_up = before is not None and before.reason == REASON_SCHEDULING_TIMEOUT
+        if self._limits.get(members.key) == limit and members.key in self._agenda and not has_given_up:
+            return None
+        since = _waits_since(members)
+        if since is None:
+            return None
+        left = since + limit - self._epoch()
+        if left <= 0 and state.claims.of(members.key) is not None:
+            left = _LEAVING_SECONDS
+        if left > 0:
+            self._limits[members.key] = limit
+            self._agenda.add(members.key, left)
+            return None
+        if has_given_up:
+            return before
+        if members.key not in self._ripe:
+            # Right after a start not all of its pods have been seen: it is judged when the next item is asked for.
+            self._agenda.add(members.key, 0.0)
+            return None
+        last = gate(members) or (before if before is not None and before.reason in _REFUSALS else None)
+        missed = f": {last.message}" if last is not None else ""
+        return Held(REASON_SCHEDULING_TIMEOUT, f"gave up after {_shown(limit)}{missed}")
+
+    # --- hoping for more ---------------------------------------------------------------------------------------------
+
+    def _hopes(self, members: Members) -> Held | None:
+        counts = members.counts()
+        if not self.aim(members) or members.group is None or counts.known >= members.group.waiting.desired_count:
+            return None
+        wish = members.group.waiting.desired_count
+        wait = _shown(self._settings.desired_wait_seconds)
+        message = f"waiting up to {wait} for the {wish} pods it would like to start with: {counts.known} of them exist"
+        return Held(REASON_WAITING_FOR_MEMBERS, message)
+
+    def _wish(self, members: Members) -> int:
+        group = members.group
+        if group is None or group.is_gang or members.satisfied or not members.pending_count:
+            return 0
+        return group.waiting.desired_count if group.waiting.desired_count > 1 else 0
+
+    def _hopes_until(self, members: Members) -> float:
+        until = self._until.get(members.key)
+        if until is None:
+            until = self._until[members.key] = self._clock() + self._settings.desired_wait_seconds
+            self._agenda.add(members.key, self._settings.desired_wait_seconds)
+        return until
+
+
+def _waits_since(members: Members) -> float | None:
+    if members.count(Standing.ASSUMED) or members.count(Standing.BOUND):
+        return None
+    waiting = members.pods(Standing.PENDING, Standing.GATED)
+    return min((pod.created_seconds for pod in waiting), default=None)
+
+
+def _shown(seconds: float) -> str:
+    minutes, rest = divmod(seconds, 60)
+    if not minutes:
+        return f"{rest:g} s"
+    return f"{minutes:g} min" if not rest else f"{minutes:g} min {rest:g} s"
