@@ -4,7 +4,8 @@ Owners make garbage collection do the whole clean-up: the Workload belongs to th
 to the Workload. Our own kinds carry no finalizer.
 """
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 import msgspec
 
@@ -27,28 +28,44 @@ from api.podgroup import (
     Workload,
     WorkloadReference,
 )
+from api.waiting import carried
 
 BATCH_V1 = "batch/v1"
 JOB_KIND = "Job"
+NOTHING_MORE: Final[Mapping[str, str]] = {}
 
 
 def workload_for_job(job: Job, intent: GroupIntent, *, api_version: str) -> dict[str, Any]:
     """The Workload of a Job, ready to be created; `api_version` is that of the group API in force."""
-    template = PodGroupTemplate(
-        name=template_name(job.metadata.name),
+    return workload_manifest(
+        metadata=_metadata(job, workload_name(job.metadata.name, job.metadata.uid), job_owner(job)),
+        controller=TypedReference(api_group="batch", kind=JOB_KIND, name=job.metadata.name),
+        template=template_for(intent, template_name(job.metadata.name)),
+        api_version=api_version,
+    )
+
+
+def template_for(intent: GroupIntent, name: str) -> PodGroupTemplate:
+    """The template of a group that is asked for."""
+    return PodGroupTemplate(
+        name=name,
         scheduling_policy=_policy(intent),
         scheduling_constraints=_constraints(intent),
         disruption_mode=_disruption_mode(intent),
         priority_class_name=intent.priority_class_name,
     )
+
+
+def workload_manifest(
+    *, metadata: dict[str, Any], controller: TypedReference, template: PodGroupTemplate, api_version: str
+) -> dict[str, Any]:
+    """A Workload of one template."""
     return {
         "apiVersion": api_version,
         "kind": WORKLOAD,
-        "metadata": _metadata(job, workload_name(job.metadata.name, job.metadata.uid), job_owner(job)),
+        "metadata": metadata,
         "spec": {
-            "controllerRef": msgspec.to_builtins(
-                TypedReference(api_group="batch", kind=JOB_KIND, name=job.metadata.name)
-            ),
+            "controllerRef": msgspec.to_builtins(controller),
             "podGroupTemplates": [msgspec.to_builtins(template)],
         },
     }
@@ -68,8 +85,9 @@ def pod_group_for_job(job: Job, workload: Workload, *, api_version: str) -> dict
     controller = controller_of(workload.metadata)
     if controller is not None and controller.uid == job.metadata.uid:
         owners.append(workload_owner)
-    metadata = _metadata(job, pod_group_name(workload.metadata.name, template.name), *owners)
-    return _pod_group(workload, template, metadata, api_version)
+    name = pod_group_name(workload.metadata.name, template.name)
+    metadata = _metadata(job, name, *owners, more=carried(job.metadata))
+    return pod_group_manifest(workload, template, metadata, api_version=api_version)
 
 
 def delegated_pod_group(
@@ -80,8 +98,9 @@ def delegated_pod_group(
     Only the Job owns it. The name is made from the Job and not, as upstream's, from the Workload: two Jobs of one template
     would otherwise ask for the same name, and the second would wait for ever.
     """
-    metadata = _metadata(job, delegated_pod_group_name(job, template.name), job_owner(job))
-    return _pod_group(workload, template, metadata, api_version)
+    name = delegated_pod_group_name(job, template.name)
+    metadata = _metadata(job, name, job_owner(job), more=carried(job.metadata))
+    return pod_group_manifest(workload, template, metadata, api_version=api_version)
 
 
 def delegated_pod_group_name(job: Job, template: str) -> str:
@@ -89,9 +108,10 @@ def delegated_pod_group_name(job: Job, template: str) -> str:
     return pod_group_name(workload_name(job.metadata.name, job.metadata.uid), template)
 
 
-def _pod_group(
-    workload: Workload, template: PodGroupTemplate, metadata: dict[str, Any], api_version: str
+def pod_group_manifest(
+    workload: Workload, template: PodGroupTemplate, metadata: dict[str, Any], *, api_version: str
 ) -> dict[str, Any]:
+    """A PodGroup with the settings of a template of its Workload."""
     spec = PodGroupSpec(
         scheduling_policy=template.scheduling_policy,
         workload_ref=WorkloadReference(workload_name=workload.metadata.name, template_name=template.name),
@@ -120,11 +140,18 @@ def job_owner(job: Job) -> OwnerReference:
     )
 
 
-def _metadata(job: Job, name: str, *owners: OwnerReference) -> dict[str, Any]:
+def _metadata(job: Job, name: str, *owners: OwnerReference, more: Mapping[str, str] = NOTHING_MORE) -> dict[str, Any]:
+    return metadata_of_ours(job.metadata.namespace, name, *owners, more=more)
+
+
+def metadata_of_ours(
+    namespace: str, name: str, *owners: OwnerReference, more: Mapping[str, str] = NOTHING_MORE
+) -> dict[str, Any]:
+    """The metadata of an object that we make; `more` are further annotations."""
     return {
         "name": name,
-        "namespace": job.metadata.namespace,
-        "annotations": {MANAGED_BY: MANAGED_BY_TUTTI},
+        "namespace": namespace,
+        "annotations": {MANAGED_BY: MANAGED_BY_TUTTI, **more},
         "ownerReferences": [msgspec.to_builtins(owner) for owner in owners],
     }
 

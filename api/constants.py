@@ -39,13 +39,43 @@ PROVIDER: Final = "tutti.scheduler/provider"
 DISRUPTION_MODE: Final = "tutti.scheduler/disruption-mode"
 """On a Job or LeaderWorkerSet: `all` (the gang is preempted as a whole, default) or `single`."""
 
+SCHEDULE_TIMEOUT: Final = "tutti.scheduler/schedule-timeout-seconds"
+"""On a Job or LeaderWorkerSet: how long a gang scheduler that gives up after a time waits for the whole gang."""
+
 TOPOLOGY: Final = "tutti.scheduler/topology"
 """On a Job or LeaderWorkerSet: a node label key; the whole gang is placed inside one value of it."""
 
 ELASTIC: Final = "tutti.scheduler/elastic"
 """On a Job: `"true"` lets parallelism change while it is a gang; the minimum follows."""
 
-USER_ANNOTATIONS: Final = (POLICY, MIN_COUNT, PROVIDER, DISRUPTION_MODE, TOPOLOGY, ELASTIC)
+DESIRED_COUNT: Final = "tutti.scheduler/desired-count"
+"""On a Job with policy `basic`, or a basic PodGroup: how many pods it would like to start with."""
+
+PREEMPTION_PRIORITY_CLASS: Final = "tutti.scheduler/preemption-priority-class"
+"""On a Job, LeaderWorkerSet or PodGroup: the PriorityClass whose value counts when somebody wants its room (KEP-5710)."""
+
+SCHEDULING_TIMEOUT: Final = "tutti.scheduler/scheduling-timeout"
+"""On a Job or a PodGroup: a duration such as `10m`, after which a group that could not start gives up."""
+
+ON_SCHEDULING_TIMEOUT: Final = "tutti.scheduler/on-scheduling-timeout"
+"""On a Job: what its giving up means, `stop` (its pods stay and are not tried any more, default) or `suspend`."""
+
+STOP_ON_TIMEOUT: Final = "stop"
+SUSPEND_ON_TIMEOUT: Final = "suspend"
+
+USER_ANNOTATIONS: Final = (
+    POLICY,
+    MIN_COUNT,
+    PROVIDER,
+    DISRUPTION_MODE,
+    SCHEDULE_TIMEOUT,
+    TOPOLOGY,
+    ELASTIC,
+    DESIRED_COUNT,
+    PREEMPTION_PRIORITY_CLASS,
+    SCHEDULING_TIMEOUT,
+    ON_SCHEDULING_TIMEOUT,
+)
 
 # --- metadata we set -------------------------------------------------------------------------------------------------
 
@@ -57,6 +87,12 @@ POD_GROUP: Final = "tutti.scheduler/pod-group"
 
 POD_GROUP_UID: Final = "tutti.scheduler/pod-group-uid"
 """Annotation beside `POD_GROUP`: that PodGroup's UID, so that pod admission needs no look-up."""
+
+INCARNATION: Final = "tutti.scheduler/incarnation"
+"""Annotation on the leader of a LeaderWorkerSet replica: a token that no other leader has, so that its group is its own."""
+
+MIN_RESOURCES: Final = "tutti.scheduler/min-resources"
+"""Annotation on a PodGroup whose members come in two steps: what those that come later will ask for, as JSON."""
 
 GATE: Final = "tutti.scheduler/gate"
 """Annotation on a Job that admission suspended; the controller resumes it once its group exists."""
@@ -78,6 +114,51 @@ KUEUE_QUEUE: Final = "kueue.x-k8s.io/queue-name"
 JOB_UID_LABEL: Final = "batch.kubernetes.io/controller-uid"
 """Label the stock Job controller puts on every pod of a Job."""
 
+# --- metadata of LeaderWorkerSets (github.com/kubernetes-sigs/lws) ----------------------------------------------------
+
+LWS_NAME: Final = "leaderworkerset.sigs.k8s.io/name"
+"""Label on everything that is made for a LeaderWorkerSet: its name."""
+
+LWS_GROUP_INDEX: Final = "leaderworkerset.sigs.k8s.io/group-index"
+"""Label on pods and worker StatefulSets: which replica they belong to."""
+
+LWS_GROUP_KEY: Final = "leaderworkerset.sigs.k8s.io/group-key"
+"""Label on pods: the same for all pods of a replica, and unlike that of every other."""
+
+LWS_WORKER_INDEX: Final = "leaderworkerset.sigs.k8s.io/worker-index"
+"""Label on pods: `0` on leaders."""
+
+LWS_REVISION: Final = "leaderworkerset.sigs.k8s.io/template-revision-hash"
+"""Label on pods, StatefulSets and ControllerRevisions: which revision of the LeaderWorkerSet they follow."""
+
+LWS_SIZE: Final = "leaderworkerset.sigs.k8s.io/size"
+"""Annotation on pods: how many pods their replica has, in their revision."""
+
+LWS_EXCLUSIVE_TOPOLOGY: Final = "leaderworkerset.sigs.k8s.io/exclusive-topology"
+"""Annotation on LeaderWorkerSets and pods: a node label; a replica has one of its values for itself."""
+
+LEADER_INDEX: Final = "0"
+"""Value of `LWS_WORKER_INDEX` on leaders."""
+
+# --- storage (kubernetes.io) -------------------------------------------------------------------------------------------
+
+BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
+"""On claims: the binding is whole, on both sides."""
+
+BOUND_BY_CONTROLLER: Final = "pv.kubernetes.io/bound-by-controller"
+"""On volumes: no person chose the claim, so the binding may be undone."""
+
+LEGACY_STORAGE_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
+"""Wins over `spec.storageClassName` where it is set."""
+
+NO_PROVISIONER: Final = "kubernetes.io/no-provisioner"
+"""Provisioner of classes whose volumes are made by people."""
+
+SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
+"""On claims: the node for whose pod the volume is to be made."""
+
+WAIT_FOR_FIRST_CONSUMER: Final = "WaitForFirstConsumer"
+
 # --- condition types and reasons -------------------------------------------------------------------------------------
 
 CONDITION_SCHEDULED: Final = "PodGroupInitiallyScheduled"
@@ -87,6 +168,12 @@ CONDITION_DEGRADED: Final = "Degraded"
 """PodGroup condition: True while a gang that has started stays below its minimum, or may not be started at all."""
 
 CONDITION_DISRUPTION_TARGET: Final = "DisruptionTarget"
+CONDITION_PREEMPTION_PRIORITY: Final = "PreemptionPriority"
+"""PodGroup condition: True while its `PREEMPTION_PRIORITY_CLASS` is in force; the message names the priority that is."""
+
+CONDITION_TIMED_OUT: Final = "SchedulingTimedOut"
+"""PodGroup condition: True while the group has given up waiting and is not tried any more."""
+
 CONDITION_POD_SCHEDULED: Final = "PodScheduled"
 
 REASON_BELOW_MINIMUM: Final = "BelowMinimum"
@@ -94,6 +181,16 @@ REASON_BELOW_MINIMUM: Final = "BelowMinimum"
 
 REASON_BIND_FORBIDDEN: Final = "BindForbidden"
 """Degraded is True: the scheduler's identity may not bind pods."""
+
+REASON_BELOW_SCHEDULING_PRIORITY: Final = "BelowSchedulingPriority"
+"""PreemptionPriority is False: the class is below the priority the group is scheduled with, which counts."""
+
+REASON_IN_FORCE: Final = "InForce"
+REASON_NOT_STATED: Final = "NotStated"
+REASON_PODS_NOT_MATCHING_PRIORITY: Final = "PodsNotMatchingPriority"
+"""PreemptionPriority is True, and members show another number in their own `spec.priority` (KEP-5710)."""
+
+REASON_PRIORITY_CLASS_NOT_FOUND: Final = "PriorityClassNotFound"
 
 REASON_PREEMPTION_BY_SCHEDULER: Final = "PreemptionByScheduler"
 """Reason of `DisruptionTarget` on pods that leave for a more important group or pod."""
@@ -104,6 +201,12 @@ REASON_RECOVERED: Final = "Recovered"
 REASON_SCHEDULED: Final = "Scheduled"
 REASON_UNSCHEDULABLE: Final = "Unschedulable"
 REASON_SCHEDULER_ERROR: Final = "SchedulerError"
+REASON_SCHEDULING_TIMEOUT: Final = "SchedulingTimeout"
+"""The group has given up waiting; also the reason of the event that says so."""
+
+REASON_WAITS_AGAIN: Final = "WaitsAgain"
+"""SchedulingTimedOut is False again: the pods that waited too long are gone, or the limit is another one."""
+
 REASON_SCHEDULING_GATED: Final = "SchedulingGated"
 """A member still has `schedulingGates`, which holds its whole group."""
 
@@ -118,6 +221,13 @@ REASON_WAITING_FOR_POD_GROUP: Final = "WaitingForPodGroup"
 EVENT_FAILED_SCHEDULING: Final = "FailedScheduling"
 EVENT_INVALID_GANG_SETTINGS: Final = "InvalidGangSettings"
 EVENT_NOT_ADMITTED_AS_GANG: Final = "NotAdmittedAsGang"
+EVENT_GANG_OBJECT_CREATED: Final = "GangObjectCreated"
+"""A group object of the gang scheduler itself (Volcano's PodGroup, say) was made."""
+
+EVENT_GROUP_KIND_MISSING: Final = "GroupKindMissing"
+"""The gang scheduler's own kind of group is not installed in the cluster; the note names its CRD."""
+
+EVENT_FAILED_GANG_OBJECT_CREATE: Final = "FailedGangObjectCreate"
 EVENT_POD_GROUP_CREATED: Final = "PodGroupCreated"
 EVENT_PREEMPTED: Final = "Preempted"
 EVENT_SCHEDULED: Final = "Scheduled"
@@ -150,10 +260,15 @@ GROUP_API_CONFIG_MAP: Final = "tutti-group-api"
 # --- paths of the admission server -----------------------------------------------------------------------------------
 
 PATH_MUTATE_JOBS: Final = "/mutate/jobs"
+PATH_MUTATE_LEADERS: Final = "/mutate/leaders"
+PATH_MUTATE_LEADER_WORKER_SETS: Final = "/mutate/leaderworkersets"
 PATH_MUTATE_PODS: Final = "/mutate/pods"
 PATH_MUTATE_POD_GROUPS: Final = "/mutate/podgroups"
+PATH_MUTATE_STATEFUL_SETS: Final = "/mutate/statefulsets"
 PATH_VALIDATE_CRON_JOBS: Final = "/validate/cronjobs"
+PATH_VALIDATE_BUILT_IN_POD_GROUPS: Final = "/validate/built-in-podgroups"
 PATH_VALIDATE_JOBS: Final = "/validate/jobs"
+PATH_VALIDATE_POD_GROUPS: Final = "/validate/podgroups"
 
 # --- limits ----------------------------------------------------------------------------------------------------------
 

@@ -17,15 +17,18 @@ from api.constants import (
     MIN_COUNT,
     POD_GROUP,
     POLICY,
+    SCHEDULE_TIMEOUT,
     STOCK_JOB_CONTROLLER,
     TOPOLOGY,
 )
 from api.errors import InvalidGangSettings, InvalidName
 from api.job import INDEXED, Job
-from api.meta import OwnerReference, controller_of
+from api.meta import Metadata, OwnerReference, controller_of
 from api.names import check_label_key
+from api.waiting import check_waiting
 
 MAX_SHOWN: Final = 64
+MAX_TIMEOUT_SECONDS: Final = 86_400
 
 
 class Plain(msgspec.Struct, frozen=True):
@@ -43,6 +46,7 @@ class GroupIntent(msgspec.Struct, frozen=True):
     elastic: bool = False
     topology_key: str | None = None
     priority_class_name: str = ""
+    timeout_seconds: int | None = None
 
 
 class Delegated(msgspec.Struct, frozen=True):
@@ -75,6 +79,7 @@ def job_intent(job: Job) -> GroupIntent | Delegated | Plain:
         elastic=settings.elastic,
         topology_key=settings.topology_key,
         priority_class_name=job.spec.template.spec.priority_class_name,
+        timeout_seconds=settings.timeout_seconds,
     )
 
 
@@ -124,24 +129,63 @@ class _Settings(msgspec.Struct, frozen=True):
     disruption_mode: Literal["all", "single"] | None
     topology_key: str | None
     elastic: bool
+    timeout_seconds: int | None
 
 
 def _settings(job: Job) -> _Settings:
-    policy = _one_of(job, POLICY, ("gang", "basic", "none"))
-    mode = _one_of(job, DISRUPTION_MODE, ("all", "single"))
-    if policy == "basic" and mode == "all":
-        raise InvalidGangSettings("all needs a gang, and the policy is basic", field=_path(DISRUPTION_MODE))
+    settings = settings_of(job.metadata)
     return _Settings(
-        policy=policy,  # type: ignore[arg-type]
-        min_count=_min_count(job, policy),
-        disruption_mode=mode,  # type: ignore[arg-type]
-        topology_key=_topology(job),
-        elastic=_one_of(job, ELASTIC, ("true", "false")) == "true",
+        policy=settings.policy,
+        min_count=_min_count(job, settings.policy),
+        disruption_mode=settings.disruption_mode,
+        topology_key=settings.topology_key,
+        elastic=_one_of(job.metadata, ELASTIC, ("true", "false")) == "true",
+        timeout_seconds=settings.timeout_seconds,
     )
 
 
-def _one_of(job: Job, key: str, allowed: tuple[str, ...]) -> str | None:
-    value = job.metadata.annotation(key)
+class GroupSettings(msgspec.Struct, frozen=True):
+    """What annotations say that mean the same on every kind of object we make gangs of."""
+
+    policy: Literal["gang", "basic", "none"] | None
+    disruption_mode: Literal["all", "single"] | None
+    topology_key: str | None
+    timeout_seconds: int | None = None
+
+
+def settings_of(metadata: Metadata) -> GroupSettings:
+    """What the annotations of an object say.
+
+    Raises:
+        InvalidGangSettings: one has a value that cannot be used; the message says which and what would do.
+    """
+    policy = _one_of(metadata, POLICY, ("gang", "basic", "none"))
+    mode = _one_of(metadata, DISRUPTION_MODE, ("all", "single"))
+    if policy == "basic" and mode == "all":
+        raise InvalidGangSettings("all needs a gang, and the policy is basic", field=_path(DISRUPTION_MODE))
+    check_waiting(metadata, is_basic=policy == "basic")
+    return GroupSettings(policy, mode, _topology(metadata), _timeout_seconds(metadata))  # type: ignore[arg-type]
+
+
+def _timeout_seconds(metadata: Metadata) -> int | None:
+    text = metadata.annotation(SCHEDULE_TIMEOUT)
+    if text is None:
+        return None
+    number = _whole(text)
+    if not 1 <= number <= MAX_TIMEOUT_SECONDS:
+        raise InvalidGangSettings(
+            f"{_shown(text)} is not a whole number of seconds from 1 to {MAX_TIMEOUT_SECONDS}",
+            field=_path(SCHEDULE_TIMEOUT),
+        )
+    return number
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else 0
+
+
+def _one_of(metadata: Metadata, key: str, allowed: tuple[str, ...]) -> str | None:
+    value = metadata.annotation(key)
     if value is not None and value not in allowed:
         raise InvalidGangSettings(f"{_shown(value)} is not one of {', '.join(allowed)}", field=_path(key))
     return value
@@ -152,7 +196,7 @@ def _min_count(job: Job, policy: str | None) -> int | None:
     if text is None:
         return None
     most = job.pods_at_once
-    number = int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else 0
+    number = _whole(text)
     if not 1 <= number <= most:
         raise InvalidGangSettings(
             f"{_shown(text)} is not a whole number from 1 to {most}, the pods this Job runs at once",
@@ -163,8 +207,8 @@ def _min_count(job: Job, policy: str | None) -> int | None:
     return number
 
 
-def _topology(job: Job) -> str | None:
-    key = job.metadata.annotation(TOPOLOGY)
+def _topology(metadata: Metadata) -> str | None:
+    key = metadata.annotation(TOPOLOGY)
     if key is None:
         return None
     try:

@@ -60,6 +60,7 @@ class JobStatus(msgspec.Struct, frozen=True, rename="camel"):
     """`status` of a Job; the counts are pods."""
 
     active: int = 0
+    ready: int | None = None
     succeeded: int = 0
     failed: int = 0
     start_time: str | None = None

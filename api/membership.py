@@ -2,7 +2,8 @@
 
 A group is looked up in the pod's own namespace only. The API field of the built-in group API comes first, our annotation
 second. A group that we made for an owner takes only pods of that owner, by UID: otherwise anybody who may create pods could
-join somebody else's gang and be counted as its quorum.
+join somebody else's gang and be counted as its quorum. The owner of a LeaderWorkerSet replica's group is its leader pod, which
+is a member itself and controls the StatefulSet that controls the others.
 """
 
 from api.constants import MANAGED, MANAGED_BY, MANAGED_BY_TUTTI, POD_GROUP
@@ -23,14 +24,21 @@ def is_managed(pod: Pod) -> bool:
     return pod.metadata.label(MANAGED) is not None
 
 
-def may_join(pod: Metadata, group: Metadata) -> bool:
+def may_join(pod: Metadata, group: Metadata, *, above_uid: str = "") -> bool:
     """Whether a pod that names a group counts as its member.
 
     A group that is not ours (made by hand, or by the Job controller of the cluster) takes every pod that names it.
+
+    Args:
+        pod: the pod's metadata.
+        group: the group's metadata.
+        above_uid: UID of the controller of the pod's controller, where it has one.
     """
     if group.annotation(MANAGED_BY) != MANAGED_BY_TUTTI:
         return True
     group_owner, pod_owner = controller_of(group), controller_of(pod)
     if group_owner is None:
         return True
-    return pod_owner is not None and pod_owner.uid == group_owner.uid
+    if pod_owner is None:
+        return pod.uid == group_owner.uid
+    return group_owner.uid in {pod.uid, pod_owner.uid, above_uid}

@@ -73,6 +73,25 @@ def pod_group_name(workload: str, template: str) -> str:
     return f"{workload}-{template}-{digest}"
 
 
+def replica_group_name(owner_name: str, group_index: int, revision: str, incarnation: str) -> str:
+    """Name of the PodGroup of a LeaderWorkerSet replica: whose and which it is, and a hash of its revision and incarnation.
+
+    The incarnation belongs to one leader pod, so a leader that is created anew never meets the group of its predecessor.
+    """
+    digest = _hash(f"{revision}/{incarnation}")
+    tail = f"-{group_index}-{digest}"
+    return f"{_cut(owner_name, MAX_NAME - len(tail))}{tail}"
+
+
+def new_token(number: int) -> str:
+    """A token of ten letters for a random number."""
+    letters = ""
+    for _ in range(10):
+        number, rest = divmod(number, len(_ALPHABET))
+        letters += _ALPHABET[rest]
+    return letters
+
+
 def _cut(name: str, room: int) -> str:
     # A cut right behind a dot would make an illegal name, which upstream's rule does not care for.
     return name if len(name) <= room else name[:room].rstrip(".")

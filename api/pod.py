@@ -2,7 +2,7 @@
 
 What decides *where* a pod may run is kept as raw JSON (`msgspec.Raw`): pods of one gang carry the same bytes there, so the
 scheduler parses each distinct set once and finds it again by its bytes. What differs between equal pods (environment,
-tokens, names of mounted volumes) is never decoded.
+tokens) is never decoded.
 """
 
 from typing import Final
@@ -27,6 +27,7 @@ class Container(msgspec.Struct, frozen=True, rename="camel", gc=False):
 class Volume(msgspec.Struct, frozen=True, rename="camel", gc=False):
     """A volume, if it is of a kind that limits where its pod may run; tokens, inline CSI and the like decode to nothing."""
 
+    name: str = ""
     persistent_volume_claim: msgspec.Raw = EMPTY
     ephemeral: msgspec.Raw = EMPTY
     gce_persistent_disk: msgspec.Raw = EMPTY

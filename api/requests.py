@@ -22,6 +22,7 @@ PODS: Final = "pods"
 """Every pod takes one of its node's `pods`."""
 
 _POD_LEVEL: Final = ("cpu", "memory", "hugepages-")
+_IN_BYTES: Final = ("memory", "hugepages-", "ephemeral-storage")
 
 
 class _Resources(msgspec.Struct, frozen=True):
@@ -50,6 +51,19 @@ def parse_amounts(quantities: Mapping[str, str]) -> dict[str, int]:
     """
     amounts = ((name, parse_amount(name, text)) for name, text in quantities.items())
     return {name: amount for name, amount in amounts if amount}
+
+
+def format_amount(resource: str, amount: int) -> str:
+    """The quantity that `parse_amount` reads as this amount, as people write it: `500m`, `2`, `64Mi`."""
+    if resource == CPU:
+        return f"{amount}m" if amount % 1000 else str(amount // 1000)
+    unit = ""
+    if resource.startswith(_IN_BYTES):
+        for larger in ("Ki", "Mi", "Gi"):
+            if not amount or amount % 1024:
+                break
+            amount, unit = amount // 1024, larger
+    return f"{amount}{unit}"
 
 
 def effective_requests(spec: PodSpec) -> dict[str, int]:

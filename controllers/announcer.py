@@ -1,4 +1,4 @@
-"""Events on Jobs, told only when they are news.
+"""Events on the objects that gangs are made for, told only when they are news.
 
 A pass repeats its findings every time it runs; a user wants to read each of them once. What was said about an object is
 therefore remembered for as long as the object is. Creations are always news.
@@ -6,9 +6,9 @@ therefore remembered for as long as the object is. Creations are always news.
 
 from typing import Final, Protocol
 
-from api.job import Job
+from kube.cache.store import KubeObject
 from kube.client.event_series import EventType, ObjectReference
-from kube.client.resources import JOBS
+from kube.client.resources import JOBS, Resource
 
 MAX_REMEMBERED: Final = 16
 """Different findings remembered per object; past that, old ones may be repeated."""
@@ -31,31 +31,31 @@ class Recorder(Protocol):
 
 
 class Announcer:
-    """Says things about Jobs by events."""
+    """Says things about objects of one kind by events."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, resource: Resource = JOBS) -> None:
         self._recorder = recorder
+        self._resource = resource
         self._said: dict[str, dict[tuple[str, str], None]] = {}
 
-    def tell(self, job: Job, *, reason: str, note: str, action: str) -> None:
+    def tell(self, whose: KubeObject, *, reason: str, note: str, action: str) -> None:
         """A Normal event."""
-        self._recorder.record(_reference(job), reason=reason, note=note, action=action)
+        self._recorder.record(self._reference(whose), reason=reason, note=note, action=action)
 
-    def warn_once(self, job: Job, *, reason: str, note: str, action: str) -> None:
-        """A Warning event, unless the same was said about this Job before."""
-        said = self._said.setdefault(job.metadata.uid, {})
+    def warn_once(self, whose: KubeObject, *, reason: str, note: str, action: str) -> None:
+        """A Warning event, unless the same was said about this object before."""
+        said = self._said.setdefault(whose.metadata.uid, {})
         if (reason, note) in said:
             return
         said[reason, note] = None
         if len(said) > MAX_REMEMBERED:
             del said[next(iter(said))]
-        self._recorder.record(_reference(job), reason=reason, note=note, type="Warning", action=action)
+        self._recorder.record(self._reference(whose), reason=reason, note=note, type="Warning", action=action)
 
-    def forget(self, job: Job) -> None:
-        """The Job is gone."""
-        self._said.pop(job.metadata.uid, None)
+    def forget(self, whose: KubeObject) -> None:
+        """The object is gone."""
+        self._said.pop(whose.metadata.uid, None)
 
-
-def _reference(job: Job) -> ObjectReference:
-    metadata = job.metadata
-    return ObjectReference(JOBS.api_version, JOBS.kind, metadata.namespace, metadata.name, metadata.uid)
+    def _reference(self, whose: KubeObject) -> ObjectReference:
+        metadata, resource = whose.metadata, self._resource
+        return ObjectReference(resource.api_version, resource.kind, metadata.namespace, metadata.name, metadata.uid)

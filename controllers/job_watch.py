@@ -1,4 +1,4 @@
-"""Watching Jobs with kopf: what we use of the framework, and what we keep it from doing.
+"""Watching Jobs and LeaderWorkerSets with kopf: what we use of the framework, and what we keep it from doing.
 
 kopf's root handlers would write annotations and finalizers to users' objects; event handlers that return nothing write
 nothing, and storages that remember nothing double their speed. kopf runs in a thread of its own: at its end it cancels every
@@ -11,22 +11,24 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 import kopf
 import msgspec
 
 from api.constants import GROUP
 from api.errors import TuttiError
-from api.job import Job
+from kube.cache.store import KubeObject
 from kube.client.credentials import Credentials
 from kube.client.errors import one_line
-from kube.client.resources import JOBS
+from kube.client.resources import Resource
 
 _log = logging.getLogger(__name__)
 
-Deliver = Callable[[Literal["put", "remove"], Job], None]
-"""Takes a Job that was reported; called in kopf's thread."""
+T = TypeVar("T", bound=KubeObject)
+
+Deliver = Callable[[Literal["put", "remove"], T], None]
+"""Takes an object that was reported; called in kopf's thread."""
 
 SERVER_SECONDS: Final = 270
 """A whole number: kopf sends it as it is, and the API server refuses `270.0`."""
@@ -96,36 +98,39 @@ def kopf_settings() -> kopf.OperatorSettings:
     return settings
 
 
-def job_registry(credentials: Credentials, deliver: Deliver) -> kopf.OperatorRegistry:
-    """A registry with exactly two handlers: how to log in, and what to do with a Job that was reported."""
+def watching_registry(
+    credentials: Credentials, resource: Resource, record: type[T], deliver: Deliver[T]
+) -> kopf.OperatorRegistry:
+    """A registry with exactly two handlers: how to log in, and what to do with an object that was reported."""
     registry = kopf.OperatorRegistry()
 
     @kopf.on.login(registry=registry)
     def log_in(**_: Any) -> kopf.ConnectionInfo:
         return kopf.ConnectionInfo(**credentials.connection_info())
 
-    @kopf.on.event(JOBS.group, JOBS.version, JOBS.plural, registry=registry)
-    async def take_job(event: Mapping[str, Any], **_: Any) -> None:
-        report(event, deliver)
+    @kopf.on.event(resource.group, resource.version, resource.plural, registry=registry)
+    async def take(event: Mapping[str, Any], **_: Any) -> None:
+        report(event, record, deliver)
 
     return registry
 
 
-def report(event: Mapping[str, Any], deliver: Deliver) -> None:
-    """Hand on the Job of a watch event; one that cannot be read is logged and left out."""
+def report(event: Mapping[str, Any], record: type[T], deliver: Deliver[T]) -> None:
+    """Hand on the object of a watch event; one that cannot be read is logged and left out."""
     body = event["object"]
     try:
-        job = msgspec.convert(body, Job)
+        found = msgspec.convert(body, record)
     except msgspec.ValidationError as error:
         metadata = body.get("metadata") or {}
-        _log.warning(
-            "ignoring Job %s/%s, it is not readable: %s", metadata.get("namespace"), metadata.get("name"), error
-        )
+        name = f"{metadata.get('namespace')}/{metadata.get('name')}"
+        _log.warning("ignoring %s %s, it is not readable: %s", record.__name__, name, error)
         return
-    deliver("remove" if event["type"] == "DELETED" else "put", job)
+    deliver("remove" if event["type"] == "DELETED" else "put", found)
 
 
-async def watch_jobs(registry: kopf.OperatorRegistry, settings: kopf.OperatorSettings) -> None:
+async def watch_until_it_ends(
+    registry: kopf.OperatorRegistry, settings: kopf.OperatorSettings, what: str = "Jobs"
+) -> None:
     """Run kopf until cancelled.
 
     Raises:
@@ -140,7 +145,7 @@ async def watch_jobs(registry: kopf.OperatorRegistry, settings: kopf.OperatorSet
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(ended), STOP_SECONDS)
         raise
-    raise WatchEnded(f"the watch of Jobs has ended: {reason}")
+    raise WatchEnded(f"the watch of {what} has ended: {reason}")
 
 
 class _Watch:

@@ -8,21 +8,25 @@ import asyncio
 import gc
 import random as randomness
 from collections.abc import Callable
-from typing import Final, Literal
+from functools import partial
+from typing import Any, Final, Literal
 
 from api.constants import CONTROLLERS_NAME
 from api.job import Job
+from api.meta import Metadata
 from api.podgroup import PodGroup, Workload
 from controllers.announcer import Announcer
 from controllers.fresh import Fresh
-from controllers.job_watch import job_registry, kopf_settings, watch_jobs
+from controllers.job_watch import kopf_settings, watch_until_it_ends, watching_registry
 from controllers.jobs.execute import Tools
-from controllers.jobs.give_way import has_to_leave
-from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS, Observer
+from controllers.jobs.give_way import has_given_up, has_to_leave
+from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS, Observer, group_objects_of, owner_job
 from controllers.jobs.plan import Rules
 from controllers.jobs.reconcile import KIND, JobReconciler
 from controllers.jobs.store import JobStore
+from controllers.leaderworkersets.part import SetPart, Shared
 from controllers.metrics import Metrics
+from controllers.provider_groups import ProviderGroups
 from controllers.settings import ControllersSettings
 from kube.cache.decoding import ListDecoder
 from kube.cache.informer import Change, Informer
@@ -30,6 +34,7 @@ from kube.cache.store import Key
 from kube.cache.workqueue import WorkQueue
 from kube.client.client import Client
 from kube.client.events import EventRecorder
+from kube.client.resources import JOBS
 from kube.groups.group_api import GroupAPI
 from providers.selection import standard_providers
 
@@ -69,8 +74,12 @@ class Operator:
         workloads = Fresh(self.workloads.store, WORKLOAD_INDEXERS)
         pod_groups = Fresh(self.pod_groups.store, POD_GROUP_INDEXERS)
         providers = standard_providers(
-            scheduler_name=settings.scheduler_name, default_provider=settings.default_provider
+            scheduler_name=settings.scheduler_name,
+            default_provider=settings.default_provider,
+            options=settings.providers,
+            built_in_groups=group_api.keeps_pod_field,
         )
+        self.provider_groups = ProviderGroups(client, on_change=self._group_object_changed)
         tools = Tools(
             client=client,
             group_api=group_api,
@@ -80,13 +89,28 @@ class Operator:
             pod_groups=pod_groups,
             announcer=announcer,
             metrics=metrics,
+            provider_groups=self.provider_groups,
         )
-        self._observer = Observer(client, group_api.workloads, workloads, pod_groups)
+        objects = partial(group_objects_of, providers=providers, groups=self.provider_groups)
+        self._observer = Observer(client, group_api.workloads, workloads, pod_groups, objects)
         rules = Rules(providers, group_api.workloads.api_version, gang_jobs=settings.feature_gates.gang_jobs)
         self.queue: WorkQueue[Key] = WorkQueue(
             JobReconciler(tools, self._observer, rules), workers=settings.workers, random=random
         )
         metrics.follow_queue(KIND, lambda: float(len(self.queue)))
+        self.sets = SetPart(
+            Shared(
+                client=client,
+                group_api=group_api,
+                settings=settings,
+                providers=providers,
+                workloads=workloads,
+                pod_groups=pod_groups,
+                recorder=self._recorder,
+                metrics=metrics,
+                random=random,
+            )
+        )
         self.jobs.on_change(self.queue.add)
         self.jobs.on_leave(announcer.forget)
         self.workloads.add_handler(workloads.caught_up)
@@ -108,12 +132,15 @@ class Operator:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self.workloads.run())
                 group.create_task(self.pod_groups.run())
+                group.create_task(self.provider_groups.run())
                 await self.workloads.synced.wait()
                 await self.pod_groups.synced.wait()
                 gc.freeze()
                 group.create_task(self.queue.run())
                 group.create_task(self._resync())
-                group.create_task(watch_jobs(job_registry(self._client.credentials, self._deliver()), kopf_settings()))
+                registry = watching_registry(self._client.credentials, JOBS, Job, self._deliver())
+                group.create_task(watch_until_it_ends(registry, kopf_settings()))
+                group.create_task(self.sets.run())
         finally:
             self._running = False
             gc.unfreeze()
@@ -125,7 +152,8 @@ class Operator:
         """Why the process should be restarted, None while all is well. A process that waits for its lease is well."""
         if not self._running:
             return None
-        for kind, informer in (("Workloads", self.workloads), ("PodGroups", self.pod_groups)):
+        followed: list[tuple[str, Informer[Any]]] = [("Workloads", self.workloads), ("PodGroups", self.pod_groups)]
+        for kind, informer in (*followed, *self.sets.informers):
             silence_seconds = informer.last_heard_seconds()
             if silence_seconds > SILENT_SECONDS:
                 return f"nothing was heard of {kind} for {silence_seconds:.0f} s"
@@ -157,13 +185,22 @@ class Operator:
         workload = change.new if change.new is not None else change.old
         if workload is not None:
             self._add(self._observer.jobs_of_workload(workload))
+            self.sets.workload_changed(workload)
 
     def _pod_group_changed(self, change: Change[PodGroup]) -> None:
         group = change.new if change.new is not None else change.old
+        if change.new is not None:
+            self.sets.pod_group_says(change.new)
         if change.old is not None and change.new is not None and _same_but_status(change.old, change.new):
             return
         if group is not None:
             self._add(self._observer.jobs_of_group(group))
+            self.sets.pod_group_changed(group)
+
+    def _group_object_changed(self, metadata: Metadata) -> None:
+        key = owner_job(metadata)
+        if key is not None:
+            self._add({key})
 
     def _add(self, keys: set[Key]) -> None:
         for key in keys:
@@ -174,8 +211,9 @@ class Operator:
 def _same_but_status(old: PodGroup, new: PodGroup) -> bool:
     """Whether only the status moved, which the scheduler does all the time and which means nothing to us.
 
-    But for one condition: a group that has to leave, or has left, is one whose Job is to be suspended, or resumed.
+    But for two conditions: a group that has to leave, or has left, or has been given up, is one whose Job is to be suspended,
+    or resumed.
     """
-    if has_to_leave(old) is not has_to_leave(new):
+    if has_to_leave(old) is not has_to_leave(new) or has_given_up(old) is not has_given_up(new):
         return False
     return old.spec == new.spec and old.metadata.is_terminating == new.metadata.is_terminating

@@ -17,6 +17,9 @@ class ControllersSettings(ProcessSettings):
     default_provider: str = EMBEDDED
     """The gang scheduler of objects that name none; the same for all processes."""
 
+    providers: dict[str, dict[str, str]] = Field(default_factory=dict)
+    """By gang scheduler: `scheduler_name`, where it answers to another than its usual one; the same for all processes."""
+
     feature_gates: FeatureGates = FeatureGates()
     """What is done at all; the same for all processes."""
 

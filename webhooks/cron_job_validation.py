@@ -8,9 +8,10 @@ import msgspec
 
 from api.constants import POLICY
 from api.errors import InvalidGangSettings
-from api.gang import job_intent
 from api.job import Job, JobSpec
 from api.meta import NO_METADATA, Metadata
+from providers.selection import Providers, choose_provider
+from webhooks.job_limits import within_limits
 from webhooks.job_scheduling import annotations_of
 from webhooks.review import AS_IT_IS, Request, Verdict, denied, new_object
 
@@ -36,7 +37,7 @@ class CronJob(msgspec.Struct, frozen=True):
     spec: CronJobSpec = CronJobSpec()
 
 
-def validate_job_template(request: Request) -> Verdict:
+def validate_job_template(request: Request, *, providers: Providers) -> Verdict:
     """Refuses gang settings in the template that a Job would be refused for.
 
     Raises:
@@ -47,7 +48,10 @@ def validate_job_template(request: Request) -> Verdict:
     try:
         if job.spec.scheduling is not None and job.metadata.annotation(POLICY) != "none":
             annotations_of(job.spec.scheduling)
-        job_intent(job)
+        chosen = choose_provider(
+            providers, annotations=job.metadata.annotations, scheduler_name=job.spec.template.spec.scheduler_name
+        )
+        within_limits(job, chosen, {})
     except InvalidGangSettings as error:
         return denied(f"{TEMPLATE}.{error}")
     return AS_IT_IS

@@ -5,8 +5,8 @@ Job: its group stays what it was made as when somebody changes a default, and th
 never makes a gang of a Job that is none by its shape; it says what such a Job is instead.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, Final, Literal
+from collections.abc import Callable, Mapping
+from typing import Annotated, Final, Generic, Literal, TypeVar
 
 import msgspec
 from pydantic import AfterValidator
@@ -15,11 +15,13 @@ from api.constants import DISRUPTION_MODE, ELASTIC, POLICY, TOPOLOGY
 from api.errors import InvalidGangSettings, InvalidName
 from api.gang import GroupIntent, is_gang_shaped, job_intent
 from api.job import Job
+from api.lws import LeaderWorkerSet
 from api.meta import NO_METADATA, Metadata
 from api.names import check_label_key
 from kube.process.settings import StrictSettings
 
 Annotations = Mapping[str, str]
+Target = TypeVar("Target", Job, LeaderWorkerSet)
 
 _DEFAULTED: Final = (POLICY, DISRUPTION_MODE, TOPOLOGY, ELASTIC)
 
@@ -67,27 +69,45 @@ class Filled(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
-def fill_in(job: Job, namespace: Annotations, cluster: Annotations) -> Filled:
-    """What the defaults add to a Job that has the shape of a gang or asks to be one.
+class Shape(Generic[Target]):
+    """How to tell what an object asks for, and whether it has the shape of a gang."""
 
-    A default of the namespace that makes the Job unusable is left out, with a warning: it is not the Job's user who can mend it.
+    def __init__(
+        self,
+        intent_of: Callable[[Target], object],
+        has_shape: Callable[[Target], bool],
+        defaulted: tuple[str, ...] = _DEFAULTED,
+    ) -> None:
+        self.intent_of: Final[Callable[[Target], object]] = intent_of
+        self.has_shape: Final[Callable[[Target], bool]] = has_shape
+        self.defaulted: Final = defaulted
+        """The annotations that mean something on such an object."""
+
+
+JOB: Final = Shape(job_intent, is_gang_shaped)
+
+
+def fill_in(job: Target, namespace: Annotations, cluster: Annotations, shape: Shape[Target]) -> Filled:
+    """What the defaults add to an object that has the shape of a gang or asks to be one.
+
+    A default of the namespace that makes the object unusable is left out, with a warning: it is not its user who can mend it.
 
     Raises:
-        InvalidGangSettings: the Job's own annotations cannot be used.
+        InvalidGangSettings: its own annotations cannot be used.
     """
-    own = job_intent(job)
+    own = shape.intent_of(job)
     if not isinstance(own, GroupIntent):
         return Filled({})
     added: dict[str, str] = {}
     warnings: list[str] = []
-    for key in _DEFAULTED:
-        if job.metadata.annotation(key) is not None or (key == POLICY and not is_gang_shaped(job)):
+    for key in shape.defaulted:
+        if job.metadata.annotation(key) is not None or (key == POLICY and not shape.has_shape(job)):
             continue
         for source, values in (("the namespace", namespace), ("the configuration", cluster)):
             value = values.get(key)
             if value is None:
                 continue
-            problem = _problem(job, {**added, key: value})
+            problem = _problem(job, {**added, key: value}, shape)
             if problem is None:
                 added[key] = value
                 break
@@ -97,15 +117,15 @@ def fill_in(job: Job, namespace: Annotations, cluster: Annotations) -> Filled:
     return Filled(added, tuple(warnings))
 
 
-def with_annotations(job: Job, annotations: Annotations) -> Job:
-    """The Job as it is with these annotations."""
+def with_annotations(job: Target, annotations: Annotations) -> Target:
+    """The object as it is with these annotations."""
     merged = {**(job.metadata.annotations or {}), **annotations}
     return msgspec.structs.replace(job, metadata=msgspec.structs.replace(job.metadata, annotations=merged))
 
 
-def _problem(job: Job, annotations: Annotations) -> str | None:
+def _problem(job: Target, annotations: Annotations, shape: Shape[Target]) -> str | None:
     try:
-        intent = job_intent(with_annotations(job, annotations))
+        intent = shape.intent_of(with_annotations(job, annotations))
     except InvalidGangSettings as error:
         return str(error)
     needless = (

@@ -21,7 +21,8 @@ from api.gang import Delegated, GroupIntent, Plain, is_managed_template, job_int
 from api.job import Job
 from providers.base import Provider
 from providers.selection import UNSTATED, Providers, choose_provider
-from webhooks.defaults import Filled, fill_in, with_annotations
+from webhooks.defaults import JOB, Filled, fill_in, with_annotations
+from webhooks.job_limits import own_group, within_limits
 from webhooks.job_scheduling import JobIntegration, annotations_of, field_of
 from webhooks.patch import Patch
 from webhooks.review import Request, Verdict, denied, new_object
@@ -88,8 +89,7 @@ def admit_new_job(request: Request, rules: AdmissionRules) -> Verdict:
     except InvalidGangSettings as error:
         return denied(str(error))
     if is_managed_template(job):
-        patch.remove((*TEMPLATE_ANNOTATIONS, POD_GROUP))
-        patch.remove((*TEMPLATE_ANNOTATIONS, POD_GROUP_UID))
+        _forget_group(patch, rules.providers.named(job.spec.template.metadata.label(MANAGED) or ""))
     if isinstance(decision.provider, Plain):
         _leave_plain(patch)
         warnings = (*decision.warnings, *_unmet_wish(job, decision.provider))
@@ -104,6 +104,12 @@ def admit_new_job(request: Request, rules: AdmissionRules) -> Verdict:
     return Verdict(patch=patch.operations, warnings=warnings)
 
 
+def _forget_group(patch: Patch, provider: Provider | None) -> None:
+    for key in (POD_GROUP, POD_GROUP_UID, *(provider.group_keys if provider is not None else ())):
+        patch.remove((*TEMPLATE_ANNOTATIONS, key))
+        patch.remove((*TEMPLATE_LABELS, key))
+
+
 def close_gate(patch: Patch) -> None:
     """Holds the Job until the controllers have made its group."""
     patch.set(SUSPEND, value=True)
@@ -114,20 +120,42 @@ def _decide(job: Job, namespace: str, rules: AdmissionRules) -> _Decision:
     if not rules.gang_jobs:
         return _Decision(Plain("gang Jobs are switched off in the configuration of Tutti"))
     stated, meant = _read_field(job)
-    filled = fill_in(meant, rules.namespace(namespace), rules.defaults) if job.spec.scheduling is None else Filled({})
+    filled = Filled({})
+    if job.spec.scheduling is None:
+        filled = fill_in(meant, rules.namespace(namespace), rules.defaults, JOB)
     meant = with_annotations(meant, filled.annotations)
     provider, warnings = _provider_of(meant, rules, namespace)
-    intent = job_intent(meant)
-    warnings = (*filled.warnings, *warnings)
+    dropped, objections = within_limits(meant, provider, {**stated, **filled.annotations})
+    intent = job_intent(_without(meant, dropped))
+    warnings = (*filled.warnings, *warnings, *objections)
     if isinstance(intent, Plain):
         # A Job that stays out by a default says so, or the controllers would wonder why nobody took it in.
         return _Decision(intent, annotations=filled.annotations, warnings=warnings)
     if provider is None:
         name = job.spec.template.spec.scheduler_name
         return _Decision(Plain(f"its pod template names the scheduler {name}, which Tutti does not use"))
+    if key := own_group(job, provider):
+        return _Decision(Plain(f"its pod template names a group of its own ({key})"))
     # Where the field alone counts, its translation would only be in the way.
-    translated = {} if rules.integration == "kubernetes" else stated
-    return _Decision(provider, intent, {**translated, **filled.annotations}, warnings)
+    translated = {} if _integration(provider, rules) == "kubernetes" else stated
+    said = {**translated, **filled.annotations, **dropped}
+    return _Decision(provider, intent, said, (*warnings, *_unheld(job, provider)))
+
+
+def _without(job: Job, keys: Mapping[str, None]) -> Job:
+    kept = {key: value for key, value in (job.metadata.annotations or {}).items() if key not in keys}
+    return msgspec.structs.replace(job, metadata=msgspec.structs.replace(job.metadata, annotations=kept))
+
+
+def _integration(provider: Provider, rules: AdmissionRules) -> JobIntegration:
+    """Who makes the group: a scheduler that does not read the cluster's own groups needs ours in any case."""
+    return rules.integration if provider.capabilities.reads_pod_groups else "tutti"
+
+
+def _unheld(job: Job, provider: Provider) -> tuple[str, ...]:
+    if provider.capabilities.needs_group or job.spec.suspend:
+        return ()
+    return (f"provider {provider.name} does not hold this Job (it was not suspended): its pods may start one by one",)
 
 
 def _read_field(job: Job) -> tuple[dict[str, str | None], Job]:
@@ -160,13 +188,14 @@ def _take_in(patch: Patch, job: Job, decision: _Decision, rules: AdmissionRules)
     template, provider = job.spec.template.spec, decision.provider
     if isinstance(provider, Plain):
         return
-    if template.scheduler_name in UNSTATED:
+    integration = _integration(provider, rules)
+    if template.scheduler_name in UNSTATED and provider.scheduler_name:
         patch.set(TEMPLATE_SCHEDULER, provider.scheduler_name)
-    if rules.integration == "tutti":
+    if integration == "tutti":
         patch.remove(SCHEDULING)
     elif job.spec.scheduling is None and isinstance(decision.asks_for, GroupIntent):
         patch.set(SCHEDULING, field_of(job, decision.asks_for))
-    if rules.integration == "kubernetes":
+    if integration == "kubernetes":
         _leave_plain(patch)
     else:
         patch.set((*TEMPLATE_LABELS, MANAGED), provider.name)

@@ -1,12 +1,13 @@
 """UPDATE of a Job whose pod template is managed: it stays admitted.
 
-Only such Jobs come here, and only when their spec changes. Three things are kept up:
+Only such Jobs come here, and only when their spec changes. Four things are kept up:
 
 - A Job that starts (suspend goes from true to false) before its template names a group is held again: its pods would exist
   before their group, and the template could not be completed any more.
 - A user's own manifest knows nothing of what admission added. Applied or replaced again, it takes that away: `schedulerName`,
   our label, the group's annotations, the failure policy. Most of these are immutable, so the user would be refused for
   repeating what was accepted before; they are put back.
+- Where the pods need no group (Kueue counts them by itself), a start is nobody's business but that of who resumes the Job.
 - A Job that runs carries no gate: it would be taken for ours to resume after its user suspends it.
 
 A label that alone is gone from a suspended Job was taken off on purpose (the controllers do so to fall back to plain
@@ -16,7 +17,7 @@ scheduling) and stays off.
 from api.constants import GATE, MANAGED, POD_GROUP, POD_GROUP_UID
 from api.gang import is_managed_template
 from api.job import Job
-from providers.selection import UNSTATED
+from providers.selection import UNSTATED, Providers
 from webhooks.job_create import (
     ANNOTATIONS,
     FAILURE_POLICY,
@@ -31,7 +32,7 @@ from webhooks.patch import Patch
 from webhooks.review import AS_IT_IS, Request, Verdict, former_object, new_object
 
 
-def keep_job_admitted(request: Request) -> Verdict:
+def keep_job_admitted(request: Request, *, providers: Providers) -> Verdict:
     """Puts back what a re-apply dropped and holds a Job that starts too early; never refuses.
 
     Raises:
@@ -42,9 +43,10 @@ def keep_job_admitted(request: Request) -> Verdict:
     if not is_managed_template(old) or _leaves_on_purpose(old, new):
         return AS_IT_IS
     patch = Patch(document)
-    _put_template_back(patch, old, new)
+    provider = providers.named(old.spec.template.metadata.label(MANAGED) or "")
+    _put_template_back(patch, old, new, provider.pod_keys if provider is not None else ())
     _put_failure_policy_back(patch, old, new)
-    _mind_the_gate(patch, old, new)
+    _mind_the_gate(patch, old, new, needs_group=provider is None or provider.capabilities.needs_group)
     return Verdict(patch=patch.operations)
 
 
@@ -57,15 +59,19 @@ def _leaves_on_purpose(old: Job, new: Job) -> bool:
     )
 
 
-def _put_template_back(patch: Patch, old: Job, new: Job) -> None:
+def _put_template_back(patch: Patch, old: Job, new: Job, provider_keys: tuple[str, ...]) -> None:
     former, template = old.spec.template, new.spec.template
     patch.set((*TEMPLATE_LABELS, MANAGED), former.metadata.label(MANAGED))
     if template.spec.scheduler_name in UNSTATED and former.spec.scheduler_name not in UNSTATED:
         patch.set(TEMPLATE_SCHEDULER, former.spec.scheduler_name)
-    for key in (POD_GROUP, POD_GROUP_UID):
+    for key in (POD_GROUP, POD_GROUP_UID, *provider_keys):
         value = former.metadata.annotation(key)
         if value is not None and template.metadata.annotation(key) is None:
             patch.set((*TEMPLATE_ANNOTATIONS, key), value)
+    for key in provider_keys:
+        value = former.metadata.label(key)
+        if value is not None and template.metadata.label(key) is None:
+            patch.set((*TEMPLATE_LABELS, key), value)
 
 
 def _put_failure_policy_back(patch: Patch, old: Job, new: Job) -> None:
@@ -77,10 +83,10 @@ def _put_failure_policy_back(patch: Patch, old: Job, new: Job) -> None:
         patch.set(REPLACEMENT_POLICY, "Failed")
 
 
-def _mind_the_gate(patch: Patch, old: Job, new: Job) -> None:
+def _mind_the_gate(patch: Patch, old: Job, new: Job, *, needs_group: bool) -> None:
     if new.spec.suspend:
         return
     if patch.get(*TEMPLATE_ANNOTATIONS, POD_GROUP):
         patch.remove((*ANNOTATIONS, GATE))
-    elif old.spec.suspend:
+    elif old.spec.suspend and needs_group:
         close_gate(patch)

@@ -7,16 +7,22 @@ turns unready first, goes on serving for a moment, then finishes what is in flig
 import asyncio
 import datetime as dt
 import random as randomness
+import secrets
 import ssl
 from collections.abc import Callable, Mapping
 
+import msgspec
 from prometheus_client import REGISTRY, CollectorRegistry
 
+from api.meta import Metadata
+from api.names import new_token
+from api.priorityclass import PriorityClass
 from kube.cache.decoding import ListDecoder
 from kube.cache.informer import Informer
 from kube.client.client import Client
 from kube.client.credentials import load_credentials
-from kube.client.resources import NAMESPACES, PRIORITY_CLASSES
+from kube.client.errors import KubeError
+from kube.client.resources import NAMESPACES, PODS, PRIORITY_CLASSES
 from kube.groups.discovery import choose_group_api
 from kube.groups.group_api import GroupAPI
 from kube.process.health import Check, HealthServer, split_address
@@ -29,13 +35,15 @@ from webhooks.job_scheduling import integration_in_force
 from webhooks.keeper import CertificateKeeper, server_context
 from webhooks.material_stores import FolderStore, MaterialStore, SecretStore
 from webhooks.metrics import Metrics
-from webhooks.podgroup_create import PriorityClass
 from webhooks.registration import Registration
-from webhooks.routes import Route, routes
+from webhooks.routes import Route, Surroundings, routes
 from webhooks.server import AdmissionServer
+from webhooks.set_admission import SetRules
 from webhooks.settings import WebhooksSettings
 
 USER_AGENT = "tutti-webhooks"
+READ_SECONDS = 1.5
+"""For the one read that an admission may need: what it does not tell in time is told to the pods later, by the controllers."""
 
 
 async def main(settings: WebhooksSettings, stop: asyncio.Event, *, registry: CollectorRegistry = REGISTRY) -> int:
@@ -83,6 +91,7 @@ class _Process:
     ) -> None:
         random = randomness.Random()  # noqa: S311 (spreads looks at the cluster, guards nothing)
         self.group_api = group_api
+        self._client = client
         self.metrics = Metrics(registry)
         self.classes = Informer(client, PRIORITY_CLASSES, ListDecoder(PriorityClass))
         self.namespaces = Informer(client, NAMESPACES, ListDecoder(Namespace))
@@ -101,7 +110,10 @@ class _Process:
     def _routes(self, settings: WebhooksSettings) -> dict[str, Route]:
         rules = AdmissionRules(
             providers=standard_providers(
-                scheduler_name=settings.scheduler_name, default_provider=settings.default_provider
+                scheduler_name=settings.scheduler_name,
+                default_provider=settings.default_provider,
+                options=settings.providers,
+                built_in_groups=self.group_api.keeps_pod_field,
             ),
             add_pod_failure_policy=settings.add_pod_failure_policy,
             gang_jobs=settings.feature_gates.gang_jobs,
@@ -109,11 +121,26 @@ class _Process:
             defaults=settings.defaults.annotations,
             namespace=self._namespace_annotations,
         )
-        return routes(
-            rules=rules,
+        set_rules = SetRules(
+            providers=rules.providers,
+            gang_sets=settings.feature_gates.gang_leader_worker_sets,
+            defaults=rules.defaults,
+            namespace=rules.namespace,
+        )
+        given = Surroundings(
             group_api=self.group_api,
             classes=lambda: self.classes.store.all() if self.classes.synced.is_set() else None,
+            read_pod=self._read_pod,
+            new_token=lambda: new_token(secrets.randbits(64)),
         )
+        return routes(rules=rules, set_rules=set_rules, given=given)
+
+    async def _read_pod(self, namespace: str, name: str) -> Metadata | None:
+        try:
+            found = await self._client.get(PODS, name, namespace, timeout_seconds=READ_SECONDS)
+        except KubeError:
+            return None
+        return msgspec.convert(found.get("metadata") or {}, Metadata)
 
     def _namespace_annotations(self, name: str) -> Mapping[str, str]:
         found = self.namespaces.store.get("", name)

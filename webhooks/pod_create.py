@@ -5,31 +5,47 @@ PodGroup, so that `kubectl` shows where a pod belongs and a deleted group takes 
 reference and does not block deletion. The annotation stays: the scheduler works from it alone when this server is down.
 """
 
-from api.constants import POD_GROUP_UID
+from api.compile import JOB_KIND
+from api.constants import MANAGED, POD_GROUP_UID
 from api.membership import group_name, is_managed
 from api.meta import OwnerReference, controller_of
 from api.pod import Pod
 from kube.groups.group_api import GroupAPI
+from providers.base import Provider
+from providers.selection import Providers
 from webhooks.patch import Patch
-from webhooks.review import AS_IT_IS, Request, Verdict, new_object
+from webhooks.review import AS_IT_IS, Request, Verdict, denied, new_object
 
 
-def associate_new_pod(request: Request, *, group_api: GroupAPI) -> Verdict:
-    """Adds the group's field or owner reference to a managed pod that names its group; never refuses.
+def associate_new_pod(request: Request, *, group_api: GroupAPI, providers: Providers) -> Verdict:
+    """Adds the group's field or owner reference to a managed pod that names its group.
+
+    Refuses one thing: a Job's pod without a group that its scheduler would start alone and that could not be told later.
 
     Raises:
         Malformed: the request holds no pod.
     """
     document, pod = new_object(request, Pod)
+    provider = providers.named(pod.metadata.label(MANAGED) or "")
     name = group_name(pod)
+    if is_managed(pod) and name is None and _would_start_alone(pod, provider):
+        return denied("the pod waits for its group: Tutti holds its Job and creates it again", code=403)
     if not is_managed(pod) or name is None:
         return AS_IT_IS
     patch = Patch(document)
-    if group_api.keeps_pod_field and pod.spec.scheduling_group is None:
+    is_read = provider is None or provider.capabilities.reads_pod_groups
+    if group_api.keeps_pod_field and is_read and pod.spec.scheduling_group is None:
         patch.set(("spec", "schedulingGroup", "podGroupName"), name)
     if group_api.pods_own_group_reference:
         _refer_to_group(patch, pod, name, group_api)
     return Verdict(patch=patch.operations)
+
+
+def _would_start_alone(pod: Pod, provider: Provider | None) -> bool:
+    owner = controller_of(pod.metadata)
+    if provider is None or owner is None or owner.kind != JOB_KIND:
+        return False
+    return provider.capabilities.needs_group and not provider.capabilities.late_association
 
 
 def _refer_to_group(patch: Patch, pod: Pod, name: str, group_api: GroupAPI) -> None:

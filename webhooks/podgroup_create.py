@@ -7,25 +7,14 @@ request waits for another.
 
 from collections.abc import Iterable
 
-import msgspec
-
 from api.constants import HIGHEST_USER_PRIORITY
-from api.meta import NO_METADATA, Metadata
 from api.podgroup import PodGroup
+from api.priorityclass import PriorityClass
 from webhooks.patch import Patch
 from webhooks.review import Request, Verdict, denied, new_object
 
 DEFAULT_PREEMPTION = "PreemptLowerPriority"
 NOT_READ_YET = "the PriorityClasses of the cluster have not been read yet; try again"
-
-
-class PriorityClass(msgspec.Struct, frozen=True, rename="camel"):
-    """A PriorityClass (scheduling.k8s.io/v1)."""
-
-    metadata: Metadata = NO_METADATA
-    value: int = 0
-    global_default: bool = False
-    preemption_policy: str | None = None
 
 
 def resolve_priority(request: Request, *, classes: Iterable[PriorityClass] | None) -> Verdict:

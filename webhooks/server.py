@@ -157,6 +157,8 @@ class AdmissionServer:
             started = self._clock()
             question = read_review(body)
             verdict = route(question)
+            if not isinstance(verdict, Verdict):
+                verdict = await verdict
             answer = web.Response(body=write_review(question.uid, verdict), content_type="application/json")
             self._metrics.seconds.labels(path, _outcome(verdict)).observe(self._clock() - started)
             return answer

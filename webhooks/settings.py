@@ -46,6 +46,9 @@ class WebhooksSettings(ProcessSettings):
     default_provider: str = EMBEDDED
     """The gang scheduler of objects that name none."""
 
+    providers: dict[str, dict[str, str]] = Field(default_factory=dict)
+    """By gang scheduler: `scheduler_name`, where it answers to another than its usual one, and what else it takes."""
+
     add_pod_failure_policy: bool = True
     """Whether Jobs with restartPolicy Never get a rule that keeps preempted pods out of their backoffLimit."""
 

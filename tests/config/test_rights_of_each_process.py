@@ -5,6 +5,7 @@ import pytest
 from install.kinds import BINDINGS
 from install.manifests import load
 from install.rights import Right, granted_to
+from providers.selection import standard_providers
 
 GROUPS = ("scheduling.k8s.io", "tutti.scheduler")
 SYSTEM = "tutti-system"
@@ -19,6 +20,12 @@ def groups(verbs: str, *resources: str) -> set[Right]:
     """The same rights in the built-in group API and in our own."""
     return {right for group in GROUPS for resource in resources for right in rights(verbs, group, resource)}
 
+
+PROVIDER_KINDS = [each.kind for each in standard_providers().all if each.kind is not None]
+"""The group objects of other gang schedulers: a provider with a kind of its own needs a rule in config/rbac."""
+
+STORAGE = ("storageclasses", "csinodes", "csidrivers", "csistoragecapacities", "volumeattachments")
+"""What tells where volumes can be."""
 
 EVERYBODY = rights("create", "", "configmaps", SYSTEM) | rights("get", "", "configmaps", SYSTEM, "tutti-group-api")
 """The record of the group API in force."""
@@ -41,6 +48,10 @@ TABLE = {
         | rights(READ, "apps", "replicasets")
         | rights(READ, "apps", "statefulsets")
         | rights(READ, "policy", "poddisruptionbudgets")
+        | rights(READ, "scheduling.k8s.io", "priorityclasses")
+        | rights(f"{READ} patch", "", "persistentvolumes")
+        | rights(f"{READ} patch", "", "persistentvolumeclaims")
+        | {right for resource in STORAGE for right in rights("list watch", "storage.k8s.io", resource)}
         | rights("create", "", "pods/binding")
         | rights("patch", "", "pods/status")
         | groups(READ, "podgroups")
@@ -52,8 +63,13 @@ TABLE = {
         | lease("tutti-controllers")
         | rights(f"{READ} patch", "batch", "jobs")
         | rights("update", "batch", "jobs/finalizers")
-        | rights("list patch", "", "pods")
+        | rights("list patch watch", "", "pods")
+        | rights(READ, "leaderworkerset.x-k8s.io", "leaderworkersets")
+        | rights("update", "leaderworkerset.x-k8s.io", "leaderworkersets/finalizers")
+        | rights("list watch", "apps", "statefulsets")
+        | rights("list", "apps", "controllerrevisions")
         | groups(f"{READ} create patch", "workloads", "podgroups")
+        | {right for kind in PROVIDER_KINDS for right in rights(f"{READ} create patch", kind.group, kind.plural)}
         | rights("manage", "tutti.scheduler", "podgroups")
         | groups("update", "workloads/finalizers")
         | rights("create patch", "events.k8s.io", "events")
@@ -61,6 +77,7 @@ TABLE = {
     "tutti-webhooks": (
         EVERYBODY
         | rights(READ, "", "namespaces")
+        | rights("get", "", "pods")
         | rights(READ, "scheduling.k8s.io", "priorityclasses")
         | rights("get patch", "admissionregistration.k8s.io", "mutatingwebhookconfigurations", name="tutti-mutating")
         | rights(

@@ -8,8 +8,10 @@ import yaml
 
 from api.gang import GroupIntent, job_intent
 from api.job import Job
+from api.lws import LeaderWorkerSet
 from api.membership import group_name
 from api.pod import Pod
+from api.replica import replica_intent
 from install.manifests import CONFIG_FOLDER
 
 
@@ -33,3 +35,11 @@ def test_the_sample_pods_join_the_group_beside_them() -> None:
         assert pod["spec"]["schedulerName"] == "tutti"
         claimed = msgspec.json.decode(msgspec.json.encode(pod), type=Pod)
         assert group_name(claimed) == group["metadata"]["name"]
+
+
+def test_the_sample_replicas_are_gangs_without_naming_tutti() -> None:
+    (document,) = documents("leader-worker-set.yaml")
+    assert replica_intent(msgspec.convert(document, LeaderWorkerSet)) == GroupIntent(
+        policy="gang", min_count=3, disruption_mode="all"
+    )
+    assert "tutti" not in yaml.safe_dump(document)

@@ -6,10 +6,11 @@ merge patches that remove on null, no new version for a patch that changes nothi
 
 import copy
 from collections.abc import AsyncIterator, Callable
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import orjson
 
+from api.constants import GROUP
 from controllers.jobs.patches import TEST_FAILED
 from kube.client.client import PatchKind
 from kube.client.errors import AlreadyExists, Conflict, Invalid, KubeError, NotFound, NotSent, OutcomeUnknown
@@ -23,10 +24,19 @@ class Crash(BaseException):
     """The process was killed at this moment."""
 
 
+OURS: Final = ("", "batch", GROUP)
+
+
+def kind_of(resource: Resource) -> str:
+    """The plural, with the group where that is neither ours nor Kubernetes'."""
+    return resource.plural if resource.group in OURS else f"{resource.plural}.{resource.group}"
+
+
 class FakeCluster:
     """Objects by (plural, name) in one namespace; every call is noted as (verb, plural, name)."""
 
     def __init__(self) -> None:
+        self.unknown_kinds: set[str] = set()
         self.objects: dict[tuple[str, str], Manifest] = {}
         self.calls: list[tuple[str, str, str]] = []
         self.bodies: list[Any] = []
@@ -43,20 +53,20 @@ class FakeCluster:
         self._version += 1
         kept = copy.deepcopy(manifest)
         kept["metadata"]["resourceVersion"] = str(self._version)
-        self.objects[resource.plural, manifest["metadata"]["name"]] = kept
+        self.objects[kind_of(resource), manifest["metadata"]["name"]] = kept
         return kept
 
     def remove(self, resource: Resource, name: str) -> None:
         """Delete an object."""
-        del self.objects[resource.plural, name]
+        del self.objects[kind_of(resource), name]
 
     def all(self, resource: Resource) -> list[Manifest]:
         """All objects of a kind."""
-        return [found for (plural, _), found in self.objects.items() if plural == resource.plural]
+        return [found for (plural, _), found in self.objects.items() if plural == kind_of(resource)]
 
     def one(self, resource: Resource, name: str) -> Manifest:
         """The object."""
-        return self.objects[resource.plural, name]
+        return self.objects[kind_of(resource), name]
 
     def written(self) -> list[tuple[str, str, str]]:
         """The writes among the calls."""
@@ -66,7 +76,7 @@ class FakeCluster:
 
     async def get(self, resource: Resource, name: str, namespace: str | None = None) -> Manifest:
         assert namespace == NAMESPACE
-        self.calls.append(("get", resource.plural, name))
+        self.calls.append(("get", kind_of(resource), name))
         return copy.deepcopy(self._existing(resource, name))
 
     async def list_pages(
@@ -74,7 +84,7 @@ class FakeCluster:
     ) -> AsyncIterator[bytes]:
         assert namespace == NAMESPACE
         assert (label_selector is None) == (resource is not PODS)
-        self.calls.append(("list", resource.plural, ""))
+        self.calls.append(("list", kind_of(resource), ""))
         key, _, value = (label_selector or "").partition("=")
         wanted = {key: value} if key else {}
         items = [p for p in self.all(resource) if wanted.items() <= (p["metadata"].get("labels") or {}).items()]
@@ -84,8 +94,10 @@ class FakeCluster:
         assert namespace == NAMESPACE
         name = body["metadata"]["name"]
         after = self._begin("create", resource, name, body)
-        if (resource.plural, name) in self.objects:
-            raise AlreadyExists(409, "AlreadyExists", f"{resource.plural} {name!r} already exists")
+        if kind_of(resource) in self.unknown_kinds:
+            raise NotFound(404, "NotFound", "the server could not find the requested resource")
+        if (kind_of(resource), name) in self.objects:
+            raise AlreadyExists(409, "AlreadyExists", f"{kind_of(resource)} {name!r} already exists")
         self._made += 1
         made = copy.deepcopy(body)
         made["metadata"]["uid"] = f"uid-{self._made}-of-{name}"
@@ -130,7 +142,7 @@ class FakeCluster:
             raise NotSent("the lease is not held, nothing was sent")
         if fault == "conflict" and verb == "patch":
             raise Conflict(409, "Conflict", "the object has been modified")
-        self.calls.append((verb, resource.plural, name))
+        self.calls.append((verb, kind_of(resource), name))
         self.bodies.append(copy.deepcopy(body))
         return fault
 
@@ -143,9 +155,9 @@ class FakeCluster:
 
     def _existing(self, resource: Resource, name: str) -> Manifest:
         try:
-            return self.objects[resource.plural, name]
+            return self.objects[kind_of(resource), name]
         except KeyError:
-            raise NotFound(404, "NotFound", f"{resource.plural} {name!r} not found") from None
+            raise NotFound(404, "NotFound", f"{kind_of(resource)} {name!r} not found") from None
 
 
 def merged(old: Any, patch: Any) -> Any:

@@ -4,13 +4,13 @@ from typing import Any
 
 import msgspec
 
-from api.constants import CONDITION_DISRUPTION_TARGET
+from api.constants import CONDITION_DISRUPTION_TARGET, CONDITION_TIMED_OUT, ON_SCHEDULING_TIMEOUT, SCHEDULING_TIMEOUT
 from api.meta import Condition
 from api.podgroup import PodGroup, PodGroupStatus
 from controllers.jobs.observed import Observed
 from controllers.jobs.patches import job_patch
 from controllers.jobs.plan import Rules, plan
-from controllers.jobs.steps import PatchJob, Step
+from controllers.jobs.steps import PatchJob, Step, Warn
 from controllers.operator import _same_but_status
 from providers.selection import standard_providers
 from tests.controllers.builders import GROUP_API_VERSION, GROUP_NAME, group, job, workload
@@ -21,6 +21,14 @@ RULES = Rules(standard_providers(), GROUP_API_VERSION)
 def asked(status: str) -> PodGroup:
     condition = Condition(CONDITION_DISRUPTION_TARGET, status, "PreemptionByScheduler")
     return msgspec.structs.replace(group(), status=PodGroupStatus((condition,)))
+
+
+def given_up(status: str, on_timeout: str = "suspend") -> PodGroup:
+    made = group()
+    said = {**(made.metadata.annotations or {}), SCHEDULING_TIMEOUT: "10m", ON_SCHEDULING_TIMEOUT: on_timeout}
+    metadata = msgspec.structs.replace(made.metadata, annotations=said)
+    condition = Condition(CONDITION_TIMED_OUT, status, "SchedulingTimeout")
+    return msgspec.structs.replace(made, metadata=metadata, status=PodGroupStatus((condition,)))
 
 
 def steps(named: PodGroup, **settings: Any) -> tuple[Step, ...]:
@@ -59,3 +67,27 @@ def test_of_all_that_schedulers_write_into_a_groups_status_only_this_is_looked_a
     assert not _same_but_status(group(), asked("True"))
     assert not _same_but_status(asked("True"), asked("False"))
     assert _same_but_status(group(), asked("False"))
+
+
+def test_a_job_that_asked_for_it_is_suspended_without_a_gate_when_its_group_was_given_up() -> None:
+    step, warning = steps(given_up("True"), gated=False, started=True)
+    assert step == PatchJob(suspend=True)
+    assert isinstance(warning, Warn)
+    assert warning.note == "suspended: its pods found no place together within 10m; resume it to try again"
+    operations = job_patch(job("train", group=GROUP_NAME, gated=False), PatchJob(suspend=True), None)
+    changes = {each["path"]: each["value"] for each in operations if each["op"] != "test"}
+    assert changes == {"/spec/suspend": True}
+
+
+def test_it_stays_suspended_until_its_user_resumes_it() -> None:
+    assert steps(given_up("True"), gated=False, suspended=True) == ()
+    assert steps(given_up("False"), gated=False, suspended=True) == ()
+
+
+def test_a_job_that_did_not_ask_for_it_is_left_running() -> None:
+    assert steps(given_up("True", "stop"), gated=False, started=True) == ()
+
+
+def test_a_group_that_is_given_up_is_looked_at() -> None:
+    assert not _same_but_status(given_up("False"), given_up("True"))
+    assert _same_but_status(given_up("False", "stop"), given_up("True", "stop"))

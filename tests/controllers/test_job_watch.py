@@ -9,8 +9,9 @@ import kopf
 import pytest
 
 from api.job import Job
-from controllers.job_watch import WatchEnded, job_registry, kopf_settings, report, watch_jobs
+from controllers.job_watch import WatchEnded, kopf_settings, report, watch_until_it_ends, watching_registry
 from kube.client.credentials import Credentials
+from kube.client.resources import JOBS
 from tests.controllers.builders import job_manifest
 from tests.controllers.small_server import SmallServer
 
@@ -44,7 +45,7 @@ class Reported:
 
 
 def test_the_registry_holds_one_event_handler_one_login_and_nothing_that_writes() -> None:
-    registry = job_registry(Credentials(server="http://nowhere"), lambda *_: None)
+    registry = watching_registry(Credentials(server="http://nowhere"), JOBS, Job, lambda *_: None)
     watching = list(registry._watching.get_all_handlers())
     assert [(h.selector.group, h.selector.version, h.selector.any_name) for h in watching if h.selector] == [
         ("batch", "v1", "jobs")
@@ -75,7 +76,7 @@ def test_the_settings_let_kopf_write_nothing_and_start_nothing_of_its_own() -> N
 )
 def test_every_event_of_a_job_is_handed_on(kind: str | None, action: str) -> None:
     delivered: list[tuple[str, str]] = []
-    report({"type": kind, "object": job_manifest()}, lambda what, job: delivered.append((what, job.metadata.uid)))
+    report({"type": kind, "object": job_manifest()}, Job, lambda what, job: delivered.append((what, job.metadata.uid)))
     assert delivered == [(action, job_manifest()["metadata"]["uid"])]
 
 
@@ -87,14 +88,16 @@ def test_every_event_of_a_job_is_handed_on(kind: str | None, action: str) -> Non
 def test_a_job_that_cannot_be_read_is_logged_and_left_out(
     damage: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
-    report({"type": "ADDED", "object": job_manifest() | damage}, lambda *_: pytest.fail("delivered"))
+    report({"type": "ADDED", "object": job_manifest() | damage}, Job, lambda *_: pytest.fail("delivered"))
     assert "is not readable" in caplog.text
 
 
 async def test_a_run_reports_every_change_and_writes_nothing(server: SmallServer) -> None:
     await server.put("jobs", job_manifest("first"))
     reported = Reported()
-    watch = asyncio.ensure_future(watch_jobs(job_registry(server.credentials, reported.deliver), kopf_settings()))
+    watch = asyncio.ensure_future(
+        watch_until_it_ends(watching_registry(server.credentials, JOBS, Job, reported.deliver), kopf_settings())
+    )
     await reported.until(("put", "first"))
     await server.put("jobs", job_manifest("second", uid="2"))
     await server.put("jobs", job_manifest("second", uid="2", gated=False))
@@ -110,6 +113,8 @@ async def test_the_end_of_kopf_is_an_error_in_one_line(server: SmallServer) -> N
     server.break_watch_of("jobs")
     with pytest.raises(WatchEnded) as ended:
         async with asyncio.timeout(20):
-            await watch_jobs(job_registry(server.credentials, lambda *_: None), kopf_settings())
+            await watch_until_it_ends(
+                watching_registry(server.credentials, JOBS, Job, lambda *_: None), kopf_settings()
+            )
     assert str(ended.value).startswith("the watch of Jobs has ended: ")
     assert "\n" not in str(ended.value)

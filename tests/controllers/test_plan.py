@@ -98,7 +98,7 @@ def test_invalid_settings_on_a_plain_job_are_told_and_nothing_else() -> None:
         {"parallelism": 2},
         {"annotations": {"tutti.scheduler/policy": "none"}},
         {"owner": {"apiVersion": "x/v1", "kind": "JobSet", "name": "s", "uid": "u", "controller": True}},
-        {"spec": {"template": {"spec": {"schedulerName": "volcano"}}}},
+        {"spec": {"template": {"spec": {"schedulerName": "somebody-else"}}}},
     ],
     ids=["one pod", "fewer pods than completions", "opted out", "child of a JobSet", "other scheduler"],
 )

@@ -1,26 +1,30 @@
 """The controllers' stores and reconciler on top of the cluster in memory, as one process would hold them."""
 
+from functools import partial
 from typing import Any, cast
 
 import msgspec
 from prometheus_client import CollectorRegistry
 
 from api.job import Job
+from api.meta import controller_of
 from api.podgroup import PodGroup, Workload
 from controllers.announcer import Announcer
 from controllers.fresh import Fresh
 from controllers.jobs.execute import Tools
-from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS, Observer
+from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS, Observer, group_objects_of
 from controllers.jobs.plan import Rules
 from controllers.jobs.reconcile import JobReconciler
 from controllers.jobs.store import JobStore
 from controllers.metrics import Metrics
+from controllers.provider_groups import KindMissing, ProviderGroup, ProviderGroups, resource_of
 from kube.cache.informer import Change
 from kube.cache.store import Store
 from kube.client.client import Client
 from kube.client.errors import KubeError
 from kube.client.resources import JOBS
 from kube.groups.group_api import OWN
+from providers.base import GroupKind
 from providers.selection import standard_providers
 from tests.controllers.builders import GROUP_API_VERSION, NAMESPACE
 from tests.controllers.fake_cluster import FakeCluster
@@ -46,6 +50,31 @@ class RecordedEvents:
         self.at.append(len(self._cluster.written()))
 
 
+class GroupObjects:
+    """What `ProviderGroups` shows of the cluster, without informers."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self._cluster = cluster
+        self.knows_all = False
+
+    async def owned(self, kind: GroupKind, owner_uid: str) -> tuple[ProviderGroup, ...]:
+        if kind.crd in self._cluster.unknown_kinds and not self.knows_all:
+            raise KindMissing(kind)
+        found = [msgspec.convert(each, ProviderGroup) for each in self._cluster.all(resource_of(kind))]
+        owners = [controller_of(each.metadata) for each in found]
+        return tuple(
+            each
+            for each, owner in zip(found, owners, strict=True)
+            if owner is not None and owner.uid == owner_uid and not each.metadata.is_terminating
+        )
+
+    def note(self, kind: GroupKind, written: ProviderGroup) -> None:
+        """The cluster shows it already."""
+
+    def is_missing(self, kind: GroupKind) -> KindMissing:
+        return KindMissing(kind)
+
+
 class World:
     """One process. `look` does what informers and kopf do; a second World on the same cluster is a restart."""
 
@@ -60,7 +89,8 @@ class World:
         self.workloads = Fresh(self._workloads, WORKLOAD_INDEXERS, clock=lambda: self.now)
         self.groups = Fresh(self._groups, POD_GROUP_INDEXERS, clock=lambda: self.now)
         client = cast("Client", cluster)
-        providers = standard_providers()
+        providers = standard_providers(built_in_groups=True)
+        self.group_objects = GroupObjects(cluster)
         tools = Tools(
             client=client,
             group_api=OWN,
@@ -70,8 +100,10 @@ class World:
             pod_groups=self.groups,
             announcer=Announcer(self.events),
             metrics=Metrics(self.registry),
+            provider_groups=cast("ProviderGroups", self.group_objects),
         )
-        observer = Observer(client, OWN.workloads, self.workloads, self.groups)
+        objects = partial(group_objects_of, providers=providers, groups=tools.provider_groups)
+        observer = Observer(client, OWN.workloads, self.workloads, self.groups, objects)
         self.reconcile = JobReconciler(tools, observer, Rules(providers, GROUP_API_VERSION))
         self.look()
 

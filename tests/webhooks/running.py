@@ -14,13 +14,10 @@ from typing import Any, Self, TypeVar
 
 from prometheus_client import CollectorRegistry
 
-from kube.groups.group_api import OWN
-from providers.selection import standard_providers
+from tests.webhooks.all_routes import all_routes
 from webhooks.certificates import Material, renewed
-from webhooks.job_create import AdmissionRules
 from webhooks.keeper import load_chain, server_context
 from webhooks.metrics import Metrics
-from webhooks.routes import routes
 from webhooks.server import AdmissionServer
 
 HOST = "127.0.0.1"
@@ -79,7 +76,7 @@ class RunningServer:
         logging.getLogger().removeHandler(self.records)
 
     async def _start(self) -> AdmissionServer:
-        served = routes(rules=AdmissionRules(standard_providers()), group_api=OWN, classes=lambda: ())
+        served = all_routes(classes=lambda: ())
         server = AdmissionServer(
             served,
             context=self.context,

@@ -104,7 +104,7 @@ def test_a_broken_default_of_a_namespace_is_told_and_refuses_nobody() -> None:
 
 
 def test_a_provider_of_the_namespace_takes_no_pods_from_a_scheduler_that_was_named() -> None:
-    new = job(scheduler_name="volcano")
+    new = job(scheduler_name="somebody-else")
     assert admit(new, namespace={PROVIDER: "embedded"}) == AS_IT_IS
 
 

@@ -98,7 +98,7 @@ def test_a_job_that_does_not_say_whether_it_is_suspended_is_held() -> None:
         ("run by somebody else", job(managedBy="kueue.x-k8s.io/multikueue")),
         ("a group of its own", job(template_spec={"schedulingGroup": {"podGroupName": "mine"}})),
         ("a hand-made group", job(template_annotations={POD_GROUP: "mine"})),
-        ("another scheduler", job(scheduler_name="volcano")),
+        ("another scheduler", job(scheduler_name="somebody-else")),
     ],
 )
 def test_a_job_that_is_no_gang_stays_as_it_is(described: str, new: Object) -> None:
@@ -147,15 +147,15 @@ def test_unusable_settings_are_refused_by_name_and_with_what_would_do(key: str, 
 
 
 def test_a_provider_that_contradicts_the_scheduler_is_refused() -> None:
-    verdict = admit(job(annotations={PROVIDER: "embedded"}, scheduler_name="volcano"))
+    verdict = admit(job(annotations={PROVIDER: "embedded"}, scheduler_name="somebody-else"))
     assert not verdict.allowed
     assert "leave schedulerName out" in verdict.message
 
 
 def test_a_policy_that_has_no_effect_is_told() -> None:
-    verdict = admit(job(annotations={POLICY: "gang"}, scheduler_name="volcano"))
+    verdict = admit(job(annotations={POLICY: "gang"}, scheduler_name="somebody-else"))
     assert verdict.allowed
-    assert "names the scheduler volcano" in verdict.warnings[0]
+    assert "names the scheduler somebody-else" in verdict.warnings[0]
 
 
 def test_preempted_pods_do_not_count_as_failures() -> None:
@@ -200,7 +200,7 @@ def test_a_gate_that_is_none_of_ours_is_taken_off() -> None:
 
 
 @pytest.mark.parametrize(
-    "shape", [{"parallelism": 1}, {"scheduler_name": "volcano"}, {"annotations": {POLICY: "none"}}]
+    "shape", [{"parallelism": 1}, {"scheduler_name": "somebody-else"}, {"annotations": {POLICY: "none"}}]
 )
 def test_a_copy_that_is_no_gang_is_freed_of_everything_of_ours(shape: dict[str, Any]) -> None:
     new = job(**COPIED, **shape, suspend=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from api.constants import DISRUPTION_MODE, ELASTIC, GATE, MANAGED, MIN_COUNT, POLICY, TOPOLOGY
+from api.constants import DISRUPTION_MODE, ELASTIC, GATE, MANAGED, MIN_COUNT, POLICY, PROVIDER, TOPOLOGY
 from api.errors import ConfigurationError
 from kube.groups.group_api import BUILT_IN, OWN
 from providers.selection import standard_providers
@@ -70,7 +70,7 @@ def test_the_field_wins_over_annotations() -> None:
     [
         (job(scheduling=GANG, annotations={POLICY: "none"}), "opted out"),
         (job(scheduling=GANG, owners=[owner("JobSet")]), "of a parent"),
-        (job(scheduling=GANG, scheduler_name="volcano"), "another scheduler"),
+        (job(scheduling=GANG, scheduler_name="somebody-else"), "another scheduler"),
         (job(scheduling=GANG, managedBy="kueue.x-k8s.io/multikueue"), "run by somebody else"),
     ],
 )
@@ -157,6 +157,11 @@ def cron_job(annotations: dict[str, str] | None = None, **spec: Any) -> Object:
     ("new", "words"),
     [
         (cron_job({MIN_COUNT: "4"}), f"spec.jobTemplate.metadata.annotations[{MIN_COUNT}]: '4' is not a whole number"),
+        (cron_job({PROVIDER: "nomad"}), f"spec.jobTemplate.metadata.annotations[{PROVIDER}]: 'nomad' is not one of"),
+        (
+            cron_job({PROVIDER: "pfnet", MIN_COUNT: "2"}),
+            f"spec.jobTemplate.metadata.annotations[{MIN_COUNT}]: provider pfnet starts all pods",
+        ),
         (cron_job({POLICY: "gangs"}), f"spec.jobTemplate.metadata.annotations[{POLICY}]"),
         (
             cron_job(scheduling={"schedulingPolicy": {"gang": {}, "basic": {}}}),
@@ -165,11 +170,11 @@ def cron_job(annotations: dict[str, str] | None = None, **spec: Any) -> Object:
     ],
 )
 def test_99_settings_in_a_cron_job_are_refused_where_they_are_written(new: Object, words: str) -> None:
-    verdict = validate_job_template(request(new))
+    verdict = validate_job_template(request(new), providers=standard_providers())
     assert not verdict.allowed
     assert verdict.message.startswith(words)
 
 
 @pytest.mark.parametrize("new", [cron_job(), cron_job({MIN_COUNT: "2"}), cron_job(scheduling=GANG)])
 def test_good_settings_in_a_cron_job_pass(new: Object) -> None:
-    assert validate_job_template(request(new)) == AS_IT_IS
+    assert validate_job_template(request(new), providers=standard_providers()) == AS_IT_IS

@@ -10,9 +10,13 @@ from providers.selection import standard_providers
 from tests.webhooks.builders import Object, job, patched, request
 from webhooks.job_create import AdmissionRules, admit_new_job
 from webhooks.job_update import keep_job_admitted
-from webhooks.review import AS_IT_IS
+from webhooks.review import AS_IT_IS, Request, Verdict
 
 GROUP = {POD_GROUP: "g", POD_GROUP_UID: "u"}
+
+
+def keep(update: Request) -> Verdict:
+    return keep_job_admitted(update, providers=standard_providers())
 
 
 def gated(**shape: Any) -> Object:
@@ -33,8 +37,8 @@ def opened(stored: Object) -> Object:
 
 def updated(old: Object, new: Object) -> Object:
     """The Job as stored; a second pass of the webhook must change nothing."""
-    stored = patched(new, keep_job_admitted(request(new, old)))
-    assert keep_job_admitted(request(stored, old)).patch == ()
+    stored = patched(new, keep(request(new, old)))
+    assert keep(request(stored, old)).patch == ()
     return stored
 
 
@@ -130,7 +134,7 @@ def test_a_failure_policy_of_the_users_own_is_not_touched() -> None:
     running = opened(gated(podFailurePolicy=own, podReplacementPolicy="Failed"))
     dropped = copy.deepcopy(running)
     del dropped["spec"]["podFailurePolicy"]
-    assert keep_job_admitted(request(dropped, running)).patch == ()
+    assert keep(request(dropped, running)).patch == ()
 
 
 def test_the_controllers_can_fall_back_to_plain_scheduling() -> None:
@@ -139,7 +143,7 @@ def test_the_controllers_can_fall_back_to_plain_scheduling() -> None:
     del plain["spec"]["template"]["metadata"]["labels"][MANAGED]
     plain["spec"]["suspend"] = False
     del plain["metadata"]["annotations"][GATE]
-    assert keep_job_admitted(request(plain, held)) == AS_IT_IS
+    assert keep(request(plain, held)) == AS_IT_IS
 
 
 def test_a_label_that_is_lost_while_the_job_runs_is_put_back() -> None:
@@ -151,4 +155,4 @@ def test_a_label_that_is_lost_while_the_job_runs_is_put_back() -> None:
 
 def test_a_job_that_was_never_taken_in_is_none_of_our_business() -> None:
     old = job(suspend=True)
-    assert keep_job_admitted(request(job(), old)) == AS_IT_IS
+    assert keep(request(job(), old)) == AS_IT_IS

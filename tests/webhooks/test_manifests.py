@@ -11,6 +11,7 @@ import yaml
 from api.constants import (
     DELEGATED_TEMPLATE,
     GATE,
+    LWS_WORKER_INDEX,
     MANAGED,
     MUTATING_CONFIGURATION,
     POD_GROUP,
@@ -21,14 +22,13 @@ from api.constants import (
     WEBHOOK_SERVICE,
 )
 from api.webhookconfig import path_of
-from kube.groups.group_api import OWN
 from providers.selection import standard_providers
+from tests.webhooks.all_routes import all_routes
 from tests.webhooks.builders import Object, job, owner, request
 from webhooks.job_create import AdmissionRules, admit_new_job
 from webhooks.job_update import keep_job_admitted
 from webhooks.job_validation import validate_parallelism
 from webhooks.review import AS_IT_IS
-from webhooks.routes import routes
 
 CONFIG = Path(__file__).parents[2] / "config"
 MUTATING = yaml.safe_load((CONFIG / "webhook" / "mutating.yaml").read_text())
@@ -56,7 +56,7 @@ def test_the_configurations_have_the_names_the_process_looks_for() -> None:
 
 
 def test_every_path_is_served_for_its_resource_and_operation_and_none_is_forgotten() -> None:
-    served = routes(rules=AdmissionRules(standard_providers()), group_api=OWN, classes=lambda: None)
+    served = all_routes(classes=lambda: None)
     called: dict[str, set[str]] = {}
     for entry in ENTRIES.values():
         path = path_of(entry["clientConfig"])
@@ -91,7 +91,9 @@ def test_system_namespaces_never_meet_us(entry: Object) -> None:
 
 @NAMED
 def test_only_what_would_go_wrong_for_good_is_refused_while_the_server_is_down(entry: Object) -> None:
-    guards = {"kube-scheduler.pods.tutti.scheduler", "podgroups.tutti.scheduler", "parallelism.jobs.tutti.scheduler"}
+    guards = {"kube-scheduler.leaders.pods.tutti.scheduler", "kube-scheduler.pods.tutti.scheduler"}
+    guards |= {"podgroups.tutti.scheduler", "parallelism.jobs.tutti.scheduler"}
+    guards |= {f"preemption-priority.{group}podgroups.tutti.scheduler" for group in ("", "built-in.")}
     assert entry["failurePolicy"] == ("Fail" if entry["name"] in guards else "Ignore")
 
 
@@ -104,11 +106,16 @@ def test_no_update_of_a_pod_is_ever_sent(entry: Object) -> None:
 
 def test_every_pod_meets_at_most_one_of_the_pod_webhooks() -> None:
     selectors = [ENTRIES[name]["objectSelector"] for name in ENTRIES if name.endswith("pods.tutti.scheduler")]
-    assert len(selectors) == 2
+    assert len(selectors) == 4
     for labels, matches in (
         ({}, 0),
+        ({LWS_WORKER_INDEX: "0"}, 0),
         ({MANAGED: "embedded"}, 1),
         ({MANAGED: "kube-scheduler"}, 1),
+        ({MANAGED: "embedded", LWS_WORKER_INDEX: "0"}, 1),
+        ({MANAGED: "kube-scheduler", LWS_WORKER_INDEX: "0"}, 1),
+        ({MANAGED: "embedded", LWS_WORKER_INDEX: "1"}, 1),
+        ({MANAGED: "kube-scheduler", LWS_WORKER_INDEX: "1"}, 1),
     ):
         assert sum(selects(selector, labels) for selector in selectors) == matches
 
@@ -118,6 +125,8 @@ def selects(selector: Object, labels: Mapping[str, str]) -> bool:
         value = labels.get(expression["key"])
         if expression["operator"] == "Exists":
             return value is not None
+        if expression["operator"] == "In":
+            return value in expression["values"]
         assert expression["operator"] == "NotIn"
         return value not in expression["values"]
 
@@ -154,7 +163,7 @@ TRAITS: list[dict[str, Any]] = [
     {"managedBy": "somebody.else/controller"},
     {"scheduling": {}},
     {"template_spec": {"schedulingGroup": {"podGroupName": "mine"}}},
-    {"scheduler_name": "volcano"},
+    {"scheduler_name": "acme"},
     {"suspend": True},
     {"template_labels": {MANAGED: "embedded"}, "template_annotations": {POD_GROUP: "g"}},
     {"template_annotations": {POD_GROUP: "g"}},
@@ -200,7 +209,7 @@ def test_every_update_that_concerns_us_is_sent(
     managed = MANAGED in old_template.get("template_labels", {})
     assert is_sent("update.jobs.tutti.scheduler", new, old) is (managed and new["spec"] != old["spec"])
     assert is_sent("parallelism.jobs.tutti.scheduler", new, old) is (managed and "parallelism" in change)
-    if keep_job_admitted(request(new, old)).patch:
+    if keep_job_admitted(request(new, old), providers=standard_providers()).patch:
         assert is_sent("update.jobs.tutti.scheduler", new, old)
     if not validate_parallelism(request(new, old)).allowed:
         assert is_sent("parallelism.jobs.tutti.scheduler", new, old)

@@ -2,6 +2,7 @@
 
 from api.constants import MANAGED, POD_GROUP, POD_GROUP_UID
 from kube.groups.group_api import BUILT_IN, OWN
+from providers.selection import standard_providers
 from tests.webhooks.builders import Object, owner, patched, pod, request
 from webhooks.pod_create import associate_new_pod
 
@@ -12,14 +13,14 @@ REFERENCE = {"apiVersion": "tutti.scheduler/v1beta1", "kind": "PodGroup", "name"
 
 
 def own(new: Object) -> Object:
-    stored = patched(new, associate_new_pod(request(new), group_api=OWN))
-    assert associate_new_pod(request(stored), group_api=OWN).patch == ()
+    stored = patched(new, associate_new_pod(request(new), group_api=OWN, providers=standard_providers()))
+    assert associate_new_pod(request(stored), group_api=OWN, providers=standard_providers()).patch == ()
     return stored
 
 
 def built_in(new: Object) -> Object:
-    stored = patched(new, associate_new_pod(request(new), group_api=BUILT_IN))
-    assert associate_new_pod(request(stored), group_api=BUILT_IN).patch == ()
+    stored = patched(new, associate_new_pod(request(new), group_api=BUILT_IN, providers=standard_providers()))
+    assert associate_new_pod(request(stored), group_api=BUILT_IN, providers=standard_providers()).patch == ()
     return stored
 
 

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from api.meta import Metadata
+from api.priorityclass import PriorityClass
 from tests.webhooks.builders import Object, patched, request
-from webhooks.podgroup_create import PriorityClass, resolve_priority
+from webhooks.podgroup_create import resolve_priority
 
 
 def priority_class(name: str, value: int, *, default: bool = False, preemption: str | None = None) -> PriorityClass:

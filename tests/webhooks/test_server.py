@@ -17,8 +17,10 @@ from api.constants import (
     PATH_MUTATE_JOBS,
     PATH_MUTATE_POD_GROUPS,
     PATH_MUTATE_PODS,
+    PATH_MUTATE_STATEFUL_SETS,
     PATH_VALIDATE_JOBS,
 )
+from tests.lws.builders import worker_set
 from tests.webhooks.builders import Object, job, pod, review
 from tests.webhooks.running import RunningServer
 from webhooks.server import MAX_BODY_BYTES
@@ -46,6 +48,15 @@ def padded(size_bytes: int) -> bytes:
     new = job()
     new["metadata"]["annotations"] = {"padding": "x" * (size_bytes - len(json.dumps(review(job()))) - 50)}
     return json.dumps(review(new)).encode()
+
+
+def test_an_answer_that_needs_a_look_up_is_waited_for(server: RunningServer) -> None:
+    asked = review(job())
+    asked["request"]["resource"] = {"group": "apps", "version": "v1", "resource": "statefulsets"}
+    asked["request"]["object"] = worker_set(group=None)
+    answer = server.post(PATH_MUTATE_STATEFUL_SETS, json.dumps(asked).encode())
+    assert answer.status == 200
+    assert answer.json["response"] == {"uid": "review-uid", "allowed": True}
 
 
 def test_a_review_gets_a_verdict(server: RunningServer) -> None:

@@ -1,0 +1,1 @@
+"""The controller of LeaderWorkerSets: one Workload per set, one PodGroup per replica."""

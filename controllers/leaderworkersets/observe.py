@@ -1,0 +1,160 @@
+"""Collects the facts about one LeaderWorkerSet: leaders, workers and groups by UID, along their chain of controllers.
+
+Labels and names only say where to look: anybody may put them on a pod. All of it comes from stores, except what is needed
+rarely: the revision of a replica whose workers come later, and the workers of a replica that admission missed.
+"""
+
+from collections.abc import Hashable, Iterable
+from dataclasses import replace
+from typing import Final
+
+from api.constants import LWS_GROUP_INDEX, LWS_NAME
+from api.lws import LWS_GROUP, LWS_KIND, LeaderWorkerSet
+from api.meta import Metadata, controller_of
+from api.names import workload_name
+from api.podgroup import PodGroup, Workload
+from api.replica import group_index
+from controllers.fresh import Fresh
+from controllers.jobs.observe import BY_CONTROLLER, describe_holder
+from controllers.jobs.observed import counts_for
+from controllers.leaderworkersets.observed import (
+    ReplicaPod,
+    SeenReplica,
+    SeenSet,
+    StatefulSet,
+    group_named_by,
+    is_managed_pod,
+    needs_pods,
+    needs_revision,
+    set_of,
+)
+from controllers.leaderworkersets.revisions import Revisions
+from kube.cache.decoding import ListDecoder
+from kube.cache.store import Indexer, Key, Store
+from kube.client.client import Client
+from kube.client.resources import PODS
+
+BY_SET: Final = "set"
+"""Index of leaders: (namespace, name) of the LeaderWorkerSet they name."""
+
+BY_OWNER: Final = "owner"
+"""Index of StatefulSets: UID of their controller."""
+
+_PODS: Final = ListDecoder(ReplicaPod)
+
+
+def _by_set(leader: ReplicaPod) -> Iterable[Hashable]:
+    return set_of(leader.metadata)
+
+
+def _by_owner(owned: StatefulSet) -> Iterable[Hashable]:
+    owner = controller_of(owned.metadata)
+    return () if owner is None else (owner.uid,)
+
+
+LEADER_INDEXERS: Final[dict[str, Indexer[ReplicaPod]]] = {BY_SET: _by_set}
+STATEFUL_SET_INDEXERS: Final[dict[str, Indexer[StatefulSet]]] = {BY_OWNER: _by_owner}
+
+
+class SetObserver:
+    """Looks LeaderWorkerSets up in the stores."""
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        leaders: Fresh[ReplicaPod],
+        stateful_sets: Store[StatefulSet],
+        workloads: Fresh[Workload],
+        pod_groups: Fresh[PodGroup],
+    ) -> None:
+        self._client = client
+        self._leaders = leaders
+        self._stateful_sets = stateful_sets
+        self._workloads = workloads
+        self._pod_groups = pod_groups
+        self._revisions = Revisions(client)
+
+    async def observe(self, lws: LeaderWorkerSet) -> SeenSet:
+        """The facts about the set.
+
+        Raises:
+            KubeError: a revision or the workers of a replica could not be read.
+        """
+        metadata = lws.metadata
+        key: Hashable = (metadata.namespace, LWS_GROUP, LWS_KIND, metadata.name)
+        found = self._workloads.by_index(BY_CONTROLLER, key)
+        workloads = tuple(each for each in found if counts_for(each.metadata, metadata.uid))
+        replicas = [await self._replica(lws, leader) for leader in self._leaders_of(lws)]
+        return SeenSet(
+            lws=lws,
+            workloads=workloads,
+            replicas=tuple(replicas),
+            name_taken="" if workloads else self._workload_name_taken(metadata),
+        )
+
+    def sets_of_group(self, group: PodGroup) -> set[Key]:
+        """The sets that may be concerned when this group changes."""
+        owner = controller_of(group.metadata)
+        if owner is None or owner.kind != "Pod":
+            return set()
+        leader = self._leaders.get(group.metadata.namespace, owner.name)
+        return set(set_of(leader.metadata if leader is not None else group.metadata))
+
+    def sets_of_workload(self, workload: Workload) -> set[Key]:
+        """The sets that may be concerned when this Workload changes."""
+        reference = workload.spec.controller_ref
+        named = reference is not None and (reference.api_group, reference.kind) == (LWS_GROUP, LWS_KIND)
+        return {(workload.metadata.namespace, reference.name)} if reference is not None and named else set()
+
+    # --- inside --------------------------------------------------------------------------------------------------------
+
+    def _leaders_of(self, lws: LeaderWorkerSet) -> list[ReplicaPod]:
+        metadata = lws.metadata
+        leader_set = self._stateful_sets.get(metadata.namespace, metadata.name)
+        owner = controller_of(leader_set.metadata) if leader_set is not None else None
+        if leader_set is None or owner is None or owner.uid != metadata.uid:
+            return []
+        found = self._leaders.by_index(BY_SET, metadata.key)
+        mine = [pod for pod in found if _is_controlled_by(pod.metadata, leader_set.metadata.uid)]
+        return sorted(mine, key=lambda pod: (group_index(pod.metadata) or 0, pod.metadata.name))
+
+    async def _replica(self, lws: LeaderWorkerSet, leader: ReplicaPod) -> SeenReplica:
+        metadata, named = leader.metadata, group_named_by(leader)
+        holder = self._pod_groups.get(metadata.namespace, named) if named else None
+        is_mine = holder is not None and counts_for(holder.metadata, metadata.uid)
+        owned = self._stateful_sets.by_index(BY_OWNER, metadata.uid)
+        seen = SeenReplica(
+            leader=leader,
+            group=holder if is_mine else None,
+            workers=owned[0] if owned else None,
+            name_taken=describe_holder("PodGroup", holder.metadata) if holder is not None and not is_mine else "",
+        )
+        if leader.is_over or not is_managed_pod(leader):
+            return seen
+        if needs_revision(lws, seen):
+            return replace(seen, revision=await self._revisions.find(lws, leader.revision))
+        return replace(seen, untold=await self._untold(seen)) if needs_pods(seen) else seen
+
+    async def _untold(self, replica: SeenReplica) -> tuple[ReplicaPod, ...]:
+        workers, leader = replica.workers, replica.leader.metadata
+        if workers is None:
+            return ()
+        selector = f"{LWS_NAME}={leader.label(LWS_NAME)},{LWS_GROUP_INDEX}={leader.label(LWS_GROUP_INDEX)}"
+        found: list[ReplicaPod] = []
+        async for page in self._client.list_pages(PODS, leader.namespace, label_selector=selector):
+            found += _PODS.page(page).items
+        return tuple(pod for pod in found if _is_untold(pod) and _is_controlled_by(pod.metadata, workers.metadata.uid))
+
+    def _workload_name_taken(self, metadata: Metadata) -> str:
+        holder = self._workloads.get(metadata.namespace, workload_name(metadata.name, metadata.uid))
+        return "" if holder is None else describe_holder("Workload", holder.metadata)
+
+
+def _is_untold(pod: ReplicaPod) -> bool:
+    return is_managed_pod(pod) and not (pod.names_group or pod.is_over or pod.is_bound)
+
+
+def _is_controlled_by(metadata: Metadata, uid: str) -> bool:
+    owner = controller_of(metadata)
+    return owner is not None and owner.uid == uid

@@ -1,0 +1,261 @@
+"""What is to be done about one LeaderWorkerSet, from the facts alone. Pure.
+
+The rules, in the order of the code:
+
+- A set that is being deleted needs nothing; its groups belong to its leaders and go with them.
+- A set that admission did not take in stays plain; if its replicas would have been gangs, its user is told once.
+- A managed set has one Workload, at zero replicas too; its minimum follows the size.
+- Each leader that names a group gets it, whatever its index and revision; a group that is gone is made again under the name
+  that the leader says. A leader that was born while admission was down is told a name first.
+- Workers whose StatefulSet was born while admission was down are told one by one.
+
+Nothing here changes, adopts or deletes what others made, and a set at rest plans no steps.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from api.compile_replica import Replica, workload_for_set
+from api.constants import (
+    DESIRED_COUNT,
+    EVENT_INVALID_GANG_SETTINGS,
+    EVENT_NAME_TAKEN,
+    EVENT_NOT_ADMITTED_AS_GANG,
+    EVENT_UNSUPPORTED_WORKLOAD_STRUCTURE,
+    LWS_GROUP_INDEX,
+    LWS_GROUP_KEY,
+    LWS_NAME,
+    LWS_REVISION,
+    MANAGED,
+    POLICY,
+)
+from api.errors import InvalidGangSettings, InvalidQuantity
+from api.gang import GroupIntent, Plain
+from api.meta import controller_of
+from api.podgroup import Workload
+from api.replica import group_index, group_name_of, is_managed_set, replica_intent
+from api.revision import roles_of, write_roles
+from api.waiting import carried
+from controllers.jobs.intent import Refusal
+from controllers.jobs.steps import CreateWorkload, SetWorkloadMinimum, Warn
+from controllers.leaderworkersets.observed import (
+    SeenReplica,
+    SeenSet,
+    group_named_by,
+    is_managed_pod,
+    leads_alone,
+    needs_revision,
+)
+from controllers.leaderworkersets.steps import (
+    NOTHING,
+    ConfirmSet,
+    CreateGroups,
+    LetLeaderGoFirst,
+    SetPlan,
+    Step,
+    TellPods,
+)
+from providers.base import MinMemberRule, StartupPolicy
+from providers.selection import Providers, choose_provider
+
+NAME_TAKEN_SECONDS: Final = 2.0
+NO_REVISION_SECONDS: Final = 1.0
+UNTOLD_SECONDS: Final = 5.0
+"""How soon to look for workers again whose StatefulSet does not tell them their group."""
+
+_LABELS: Final = (LWS_NAME, LWS_GROUP_INDEX, LWS_GROUP_KEY, LWS_REVISION)
+
+
+@dataclass(frozen=True, slots=True)
+class SetRules:
+    """What plans depend on beside the facts.
+
+    Attributes:
+        providers: the gang schedulers.
+        group_api_version: `apiVersion` of the group API in force.
+        gang_sets: whether new sets become gangs. Off, those that are gangs are still looked after.
+    """
+
+    providers: Providers
+    group_api_version: str
+    gang_sets: bool = True
+
+
+def plan(seen: SeenSet, rules: SetRules) -> SetPlan:
+    """The steps that bring one set nearer to what it should be; none when it is there."""
+    lws = seen.lws
+    if lws.metadata.is_terminating:
+        return NOTHING
+    replicas = tuple(each for each in seen.replicas if is_managed_pod(each.leader))
+    if not replicas and not is_managed_set(lws):
+        return _plan_unmanaged(seen, rules)
+    intent = _intent(seen)
+    workload = seen.workload
+    if isinstance(intent, Refusal) and workload is None:
+        return SetPlan((Warn(intent.reason or EVENT_NOT_ADMITTED_AS_GANG, intent.note, action="Admit"),))
+    if workload is None and seen.workloads:
+        return _unclear(seen)
+    if workload is None and seen.name_taken:
+        note = f"waits for a name: {seen.name_taken}"
+        return SetPlan((Warn(EVENT_NAME_TAKEN, note, action="CreateGroup"),), look_again_seconds=NAME_TAKEN_SECONDS)
+    steps: list[Step] = []
+    if workload is None and isinstance(intent, GroupIntent):
+        steps += [ConfirmSet(), CreateWorkload(_workload(seen, intent, rules))]
+    elif workload is not None and isinstance(intent, GroupIntent):
+        steps += _minimum(seen, workload, intent, rules)
+    return _with_replicas(seen, replicas, steps, rules)
+
+
+# --- the set -----------------------------------------------------------------------------------------------------------------
+
+
+def _plan_unmanaged(seen: SeenSet, rules: SetRules) -> SetPlan:
+    if not rules.gang_sets:
+        return NOTHING
+    intent = _intent(seen)
+    if isinstance(intent, Refusal):
+        return SetPlan((Warn(intent.reason, intent.note, action="Admit"),)) if intent.reason else NOTHING
+    lws = seen.lws
+    try:
+        scheduler_name = lws.leader_template.spec.scheduler_name
+        provider = choose_provider(rules.providers, annotations=lws.metadata.annotations, scheduler_name=scheduler_name)
+    except InvalidGangSettings as error:
+        return SetPlan((Warn(EVENT_INVALID_GANG_SETTINGS, str(error), action="Admit"),))
+    if provider is None:
+        return NOTHING
+    note = (
+        "its pods are placed one by one: Tutti did not see its creation; change its pod templates or create it again to have "
+        "the pods of a replica start together"
+    )
+    return SetPlan((Warn(EVENT_NOT_ADMITTED_AS_GANG, note, action="Admit"),))
+
+
+def _intent(seen: SeenSet) -> GroupIntent | Refusal:
+    try:
+        intent = replica_intent(seen.lws)
+    except InvalidGangSettings as error:
+        return Refusal(str(error), EVENT_INVALID_GANG_SETTINGS)
+    if not isinstance(intent, Plain):
+        return intent
+    is_wanted = seen.lws.size > 1 and seen.lws.metadata.annotation(POLICY) != "none"
+    return Refusal(f"its pods are placed one by one: {intent.reason}", EVENT_NOT_ADMITTED_AS_GANG if is_wanted else "")
+
+
+def _unclear(seen: SeenSet) -> SetPlan:
+    names = ", ".join(sorted(each.metadata.name for each in seen.workloads))
+    note = (
+        f"its replicas wait: of the Workloads that refer to it ({names}) there must be one, with one pod group template"
+    )
+    return SetPlan((Warn(EVENT_UNSUPPORTED_WORKLOAD_STRUCTURE, note, action="CreateGroup"),))
+
+
+def _workload(seen: SeenSet, intent: GroupIntent, rules: SetRules) -> dict[str, object]:
+    return workload_for_set(seen.lws, _with_minimum(seen, intent, rules), api_version=rules.group_api_version)
+
+
+def _minimum(seen: SeenSet, workload: Workload, intent: GroupIntent, rules: SetRules) -> list[Step]:
+    """The minimum in our Workload is that of the replicas to come."""
+    owner = controller_of(workload.metadata)
+    gang = workload.spec.pod_group_templates[0].scheduling_policy.gang
+    if owner is None or owner.uid != seen.lws.metadata.uid or gang is None or intent.policy != "gang":
+        return []
+    wanted = _with_minimum(seen, intent, rules).min_count
+    return [SetWorkloadMinimum(workload, wanted)] if gang.min_count != wanted else []
+
+
+def _with_minimum(seen: SeenSet, intent: GroupIntent, rules: SetRules) -> GroupIntent:
+    label = seen.lws.leader_template.metadata.label(MANAGED) or ""
+    alone = leads_alone(seen.lws, seen.lws.metadata)
+    return msgspec.structs.replace(
+        intent, min_count=_members_at_once(label, intent.min_count, rules, leads_alone=alone)
+    )
+
+
+def _members_at_once(provider_name: str, size: int, rules: SetRules, *, leads_alone: bool) -> int:
+    provider = rules.providers.named(provider_name)
+    policy = StartupPolicy.LEADER_READY if leads_alone else StartupPolicy.LEADER_CREATED
+    is_whole = provider is None or provider.min_member_rule(policy) is MinMemberRule.WHOLE_GROUP
+    return size if is_whole else 1
+
+
+# --- its replicas ------------------------------------------------------------------------------------------------------------
+
+
+def _with_replicas(seen: SeenSet, replicas: tuple[SeenReplica, ...], steps: list[Step], rules: SetRules) -> SetPlan:
+    lives = [each for each in replicas if not each.leader.is_over]
+    look_again: list[float] = []
+    told = tuple((each.leader, _name_for(each)) for each in lives if _must_be_told(each))
+    if told:
+        steps.append(TellPods(told))
+    made: list[Replica] = []
+    for each in lives:
+        if group_named_by(each.leader) is None:
+            continue
+        if each.name_taken:
+            note = f"replica {_index(each)} waits for a name: {each.name_taken}"
+            steps.append(Warn(EVENT_NAME_TAKEN, note, action="CreatePodGroup"))
+            look_again.append(NAME_TAKEN_SECONDS)
+        elif needs_revision(seen.lws, each) and each.revision is None:
+            look_again.append(NO_REVISION_SECONDS)
+        elif each.group is None:
+            made += _replica(seen, each, steps, rules)
+        elif needs_revision(seen.lws, each) and each.revision is not None:
+            steps.append(LetLeaderGoFirst(each.group, _roles(seen, each)))
+    if made:
+        steps.append(CreateGroups(tuple(made), seen.workload))
+    untold = tuple((pod, name) for each in lives for pod in each.untold if (name := group_named_by(each.leader)))
+    if untold:
+        steps.append(TellPods(untold))
+    if any(_may_have_untold(each) for each in lives):
+        look_again.append(UNTOLD_SECONDS)
+    return SetPlan(tuple(steps), look_again_seconds=min(look_again, default=None))
+
+
+def _must_be_told(replica: SeenReplica) -> bool:
+    return group_named_by(replica.leader) is None and not replica.leader.is_bound
+
+
+def _may_have_untold(replica: SeenReplica) -> bool:
+    workers = replica.workers
+    return workers is not None and not workers.names_group and group_named_by(replica.leader) is not None
+
+
+def _name_for(replica: SeenReplica) -> str:
+    """The name of the group of a leader that admission did not see: its UID is the token that nobody else has."""
+    return group_name_of(replica.leader.metadata, replica.leader.metadata.uid)
+
+
+def _replica(seen: SeenSet, each: SeenReplica, steps: list[Step], rules: SetRules) -> list[Replica]:
+    leader = each.leader
+    alone = leads_alone(seen.lws, leader.metadata)
+    try:
+        resources = _roles(seen, each)
+    except InvalidQuantity as error:
+        note = f"replica {_index(each)} waits: {error}"
+        steps.append(Warn(EVENT_INVALID_GANG_SETTINGS, note, action="CreatePodGroup"))
+        return []
+    return [
+        Replica(
+            leader=leader.metadata,
+            group_name=group_named_by(leader) or "",
+            min_count=_members_at_once(leader.metadata.label(MANAGED) or "", each.size, rules, leads_alone=alone),
+            priority_class_name=leader.spec.priority_class_name,
+            min_resources=resources,
+            said={key: value for key, value in carried(seen.lws.metadata).items() if key != DESIRED_COUNT},
+        )
+    ]
+
+
+def _roles(seen: SeenSet, each: SeenReplica) -> str:
+    """What the pods that come later will ask for; empty when all come at once."""
+    if each.revision is None or not leads_alone(seen.lws, each.leader.metadata):
+        return ""
+    known = {key: each.leader.metadata.label(key) for key in _LABELS}
+    labels = {key: value for key, value in known.items() if value}
+    return write_roles(roles_of(each.revision.templates, size=each.size, labels=labels))
+
+
+def _index(replica: SeenReplica) -> int:
+    return group_index(replica.leader.metadata) or 0

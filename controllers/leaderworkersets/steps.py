@@ -1,0 +1,57 @@
+"""The effects a pass over a LeaderWorkerSet may have, as values. What each does is in `controllers.leaderworkersets.execute`."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from api.compile_replica import Replica
+from api.podgroup import PodGroup, Workload
+from controllers.jobs.steps import CreateWorkload, SetWorkloadMinimum, Warn
+from controllers.leaderworkersets.observed import ReplicaPod
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmSet:
+    """Reads the set from the server and ends the pass unless it is still the one the plan was made for.
+
+    Comes before the creation of its Workload: the store may hold a set whose deletion nobody reported.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class CreateGroups:
+    """Creates the PodGroups of replicas; `workload` None stands for the one this pass has just created."""
+
+    replicas: tuple[Replica, ...]
+    workload: Workload | None
+
+
+@dataclass(frozen=True, slots=True)
+class TellPods:
+    """Tells existing pods the name of their group."""
+
+    pods: tuple[tuple[ReplicaPod, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LetLeaderGoFirst:
+    """Lowers the minimum of a group whose workers are going to come later than was said at its creation."""
+
+    group: PodGroup
+    min_resources: str
+
+
+Step = ConfirmSet | CreateWorkload | SetWorkloadMinimum | CreateGroups | TellPods | LetLeaderGoFirst | Warn
+
+
+@dataclass(frozen=True, slots=True)
+class SetPlan:
+    """Steps in the order in which they must happen; a step that fails ends the pass.
+
+    `look_again_seconds` asks for another pass although nothing may happen by then.
+    """
+
+    steps: tuple[Step, ...] = ()
+    look_again_seconds: float | None = None
+
+
+NOTHING: Final = SetPlan()

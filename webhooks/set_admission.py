@@ -1,0 +1,176 @@
+"""CREATE and UPDATE of a LeaderWorkerSet: the pods of its replicas are marked and given their scheduler.
+
+Nothing is held back here: the leader names the group of its replica when it is created (`webhooks.leader_create`), and the
+scheduler holds it until that group exists.
+
+The pod templates decide the revision. A change of ours to a set that runs would roll out all its replicas, so a set that was
+not taken in at its creation is taken in only by an update that starts a new revision anyway; and what admission added before is
+put back when its user's manifest is applied again, for the same reason.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from api.constants import DISRUPTION_MODE, ELASTIC, INCARNATION, MANAGED, MIN_COUNT, POLICY, PROVIDER, TOPOLOGY
+from api.errors import InvalidGangSettings
+from api.gang import Plain
+from api.lws import LeaderWorkerSet
+from api.names import MAX_LABEL
+from api.replica import has_gangs, is_managed_set, replica_intent
+from providers.base import Provider
+from providers.selection import UNSTATED, Providers, choose_provider
+from webhooks.defaults import Filled, Shape, fill_in, with_annotations
+from webhooks.job_create import NO_ANNOTATIONS
+from webhooks.patch import Patch
+from webhooks.review import AS_IT_IS, Request, Verdict, denied, former_object, new_object
+
+ANNOTATIONS: Final = ("metadata", "annotations")
+LEADER_WORKER: Final = ("spec", "leaderWorkerTemplate")
+TEMPLATES: Final = ("leaderTemplate", "workerTemplate")
+NETWORK: Final = ("spec", "networkConfig")
+_SHAPE: Final = Shape(replica_intent, has_gangs, (POLICY, DISRUPTION_MODE, TOPOLOGY))
+_REVISION_HASH: Final = 10
+"""Length of the hash that a StatefulSet adds to its name in a label of its pods."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetRules:
+    """What the admission of LeaderWorkerSets depends on beside the set.
+
+    Attributes:
+        providers: the gang schedulers.
+        gang_sets: whether the replicas of new sets become gangs at all.
+        defaults: the cluster's defaults, as annotations.
+        namespace: the annotations of the Namespace of that name.
+    """
+
+    providers: Providers
+    gang_sets: bool = True
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    namespace: Callable[[str], Mapping[str, str]] = lambda _: NO_ANNOTATIONS
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """What becomes of a set: its provider, or why none, and what to add or say."""
+
+    provider: Provider | Plain
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+def admit_set(request: Request, rules: SetRules) -> Verdict:
+    """Takes the set in if its replicas are gangs; refuses settings that cannot be used.
+
+    Raises:
+        Malformed: the request holds no LeaderWorkerSet.
+    """
+    document, lws = new_object(request, LeaderWorkerSet)
+    former = former_object(request, LeaderWorkerSet) if request.operation == "UPDATE" else None
+    if former is not None and not is_managed_set(former) and not _is_new_revision(request, document):
+        return AS_IT_IS
+    patch = Patch(document)
+    try:
+        decision = _decide(lws, former, request.namespace or lws.metadata.namespace, rules)
+    except InvalidGangSettings as error:
+        return denied(str(error))
+    for key, value in decision.annotations.items():
+        patch.set((*ANNOTATIONS, key), value)
+    if isinstance(decision.provider, Plain):
+        _leave_plain(patch)
+        warnings = (*decision.warnings, *_unmet_wish(lws, decision.provider))
+    else:
+        _take_in(patch, lws, decision.provider)
+        warnings = (*decision.warnings, *_cautions(lws))
+    return Verdict(patch=patch.operations, warnings=warnings)
+
+
+def _is_new_revision(request: Request, document: dict[str, Any]) -> bool:
+    """Whether the update changes what the LeaderWorkerSet controller makes revisions of."""
+    new, old = Patch(document), Patch(former_object(request, dict))
+    return any(new.get(*path) != old.get(*path) for path in (LEADER_WORKER, NETWORK))
+
+
+def _decide(lws: LeaderWorkerSet, former: LeaderWorkerSet | None, namespace: str, rules: SetRules) -> _Decision:
+    was_managed = former is not None and is_managed_set(former)
+    if not rules.gang_sets and not was_managed:
+        return _Decision(Plain("gang LeaderWorkerSets are switched off in the configuration of Tutti"))
+    filled = Filled({})
+    if former is None:
+        filled = fill_in(lws, rules.namespace(namespace), rules.defaults, _SHAPE)
+    meant = with_annotations(lws, filled.annotations)
+    intent = replica_intent(meant)
+    if isinstance(intent, Plain):
+        return _Decision(intent, filled.annotations, filled.warnings)
+    provider = _provider_of(meant, former if was_managed else None, rules, namespace)
+    if provider is None:
+        name = _scheduler_name(lws)
+        return _Decision(Plain(f"its pod templates name the scheduler {name}, which Tutti does not use"))
+    if not provider.capabilities.reads_pod_groups:
+        reason = f"Tutti makes no groups for provider {provider.name} out of LeaderWorkerSets"
+        return _Decision(Plain(reason), filled.annotations, filled.warnings)
+    return _Decision(provider, filled.annotations, filled.warnings)
+
+
+def _provider_of(
+    lws: LeaderWorkerSet, former: LeaderWorkerSet | None, rules: SetRules, namespace: str
+) -> Provider | None:
+    annotations, scheduler_name = lws.metadata.annotations or {}, _scheduler_name(lws)
+    if PROVIDER not in annotations and scheduler_name in UNSTATED:
+        # A manifest that is applied again says nothing of what was decided at the first time.
+        kept = former.leader_template.metadata.label(MANAGED) if former is not None else None
+        known = rules.providers.named(kept) if kept else None
+        if known is not None:
+            return known
+        default = rules.namespace(namespace).get(PROVIDER)
+        if default is not None and rules.providers.named(default) is not None:
+            return rules.providers.named(default)
+    return choose_provider(rules.providers, annotations=annotations, scheduler_name=scheduler_name)
+
+
+def _scheduler_name(lws: LeaderWorkerSet) -> str:
+    """The one that is stated in some template; empty when none is."""
+    names = (template.spec.scheduler_name for template in lws.templates)
+    return next((name for name in names if name not in UNSTATED), "")
+
+
+def _take_in(patch: Patch, lws: LeaderWorkerSet, provider: Provider) -> None:
+    for name in TEMPLATES:
+        path = (*LEADER_WORKER, name)
+        if patch.get(*path) is None:
+            continue
+        patch.set((*path, "metadata", "labels", MANAGED), provider.name)
+        patch.remove((*path, "metadata", "annotations", INCARNATION))
+        if (patch.get(*path, "spec", "schedulerName") or "") in UNSTATED:
+            patch.set((*path, "spec", "schedulerName"), _scheduler_name(lws) or provider.scheduler_name)
+
+
+def _leave_plain(patch: Patch) -> None:
+    for name in TEMPLATES:
+        patch.remove((*LEADER_WORKER, name, "metadata", "labels", MANAGED))
+
+
+def _unmet_wish(lws: LeaderWorkerSet, plain: Plain) -> tuple[str, ...]:
+    policy = lws.metadata.annotation(POLICY)
+    if policy == "none" or (policy is None and not has_gangs(lws)):
+        return ()
+    return (f"the pods of this LeaderWorkerSet are placed one by one: {plain.reason}",)
+
+
+def _cautions(lws: LeaderWorkerSet) -> tuple[str, ...]:
+    found = [
+        f"the annotation {key} has no effect on a LeaderWorkerSet: the size of a replica is its minimum"
+        for key in (MIN_COUNT, ELASTIC)
+        if lws.metadata.annotation(key) is not None
+    ]
+    last = max((lws.spec.replicas or 1) - 1, 0)
+    longest = MAX_LABEL - _REVISION_HASH - 1 - len(f"-{last}")
+    if len(lws.metadata.name) > longest:
+        found.append(
+            f"a name of {len(lws.metadata.name)} characters is too long for the StatefulSets of its workers, whose pods carry "
+            f"it in a label: {longest} characters work"
+        )
+    if TOPOLOGY in (lws.metadata.annotations or {}) and lws.exclusive_topology is not None:
+        found.append(f"the annotation {TOPOLOGY} adds nothing: a replica has one value of that label for itself anyway")
+    return tuple(found)
