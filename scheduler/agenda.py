@@ -24,6 +24,9 @@ class Agenda(Generic[K]):
     def __len__(self) -> int:
         return len(self._due)
 
+    def __contains__(self, key: K) -> bool:
+        return key in self._due
+
     def add(self, key: K, in_seconds: float) -> None:
         """Note that `key` is due in so many seconds, unless it is due earlier already."""
         at = self._clock() + in_seconds

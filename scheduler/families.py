@@ -1,14 +1,16 @@
 """Follows what tells which pods belong together: Services and the controllers that have a selector.
 
 They decide the default spread constraints of a pod, which are a wish and never a reason to refuse it; so nobody is woken when
-they change, and of each only its name and its selector is kept.
+they change, and of each only its name and its selector is kept. A StatefulSet that a pod controls (the workers of a
+LeaderWorkerSet replica) says moreover which group its pods may join.
 """
 
+from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 import msgspec
 
-from api.meta import Metadata
+from api.meta import Metadata, controller_of
 from kube.cache.decoding import Converted, ListDecoder
 from kube.cache.informer import Change, Informer
 from kube.client.client import Client
@@ -18,16 +20,32 @@ from scheduler.state.selectors import RawSelector
 
 FAMILIES: Final[tuple[Resource, ...]] = (SERVICES, REPLICATION_CONTROLLERS, REPLICA_SETS, STATEFUL_SETS)
 
+POD_KIND: Final = "Pod"
 Owner = TypeVar("Owner", SimpleOwner, SelectorOwner)
 
 
-def family_informers(reader: Client, spreads: DefaultSpreads) -> tuple[Informer[Any], ...]:
+SetController = Callable[[str, str], None]
+"""(UID of a StatefulSet, UID of the pod that controls it; "" when none does or it is gone)."""
+
+
+def family_informers(
+    reader: Client, spreads: DefaultSpreads, set_controller: SetController
+) -> tuple[Informer[Any], ...]:
     """One informer for each of `FAMILIES`, in that order."""
+    stateful_sets = _controllers(reader, STATEFUL_SETS, spreads)
+
+    def controlled(change: Change[SelectorOwner]) -> None:
+        if change.old is not None and (change.new is None or change.new.metadata.uid != change.old.metadata.uid):
+            set_controller(change.old.metadata.uid, "")
+        if change.new is not None:
+            set_controller(change.new.metadata.uid, _leader_of(change.new.metadata))
+
+    stateful_sets.add_handler(controlled)
     return (
         _services(reader, spreads),
         _replication_controllers(reader, spreads),
         _controllers(reader, REPLICA_SETS, spreads),
-        _controllers(reader, STATEFUL_SETS, spreads),
+        stateful_sets,
     )
 
 
@@ -67,5 +85,17 @@ def _controllers(reader: Client, resource: Resource, spreads: DefaultSpreads) ->
 
 def _slim(owner: Owner) -> Owner:
     whole = owner.metadata
-    small = Metadata(name=whole.name, namespace=whole.namespace, uid=whole.uid, resource_version=whole.resource_version)
+    led_by = controller_of(whole)
+    small = Metadata(
+        name=whole.name,
+        namespace=whole.namespace,
+        uid=whole.uid,
+        resource_version=whole.resource_version,
+        owner_references=(led_by,) if led_by is not None and led_by.kind == POD_KIND else None,
+    )
     return msgspec.structs.replace(owner, metadata=small)
+
+
+def _leader_of(metadata: Metadata) -> str:
+    leader = controller_of(metadata)
+    return leader.uid if leader is not None and leader.kind == POD_KIND else ""

@@ -84,12 +84,20 @@ class Ingest:
         elif change.old is not None:
             self._apply(self._state.remove_namespace(change.old.metadata.name))
 
+    def controller_changed(self, uid: str, pod_uid: str) -> None:
+        """A controller of pods is itself controlled by a pod, or no longer ("")."""
+        self.apply(self._state.set_controller(uid, pod_uid))
+
     def budget_changed(self, change: Change[Budget]) -> None:
         """A disruption budget came, changed or went; it is looked at when somebody is to leave."""
         if change.new is not None:
             self._state.budgets.upsert(change.new)
         elif change.old is not None:
             self._state.budgets.remove(change.old)
+
+    def apply(self, change: StateChange) -> None:
+        """Something that pods wait for changed."""
+        self._apply(change)
 
     def _apply(self, change: StateChange) -> None:
         if change:

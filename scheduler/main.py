@@ -20,7 +20,7 @@ from api.constants import SCHEDULER_NAME
 from kube.client.client import Client
 from kube.client.credentials import Credentials, load_credentials
 from kube.client.errors import NotSent
-from kube.client.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, PODS, Resource
+from kube.client.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, PODS, PRIORITY_CLASSES, Resource
 from kube.groups.discovery import choose_group_api
 from kube.groups.group_api import GroupAPI
 from kube.process.health import HealthServer
@@ -29,11 +29,20 @@ from kube.process.run import EXIT_LEASE_LOST, EXIT_OK, preflight
 from scheduler.families import FAMILIES
 from scheduler.reporting.metrics import SchedulerMetrics
 from scheduler.settings import SchedulerSettings
+from scheduler.storage_feed import STORAGE
 from scheduler.wiring import Scheduler, Surroundings, build_scheduler
 
 _log = logging.getLogger(__name__)
 
-FOLLOWED: Final[tuple[Resource, ...]] = (NODES, NAMESPACES, PODS, POD_DISRUPTION_BUDGETS, *FAMILIES)
+FOLLOWED: Final[tuple[Resource, ...]] = (
+    NODES,
+    NAMESPACES,
+    PODS,
+    POD_DISRUPTION_BUDGETS,
+    PRIORITY_CLASSES,
+    *FAMILIES,
+    *STORAGE,
+)
 """Kinds we follow beside the PodGroups of the group API in force."""
 
 READ_CONNECTIONS: Final = len(FOLLOWED) + 1 + 6
@@ -79,6 +88,7 @@ async def main(settings: SchedulerSettings, stop: asyncio.Event) -> int:
             metrics=metrics,
             may_write=elector.holds,
             clock=time.monotonic,
+            epoch=time.time,
             jitter=random.Random(),  # noqa: S311 (spreads retries, guards nothing)
         )
         return await _Process(build_scheduler(given), elector, settings, metrics).run(stop)
@@ -102,8 +112,8 @@ def _writer(
 
 async def _check_rights(client: Client, group_api: GroupAPI) -> None:
     """One small read of everything we follow, so that a missing right ends the start instead of being retried for ever."""
-    for resource in (*FOLLOWED, group_api.pod_groups):
-        await client.request_json("GET", resource.path(), params={"limit": "1"})
+    followed = (*FOLLOWED, group_api.pod_groups)
+    await asyncio.gather(*(client.request_json("GET", resource.path(), params={"limit": "1"}) for resource in followed))
 
 
 class _Process:

@@ -2,10 +2,11 @@
 
 from typing import Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from api.constants import DEFAULT_SCHEDULER_NAME
 from kube.process.settings import ProcessSettings
+from scheduler.profiles import ProfileSettings
 
 
 class SchedulerSettings(ProcessSettings):
@@ -14,11 +15,23 @@ class SchedulerSettings(ProcessSettings):
     scheduler_name: str = Field(DEFAULT_SCHEDULER_NAME, min_length=1, max_length=63)
     """The `spec.schedulerName` it answers to; pods of any other are none of its business."""
 
+    profiles: tuple[ProfileSettings, ...] = ()
+    """Further scheduler names it answers to, each with scores and limits of its own; or those of `scheduler_name` itself."""
+
     initial_backoff_seconds: float = Field(1.0, gt=0, le=600)
     """Pause after the first failed attempt of a pod or group; doubles with each further one."""
 
     max_backoff_seconds: float = Field(10.0, gt=0, le=3600)
     """Longest pause between attempts (for large groups longer, by their size)."""
+
+    desired_wait_seconds: float = Field(5.0, ge=0, le=600)
+    """How long a basic group waits for the pods, and the room for them, that it would like to start with."""
+
+    reserve_after_seconds: float = Field(60.0, ge=0)
+    """A group that has been refused for so long gets room reserved, so that smaller ones cannot starve it."""
+
+    reserve_seconds: float = Field(300.0, gt=0)
+    """How long room stays reserved for a group that cannot start; doubles until the group may have room reserved again."""
 
     bind_concurrency: int = Field(32, ge=1, le=512)
     """Writes under way at once; more does not help one API server, and less leaves it idle."""
@@ -28,6 +41,9 @@ class SchedulerSettings(ProcessSettings):
 
     bind_give_up_seconds: float = Field(60.0, gt=0, le=3600)
     """How long one bind is repeated while the server refuses or cannot be reached, before its room is given back."""
+
+    volume_bind_seconds: float = Field(600.0, gt=0, le=86400)
+    """How long pods wait for the volumes of their claims before their places are given back."""
 
     assume_seconds: float = Field(120.0, gt=0, le=3600)
     """When a decided pod is neither confirmed by the watch nor settled by then, it is read."""
@@ -50,11 +66,17 @@ class SchedulerSettings(ProcessSettings):
     held_report_seconds: float = Field(2.0, ge=0)
     """How long a gang must have been waiting for members before it says so: pods of a Job appear one by one."""
 
+    empty_report_seconds: float = Field(10.0, ge=0)
+    """The same for a gang of which no pod exists yet: groups are often made some time before their pods."""
+
     held_update_seconds: float = Field(10.0, ge=0)
     """Shortest time between two writes that differ only in how many members are missing."""
 
     repeat_event_seconds: float = Field(1800.0, gt=0)
     """After so long a refusal that has not changed gets a new event; the API server forgets events after an hour."""
+
+    keep_remainder_seconds: float = Field(600.0, gt=0)
+    """How long room is kept for the workers of a LeaderWorkerSet replica that wait for their leader to be ready."""
 
     self_check_seconds: float = Field(300.0, gt=0)
     """Time between two comparisons of the cache with a fresh list."""
@@ -73,6 +95,20 @@ class SchedulerSettings(ProcessSettings):
 
     retry_seconds: float = Field(2.0, gt=0)
     """Time between attempts to take or renew the lease."""
+
+    @property
+    def scheduler_names(self) -> frozenset[str]:
+        """All names it answers to."""
+        return frozenset({self.scheduler_name, *(profile.scheduler_name for profile in self.profiles)})
+
+    @field_validator("profiles")
+    @classmethod
+    def _each_once(cls, profiles: tuple[ProfileSettings, ...]) -> tuple[ProfileSettings, ...]:
+        names = [profile.scheduler_name for profile in profiles]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"two profiles are named {twice}")
+        return profiles
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -10,16 +10,21 @@ from api.namespace import Namespace
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
+from api.priorityclass import PriorityClass
 from kube.cache.decoding import Converted, ListDecoder
 from kube.cache.informer import Informer
 from kube.client.client import Client
 from kube.client.events import EventRecorder
-from kube.client.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, PODS
+from kube.client.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, PODS, PRIORITY_CLASSES
 from kube.groups.group_api import GroupAPI
 from scheduler.assumptions import Assumptions
+from scheduler.cycle.decision import Decision
+from scheduler.cycle.remainder import RemainderKeeper
+from scheduler.cycle.reserver import Reserver
 from scheduler.families import FAMILIES, family_informers
 from scheduler.ingest import Ingest
 from scheduler.loop import Pace, SchedulingLoop, Waker
+from scheduler.placement.remainder import Foreseen
 from scheduler.preemption.campaign import Campaigns
 from scheduler.preemption.limits import Limits
 from scheduler.preemptor import Preemptor
@@ -34,13 +39,17 @@ from scheduler.selfcheck import SelfCheck
 from scheduler.settings import SchedulerSettings
 from scheduler.state.budgets import Budget
 from scheduler.state.cluster import ClusterState
-from scheduler.state.records import PodRecord
+from scheduler.state.records import ItemKey, PodRecord
+from scheduler.storage_feed import STORAGE, StorageFeed, storage_informers
+from scheduler.victim_priorities import VictimPriorities
 from scheduler.writes.binder import Binder
+from scheduler.writes.claim_writes import ClaimWriter
 from scheduler.writes.evictions import Evictor
 from scheduler.writes.group_conditions import GroupConditions
-from scheduler.writes.lanes import BIND_LANE, STATUS_LANE, WriteLanes
+from scheduler.writes.lanes import BIND_LANE, EVICTION_LANE, STATUS_LANE, WriteLanes
 from scheduler.writes.pod_conditions import PodConditions
 from scheduler.writes.retry import Retries
+from scheduler.writes.volume_binding import VolumeBinding
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,7 @@ class Surroundings:
     metrics: SchedulerMetrics
     may_write: Callable[[], bool]
     clock: Callable[[], float]
+    epoch: Callable[[], float]
     jitter: random.Random
 
 
@@ -77,7 +87,9 @@ class Scheduler:
     groups: Informer[PodGroup]
     budgets: Informer[Budget]
     namespaces: Informer[Namespace]
+    classes: Informer[PriorityClass]
     families: tuple[Informer[Any], ...]
+    storage: tuple[Informer[Any], ...]
     loop: SchedulingLoop
     lanes: WriteLanes
     recorder: EventRecorder
@@ -87,7 +99,7 @@ class Scheduler:
     @property
     def early(self) -> tuple[Informer[Any], ...]:
         """What is followed from the start, the lease held or not."""
-        return (self.nodes, self.groups, self.budgets, self.namespaces, *self.families)
+        return (self.nodes, self.groups, self.budgets, self.namespaces, self.classes, *self.families, *self.storage)
 
     @property
     def is_synced(self) -> bool:
@@ -98,6 +110,7 @@ class Scheduler:
 @dataclass(frozen=True, slots=True)
 class _Core:
     state: ClusterState
+    seen: Foreseen
     queue: Queue
     waker: Waker
 
@@ -114,16 +127,19 @@ class _Writes:
 def build_scheduler(given: Surroundings) -> Scheduler:
     """A scheduler, ready to be started. To be called in the event loop it will run in."""
     settings = given.settings
+    state = _cluster_state(settings)
     core = _Core(
-        ClusterState(frozenset({settings.scheduler_name})),
-        Queue(given.clock, QueueSettings(settings.initial_backoff_seconds, settings.max_backoff_seconds)),
+        state,
+        Foreseen(state),
+        Queue(given.clock, _queue_settings(settings), given.epoch),
         Waker(),
     )
     groups: Informer[PodGroup] = Informer(given.reader, given.group_api.pod_groups, ListDecoder(PodGroup))
     writes = _writes(given, core.state, groups)
     voice = _voice(given, writes)
     reporter = _reporter(given, core, writes, voice)
-    preemptor = _preemptor(given, core, writes, voice)
+    priorities = VictimPriorities(core.state, writes.groups)
+    preemptor = _preemptor(given, core, writes, voice, priorities)
     ingest = Ingest(
         state=core.state,
         queue=core.queue,
@@ -134,22 +150,27 @@ def build_scheduler(given: Surroundings) -> Scheduler:
         wake=core.waker,
     )
     pods: Informer[PodRecord] = Informer(given.reader, PODS, Converted(ListDecoder(Pod), ingest.slim))
-    nodes: Informer[Node] = Informer(given.reader, NODES, ListDecoder(Node))
+    nodes: Informer[Node] = Informer(given.reader, NODES, Converted(ListDecoder(Node), state.slim_node))
     budgets: Informer[Budget] = Informer(given.reader, POD_DISRUPTION_BUDGETS, ListDecoder(Budget))
     namespaces: Informer[Namespace] = Informer(given.reader, NAMESPACES, ListDecoder(Namespace))
+    classes: Informer[PriorityClass] = Informer(given.reader, PRIORITY_CLASSES, ListDecoder(PriorityClass))
+    classes.add_handler(priorities.class_changed)
     pods.add_handler(ingest.pod_changed)
     nodes.add_handler(ingest.node_changed)
     groups.add_handler(ingest.group_changed)
     budgets.add_handler(ingest.budget_changed)
     namespaces.add_handler(ingest.namespace_changed)
+    loop = _loop(given, core, writes, reporter, preemptor if given.settings.preemption else None)
     scheduler = Scheduler(
         pods=pods,
         nodes=nodes,
         groups=groups,
         budgets=budgets,
         namespaces=namespaces,
-        families=family_informers(given.reader, core.state.default_spreads),
-        loop=_loop(given, core, writes, reporter, preemptor if given.settings.preemption else None),
+        classes=classes,
+        families=family_informers(given.reader, core.state.default_spreads, ingest.controller_changed),
+        storage=storage_informers(given.reader, StorageFeed(core.state, ingest.apply, loop.storage_changed)),
+        loop=loop,
         lanes=writes.lanes,
         recorder=writes.recorder,
         self_check=SelfCheck(
@@ -159,6 +180,28 @@ def build_scheduler(given: Surroundings) -> Scheduler:
     )
     _export(given.metrics, scheduler, core.queue)
     return scheduler
+
+
+def _cluster_state(settings: SchedulerSettings) -> ClusterState:
+    profiles = settings.profiles
+    most_members = {
+        profile.scheduler_name: profile.limits.members for profile in profiles if profile.limits.members is not None
+    }
+    return ClusterState(
+        settings.scheduler_names,
+        {profile.scheduler_name: profile.scoring() for profile in profiles},
+        most_members,
+    )
+
+
+def _queue_settings(settings: SchedulerSettings) -> QueueSettings:
+    return QueueSettings(
+        initial_backoff_seconds=settings.initial_backoff_seconds,
+        max_backoff_seconds=settings.max_backoff_seconds,
+        desired_wait_seconds=settings.desired_wait_seconds,
+        reserve_after_seconds=settings.reserve_after_seconds,
+        reserve_seconds=settings.reserve_seconds,
+    )
 
 
 def _writes(given: Surroundings, state: ClusterState, groups: Informer[PodGroup]) -> _Writes:
@@ -202,7 +245,9 @@ def _voice(given: Surroundings, writes: _Writes) -> Voice:
     )
 
 
-def _preemptor(given: Surroundings, core: _Core, writes: _Writes, voice: Voice) -> Preemptor:
+def _preemptor(
+    given: Surroundings, core: _Core, writes: _Writes, voice: Voice, priorities: VictimPriorities
+) -> Preemptor:
     settings = given.settings
     limits = Limits(
         victim_deadline_seconds=settings.victim_deadline_seconds,
@@ -212,10 +257,11 @@ def _preemptor(given: Surroundings, core: _Core, writes: _Writes, voice: Voice) 
     return Preemptor(
         state=core.state,
         queue=core.queue,
-        campaigns=Campaigns(core.state, limits),
+        campaigns=Campaigns(core.seen.view, limits),
         evictor=Evictor(given.writer, writes.lanes, retries=writes.retries),
         voice=voice,
         groups=writes.groups,
+        priorities=priorities,
         metrics=PreemptionMetrics(given.metrics.registry),
         clock=given.clock,
         wake=core.waker,
@@ -271,12 +317,36 @@ def _loop(
         state=core.state,
         queue=core.queue,
         binder=binder,
+        volumes=_volume_binding(given, core, writes, reporter, binder, assumptions),
         assumptions=assumptions,
         reporter=reporter,
         preemptor=preemptor,
+        reserver=Reserver(core.seen.view, core.queue, given.clock, _queue_settings(settings)),
+        keeper=RemainderKeeper(
+            core.seen, core.state, core.queue, clock=given.clock, keep_seconds=settings.keep_remainder_seconds
+        ),
         observe=given.metrics.attempt,
         pace=Pace(settings.slice_seconds, settings.bind_backlog, given.clock),
         waker=core.waker,
+    )
+
+
+def _volume_binding(
+    given: Surroundings, core: _Core, writes: _Writes, reporter: Reporter, binder: Binder, assumptions: Assumptions
+) -> VolumeBinding:
+    def tell(key: ItemKey, pod_uids: tuple[str, ...], message: str) -> None:
+        failures = tuple((uid, message) for uid in pod_uids)
+        reporter.decided(Decision(key, "error", failures=failures, condition_message=message))
+
+    return VolumeBinding(
+        state=core.state,
+        writer=ClaimWriter(given.writer, writes.lanes, writes.retries),
+        bind=binder.submit,
+        ledger=assumptions,
+        tell=tell,
+        later=asyncio.get_running_loop().call_later,
+        clock=given.clock,
+        timeout_seconds=given.settings.volume_bind_seconds,
     )
 
 
@@ -286,11 +356,13 @@ def _export(metrics: SchedulerMetrics, scheduler: Scheduler, queue: Queue) -> No
     metrics.follow_silence("podgroups", scheduler.groups.last_heard_seconds)
     metrics.follow_silence("poddisruptionbudgets", scheduler.budgets.last_heard_seconds)
     metrics.follow_silence("namespaces", scheduler.namespaces.last_heard_seconds)
-    for resource, informer in zip(FAMILIES, scheduler.families, strict=True):
+    metrics.follow_silence("priorityclasses", scheduler.classes.last_heard_seconds)
+    for resource, informer in zip((*FAMILIES, *STORAGE), (*scheduler.families, *scheduler.storage), strict=True):
         metrics.follow_silence(resource.plural, informer.last_heard_seconds)
     metrics.follow_queue(tuple(queue.depths()), queue.depths)
     metrics.follow_objects("pods", lambda: scheduler.state.pods_total)
     metrics.follow_objects("nodes", lambda: scheduler.state.nodes_total)
     metrics.follow_objects("podgroups", lambda: len(scheduler.groups.store))
     metrics.follow_writes(BIND_LANE, lambda: scheduler.lanes.queued_binds)
+    metrics.follow_writes(EVICTION_LANE, lambda: scheduler.lanes.queued_evictions)
     metrics.follow_writes(STATUS_LANE, lambda: scheduler.lanes.queued_statuses)

@@ -1,6 +1,7 @@
-"""`python -m hack.bench [decision] [preemption] [admission] [end-to-end]`: prints the tables named, or all.
+"""`python -m hack.bench [TABLE...]`: prints the tables named (see `TABLES`), or all.
 
-The last two start a real control plane from the folder in KUBEBUILDER_ASSETS (`make controlplane` prints it).
+Those that are not in `WITHOUT_CONTROL_PLANE` start a real control plane from the folder in KUBEBUILDER_ASSETS
+(`make controlplane` prints it).
 """
 
 import argparse
@@ -9,9 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hack.bench import admission, decision, end_to_end, preemption
+from hack.bench import admission, decision, end_to_end, local_cluster, preemption, preemption_end_to_end, state
 
-TABLES = ("decision", "preemption", "admission", "end-to-end")
+TABLES = ("state", "decision", "preemption", "local-cluster", "admission", "end-to-end", "preemption-end-to-end")
+WITHOUT_CONTROL_PLANE = {"state", "decision", "preemption", "local-cluster"}
 
 
 def main() -> int:
@@ -22,11 +24,15 @@ def main() -> int:
     unknown = sorted(set(wanted) - set(TABLES))
     if unknown:
         parser.error(f"no table is called {', '.join(unknown)}; there are {', '.join(TABLES)}")
+    if "state" in wanted:
+        state.measure()
     if "decision" in wanted:
         decision.measure()
     if "preemption" in wanted:
         preemption.measure()
-    if set(wanted) - {"decision", "preemption"}:
+    if "local-cluster" in wanted:
+        local_cluster.measure()
+    if set(wanted) - WITHOUT_CONTROL_PLANE:
         assets = _assets()
         if assets is None:
             print("the other tables need a control plane: set KUBEBUILDER_ASSETS or install Go 1.26", file=sys.stderr)
@@ -35,6 +41,8 @@ def main() -> int:
             admission.measure(assets)
         if "end-to-end" in wanted:
             end_to_end.measure(assets)
+        if "preemption-end-to-end" in wanted:
+            preemption_end_to_end.measure(assets)
     return 0
 
 

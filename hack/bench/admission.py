@@ -10,6 +10,7 @@ from hack.bench.table import show
 from kube.client.client import Client
 from kube.client.credentials import load_credentials
 from tests.conformance.controlplane import ControlPlane
+from tests.conformance.real import RealControlPlane
 from tests.conformance.server import free_ports
 
 SECONDS = 8.0
@@ -17,7 +18,7 @@ SECONDS = 8.0
 
 def measure(assets: Path) -> None:
     """Runs both loads and prints the table."""
-    with ControlPlane(group_api="built-in", assets=assets, stock_scheduler=False, audited=False) as plane:
+    with RealControlPlane(group_api="built-in", assets=assets, stock_scheduler=False, audited=False) as plane:
         idle, busy, bound = asyncio.run(_measure(plane))
     show(
         "Admission of a gang Job over HTTPS, one review at a time",

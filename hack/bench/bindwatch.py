@@ -29,11 +29,12 @@ class _Event(msgspec.Struct):
 
 
 class BindWatch:
-    """When pods appeared and were bound, in seconds of `perf_counter`. An asynchronous context manager."""
+    """When pods (with these labels) appeared and were bound, in seconds of `perf_counter`. An asynchronous context manager."""
 
-    def __init__(self, client: Client, namespace: str) -> None:
+    def __init__(self, client: Client, namespace: str, *, label_selector: str | None = None) -> None:
         self._client = client
         self._namespace = namespace
+        self._label_selector = label_selector
         self._decode = msgspec.json.Decoder(_Event).decode
         self._changed = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -52,7 +53,13 @@ class BindWatch:
 
     async def _run(self, version: str) -> None:
         while True:
-            async for line in self._client.watch(PODS, self._namespace, resource_version=version, timeout_seconds=300):
+            async for line in self._client.watch(
+                PODS,
+                self._namespace,
+                resource_version=version,
+                timeout_seconds=300,
+                label_selector=self._label_selector,
+            ):
                 event = self._decode(line)
                 version = event.object.metadata.resource_version or version
                 now = perf_counter()

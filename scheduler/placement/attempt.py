@@ -1,5 +1,6 @@
 """The outcome of one try to place the members of an item."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
@@ -13,12 +14,13 @@ Pending = Mapping[Shape, int]
 class Attempt:
     """The outcome of one try: what was placed, on which trial; `proven` when no other try can place enough."""
 
-    __slots__ = ("domain", "doubt", "placed", "proven", "total", "trial")
+    __slots__ = ("_counts", "domain", "doubt", "placed", "proven", "total", "trial")
 
     def __init__(self, trial: Trial, placed: list[Placed]) -> None:
         self.trial: Final = trial
         self.placed: Final = placed
         self.total: Final = sum(part.total for part in placed)
+        self._counts: Counter[Shape] | None = None
         self.proven = True
         self.doubt = "the pods differ in what they need."
         """Why another try might do better, when `proven` is false."""
@@ -26,4 +28,8 @@ class Attempt:
 
     def count(self, shape: Shape) -> int:
         """How many members of a shape got a place."""
-        return sum(part.total for part in self.placed if part.shape is shape)
+        if self._counts is None:
+            self._counts = Counter()
+            for part in self.placed:
+                self._counts[part.shape] += part.total
+        return self._counts[shape]

@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 
 from scheduler.filters import inter_pod_affinity as affinity
 from scheduler.filters import pod_topology_spread as spreading
+from scheduler.placement.luggage import Luggage
 from scheduler.placement.relations import HOSTNAME, Even, Relations, Stance
 from scheduler.scores.inter_pod_affinity import inter_pod_affinity
 from scheduler.scores.pod_topology_spread import crowding, pod_topology_spread
 from scheduler.state.changes import Slots
 from scheduler.state.shapes import Shape
-
-WEIGHT_POD_TOPOLOGY_SPREAD: Final = 2
-WEIGHT_INTER_POD_AFFINITY: Final = 2
 
 Mask = NDArray[np.bool_]
 Whole = NDArray[np.int64]
@@ -34,12 +32,16 @@ class Company:
     def __init__(self, relations: Relations, slots: Slots) -> None:
         self.slots: Final = slots
         self.relations: Final = relations
+        self.luggage: Final = Luggage(relations.packs, relations.nodes) if relations.packs is not None else None
+        """What the pods carry."""
         self._sums: list[Whole] = [place.sums for place in relations.places]
         self._codes: list[Slots | None] = [None] * len(relations.places)
         self._there: list[Whole | None] = [None] * len(relations.places)
 
     def settle(self, shape: Shape, slot: int, pods: int = 1) -> None:
         """Pods of this shape are on this node slot from now on."""
+        if self.luggage is not None:
+            self.luggage.settle(shape, slot)
         for at, amount in self.relations.effects[shape].items():
             place = self.relations.places[at]
             code = int(place.codes[slot])
@@ -54,14 +56,15 @@ class Company:
 
     def allowed(self, shape: Shape) -> Mask | None:
         """The nodes of `slots` that relations allow one more pod of this shape; None when they allow all."""
-        found: Mask | None = None
+        unfit = self._unfit(shape)
+        found = None if unfit is None else ~unfit
         for _, _, refused in self._refusals(self.relations.stances[shape]):
             found = ~refused if found is None else found & ~refused
         return found
 
     def closed(self, shape: Shape) -> Mask | None:
         """The nodes of `slots` that stay refused wherever members go; None when there are none."""
-        found: Mask | None = None
+        found = self._unfit(shape)
         for _, places, refused in self._refusals(self.relations.stances[shape]):
             if places.isdisjoint(self.relations.improvable):
                 found = refused if found is None else found | refused
@@ -70,6 +73,12 @@ class Company:
     def reasons(self, shape: Shape, considered: Mask) -> Iterator[tuple[str, int]]:
         """(reason, nodes) for the considered nodes of `slots` that relations refuse; the first reason of a node counts."""
         left = considered.copy()
+        for group in self.luggage.refusals(shape) if self.luggage is not None else ():
+            refusals = [(reason, left & refused[self.slots]) for reason, refused in group]
+            for reason, here in refusals:
+                if here.any():
+                    yield reason, int(here.sum())
+                left &= ~here
         for reason, _, refused in self._refusals(self.relations.stances[shape]):
             here = left & refused
             if here.any():
@@ -78,17 +87,30 @@ class Company:
 
     def merits(self, shape: Shape, feasible: Mask) -> Whole | None:
         """What relations add to the score of each node of `slots`; None when they make no difference."""
-        stance = self.relations.stances[shape]
+        stance, weights = self.relations.stances[shape], shape.scoring.weights
         total: Whole | None = None
         if stance.soft:
-            total = WEIGHT_POD_TOPOLOGY_SPREAD * self._evenness(stance, feasible)
+            total = weights.pod_topology_spread * self._evenness(stance, feasible)
         if stance.wish:
             raw = np.sum([self._at(place) for place in stance.wish], axis=0)
-            liked = WEIGHT_INTER_POD_AFFINITY * inter_pod_affinity(raw, feasible)
+            liked = weights.inter_pod_affinity * inter_pod_affinity(raw, feasible)
             total = liked if total is None else total + liked
+        stored = self.luggage.merits(shape) if self.luggage is not None else None
+        if stored is not None:
+            stored = weights.volume_binding * stored[self.slots]
+            total = stored if total is None else total + stored
         return total
 
     # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _unfit(self, shape: Shape) -> Mask | None:
+        """The nodes of `slots` where a pod of this shape cannot go with its volumes."""
+        found: Mask | None = None
+        for group in self.luggage.refusals(shape) if self.luggage is not None else ():
+            for _, refused in group:
+                here = refused[self.slots]
+                found = here if found is None else found | here
+        return found
 
     def _code(self, at: int) -> Slots:
         codes = self._codes[at]

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from api.requests import PODS
 from scheduler.placement.attempt import Attempt, Pending
 from scheduler.placement.ceiling import ceiling_by_node
+from scheduler.placement.domain_sums import DomainSums
 from scheduler.placement.mixed import best_attempt, by_base
 from scheduler.placement.seated import must_be_seated, patience_for
 from scheduler.placement.trial import Trial
 from scheduler.state.nodes import NodeTable
 
-NewTrial = Callable[[NDArray[np.bool_], str], Trial]
-"""A trial limited to these nodes, with the reason to give for all others."""
+NewTrial = Callable[[NDArray[np.bool_] | None, str], Trial]
+"""A trial limited to these nodes (None: all), with the reason to give for all others."""
 
 
 def domains_in_use(key: str, placed: Iterable[str], nodes: NodeTable) -> set[str]:
@@ -36,8 +37,10 @@ def most_in_domain(key: str, pinned: str | None, pending: Pending, nodes: NodeTa
     for shape, count in pending.items():
         room = np.bincount(column.codes, weights=ceiling_by_node(empty, shape), minlength=len(most))
         most += np.minimum(room, count).astype(np.int64)
-    keep = [code != 0 and pinned in {None, value} for code, value in enumerate(column.values)]
-    return np.where(keep, most, -1)
+    most[0] = -1
+    if pinned is not None:
+        most[[value != pinned for value in column.values]] = -1
+    return most
 
 
 def best_domain(
@@ -45,17 +48,15 @@ def best_domain(
 ) -> Attempt | None:
     """The best attempt over all domains; None when no node carries the label (with the pinned value)."""
     column = nodes.label_column(key)
-    everywhere = new_trial(np.ones(nodes.slots, dtype=np.bool_), "")
+    everywhere = new_trial(None, "")
     most = most_in_domain(key, pinned, pending, nodes, everywhere)
-    live = set(np.unique(column.codes[nodes.alive]).tolist())
-    fullness = _fullness(column.codes, len(most), pending, nodes)
-    codes = sorted(
-        (code for code in live if most[code] >= 0),
-        key=lambda code: (-most[code], -fullness[code], column.values[code] or ""),
-    )
+    domains = everywhere.domains(key)
+    codes = np.flatnonzero((most >= 0) & (domains.nodes_in > 0))
+    fullness = _fullness(domains, pending, nodes)
+    codes = codes[np.lexsort((domains.order[codes], -fullness[codes], -most[codes]))]
     best: Attempt | None = None
     patience = patience_for(pending)
-    for code in codes:
+    for code in codes.tolist():
         if best is not None and (most[code] < wanted or most[code] <= best.total):
             break
         allowed = column.codes == code
@@ -70,15 +71,14 @@ def best_domain(
     return best
 
 
-def _fullness(codes: NDArray[np.int32], count: int, pending: Pending, nodes: NodeTable) -> NDArray[np.float64]:
-    shares = np.zeros(count)
+def _fullness(domains: DomainSums, pending: Pending, nodes: NodeTable) -> NDArray[np.float64]:
+    shares = np.zeros(len(domains.nodes_in))
     wanted: Counter[str] = Counter()
     for shape, members in pending.items():
         wanted.update({name: members * amount for name, amount in shape.demand.amounts.items() if name != PODS})
     for name, amount in wanted.items():
         row = nodes.row_of.get(name)
         if row is not None:
-            total = np.bincount(codes, weights=nodes.allocatable[row], minlength=count)
-            free = np.bincount(codes, weights=nodes.free[row], minlength=count)
-            shares += (total - free + amount) / np.maximum(total, 1)
+            total = domains.offered[row]
+            shares += (total - domains.free[row] + amount) / np.maximum(total, 1)
     return shares

@@ -4,6 +4,7 @@ These views are what makes a cycle cheap: they are computed once for all nodes a
 """
 
 from collections import OrderedDict
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +12,13 @@ from numpy.typing import NDArray
 from scheduler.filters.mask import RuleMask
 from scheduler.filters.node_ports import ports_taken
 from scheduler.filters.resources_fit import slots_for_pods
+from scheduler.placement.domain_sums import DomainTable
+from scheduler.placement.leaders import Leaders
 from scheduler.placement.wishes import ImageWishes, RuleWishes
-from scheduler.scores.after import After
+from scheduler.scores.after import ROWS, After, Loads
 from scheduler.scores.total import total_score
-from scheduler.state.changes import Slots
-from scheduler.state.nodes import NodeTable
+from scheduler.state.changes import ChangeLog, Slots
+from scheduler.state.nodes import Amounts, NodeTable
 from scheduler.state.ports import PortTable
 from scheduler.state.rules import NodeRules
 from scheduler.state.shapes import Shape
@@ -23,27 +26,53 @@ from scheduler.state.shapes import Shape
 LEAST_FITS = 64
 FITS_BYTES = 64 * 1024 * 1024
 """Room for views of shapes; the least recently used go first."""
+FEW = 32
+"""Changed nodes that are looked at one by one."""
+MOST_ALIKE = 4096
+"""States of nodes whose figures are remembered per shape."""
+
+
+class Supply(Protocol):
+    """What is free on which node slot, and a log of the slots where that changed."""
+
+    @property
+    def free(self) -> Amounts:
+        """One row per resource and one column per node slot; not to be written to."""
+
+    @property
+    def room_changes(self) -> ChangeLog:
+        """The slots that changed."""
 
 
 class Fit:
     """`capacity` and `score` by node slot; `total` is the sum of the capacities."""
 
-    def __init__(self, shape: Shape, mask: RuleMask, wishes: RuleWishes, nodes: NodeTable, ports: PortTable) -> None:
+    def __init__(
+        self, shape: Shape, mask: RuleMask, wishes: RuleWishes, nodes: NodeTable, supply: Supply, ports: PortTable
+    ) -> None:
         self.shape = shape
         self.mask = mask
         self.wishes = wishes
         self.capacity: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self.score: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self.total = 0
+        self._leaders = Leaders()
         self._nodes = nodes
+        self._supply = supply
         self._ports = ports
+        self._load = Loads.of(shape.demand, 1, shape.scoring, nodes.row_of)
+        self._alike: dict[tuple[int, ...], tuple[int, int]] = {}
         self._room_position = 0
         self._rule_position = 0
+
+    def best(self, count: int) -> list[int]:
+        """The slots of the nodes that are best for a first pod, best first; fewer when fewer have room."""
+        return self._leaders.best(count, self.capacity, self.score)
 
     def catch_up(self) -> None:
         """Looks again at the nodes that changed since the last call."""
         nodes = self._nodes
-        room, rules = nodes.room_changes, nodes.rule_changes
+        room, rules = self._supply.room_changes, nodes.rule_changes
         if (self._room_position, self._rule_position) == (room.end, rules.end) and len(self.capacity) == nodes.slots:
             return
         self.mask.catch_up()
@@ -51,22 +80,56 @@ class Fit:
         by_rules = rules.since(self._rule_position, limit=nodes.slots // 4)
         self._room_position, self._rule_position = room.end, rules.end
         if by_room is None or by_rules is None or len(self.capacity) != nodes.slots:
-            used = np.arange(nodes.reach)
-            self.capacity = np.zeros(nodes.slots, dtype=np.int64)
-            self.score = np.zeros(nodes.slots, dtype=np.int64)
-            self.capacity[: nodes.reach] = self._capacity(used, slice(nodes.reach))
-            self.score[: nodes.reach] = self._score(slice(nodes.reach))
-            self.total = int(self.capacity.sum())
+            self._look_at_all()
             return
         slots = np.union1d(by_room, by_rules) if len(by_rules) else by_room
+        if len(slots) <= FEW:
+            self._look_at_few(slots)
+        else:
+            self._look_at_many(slots)
+
+    def _look_at_all(self) -> None:
+        nodes = self._nodes
+        self.capacity = np.zeros(nodes.slots, dtype=np.int64)
+        self.score = np.zeros(nodes.slots, dtype=np.int64)
+        used = np.arange(nodes.reach)
+        self.capacity[: nodes.reach] = self._capacity(used, slice(nodes.reach))
+        self.score[: nodes.reach] = self._score(slice(nodes.reach))
+        self.total = int(self.capacity.sum())
+        self._leaders.forget()
+
+    def _look_at_many(self, slots: Slots) -> None:
         before = int(self.capacity[slots].sum())
         self.capacity[slots] = self._capacity(slots, slots)
         self.score[slots] = self._score(slots)
         self.total += int(self.capacity[slots].sum()) - before
+        self._leaders.forget()
+
+    def _look_at_few(self, slots: Slots) -> None:
+        for slot, (capacity, score) in zip(slots.tolist(), self._figures(slots), strict=True):
+            self.total += capacity - int(self.capacity[slot])
+            self.capacity[slot], self.score[slot] = capacity, score
+            self._leaders.update(slot, capacity, score)
+
+    def _figures(self, slots: Slots) -> list[tuple[int, int]]:
+        """Capacity and score; nodes of the same amounts have the same ones, and most of a stream of gangs meet such nodes."""
+        if self.shape.demand.ports or self._load.others:
+            return list(zip(self._capacity(slots, slots).tolist(), self._score(slots).tolist(), strict=True))
+        nodes, alike = self._nodes, self._alike
+        rows = (*self._supply.free[:, slots].tolist(), *nodes.allocatable[: len(ROWS), slots].tolist())
+        states = list(zip(*rows, *nodes.scored[:, slots].tolist(), strict=True))
+        if not alike.keys() >= set(states):
+            if len(alike) >= MOST_ALIKE:
+                alike.clear()
+            room = slots_for_pods(self._supply.free, nodes.resolve(self.shape.demand), slots)
+            alike.update(zip(states, zip(room.tolist(), self._score(slots).tolist(), strict=True), strict=True))
+        codes = self.mask.codes[slots].tolist()
+        found = [alike[state] for state in states]
+        return [figures if code == 0 else (0, figures[1]) for figures, code in zip(found, codes, strict=True)]
 
     def _capacity(self, slots: Slots, where: Slots | slice) -> NDArray[np.int64]:
         demand = self._nodes.resolve(self.shape.demand)
-        capacity = slots_for_pods(self._nodes.free, demand, where)
+        capacity = slots_for_pods(self._supply.free, demand, where)
         capacity *= self.mask.codes[where] == 0
         ports = self.shape.demand.ports
         if ports:
@@ -76,19 +139,21 @@ class Fit:
 
     def _score(self, slots: Slots | slice) -> NDArray[np.int64]:
         nodes = self._nodes
-        after = After(nodes.allocatable, nodes.free, nodes.scored, self.shape.demand, slots, 1)
-        return total_score(after)[:, 0]
+        return total_score(After(nodes.allocatable, self._supply.free, nodes.scored, self._load, slots))[:, 0]
 
 
 class FitCache:
     """The fits of the shapes in use."""
 
-    def __init__(self, nodes: NodeTable, ports: PortTable) -> None:
+    def __init__(self, nodes: NodeTable, ports: PortTable, supply: Supply | None = None) -> None:
+        """`supply` is what is free for those who ask, if it is not all that is free."""
         self._nodes = nodes
+        self.supply: Supply = nodes if supply is None else supply
         self._ports = ports
         self._fits: OrderedDict[Shape, Fit] = OrderedDict()
         self._rules: OrderedDict[NodeRules, tuple[RuleMask, RuleWishes]] = OrderedDict()
         self._images = ImageWishes(nodes)
+        self.domains = DomainTable(nodes)
 
     def of(self, shape: Shape) -> Fit:
         """The current fit of a shape, shared by all shapes of its base."""
@@ -96,7 +161,7 @@ class FitCache:
         fit = self._fits.get(base)
         if fit is None:
             mask, wishes = self._compiled(base.rules)
-            fit = self._fits[base] = Fit(base, mask, wishes, self._nodes, self._ports)
+            fit = self._fits[base] = Fit(base, mask, wishes, self._nodes, self.supply, self._ports)
             while len(self._fits) > self._limit():
                 self._fits.popitem(last=False)
         else:
@@ -106,10 +171,22 @@ class FitCache:
 
     def wishes(self, shape: Shape, capacity: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """What a shape's wishes add to the score of each node, when it has room on some; None when they change nothing."""
-        rules, images = self._compiled(shape.rules)[1].score(capacity), self._images.score(shape.images)
-        if rules is None or images is None:
-            return images if rules is None else rules
-        return rules + images
+        weights = shape.scoring.weights
+        rules, images = self._compiled(shape.rules)[1].score(capacity, weights), self._images.score(shape.images)
+        if images is None or not weights.image_locality:
+            return rules
+        images = weights.image_locality * images
+        return images if rules is None else rules + images
+
+    def mask(self, rules: NodeRules) -> RuleMask:
+        """The nodes that accept pods with these rules, as far as nodes alone decide."""
+        mask = self._compiled(rules)[0]
+        mask.catch_up()
+        return mask
+
+    def has_preferences(self, rules: NodeRules) -> bool:
+        """Whether rules and nodes make some nodes better than others, images apart."""
+        return self._compiled(rules)[1].matter
 
     def _compiled(self, rules: NodeRules) -> tuple[RuleMask, RuleWishes]:
         found = self._rules.get(rules)

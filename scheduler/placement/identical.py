@@ -42,6 +42,19 @@ def spread(count: int, capacity: Counts, score: NDArray[np.int64], score_table: 
         return nodes, capacity[nodes]
     if len(nodes) > count:
         nodes = nodes[_best(score[nodes], count)]
+    return spread_over(nodes, count, capacity, score[nodes], score_table)
+
+
+def spread_over(
+    nodes: Slots, count: int, capacity: Counts, heads: NDArray[np.int64], score_table: ScoreTable
+) -> tuple[Slots, Counts]:
+    """The same, when the nodes with room are known, all of them or the best `count`; ascending, at least one.
+
+    `heads` says how good each of these is for its first pod.
+    """
+    if len(nodes) == count and heads.min() == heads.max():
+        # No second pod on a node can be better than the first on another one.
+        return nodes, np.ones(count, dtype=np.int64)
     room = np.minimum(capacity[nodes], count)
     depth = min(count, max(2, 2 * count // len(nodes)))
     looked_at = np.full(len(nodes), depth)

@@ -4,21 +4,25 @@ One shape is exact. Several are a bin packing problem, and no order is right for
 members over, the next order is tried, and a refusal says whether a placement may exist that was not found.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from scheduler.placement.assorted import Assortment, are_assorted, one_by_one
 from scheduler.placement.attempt import Attempt, Pending
 from scheduler.placement.ceiling import ceiling
 from scheduler.placement.seated import Patience, must_be_seated, patience_for, seated_attempt
-from scheduler.placement.trial import Trial
+from scheduler.placement.trial import Placed, Trial
 from scheduler.state.nodes import NodeTable
 from scheduler.state.shapes import Shape
 
 
 def most(pending: Pending, trial: Trial) -> int:
     """No placement puts more members than this on nodes: each shape as if it were alone."""
+    if are_assorted(trial, pending):
+        room, _ = Assortment(trial, list(pending)).room()
+        return sum(map(min, pending.values(), room))
     return sum(ceiling(trial, shape, count) for shape, count in by_base(pending).items())
 
 
@@ -43,12 +47,12 @@ def best_attempt(
         return seated_attempt(pending, wanted, new_trial, patience or patience_for(pending))
     if len(pending) == 1 or (trial.company is None and len(by_base(pending)) == 1):
         return Attempt(trial, [trial.place(shape, count) for shape, count in pending.items()])
-    prospects = _prospects(pending, nodes, trial)
-    limit = sum(min(count, prospects[shape].room) for shape, count in pending.items())
+    placement = _assorted(pending, nodes, trial) if are_assorted(trial, pending) else _by_shape(pending, nodes, trial)
+    limit = sum(min(count, placement.prospects[shape].room) for shape, count in pending.items())
     best: Attempt | None = None
-    for order, pack in _ways(prospects):
+    for order, pack in _ways(placement.prospects):
         trial = new_trial()
-        attempt = Attempt(trial, [trial.place(shape, pending[shape], pack=pack) for shape in order])
+        attempt = Attempt(trial, placement.place(trial, order, pack))
         if best is None or attempt.total > best.total:
             best = attempt
         if best.total == limit or limit < wanted:
@@ -67,31 +71,63 @@ class _Prospect(NamedTuple):
     share: float
 
 
-def _prospects(pending: Pending, nodes: NodeTable, empty: Trial) -> dict[Shape, _Prospect]:
-    found: dict[Shape, _Prospect] = {}
-    for shape in pending:
+class _Placement(NamedTuple):
+    """How members are placed in a given order, and how hard each shape is."""
+
+    prospects: Mapping[Shape, _Prospect]
+    place: Callable[[Trial, list[Shape], bool], list[Placed]]
+
+
+def _by_shape(pending: Pending, nodes: NodeTable, empty: Trial) -> _Placement:
+    """Shape after shape, each in closed form."""
+    prospects: dict[Shape, _Prospect] = {}
+    shares = _largest_shares(list(pending), nodes)
+    for shape, share in zip(pending, shares, strict=True):
         capacity = empty.capacity(shape)
-        found[shape] = _Prospect(int(capacity.sum()), int(np.count_nonzero(capacity)), _largest_share(shape, nodes))
-    return found
+        prospects[shape] = _Prospect(int(capacity.sum()), int(np.count_nonzero(capacity)), share)
+
+    def place(trial: Trial, order: list[Shape], pack: bool) -> list[Placed]:
+        return [trial.place(shape, pending[shape], pack=pack) for shape in order]
+
+    return _Placement(prospects, place)
+
+
+def _assorted(pending: Pending, nodes: NodeTable, empty: Trial) -> _Placement:
+    """Pod after pod, many at a time."""
+    shapes = list(pending)
+    among = Assortment(empty, shapes)
+    prospects = dict(zip(shapes, map(_Prospect, *among.room(), _largest_shares(shapes, nodes)), strict=True))
+    index_of = {shape: index for index, shape in enumerate(shapes)}
+
+    def place(trial: Trial, order: list[Shape], pack: bool) -> list[Placed]:
+        pods = [shape for shape in order for _ in range(pending[shape])]
+        placed = one_by_one(pods, among.place([index_of[shape] for shape in pods], pack=pack))
+        trial.adopt(placed)
+        return placed
+
+    return _Placement(prospects, place)
 
 
 def _ways(prospects: Mapping[Shape, _Prospect]) -> Iterator[tuple[list[Shape], bool]]:
-    orders = [
-        sorted(prospects, key=lambda shape: (prospects[shape].room, -prospects[shape].share)),
-        sorted(prospects, key=lambda shape: (-prospects[shape].share, prospects[shape].room)),
-        sorted(prospects, key=lambda shape: (prospects[shape].hosts, -prospects[shape].share)),
-        sorted(prospects, key=lambda shape: (-prospects[shape].room, prospects[shape].share)),
-    ]
-    seen: list[list[Shape]] = []
+    keys: tuple[Callable[[Shape], tuple[float, float]], ...] = (
+        lambda shape: (prospects[shape].room, -prospects[shape].share),
+        lambda shape: (-prospects[shape].share, prospects[shape].room),
+        lambda shape: (prospects[shape].hosts, -prospects[shape].share),
+        lambda shape: (-prospects[shape].room, prospects[shape].share),
+    )
+    orders: list[list[Shape]] = []
+    for key in keys:
+        order = sorted(prospects, key=key)
+        if order not in orders:
+            orders.append(order)
+            yield order, False
     for order in orders:
-        if order not in seen:
-            seen.append(order)
-    for pack in (False, True):
-        for order in seen:
-            yield order, pack
+        yield order, True
 
 
-def _largest_share(shape: Shape, nodes: NodeTable) -> float:
-    resolved = nodes.resolve(shape.demand)
-    totals = nodes.allocatable[resolved.rows].sum(axis=1)
-    return float((resolved.amounts / totals.clip(min=1)).max(initial=0.0))
+def _largest_shares(shapes: Sequence[Shape], nodes: NodeTable) -> list[float]:
+    """Of each shape: the largest share of all there is that one pod asks for, over the resources."""
+    totals = nodes.allocatable.sum(axis=1).clip(min=1)
+    columns = np.array([nodes.resolve(shape.demand).column for shape in shapes])
+    shares: list[float] = (columns / totals).max(axis=1).tolist()
+    return shares

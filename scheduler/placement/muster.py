@@ -4,9 +4,10 @@ Most items have no such rules, and nothing that runs has one about them: then th
 know. Otherwise pods of one shape whose labels look different to some rule become shapes of their own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Final
 
+from scheduler.placement.packing import Pack, Packs, pack_of
 from scheduler.placement.relations import Party, Relations
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members
@@ -32,10 +33,21 @@ class Muster:
         return {shape: len(uids) for shape, uids in self.parts.items()}
 
 
+class _Alike:
+    """Pods that nothing tells apart; `uids` in the order of their names."""
+
+    __slots__ = ("labels", "pack", "uids")
+
+    def __init__(self, labels: tuple[str, ...], pack: Pack | None) -> None:
+        self.labels: Final = labels
+        self.pack: Final = pack
+        self.uids: Final[list[str]] = []
+
+
 def minds_others(state: ClusterState, members: Members) -> bool:
-    """Whether rules about other pods can matter to the item; cheap, and true a little too often."""
+    """Whether rules about other pods, or volumes, can matter to the item; cheap, and true a little too often."""
     return state.neighbours.is_held(members.key.namespace) or any(
-        shape.rules.looks_at_pods for shape in members.pending
+        shape.rules.looks_at_pods or shape.rules.mounts for shape in members.pending
     )
 
 
@@ -47,22 +59,34 @@ def muster(state: ClusterState, members: Members) -> Muster:
         state.neighbours.learn(_keys(shape.rules))
     parts: dict[Shape, list[str]] = {}
     parties: dict[Shape, Party] = {}
+    carried: dict[Shape, tuple[Pack, int]] = {}
     for shape, waiting in members.pending.items():
-        looks: dict[tuple[str, ...], list[str]] = {}
+        looks: dict[Hashable, _Alike] = {}
         for uid in waiting.uids:
             pod = state.pod(uid)
-            looks.setdefault(state.neighbours.visible(pod) if pod else (), []).append(uid)
-        for labels, uids in looks.items():
+            labels = state.neighbours.visible(pod) if pod else ()
+            pack = pack_of(state.storage, pod) if pod and pod.volumes is not None else None
+            key = (labels, pack.key) if pack is not None else labels
+            alike = looks.get(key)
+            if alike is None:
+                alike = looks[key] = _Alike(labels, pack)
+            alike.uids.append(uid)
+        for alike in looks.values():
             part = shape if len(looks) == 1 else shape.variant()
-            parts[part] = uids
-            parties[part] = Party(members.key.namespace, pairs(labels))
+            parts[part] = alike.uids
+            parties[part] = Party(members.key.namespace, pairs(alike.labels))
+            if alike.pack is not None:
+                carried[part] = (alike.pack, len(alike.uids))
+    packs = Packs(state.storage, carried) if carried else None
     defaults = _defaults(state, parts)
-    is_minded = any(shape.rules.looks_at_pods for shape in parts) or any(
-        state.neighbours.holds_on(*party) for party in _distinct(parties)
+    is_minded = (
+        packs is not None
+        or any(shape.rules.looks_at_pods for shape in parts)
+        or any(state.neighbours.holds_on(*party) for party in _distinct(parties))
     )
     if not is_minded and not defaults:
         return Muster({shape: waiting.uids for shape, waiting in members.pending.items()})
-    return Muster(parts, Relations(state.nodes, state.neighbours, parties, defaults))
+    return Muster(parts, Relations(state.nodes, state.neighbours, parties, defaults, packs))
 
 
 def _by_shape(state: ClusterState, members: Members) -> Muster:

@@ -5,6 +5,7 @@ put there. A placed pod changes some of these numbers (`effects`); where no memb
 the rules are as good as fixed masks and scores, and equal pods stay in closed form.
 """
 
+import copy
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
@@ -13,11 +14,13 @@ from numpy.typing import NDArray
 
 from scheduler.filters.node_affinity import node_affinity
 from scheduler.filters.taint_toleration import taint_toleration
+from scheduler.placement.packing import Packs
 from scheduler.scores.inter_pod_affinity import WEIGHT_OF_NEED
 from scheduler.state.bonds import Bonds, Tie
 from scheduler.state.columns import Codes
 from scheduler.state.neighbours import Hold, Neighbours
 from scheduler.state.nodes import NodeTable
+from scheduler.state.records import PodRecord
 from scheduler.state.rules import NodeRules
 from scheduler.state.selectors import Labels, Query
 from scheduler.state.shapes import Shape
@@ -55,6 +58,16 @@ class Even(NamedTuple):
     counts_itself: bool
 
 
+class Source(NamedTuple):
+    """Where the number of a place comes from; neither for places that only attract."""
+
+    query: Query | None = None
+    """It counts the pods that this speaks of."""
+    party: Party | None = None
+    """It counts the terms of others that keep this party off, for the node label `key`."""
+    key: str = ""
+
+
 class Stance:
     """All that limits and attracts the pods of one shape; numbers are indices of places."""
 
@@ -87,10 +100,19 @@ class Stance:
         """The nodes that soft constraints score."""
 
     @property
+    def strict(self) -> set[int]:
+        """The places that can refuse a node."""
+        return {*self.near, *self.keeps_off, *self.repelled, *(constraint.place for constraint in self.even)}
+
+    @property
     def looked_at(self) -> set[int]:
         """The places that decide."""
         spreads = (constraint.place for constraint in (*self.even, *self.soft))
         return {*self.near, *self.keeps_off, *self.repelled, *self.wish, *spreads}
+
+
+_NO_SOURCE: Final = Source()
+_NOBODY: Final = Party("", {})
 
 
 class Relations:
@@ -102,13 +124,19 @@ class Relations:
         neighbours: Neighbours,
         parties: Mapping[Shape, Party],
         defaults: Mapping[Shape, tuple[Spread, ...]] | None = None,
+        packs: Packs | None = None,
     ) -> None:
         """`defaults` are soft constraints of shapes that state none; they count pods that run, not the members."""
+        self.packs: Final = packs
+        """What the members carry; None when nobody has volumes that matter."""
+        self.nodes: Final = nodes
         self._nodes: Final = nodes
         self._defaults: Final = defaults or {}
         self._neighbours: Final = neighbours
         self._parties: Final = parties
-        self.places: Final[list[Place]] = []
+        self.places: list[Place] = []
+        self.sources: Final[list[Source]] = []
+        """Of each place."""
         self.stances: Final[dict[Shape, Stance]] = {}
         self.effects: Final[dict[Shape, dict[int, int]]] = {shape: {} for shape in parties}
         """What one pod of a shape adds to which place."""
@@ -121,8 +149,50 @@ class Relations:
     @property
     def are_fixed(self) -> bool:
         """True when where one member goes matters to none of the members."""
+        if self.packs is not None and not self.packs.are_fixed:
+            return False
         looked_at = {place for stance in self.stances.values() for place in stance.looked_at}
         return not any(looked_at & effects.keys() for effects in self.effects.values())
+
+    @property
+    def strict(self) -> set[int]:
+        """The places that can refuse a node to somebody."""
+        return {place for stance in self.stances.values() for place in stance.strict}
+
+    @property
+    def is_strict(self) -> bool:
+        """True when rules about other pods, or volumes, can refuse a node to somebody."""
+        return self.packs is not None or bool(self.strict)
+
+    def counted_on(self, at: int) -> NDArray[np.bool_]:
+        """The node slots with pods that a strict place counts."""
+        source = self.sources[at]
+        if source.query is not None:
+            return np.asarray(self._neighbours.counts(source.query) != 0, dtype=np.bool_)
+        found = np.zeros(self._nodes.slots, dtype=np.bool_)
+        if source.party is not None:
+            for hold in self._neighbours.holds_on(*source.party):
+                if hold.tie.kind == "repels" and hold.tie.key == source.key:
+                    found[list(hold.where)] = True
+        return found
+
+    def added_by(self, pod: PodRecord, at: int) -> int:
+        """What a running pod adds to a strict place, wherever it runs."""
+        source = self.sources[at]
+        if source.query is not None:
+            is_skipped = source.query.skips_leaving and pod.terminating
+            return int(not is_skipped and self._neighbours.meets(source.query, pod.namespace, pod.labels))
+        ties = pod.bonds.repels if pod.bonds is not None and source.party is not None else ()
+        return sum(tie.key == source.key and self._speaks_of(tie.query, source.party or _NOBODY) for tie in ties)
+
+    def less(self, taken: Mapping[int, NDArray[np.int64]]) -> "Relations":
+        """The same for a cluster in which some places count so much less, by value."""
+        made = copy.copy(self)
+        made.places = [
+            Place(place.codes, place.sums - taken[at], place.eligible) if at in taken else place
+            for at, place in enumerate(self.places)
+        ]
+        return made
 
     @property
     def improvable(self) -> set[int]:
@@ -169,7 +239,8 @@ class Relations:
                 by_key.setdefault(hold.tie.key, []).append((hold, 1))
         coming = self._effects_of_ties(party, _as_repelling)
         for key in {**by_key, **coming}:
-            stance.repelled.append(self._held_place(key, by_key.get(key, ()), coming.get(key, {})))
+            source = Source(party=party, key=key)
+            stance.repelled.append(self._held_place(key, by_key.get(key, ()), coming.get(key, {}), source))
 
     def _wishes(self, stance: Stance, bonds: Bonds | None, party: Party, holds: Iterable[Hold]) -> None:
         by_key: dict[str, list[tuple[Hold, int]]] = {}
@@ -210,11 +281,13 @@ class Relations:
         if at is None:
             column = self._nodes.label_column(key)
             sums = self._by_value(column.codes, len(column.values), query)
-            at = self._counted[query, key] = self._add(Place(column.codes, sums))
+            at = self._counted[query, key] = self._add(Place(column.codes, sums), Source(query))
             self._note_effects(at, query)
         return at
 
-    def _held_place(self, key: str, holds: Iterable[tuple[Hold, int]], effects: Mapping[Shape, int]) -> int:
+    def _held_place(
+        self, key: str, holds: Iterable[tuple[Hold, int]], effects: Mapping[Shape, int], source: Source = _NO_SOURCE
+    ) -> int:
         column = self._nodes.label_column(key)
         codes, sums = column.codes, np.zeros(len(column.values), dtype=np.int64)
         for hold, weight in holds:
@@ -222,7 +295,7 @@ class Relations:
             pods = np.fromiter(hold.where.values(), dtype=np.int64, count=len(hold.where))
             np.add.at(sums, codes[slots], weight * pods)
         sums[0] = 0
-        at = self._add(Place(codes, sums))
+        at = self._add(Place(codes, sums), source)
         for shape, amount in effects.items():
             if amount:
                 self.effects[shape][at] = amount
@@ -243,8 +316,9 @@ class Relations:
             if self._speaks_of(query, party):
                 self.effects[shape][at] = 1
 
-    def _add(self, place: Place) -> int:
+    def _add(self, place: Place, source: Source = _NO_SOURCE) -> int:
         self.places.append(place)
+        self.sources.append(source)
         return len(self.places) - 1
 
     def _speaks_of(self, query: Query, party: Party) -> bool:
@@ -289,7 +363,7 @@ class Relations:
             column = self._nodes.label_column(spread.key)
             codes = column.codes
             sums = self._by_value(codes, len(column.values), spread.query, eligible)
-            at = self._add(Place(codes, sums, eligible))
+            at = self._add(Place(codes, sums, eligible), Source(spread.query))
             values = np.flatnonzero(np.bincount(codes[eligible], minlength=1))
             found = self._spread[spread, rules] = (at, values)
         return found

@@ -3,6 +3,8 @@
 `Room` is the altered snapshot, made once; any number of trials start from it.
 """
 
+from collections import Counter
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -70,6 +72,9 @@ def new_trial(
     relations: Relations | None = None,
 ) -> Trial:
     """A trial for this item: without the room that is held for others."""
+    if not any(kept.of(members.key) for kept in (state.claims, state.reservations, state.remainders)):
+        fits = state.withheld.fits_for(members.priority) if is_room_held(state, members) else state.fits
+        return Trial(state.nodes, state.ports, fits, allowed, outside, relations)
     room = room_for(state, members)
     if room is None:
         return Trial(state.nodes, state.ports, state.fits, allowed, outside, relations)
@@ -78,20 +83,30 @@ def new_trial(
 
 def nominated_slots(state: ClusterState, members: Members) -> NDArray[np.bool_] | None:
     """The nodes on which room is held for this item, None when it has none."""
-    claim = state.claims.of(members.key)
-    if claim is None or not claim.places:
+    claim, kept = state.claims.of(members.key), state.remainders.of(members.key)
+    nodes = {node for node, _ in claim.places.values()} if claim is not None else set()
+    nodes.update(kept.held if kept is not None else ())
+    if not nodes:
         return None
     allowed = np.zeros(state.nodes.slots, dtype=np.bool_)
-    slots = (state.nodes.slot_of.get(node) for node, _ in claim.places.values())
+    slots = (state.nodes.slot_of.get(node) for node in nodes)
     allowed[[slot for slot in slots if slot is not None]] = True
     return allowed
 
 
+def is_room_held(state: ClusterState, members: Members) -> bool:
+    """Whether room is held against this item."""
+    key, priority = members.key, members.priority
+    return state.claims.are_against(key, priority) or any(state.reservations.against(key, priority))
+
+
 def room_for(state: ClusterState, members: Members) -> Room | None:
     """What others leave to this item; None when nothing is held against it."""
-    if not len(state.claims):
+    if not (len(state.claims) or len(state.reservations) or len(state.remainders)):
         return None
-    held = state.claims.against(members.key, members.priority)
+    held = dict(state.claims.against(members.key, members.priority))
+    for node, kept in state.reservations.against(members.key, members.priority):
+        held[node] = held.get(node, Counter()) + kept
     if not held:
         return None
     room = Room(state.nodes, state.ports)

@@ -4,7 +4,8 @@ Nothing is copied until a second shape, or an explanation, must see where earlie
 some are computed anew.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -14,16 +15,21 @@ from scheduler.filters.node_ports import REASON as PORTS_REASON
 from scheduler.filters.node_ports import ports_taken
 from scheduler.filters.resources_fit import shortages, slots_for_pods
 from scheduler.placement.company import Company
+from scheduler.placement.domain_sums import DomainSums
 from scheduler.placement.fits import FitCache
-from scheduler.placement.identical import Counts, spread
+from scheduler.placement.identical import Counts, spread, spread_over
 from scheduler.placement.relations import Relations
-from scheduler.scores.after import After
+from scheduler.scores.after import After, Loads
 from scheduler.scores.total import total_score
-from scheduler.state.changes import Slots
-from scheduler.state.demand import HostPort, ports_conflict
-from scheduler.state.nodes import NodeTable
+from scheduler.state.changes import NO_SLOTS, Slots
+from scheduler.state.demand import Demand, HostPort, ports_conflict
+from scheduler.state.nodes import Amounts, NodeTable, Resolved
 from scheduler.state.ports import PortTable
 from scheduler.state.shapes import Shape
+from scheduler.state.volume_records import ClaimKey
+
+MOST_BY_LEADERS: Final = 64
+"""Larger gangs look at all nodes at once."""
 
 
 class Placed:
@@ -31,11 +37,11 @@ class Placed:
 
     __slots__ = ("counts", "shape", "slots", "total")
 
-    def __init__(self, shape: Shape, slots: Slots, counts: Counts) -> None:
+    def __init__(self, shape: Shape, slots: Slots, counts: Counts, total: int | None = None) -> None:
         self.shape = shape
         self.slots = slots
         self.counts = counts
-        self.total = int(counts.sum())
+        self.total = int(counts.sum()) if total is None else total
 
 
 class Trial:
@@ -55,10 +61,10 @@ class Trial:
         self._fits = fits
         self._allowed = allowed
         self._outside = outside
-        self._free = nodes.free
+        self._free = fits.supply.free
         self._scored = nodes.scored
         self._unapplied: list[Placed] = []
-        self._touched: Slots = np.empty(0, dtype=np.intp)
+        self._touched: Slots = NO_SLOTS
         self._own_ports: dict[int, list[HostPort]] = {}
         self.company: Final = Company(relations, self._slots()) if relations else None
         """Set when rules about other pods matter to the members."""
@@ -92,6 +98,11 @@ class Trial:
 
     def place(self, shape: Shape, count: int, *, pack: bool = False) -> Placed:
         """Puts up to `count` pods of this shape on nodes: spread as the scores say, or packed to leave whole nodes free."""
+        if not pack and count <= MOST_BY_LEADERS and self._is_untouched:
+            placed = self._by_leaders(shape, count)
+            if placed is not None:
+                self._unapplied.append(placed)
+                return placed
         capacity = self.capacity(shape)
         score = self.score(shape)
         merits = self._merits(shape, capacity)
@@ -108,10 +119,29 @@ class Trial:
             self._unapplied.append(placed)
         return placed
 
+    @property
+    def _is_untouched(self) -> bool:
+        """Whether every node can be used and is as the state has it."""
+        return self._allowed is None and self.company is None and not (self._unapplied or len(self._touched))
+
+    def _by_leaders(self, shape: Shape, count: int) -> Placed | None:
+        """The same placement without looking at all nodes; None when it takes more than a look at the best ones."""
+        fit = self._fits.of(shape)
+        best = fit.best(count)
+        if len(best) < count or self.wishes(shape, fit.capacity) is not None:
+            return None
+        nodes = np.array(sorted(best), dtype=np.intp)
+        table = partial(self.scores_on, shape)
+        return Placed(shape, *spread_over(nodes, count, fit.capacity, fit.score[nodes], table))
+
     def reasons(self, shape: Shape) -> Mapping[str, int]:
         """Why no further pod of this shape fits: number of nodes by reason."""
         self._apply()
-        mask = self._fits.of(shape).mask
+        if self.company is not None and self.company.luggage is not None:
+            refusal = self.company.luggage.refusal(shape)
+            if refusal:
+                return {refusal: 0}
+        mask = self._fits.mask(shape.rules)
         found: dict[str, int] = {}
         fine = np.flatnonzero(mask.codes == 0)
         counts = np.bincount(mask.codes[mask.codes > 0], minlength=1).tolist()
@@ -132,6 +162,54 @@ class Trial:
             for reason, count in self.company.reasons(shape, with_room):
                 found[reason] = found.get(reason, 0) + count
         return found
+
+    def matched_volumes(self) -> Mapping[ClaimKey, str]:
+        """The existing volumes that claims of placed pods get."""
+        luggage = self.company.luggage if self.company is not None else None
+        if luggage is None:
+            return {}
+        self._apply()
+        return luggage.matched
+
+    # --- for those who look at all nodes themselves ------------------------------------------------------------------
+
+    @property
+    def free(self) -> Amounts:
+        """What is free; not to be written to."""
+        self._apply()
+        return self._free
+
+    @property
+    def scored(self) -> Amounts:
+        """CPU and memory taken as scoring sees it; not to be written to."""
+        self._apply()
+        return self._scored
+
+    @property
+    def allocatable(self) -> Amounts:
+        """What nodes have; not to be written to."""
+        return self._nodes.allocatable
+
+    def resolve(self, demand: Demand) -> Resolved:
+        """A demand in rows of these tables."""
+        return self._nodes.resolve(demand)
+
+    def domains(self, key: str) -> DomainSums:
+        """What the nodes of each value of a label have, and have free in the state."""
+        return self._fits.domains.of(key)
+
+    def open_to(self, shape: Shape) -> NDArray[np.bool_]:
+        """The nodes that accept pods of this shape, amounts and other pods apart."""
+        is_open: NDArray[np.bool_] = self._fits.mask(shape.rules).codes == 0
+        return is_open if self._allowed is None else is_open & self._allowed
+
+    def has_preferences(self, shape: Shape) -> bool:
+        """Whether its rules make some nodes better than others, images apart."""
+        return self._fits.has_preferences(shape.rules)
+
+    def adopt(self, placed: Iterable[Placed]) -> None:
+        """Takes over what somebody else placed."""
+        self._unapplied += [part for part in placed if part.total]
 
     # --- pod by pod --------------------------------------------------------------------------------------------------
 
@@ -182,7 +260,8 @@ class Trial:
 
     def scores_on(self, shape: Shape, slots: Slots, depth: int) -> NDArray[np.int64]:
         """The same as `score` for some nodes, for the 1st..depth-th pod on each of them."""
-        return total_score(After(self._nodes.allocatable, self._free, self._scored, shape.demand, slots, depth))
+        loads = Loads.of(shape.demand, depth, shape.scoring, self._nodes.row_of)
+        return total_score(After(self._nodes.allocatable, self._free, self._scored, loads, slots))
 
     def _table(self, shape: Shape, slots: Slots, depth: int, merits: NDArray[np.int64] | None) -> NDArray[np.int64]:
         table = self.scores_on(shape, slots, depth)
@@ -210,7 +289,7 @@ class Trial:
         return np.flatnonzero(alive)
 
     def _own_arrays(self) -> None:
-        if self._free is self._nodes.free:
+        if self._scored is self._nodes.scored:
             self._free, self._scored = self._free.copy(), self._scored.copy()
 
     def _apply(self) -> None:
@@ -220,15 +299,15 @@ class Trial:
         for placed in self._unapplied:
             demand = placed.shape.demand
             resolved = self._nodes.resolve(demand)
-            self._free[np.ix_(resolved.rows, placed.slots)] -= np.outer(resolved.amounts, placed.counts)
-            self._scored[:, placed.slots] += np.outer(demand.scored, placed.counts)
+            self._free[:, placed.slots] -= resolved.column[:, None] * placed.counts
+            self._scored[:, placed.slots] += resolved.scored[:, None] * placed.counts
             if demand.ports:
                 for slot in placed.slots.tolist():
                     self._own_ports.setdefault(slot, []).extend(demand.ports)
             if self.company is not None:
                 for slot, pods in zip(placed.slots.tolist(), placed.counts.tolist(), strict=True):
                     self.company.settle(placed.shape, slot, pods)
-            self._touched = np.union1d(self._touched, placed.slots)
+        self.touch(np.concatenate([placed.slots for placed in self._unapplied]))
         self._unapplied.clear()
 
 

@@ -1,6 +1,6 @@
 """The scores that depend on nodes alone: preferred node affinity, soft taints, images. Most pods have none of them.
 
-Weights are those of kube-scheduler's default profile. Preferences and taints are normalised among the nodes that can take the
+Preferences and taints are normalised among the nodes that can take the
 pod, so the figures are kept raw and the score is made when it is known which nodes those are.
 """
 
@@ -11,13 +11,10 @@ from scheduler.placement.followed import Followed
 from scheduler.scores.image_locality import image_locality
 from scheduler.scores.node_affinity import node_affinity
 from scheduler.scores.normalise import Whole, by_most
+from scheduler.scores.scoring import Weights
 from scheduler.scores.taint_toleration import taint_toleration
 from scheduler.state.nodes import NodeTable
 from scheduler.state.rules import NodeRules
-
-WEIGHT_NODE_AFFINITY: Final = 2
-WEIGHT_TAINT_TOLERATION: Final = 3
-WEIGHT_IMAGE_LOCALITY: Final = 1
 
 MOST_IMAGE_SCORES: Final = 64
 
@@ -31,17 +28,25 @@ class RuleWishes:
         self._preferred = Followed(nodes, partial(node_affinity, rules, nodes))
         self._taints = Followed(nodes, partial(taint_toleration, rules, nodes))
 
-    def score(self, capacity: Whole) -> Whole | None:
+    @property
+    def matter(self) -> bool:
+        """Whether any node can be better than another by them."""
+        return self._has_preferred or self._has_soft_taints
+
+    @property
+    def _has_soft_taints(self) -> bool:
+        return len(self._nodes.soft_taints.values) > 1
+
+    def score(self, capacity: Whole, weights: Weights) -> Whole | None:
         """The weighted scores by node slot among the nodes with room; None when no node is better than another."""
-        has_soft_taints = len(self._nodes.soft_taints.values) > 1
-        if not self._has_preferred and not has_soft_taints:
+        if not self.matter:
             return None
         feasible = capacity > 0
         total: Whole | None = None
         if self._has_preferred:
-            total = WEIGHT_NODE_AFFINITY * by_most(self._preferred.values(), feasible)
-        if has_soft_taints:
-            share = WEIGHT_TAINT_TOLERATION * by_most(self._taints.values(), feasible, is_bad=True)
+            total = weights.node_affinity * by_most(self._preferred.values(), feasible)
+        if self._has_soft_taints:
+            share = weights.taint_toleration * by_most(self._taints.values(), feasible, is_bad=True)
             total = share if total is None else total + share
         return total
 
@@ -55,13 +60,12 @@ class ImageWishes:
         self._state = (0, 0, 0)
 
     def score(self, images: tuple[str, ...]) -> Whole | None:
-        """The weighted score by node slot; None when no node has any of the images."""
+        """The score by node slot; None when no node has any of the images."""
         nodes = self._nodes
         state = (nodes.images.version, len(nodes), nodes.slots)
         if state != self._state or len(self._scores) >= MOST_IMAGE_SCORES:
             self._scores.clear()
             self._state = state
         if images not in self._scores:
-            found = image_locality(images, nodes.images, len(nodes), nodes.slots)
-            self._scores[images] = None if found is None else WEIGHT_IMAGE_LOCALITY * found
+            self._scores[images] = image_locality(images, nodes.images, len(nodes), nodes.slots)
         return self._scores[images]

@@ -4,54 +4,20 @@ The controller's count is an answer to what it has seen; pods that were asked to
 subtracted here, so a budget is not spent twice. Budgets are kept if possible and broken if there is no other way (KEP-5710).
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Final
 
 import msgspec
 
 from api.meta import NO_METADATA, Metadata
 from scheduler.state.records import PodRecord
-
-
-class Expression(msgspec.Struct, frozen=True):
-    """One entry of `matchExpressions`."""
-
-    key: str = ""
-    operator: str = ""
-    values: tuple[str, ...] | None = None
-
-    def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether labels meet it; an unknown operator is met by none."""
-        value = labels.get(self.key)
-        match self.operator:
-            case "In":
-                return value in (self.values or ())
-            case "NotIn":
-                return value not in (self.values or ())
-            case "Exists":
-                return value is not None
-            case "DoesNotExist":
-                return value is None
-        return False
-
-
-class Selector(msgspec.Struct, frozen=True, rename="camel"):
-    """A label selector; an empty one matches everything."""
-
-    match_labels: dict[str, str] | None = None
-    match_expressions: tuple[Expression, ...] | None = None
-
-    def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether labels meet all of it."""
-        return all(labels.get(key) == value for key, value in (self.match_labels or {}).items()) and all(
-            expression.matches(labels) for expression in self.match_expressions or ()
-        )
+from scheduler.state.selectors import NOTHING, RawSelector, Selector, parse_selector
 
 
 class BudgetSpec(msgspec.Struct, frozen=True):
     """`spec`; without a selector nothing is protected."""
 
-    selector: Selector | None = None
+    selector: RawSelector | None = None
 
 
 class BudgetStatus(msgspec.Struct, frozen=True, rename="camel"):
@@ -68,52 +34,73 @@ class Budget(msgspec.Struct, frozen=True):
     spec: BudgetSpec = BudgetSpec()
     status: BudgetStatus = BudgetStatus()
 
+
+class _Guard:
+    """A budget with its selector, ready to be asked."""
+
+    __slots__ = ("budget", "selector")
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget: Final = budget
+        self.selector: Final = _selector(budget)
+
     def protects(self, pod: PodRecord) -> bool:
-        """Whether it counts this pod; those it has let go already it does not (as upstream)."""
+        """Whether it counts this pod; those it has let go already, and pods without labels, it does not (as upstream)."""
         return (
-            pod.namespace == self.metadata.namespace
-            and self.spec.selector is not None
-            and bool(pod.labels)
-            and self.spec.selector.matches(pod.labels)
-            and pod.name not in (self.status.disrupted_pods or {})
+            bool(pod.labels)
+            and self.selector.matches(pod.labels)
+            and pod.name not in (self.budget.status.disrupted_pods or {})
         )
+
+
+def _selector(budget: Budget) -> Selector:
+    try:
+        return parse_selector(budget.spec.selector)
+    except ValueError:
+        # An operator we do not know: the API server lets none pass.
+        return NOTHING
 
 
 class Budgets:
     """All budgets by namespace."""
 
     def __init__(self) -> None:
-        self._budgets: Final[dict[tuple[str, str], Budget]] = {}
+        self._guards: Final[dict[str, dict[str, _Guard]]] = {}
 
     def __len__(self) -> int:
-        return len(self._budgets)
+        return sum(map(len, self._guards.values()))
 
     def upsert(self, budget: Budget) -> None:
         """A budget came or changed."""
-        self._budgets[budget.metadata.key] = budget
+        namespace, name = budget.metadata.key
+        self._guards.setdefault(namespace, {})[name] = _Guard(budget)
 
     def remove(self, budget: Budget) -> None:
         """A budget went; a same-named successor stays."""
-        known = self._budgets.get(budget.metadata.key)
-        if known is not None and known.metadata.uid == budget.metadata.uid:
-            del self._budgets[budget.metadata.key]
+        namespace, name = budget.metadata.key
+        guards = self._guards.get(namespace, {})
+        known = guards.get(name)
+        if known is not None and known.budget.metadata.uid == budget.metadata.uid:
+            del guards[name]
+            if not guards:
+                del self._guards[namespace]
 
     def violators(self, units: list[tuple[PodRecord, ...]], asked: Collection[PodRecord]) -> list[bool]:
         """Which units exceed a budget when they leave in this order; `asked` were told to leave and do not show it yet."""
-        by_namespace: dict[str, list[Budget]] = {}
-        for budget in self._budgets.values():
-            by_namespace.setdefault(budget.metadata.namespace, []).append(budget)
         left = {
-            key: budget.status.disruptions_allowed - sum(budget.protects(pod) for pod in asked)
-            for key, budget in self._budgets.items()
+            guard: guard.budget.status.disruptions_allowed
+            for guards in self._guards.values()
+            for guard in guards.values()
         }
-        verdicts: list[bool] = []
-        for unit in units:
-            is_violating = False
-            for pod in unit:
-                for budget in by_namespace.get(pod.namespace, ()):
-                    if budget.protects(pod):
-                        left[budget.metadata.key] -= 1
-                        is_violating |= left[budget.metadata.key] < 0
-            verdicts.append(is_violating)
-        return verdicts
+        for pod in asked:
+            self._let_go(pod, left)
+        return [max(self._let_go(pod, left) for pod in unit) if unit else False for unit in units]
+
+    def _let_go(self, pod: PodRecord, left: dict[_Guard, int]) -> bool:
+        """Whether some budget does not allow this pod to leave any more."""
+        is_violating = False
+        for guard in self._guards.get(pod.namespace, {}).values():
+            if guard.protects(pod):
+                left[guard] -= 1
+                is_violating |= left[guard] < 0
+        return is_violating

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 Slots = NDArray[np.intp]
 
+NO_SLOTS = np.empty(0, dtype=np.intp)
+"""Not to be written to."""
+
 
 class ChangeLog:
     """Positions count all changes ever made; `end` is the current one."""
@@ -32,6 +35,9 @@ class ChangeLog:
 
     def since(self, position: int, *, limit: int) -> Slots | None:
         """The slots changed after a position, each once; None when there are more than `limit` or they are forgotten."""
-        if position < self._start or self.end - position > limit:
+        news = self.end - position
+        if not news:
+            return NO_SLOTS
+        if position < self._start or news > limit:
             return None
-        return np.array(sorted(set(self._slots[position - self._start :])), dtype=np.intp)
+        return np.array(sorted(set(self._slots[-news:])), dtype=np.intp)

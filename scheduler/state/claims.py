@@ -5,7 +5,7 @@ claim ends when its pods have their places, when it turns out not to be possible
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from scheduler.state.demand import Demand
@@ -15,7 +15,17 @@ from scheduler.state.records import ItemKey
 class Claim:
     """The places of one item, and the pods that leave so that these become free."""
 
-    __slots__ = ("deadline_seconds", "evicted", "has_started", "key", "places", "priority", "serial", "victims")
+    __slots__ = (
+        "deadline_seconds",
+        "evicted",
+        "has_started",
+        "is_overtaken",
+        "key",
+        "places",
+        "priority",
+        "serial",
+        "victims",
+    )
 
     def __init__(
         self,
@@ -37,6 +47,8 @@ class Claim:
         self.deadline_seconds = deadline_seconds
         self.has_started = False
         """A pod of it got a place, so what left for it did not leave in vain."""
+        self.is_overtaken = False
+        """Somebody more important took room of it, so what left did not leave in vain either."""
         self.evicted = 0
         """Deletes that were carried out for it."""
 
@@ -46,6 +58,10 @@ class Claims:
 
     def __init__(self) -> None:
         self._claims: dict[ItemKey, Claim] = {}
+        self._of_pod: dict[str, Claim] = {}
+        self._on_node: dict[str, dict[str, Claim]] = {}
+        self._priorities: Counter[int] = Counter()
+        self._followers: list[set[str]] = []
         self._serial = 0
 
     def __len__(self) -> int:
@@ -63,8 +79,10 @@ class Claims:
         deadline_seconds: float,
     ) -> Claim:
         """Claims these places in the place of whatever the item claimed before."""
+        self.drop(key)
         self._serial += 1
-        claim = self._claims[key] = Claim(self._serial, key, priority, places, victims, deadline_seconds)
+        claim = Claim(self._serial, key, priority, places, victims, deadline_seconds)
+        self.restore(claim)
         return claim
 
     def of(self, key: ItemKey) -> Claim | None:
@@ -73,17 +91,35 @@ class Claims:
 
     def restore(self, claim: Claim) -> None:
         """Takes a claim up again that was dropped."""
+        self.drop(claim.key)
         self._claims[claim.key] = claim
+        self._priorities[claim.priority] += 1
+        for pod_uid, (node, _) in claim.places.items():
+            self._of_pod[pod_uid] = claim
+            self._on_node.setdefault(node, {})[pod_uid] = claim
+            self._note(node)
 
     def drop(self, key: ItemKey) -> Claim | None:
         """Gives the places of an item up; returns what was given up."""
-        return self._claims.pop(key, None)
+        claim = self._claims.pop(key, None)
+        if claim is not None:
+            self._priorities[claim.priority] -= 1
+            for pod_uid, (node, _) in claim.places.items():
+                self._forget(pod_uid, node)
+        return claim
 
     def settled(self, pod_uid: str, *, has_place: bool = False) -> None:
         """A pod has its place, or is gone: it claims none."""
-        for claim in self._claims.values():
-            if claim.places.pop(pod_uid, None) is not None:
-                claim.has_started |= has_place
+        claim = self._of_pod.get(pod_uid)
+        if claim is not None:
+            self._forget(pod_uid, claim.places.pop(pod_uid)[0])
+            claim.has_started |= has_place
+
+    def taken(self, nodes: Collection[str], priority: int) -> None:
+        """Somebody of this priority got places on these nodes."""
+        for node in nodes if self._claims else ():
+            for claim in self._on_node.get(node, {}).values():
+                claim.is_overtaken |= claim.priority < priority
 
     def against(self, key: ItemKey, priority: int) -> dict[str, Counter[Demand]]:
         """What is held on which node against an item of that priority."""
@@ -94,6 +130,48 @@ class Claims:
             for node, demand in claim.places.values():
                 held.setdefault(node, Counter())[demand] += 1
         return held
+
+    def are_against(self, key: ItemKey, priority: int) -> bool:
+        """Whether anybody else claims room that an item of that priority must leave alone."""
+        own = self._claims.get(key)
+        return any(
+            count > (own is not None and own.priority == level)
+            for level, count in self._priorities.items()
+            if level >= priority
+        )
+
+    def on(self, node: str, priority: int) -> Iterator[Demand]:
+        """What is held on a node against items of that priority which claim nothing, pod by pod."""
+        for pod_uid, claim in self._on_node.get(node, {}).items():
+            if claim.priority >= priority:
+                yield claim.places[pod_uid][1]
+
+    @property
+    def nodes(self) -> Collection[str]:
+        """The nodes on which something is held."""
+        return self._on_node.keys()
+
+    def follow(self) -> set[str]:
+        """A set to which the name of every node is added on which more or less is held from now on."""
+        changed: set[str] = set()
+        self._followers.append(changed)
+        return changed
+
+    def unfollow(self, changed: set[str]) -> None:
+        """Ends a `follow`."""
+        self._followers = [other for other in self._followers if other is not changed]
+
+    def _forget(self, pod_uid: str, node: str) -> None:
+        del self._of_pod[pod_uid]
+        pods = self._on_node[node]
+        del pods[pod_uid]
+        if not pods:
+            del self._on_node[node]
+        self._note(node)
+
+    def _note(self, node: str) -> None:
+        for changed in self._followers:
+            changed.add(node)
 
     def victims(self) -> frozenset[str]:
         """Everybody who leaves for somebody."""

@@ -6,21 +6,26 @@ assumption ends only by the watch showing the pod bound or gone, or by `forget`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
+from api.priorityclass import PriorityClass
 from scheduler.placement.fits import FitCache
+from scheduler.placement.withheld import Withheld
+from scheduler.scores.scoring import Scoring
 from scheduler.state.budgets import Budgets
 from scheduler.state.claims import Claims
 from scheduler.state.default_spreads import DefaultSpreads
 from scheduler.state.errors import UnknownPod
-from scheduler.state.members import Members, Standing
+from scheduler.state.members import Members, Standing, is_of
 from scheduler.state.neighbours import Neighbours
 from scheduler.state.nodes import NodeTable, facts_of
 from scheduler.state.occupancy import Occupancy
 from scheduler.state.ports import PortTable
+from scheduler.state.priorities import PriorityClasses
 from scheduler.state.records import (
     NO_CHANGE,
     Assumption,
@@ -31,8 +36,11 @@ from scheduler.state.records import (
     StateChange,
 )
 from scheduler.state.recount import Drift, compare
+from scheduler.state.remainders import Remainders
+from scheduler.state.reservations import Reservations
 from scheduler.state.residents import Residents
 from scheduler.state.slim import Slimmer
+from scheduler.state.volumes import Storage
 
 RECHECK_SECONDS: Final = 30.0
 """An assumption that ran out and was not resolved is reported again after this time."""
@@ -41,22 +49,35 @@ RECHECK_SECONDS: Final = 30.0
 class ClusterState:
     """All records, the node table and the assumptions; one writer, no locks."""
 
-    def __init__(self, scheduler_names: frozenset[str]) -> None:
+    def __init__(
+        self,
+        scheduler_names: frozenset[str],
+        scorings: Mapping[str, Scoring] = MappingProxyType({}),
+        most_members: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        """By scheduler name: how nodes are scored, where not as usual, and how large groups may be, where that is limited."""
+        self.most_members: Final = most_members
         self.scheduler_names: Final = scheduler_names
         self.nodes: Final = NodeTable()
         self.ports: Final = PortTable()
         self.fits: Final = FitCache(self.nodes, self.ports)
-        self.residents: Final = Residents(self.nodes)
+        self.classes: Final = PriorityClasses()
+        self.residents: Final = Residents(self.nodes, self.classes)
         self.claims: Final = Claims()
+        self.remainders: Final = Remainders()
+        self.reservations: Final = Reservations(beside=self.remainders)
+        self.withheld: Final = Withheld(self.nodes, self.ports, self.claims, self.reservations)
         self.budgets: Final = Budgets()
-        self._slimmer = Slimmer(scheduler_names)
+        self._slimmer = Slimmer(scheduler_names, scorings)
         self._pods: dict[str, PodRecord] = {}
         self._assumed: dict[str, Assumption] = {}
         tenants: dict[str, dict[str, PodRecord]] = {}
         self.neighbours: Final = Neighbours(self.nodes, tenants)
         self.default_spreads: Final = DefaultSpreads()
-        self._occupancy = Occupancy(self.nodes, self.ports, self.neighbours, tenants)
+        self.storage: Final = Storage(self.nodes)
+        self._occupancy = Occupancy(self.nodes, self.ports, self.neighbours, self.storage, tenants)
         self._claims: dict[tuple[str, str], Members] = {}
+        self._lineage: dict[str, str] = {}
         self._lone: dict[str, Members] = {}
 
     # --- records -----------------------------------------------------------------------------------------------------
@@ -64,6 +85,10 @@ class ClusterState:
     def slim_pod(self, pod: Pod) -> PodRecord:
         """The record of a pod, to be kept instead of it."""
         return self._slimmer.pod(pod)
+
+    def slim_node(self, node: Node) -> Node:
+        """What to keep of a node."""
+        return self._slimmer.node(node)
 
     def slim_group(self, group: PodGroup) -> GroupRecord:
         """The record of a PodGroup."""
@@ -147,6 +172,18 @@ class ClusterState:
             return StateChange(gone=(before,))
         return StateChange(items=(members.key,), gone=(before,))
 
+    def set_priority_class(self, found: PriorityClass, *, is_gone: bool = False) -> tuple[ItemKey, ...]:
+        """A PriorityClass came or went: as victims, the groups that name it have another priority now. Those groups."""
+        if not (self.classes.drop(found) if is_gone else self.classes.put(found)):
+            return ()
+        name = found.metadata.name
+        named = [
+            members for members in self._claims.values() if members.group and members.group.preemption_class == name
+        ]
+        for members in named:
+            self._regroup(members)
+        return tuple(members.key for members in named)
+
     def group(self, key: ItemKey) -> GroupRecord | None:
         """The PodGroup behind an item."""
         members = self.item(key)
@@ -177,8 +214,11 @@ class ClusterState:
         is_new_bind = record.is_bound and (old is None or not old.is_bound) and not record.is_terminal
         is_confirmed = is_new_bind and assumption is not None and assumption.node_name == record.node_name
         keys = (item,) if item else ()
+        if is_new_bind and item is not None and assumption is None:
+            self.remainders.taken(item, record.node_name, record.demand)
+        sharers = self._mounts(old, record) if record.volumes is not None else ()
         return StateChange(
-            items=() if is_confirmed else keys,
+            items=sharers if is_confirmed else (*keys, *sharers),
             gone=gone,
             freed=freed,
             bound=(keys or gone) if is_new_bind else (),
@@ -195,7 +235,10 @@ class ClusterState:
         del self._pods[uid]
         gone = self._leave_item(old, None)
         members = self._members_of(old)
-        return StateChange(items=(members.key,) if members and not gone else (), gone=gone, freed=freed)
+        items: tuple[ItemKey, ...] = (members.key,) if members and not gone else ()
+        if old.volumes is not None:
+            items += self._mounts(old, None)
+        return StateChange(items=items, gone=gone, freed=freed)
 
     def pod(self, uid: str) -> PodRecord | None:
         """A known pod."""
@@ -205,6 +248,24 @@ class ClusterState:
     def pods_total(self) -> int:
         """Known pods."""
         return len(self._pods)
+
+    # --- controllers of pods -----------------------------------------------------------------------------------------
+
+    def set_controller(self, uid: str, pod_uid: str) -> StateChange:
+        """A controller of pods is controlled by a pod in turn: its pods may belong to that pod's group; "" for no longer."""
+        if self._lineage.get(uid, "") == pod_uid:
+            return NO_CHANGE
+        if not pod_uid:
+            del self._lineage[uid]
+            return NO_CHANGE
+        self._lineage[uid] = pod_uid
+        leader = self._pods.get(pod_uid)
+        members = self._members_of(leader) if leader is not None else None
+        if members is None or members.is_lone or not members.count(Standing.BARRED):
+            return NO_CHANGE
+        members.set_group(members.group, members.key)
+        self._regroup(members)
+        return StateChange(items=(members.key,))
 
     # --- assumptions -------------------------------------------------------------------------------------------------
 
@@ -221,7 +282,9 @@ class ClusterState:
         self._assumed[pod_uid] = Assumption(node_name, self.node_uid(node_name) or "", deadline_seconds)
         self.claims.settled(pod_uid, has_place=True)
         _, is_noticed = self._enter_node(record)
-        self._reconsider(record)
+        members = self._reconsider(record)
+        if members is not None:
+            self.remainders.taken(members.key, node_name, record.demand)
         return StateChange(freed=self._slots(node_name)) if is_noticed else NO_CHANGE
 
     def forget(self, pod_uid: str) -> StateChange:
@@ -311,6 +374,25 @@ class ClusterState:
         """Compares what is kept here with a fresh list of all pods."""
         return compare(self.nodes, self._pods, self._assumed, pods)
 
+    # --- storage -----------------------------------------------------------------------------------------------------
+
+    def storage_changed(self, pod_uids: Iterable[str]) -> StateChange:
+        """Something that these pods, which wait for a place, mount has changed."""
+        keys = (self.item_of(uid) for uid in pod_uids)
+        return StateChange(items=tuple(dict.fromkeys(key for key in keys if key is not None)))
+
+    def _mounts(self, old: PodRecord | None, new: PodRecord | None) -> tuple[ItemKey, ...]:
+        """Notes that a pod with volumes waits for a place, or does no more; the items its leaving may help."""
+        pod = new or old
+        if pod is None:
+            return ()
+        if new is not None and new.shape is not None:
+            self.storage.pod_waits(new)
+        else:
+            self.storage.pod_waits_no_more(pod)
+        has_left = old is not None and (new is None or new.is_terminal)
+        return self.storage_changed(self.storage.sharing(pod)).items if has_left else ()
+
     # --- inside ------------------------------------------------------------------------------------------------------
 
     def _location(self, record: PodRecord) -> str:
@@ -351,6 +433,7 @@ class ClusterState:
 
     def _new_claims(self, namespace: str, name: str) -> Members:
         members = Members(ItemKey("group", namespace, name, ""), self._assumed.__contains__)
+        members.lineage = self._lineage
         self._claims[namespace, name] = members
         return members
 
@@ -362,7 +445,9 @@ class ClusterState:
     def _group_of(self, record: PodRecord) -> GroupRecord | None:
         members = self._claims.get((record.namespace, record.group)) if record.group else None
         group = members.group if members else None
-        return group if group and group.takes_only_owner in {"", record.owner.uid} else None
+        if group is None or not group.takes_only_owner:
+            return group
+        return group if is_of(record, group.takes_only_owner, self._lineage) else None
 
     def _regroup(self, members: Members) -> None:
         for pod in members.pods():

@@ -1,7 +1,6 @@
 """Which images are on which nodes: a bit per node and image, because a cluster has thousands of both."""
 
 from collections.abc import Iterable
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,21 +20,21 @@ class ImageTable:
         self._holders: list[bytearray] = []
         self._held: list[int] = []
         self._spare: list[int] = []
-        self._on_slot: dict[int, frozenset[int]] = {}
+        self._on_slot: dict[int, tuple[ContainerImage, ...]] = {}
 
-    def set(self, slot: int, images: Iterable[ContainerImage]) -> None:
+    def set(self, slot: int, images: tuple[ContainerImage, ...]) -> None:
         """The images of a node are these now."""
-        numbers = frozenset(self._number(name, image.size_bytes) for image in images for name in image.names)
-        before = self._on_slot.get(slot, _NONE)
-        if numbers == before:
+        before = self._on_slot.get(slot, ())
+        if images == before:
             return
         self.version += 1
-        for number in numbers - before:
-            self._mark(number, slot)
-        for number in before - numbers:
-            self._clear(number, slot)
-        if numbers:
-            self._on_slot[slot] = numbers
+        held, now = _names(before), _names(images)
+        for name in now.keys() - held.keys():
+            self._mark(self._number(name, now[name]), slot)
+        for name in held.keys() - now.keys():
+            self._clear(self._number_of[name], slot)
+        if images:
+            self._on_slot[slot] = images
         else:
             del self._on_slot[slot]
 
@@ -82,4 +81,6 @@ class ImageTable:
             self._spare.append(number)
 
 
-_NONE: Final[frozenset[int]] = frozenset()
+def _names(images: Iterable[ContainerImage]) -> dict[str, int]:
+    """Every name of these images with the size."""
+    return {name: image.size_bytes for image in images for name in image.names}

@@ -6,7 +6,7 @@ of siblings that are leaving. Pods that name the group but belong to another own
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from enum import IntEnum
 
 from scheduler.state.records import Counts, GroupRecord, ItemKey, Phase, PodRecord, Profile
@@ -26,18 +26,21 @@ class Standing(IntEnum):
     SUCCEEDED = 6
 
 
+_NO_LINEAGE: Mapping[str, str] = {}
 _TO_AGREE = frozenset({Standing.PENDING, Standing.GATED, Standing.ASSUMED, Standing.BOUND})
 
 
 class Members:
     """The pods that claim one group, or one lone pod (`is_lone`)."""
 
-    __slots__ = ("_by_standing", "_is_assumed", "group", "is_lone", "key", "pending", "profiles")
+    __slots__ = ("_by_standing", "_is_assumed", "group", "is_lone", "key", "lineage", "pending", "profiles")
 
     def __init__(self, key: ItemKey, is_assumed: Callable[[str], bool]) -> None:
         self.key = key
         self.is_lone = key.kind == "pod"
         self.group: GroupRecord | None = None
+        self.lineage: Mapping[str, str] = _NO_LINEAGE
+        """UID of a controller -> UID of the pod that controls it in turn."""
         self.pending: dict[Shape, Waiting] = {}
         """The pods to be placed, by shape."""
         self.profiles: Counter[Profile] = Counter()
@@ -105,7 +108,11 @@ class Members:
         """Takes in a pod, or its newer record, or notices that it has been assumed or forgotten."""
         self.drop(pod.uid)
         standing = self._judge(pod)
-        self._by_standing.setdefault(standing, {})[pod.uid] = pod
+        pods = self._by_standing.get(standing)
+        if pods is None:
+            self._by_standing[standing] = {pod.uid: pod}
+        else:
+            pods[pod.uid] = pod
         if standing in _TO_AGREE:
             self.profiles[pod.profile] += 1
         if standing is Standing.PENDING and pod.shape is not None:
@@ -122,10 +129,11 @@ class Members:
 
     def drop(self, uid: str) -> None:
         """Forgets a pod, if known."""
-        standing = next((standing for standing, pods in self._by_standing.items() if uid in pods), None)
-        if standing is None:
+        for standing, pods in self._by_standing.items():  # noqa: B007 (both are used below)
+            if uid in pods:
+                break
+        else:
             return
-        pods = self._by_standing[standing]
         pod = pods.pop(uid)
         if not pods:
             del self._by_standing[standing]
@@ -139,6 +147,14 @@ class Members:
             if not waiting:
                 del self.pending[pod.shape]
 
+    def copy(self) -> "Members":
+        """The same members, to be changed on their own."""
+        made = Members(self.key, self._is_assumed)
+        made.group, made.lineage = self.group, self.lineage
+        for pod in self.pods():
+            made.put(pod)
+        return made
+
     def set_group(self, group: GroupRecord | None, key: ItemKey) -> None:
         """Another PodGroup, or none, stands behind the name: every claim is judged anew."""
         self.group, self.key = group, key
@@ -148,7 +164,7 @@ class Members:
     def _judge(self, pod: PodRecord) -> Standing:
         if pod.phase is Phase.FAILED:
             return Standing.OUT
-        if self.group and self.group.takes_only_owner and pod.owner.uid != self.group.takes_only_owner:
+        if self.group and self.group.takes_only_owner and not is_of(pod, self.group.takes_only_owner, self.lineage):
             return Standing.OUT if pod.is_terminal or pod.terminating else Standing.BARRED
         if pod.phase is Phase.SUCCEEDED:
             return Standing.SUCCEEDED
@@ -159,3 +175,8 @@ class Members:
         if self._is_assumed(pod.uid):
             return Standing.ASSUMED
         return Standing.GATED if pod.gated else Standing.PENDING
+
+
+def is_of(pod: PodRecord, owner_uid: str, lineage: Mapping[str, str]) -> bool:
+    """Whether a pod belongs to an owner: it is the owner, or the owner controls it, or controls its controller."""
+    return owner_uid in (pod.owner.uid, pod.uid) or lineage.get(pod.owner.uid) == owner_uid

@@ -52,13 +52,17 @@ class NodeFacts(msgspec.Struct, frozen=True, gc=False):
 class Resolved:
     """A demand in terms of the table's rows; `missing` are resources that no node offers."""
 
-    __slots__ = ("amounts", "missing", "rows")
+    __slots__ = ("amounts", "column", "missing", "rows", "scored")
 
     def __init__(self, demand: Demand, row_of: Mapping[str, int]) -> None:
         known = [(row_of[name], amount) for name, amount in demand.amounts.items() if name in row_of]
         self.rows: Final = np.array([row for row, _ in known], dtype=np.intp)
         self.amounts: Final = np.array([amount for _, amount in known], dtype=np.int64)
         self.missing: Final = tuple(name for name in demand.amounts if name not in row_of)
+        self.column: Final[Amounts] = np.zeros(len(row_of), dtype=np.int64)
+        """The amounts, one per row of the table."""
+        self.column[self.rows] = self.amounts
+        self.scored: Final[Amounts] = np.array(demand.scored, dtype=np.int64)
 
 
 class NodeTable:
@@ -161,15 +165,17 @@ class NodeTable:
     def take(self, slot: int, demand: Demand) -> None:
         """Counts a pod against a node."""
         resolved = self.resolve(demand)
-        self.free[resolved.rows, slot] -= resolved.amounts
-        self.scored[:, slot] += demand.scored
+        free, scored = self.free[:, slot], self.scored[:, slot]
+        free -= resolved.column
+        scored += resolved.scored
         self._note_room(slot)
 
     def give_back(self, slot: int, demand: Demand) -> None:
         """Undoes `take`."""
         resolved = self.resolve(demand)
-        self.free[resolved.rows, slot] += resolved.amounts
-        self.scored[:, slot] -= demand.scored
+        free, scored = self.free[:, slot], self.scored[:, slot]
+        free += resolved.column
+        scored -= resolved.scored
         self._note_room(slot)
 
     def count(self, slot: int, resource: str, amount: int) -> None:

@@ -9,23 +9,32 @@ from scheduler.state.neighbours import Neighbours
 from scheduler.state.nodes import NodeFacts, NodeTable
 from scheduler.state.ports import PortTable
 from scheduler.state.records import PodRecord
+from scheduler.state.volumes import Storage
 
 
 class Occupancy:
     """Keeps the node table, the port table and the neighbours in step with who is where."""
 
     def __init__(
-        self, nodes: NodeTable, ports: PortTable, neighbours: Neighbours, tenants: dict[str, dict[str, PodRecord]]
+        self,
+        nodes: NodeTable,
+        ports: PortTable,
+        neighbours: Neighbours,
+        storage: Storage,
+        tenants: dict[str, dict[str, PodRecord]],
     ) -> None:
         self._nodes: Final = nodes
         self._ports: Final = ports
         self._neighbours: Final = neighbours
+        self._storage: Final = storage
         self._tenants: Final = tenants
 
     def enter(self, node: str, pod: PodRecord) -> bool:
         """A pod takes its room; True when somebody may have waited for it to be there."""
         self._ports.take(node, pod.demand.ports)
         slot = self._nodes.slot_of.get(node)
+        if pod.volumes is not None:
+            self._storage.enter(node, pod)
         is_asked_for = slot is not None and self._neighbours.enter(slot, pod)
         self._tenants.setdefault(node, {})[pod.uid] = pod
         if slot is not None:
@@ -39,6 +48,8 @@ class Occupancy:
         if not pods:
             del self._tenants[node]
         self._ports.give_back(node, pod.demand.ports)
+        if pod.volumes is not None:
+            self._storage.leave(node, pod)
         slot = self._nodes.slot_of.get(node)
         if slot is None:
             return False

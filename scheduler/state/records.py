@@ -10,8 +10,10 @@ from typing import Literal
 import msgspec
 
 from api.meta import Metadata
+from api.waiting import Waiting
 from scheduler.state.bonds import Bonds
 from scheduler.state.demand import Demand
+from scheduler.state.pod_volumes import PodVolumes
 from scheduler.state.shapes import Shape
 
 
@@ -78,6 +80,8 @@ class PodRecord(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
     labels: dict[str, str]
     bonds: Bonds | None
     """What ties it to others, and others to it."""
+    volumes: PodVolumes | None = None
+    """Its claims and disks; None for most pods."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -114,6 +118,7 @@ class PodRecord(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
             and self.owner.uid == other.owner.uid
             and self.labels == other.labels
             and self.bonds is other.bonds
+            and self.volumes == other.volumes
         )
 
 
@@ -127,6 +132,8 @@ class GroupRecord(msgspec.Struct, frozen=True, gc=False):
     need: int
     is_gang: bool
     priority: int | None
+    preemption_class: str
+    """The PriorityClass that counts when somebody wants its room, empty for that of `priority`."""
     preemption_policy: str | None
     topology_key: str | None
     takes_only_owner: str
@@ -137,6 +144,12 @@ class GroupRecord(msgspec.Struct, frozen=True, gc=False):
     condition_status: str
     condition_reason: str
     condition_message: str
+    waiting: Waiting
+    """What its annotations say of how long it waits, and for how many pods."""
+    has_timed_out: bool
+    """Its condition says that it has given up."""
+    min_resources: str = ""
+    """What those of its pods will ask for that come later, as its annotation says it."""
 
     @property
     def item(self) -> ItemKey:
@@ -150,10 +163,13 @@ class GroupRecord(msgspec.Struct, frozen=True, gc=False):
             and self.need == other.need
             and self.is_gang == other.is_gang
             and self.priority == other.priority
+            and self.preemption_class == other.preemption_class
             and self.preemption_policy == other.preemption_policy
             and self.topology_key == other.topology_key
             and self.takes_only_owner == other.takes_only_owner
             and self.leaves_whole == other.leaves_whole
+            and self.waiting == other.waiting
+            and self.min_resources == other.min_resources
         )
 
 

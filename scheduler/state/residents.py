@@ -1,7 +1,7 @@
 """Who could be asked to leave: every pod that is bound to a node, in columns, and the units in which pods leave.
 
-A unit is a pod, or a whole PodGroup whose disruption mode is `all` (KEP-5710). A pod of a group has its group's priority,
-whatever the pod itself says. The columns follow every event, so that a preemption looks at twenty thousand pods without
+A unit is a pod, or a whole PodGroup whose disruption mode is `all` (KEP-5710). A pod of a group has its group's priority as a
+victim, whatever the pod itself says. The columns follow every event, so that a preemption looks at twenty thousand pods without
 touching one of them. Assumed pods are not in here: nobody knows yet whether they are bound.
 """
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from scheduler.state.changes import Slots
 from scheduler.state.nodes import NodeTable
+from scheduler.state.priorities import PriorityClasses
 from scheduler.state.records import GroupRecord, PodRecord
 
 FIRST_ROWS: Final = 256
@@ -42,8 +43,9 @@ class Unit:
 class Residents:
     """The rows of all bound pods; `slots`, `priorities`, `unit_of`, `leaving`, `in_whole` and `since` are indexed by row."""
 
-    def __init__(self, nodes: NodeTable) -> None:
+    def __init__(self, nodes: NodeTable, classes: PriorityClasses | None = None) -> None:
         self._nodes: Final = nodes
+        self._classes: Final = classes or PriorityClasses()
         self.pods: list[PodRecord | None] = [None] * FIRST_ROWS
         self.units: dict[int, Unit] = {}
         self.unit_of: NDArray[np.int64] = np.full(FIRST_ROWS, -1, dtype=np.int64)
@@ -159,7 +161,7 @@ class Residents:
     # --- inside ------------------------------------------------------------------------------------------------------
 
     def _join(self, row: int, pod: PodRecord, group: GroupRecord | None) -> None:
-        priority = group.priority if group is not None and group.priority is not None else pod.profile.priority
+        priority = self._classes.as_victim(group, pod.profile.priority)
         unit = self._whole.get(group.uid) if group is not None and group.leaves_whole else None
         if unit is None:
             whole = group if group is not None and group.leaves_whole else None
@@ -169,6 +171,10 @@ class Residents:
             self.units[unit.number] = unit
             if whole is not None:
                 self._whole[whole.uid] = unit
+        elif unit.priority != priority:
+            # Its pods join anew one after the other; the first one says it for all.
+            unit.priority = priority
+            self.priorities[list(unit.rows)] = priority
         unit.rows[row] = None
         self.unit_of[row] = unit.number
         self.priorities[row] = unit.priority

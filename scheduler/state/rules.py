@@ -9,8 +9,9 @@ from typing import Final
 
 import msgspec
 
-from api.pod import PodSpec, Volume
+from api.pod import PodSpec
 from scheduler.state.bonds import Bonds
+from scheduler.state.pod_volumes import limits
 from scheduler.state.requirements import FIELD_PREFIX, NAME_FIELD, Operator, Requirement, whole_number
 from scheduler.state.selectors import Labels
 from scheduler.state.spreads import Spread, parse_spreads
@@ -32,7 +33,17 @@ Term = tuple[Requirement, ...]
 class NodeRules:
     """Which nodes a pod accepts, shared by all pods with the same bytes; compared by identity."""
 
-    __slots__ = ("__weakref__", "bonds", "preferred", "problem", "selector", "spreads", "terms", "tolerations")
+    __slots__ = (
+        "__weakref__",
+        "bonds",
+        "mounts",
+        "preferred",
+        "problem",
+        "selector",
+        "spreads",
+        "terms",
+        "tolerations",
+    )
 
     def __init__(
         self,
@@ -43,6 +54,7 @@ class NodeRules:
         tolerations: tuple[Toleration, ...] = (),
         spreads: tuple[Spread, ...] = (),
         bonds: Bonds | None = None,
+        mounts: bool = False,
         problem: str = "",
     ) -> None:
         self.selector: Final = selector
@@ -53,6 +65,8 @@ class NodeRules:
         self.tolerations: Final = tolerations
         self.spreads: Final = spreads
         self.bonds: Final = bonds
+        self.mounts: Final = mounts
+        """Its pods have volumes that limit where they run; which ones is different for every pod."""
         self.problem: Final = problem
 
     @property
@@ -96,6 +110,7 @@ class _Affinity(msgspec.Struct, frozen=True, rename="camel"):
 
 _decode_selector: Final = msgspec.json.Decoder(dict[str, str] | None).decode
 _decode_affinity: Final = msgspec.json.Decoder(_Affinity | None).decode
+_decode_node_selector: Final = msgspec.json.Decoder(_NodeSelector | None).decode
 _decode_tolerations: Final = msgspec.json.Decoder(tuple[Toleration, ...] | None).decode
 
 _POD_TERMS: Final = b'"podA'
@@ -103,14 +118,7 @@ _POD_TERMS: Final = b'"podA'
 _OWN_LABELS: Final = b"atchLabelKeys"
 """In the JSON of every rule that refers to the pod's own labels."""
 
-_VOLUMES: Final = {
-    "persistent_volume_claim": "volumes from persistent volume claims",
-    "ephemeral": "ephemeral volumes",
-    "gce_persistent_disk": "GCE disks",
-    "aws_elastic_block_store": "EBS volumes",
-    "iscsi": "iSCSI volumes",
-    "rbd": "RBD volumes",
-}
+_MOUNTS: Final = b"mounts"
 
 
 def rules_key(spec: PodSpec, namespace: str, labels: Labels) -> bytes:
@@ -122,7 +130,8 @@ def rules_key(spec: PodSpec, namespace: str, labels: Labels) -> bytes:
         spec.topology_spread_constraints,
         spec.resource_claims,
     ]
-    parts += [b",".join(_limiting_kinds(volume)) for volume in spec.volumes if _limiting_kinds(volume)]
+    if any(map(limits, spec.volumes)):
+        parts.append(_MOUNTS)
     if spec.topology_spread_constraints:
         parts.append(_whose(bytes(spec.topology_spread_constraints), namespace, labels))
     if spec.affinity:
@@ -158,6 +167,7 @@ def parse_rules(
             tolerations=tolerations or (),
             spreads=parse_spreads(raw, namespace, labels) if raw else (),
             bonds=bonds_of(spec, namespace, labels),
+            mounts=any(map(limits, spec.volumes)),
             problem=_unsupported(spec),
         )
     except (ValueError, msgspec.MsgspecError, RecursionError) as error:
@@ -168,6 +178,15 @@ def _terms(affinity: _NodeAffinity | None) -> tuple[Term, ...] | None:
     if affinity is None or affinity.required is None:
         return None
     return tuple(_term(term) for term in affinity.required.node_selector_terms or ())
+
+
+def parse_node_terms(raw: msgspec.Raw) -> tuple[Term, ...]:
+    """The terms of a node selector, of which one must match; none, which nothing matches, when they cannot be read."""
+    try:
+        selector = _decode_node_selector(raw)
+        return tuple(_term(term) for term in selector.node_selector_terms or ()) if selector else ()
+    except (ValueError, msgspec.MsgspecError, RecursionError):
+        return ()
 
 
 def _preferred(affinity: _NodeAffinity | None) -> tuple[tuple[int, Term], ...]:
@@ -191,13 +210,6 @@ def _requirement(expression: _Expression, prefix: str) -> Requirement:
     return Requirement(prefix + expression.key, expression.operator, values)
 
 
-def _limiting_kinds(volume: Volume) -> list[bytes]:
-    return [kind.encode() for kind in _VOLUMES if getattr(volume, kind)]
-
-
 def _unsupported(spec: PodSpec) -> str:
-    kinds = {kind.decode() for volume in spec.volumes for kind in _limiting_kinds(volume)}
-    found = [text for kind, text in _VOLUMES.items() if kind in kinds]
-    if spec.resource_claims and bytes(spec.resource_claims) not in {b"[]", b"null"}:
-        found.append("resource claims")
-    return f"not supported yet by this scheduler: {', '.join(found)}" if found else ""
+    asks = spec.resource_claims and bytes(spec.resource_claims) not in {b"[]", b"null"}
+    return "not supported yet by this scheduler: resource claims" if asks else ""

@@ -10,6 +10,7 @@ from typing import Final
 from weakref import WeakValueDictionary
 
 from api.pod import PodSpec
+from scheduler.scores.scoring import DEFAULT, Scoring
 from scheduler.state.bonds import Bonds, parse_bonds
 from scheduler.state.demand import Demand, demand_key, parse_demand
 from scheduler.state.rules import NodeRules, bonds_key, parse_rules, rules_key
@@ -19,11 +20,18 @@ from scheduler.state.selectors import Labels
 class Shape:
     """Everything that decides where a pod can be placed and would best be; compared by identity."""
 
-    __slots__ = ("__weakref__", "_base", "demand", "images", "rules")
+    __slots__ = ("__weakref__", "_base", "demand", "images", "rules", "scoring")
 
     def __init__(
-        self, demand: Demand, rules: NodeRules, images: tuple[str, ...] = (), base: "Shape | None" = None
+        self,
+        demand: Demand,
+        rules: NodeRules,
+        images: tuple[str, ...] = (),
+        base: "Shape | None" = None,
+        scoring: Scoring = DEFAULT,
     ) -> None:
+        self.scoring: Final = scoring
+        """How its profile scores nodes."""
         self.demand: Final = demand
         self.rules: Final = rules
         self.images: Final = images
@@ -32,12 +40,12 @@ class Shape:
 
     @property
     def base(self) -> "Shape":
-        """What it shares with all shapes that fit on the same nodes: `demand` and `rules`."""
+        """What it shares with all shapes that fit on the same nodes: `demand`, `rules` and `scoring`."""
         return self._base or self
 
     def variant(self) -> "Shape":
         """A shape of its own with the same content, to tell some pods of this shape from the others."""
-        return Shape(self.demand, self.rules, self.images, self.base)
+        return Shape(self.demand, self.rules, self.images, self.base, self.scoring)
 
     @property
     def problem(self) -> str:
@@ -52,7 +60,7 @@ class ShapeTable:
         self._demands: WeakValueDictionary[bytes, Demand] = WeakValueDictionary()
         self._rules: WeakValueDictionary[bytes, NodeRules] = WeakValueDictionary()
         self._bonds: WeakValueDictionary[bytes, Bonds] = WeakValueDictionary()
-        self._bases: WeakValueDictionary[tuple[Demand, NodeRules], Shape] = WeakValueDictionary()
+        self._bases: WeakValueDictionary[tuple[Demand, NodeRules, int], Shape] = WeakValueDictionary()
         self._shapes: WeakValueDictionary[tuple[Shape, str], Shape] = WeakValueDictionary()
 
     def demand(self, spec: PodSpec) -> Demand:
@@ -70,13 +78,13 @@ class ShapeTable:
         except (ValueError, RecursionError):
             return None
 
-    def shape(self, spec: PodSpec, namespace: str, labels: Labels) -> Shape:
-        """The shape of a pod of this namespace with these labels that is to be placed."""
+    def shape(self, spec: PodSpec, namespace: str, labels: Labels, scoring: Scoring = DEFAULT) -> Shape:
+        """The shape of a pod of this namespace with these labels that is to be placed by this profile."""
         key = rules_key(spec, namespace, labels)
         rules = self._rules.get(key)
         if rules is None:
             rules = self._rules[key] = parse_rules(spec, namespace, labels, self._bonds_of)
-        return self._with_images(self._base(self.demand(spec), rules), spec)
+        return self._with_images(self._base(self.demand(spec), rules, scoring), spec)
 
     def _bonds_of(self, spec: PodSpec, namespace: str, labels: Labels) -> Bonds | None:
         key = bonds_key(spec.affinity, namespace, labels) if spec.affinity else b""
@@ -89,10 +97,11 @@ class ShapeTable:
                 self._bonds[key] = found
         return found
 
-    def _base(self, demand: Demand, rules: NodeRules) -> Shape:
-        found = self._bases.get((demand, rules))
+    def _base(self, demand: Demand, rules: NodeRules, scoring: Scoring) -> Shape:
+        key = (demand, rules, id(scoring))
+        found = self._bases.get(key)
         if found is None:
-            found = self._bases[demand, rules] = Shape(demand, rules)
+            found = self._bases[key] = Shape(demand, rules, scoring=scoring)
         return found
 
     def _with_images(self, base: Shape, spec: PodSpec) -> Shape:
@@ -101,5 +110,7 @@ class ShapeTable:
             return base
         found = self._shapes.get((base, images))
         if found is None:
-            found = self._shapes[base, images] = Shape(base.demand, base.rules, tuple(images.split(" ")), base)
+            found = self._shapes[base, images] = Shape(
+                base.demand, base.rules, tuple(images.split(" ")), base, base.scoring
+            )
         return found

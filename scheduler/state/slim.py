@@ -1,16 +1,29 @@
 """From decoded objects to slim records; what a stranger wrote never raises here."""
 
 import sys
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-from api.constants import CONDITION_POD_SCHEDULED, CONDITION_SCHEDULED, MANAGED_BY, MANAGED_BY_TUTTI
+from api.constants import (
+    CONDITION_POD_SCHEDULED,
+    CONDITION_SCHEDULED,
+    CONDITION_TIMED_OUT,
+    MANAGED_BY,
+    MANAGED_BY_TUTTI,
+    MIN_RESOURCES,
+    PREEMPTION_PRIORITY_CLASS,
+)
 from api.membership import group_name, is_managed
 from api.meta import Metadata, condition_of, controller_of
-from api.pod import Pod
+from api.node import ContainerImage, Node, NodeStatus
+from api.pod import Pod, PodSpec
 from api.podgroup import PodGroup
+from api.waiting import waiting_of
+from scheduler.scores.scoring import DEFAULT, Scoring
+from scheduler.state.pod_volumes import parse_volumes
 from scheduler.state.records import NO_OWNER, GroupRecord, Owner, Phase, PodRecord, Profile
-from scheduler.state.shapes import ShapeTable
+from scheduler.state.shapes import Shape, ShapeTable
 
 _PHASES: Final = {"Succeeded": Phase.SUCCEEDED, "Failed": Phase.FAILED}
 _MOST_SHARED: Final = 10_000
@@ -20,10 +33,13 @@ _NO_LABELS: Final[dict[str, str]] = {}
 class Slimmer:
     """Makes records that share whatever repeats."""
 
-    def __init__(self, scheduler_names: frozenset[str]) -> None:
+    def __init__(self, scheduler_names: frozenset[str], scorings: Mapping[str, Scoring]) -> None:
+        """`scorings` are those of profiles that are not scored as usual, by scheduler name."""
         self._scheduler_names = scheduler_names
+        self._scorings = scorings
         self._shapes = ShapeTable()
         self._owners: dict[str, Owner] = {}
+        self._images: dict[ContainerImage, ContainerImage] = {}
         self._labels: dict[frozenset[tuple[str, str]], dict[str, str]] = {}
         self._profiles: dict[tuple[str, int, str], Profile] = {}
 
@@ -34,7 +50,7 @@ class Slimmer:
         phase = _PHASES.get(status.phase, Phase.ACTIVE)
         is_to_place = is_ours and not spec.node_name and phase is Phase.ACTIVE
         labels = meta.labels or _NO_LABELS
-        shape = self._shapes.shape(spec, meta.namespace, labels) if is_to_place else None
+        shape = self._shape(spec, meta.namespace, labels) if is_to_place else None
         told = condition_of(status.conditions, CONDITION_POD_SCHEDULED)
         return PodRecord(
             namespace=sys.intern(meta.namespace),
@@ -56,12 +72,28 @@ class Slimmer:
             told_reason=sys.intern(told.reason) if told and told.status == "False" else "",
             labels=self._shared_labels(meta.labels),
             bonds=shape.rules.bonds if shape else self._shapes.bonds(spec, meta.namespace, labels),
+            volumes=parse_volumes(spec, meta.name) if spec.volumes else None,
+        )
+
+    def node(self, node: Node) -> Node:
+        """A node without what nobody reads, and with what nodes have in common shared."""
+        meta = node.metadata
+        return Node(
+            metadata=Metadata(
+                name=sys.intern(meta.name),
+                uid=meta.uid,
+                resource_version=meta.resource_version,
+                labels={sys.intern(key): sys.intern(value) for key, value in (meta.labels or {}).items()},
+            ),
+            spec=node.spec,
+            status=NodeStatus(self._shared_labels(node.status.allocatable), self._shared_images(node.status.images)),
         )
 
     def group(self, group: PodGroup) -> GroupRecord:
         """The record of a PodGroup."""
         meta, spec = group.metadata, group.spec
         told = condition_of(group.status.conditions or (), CONDITION_SCHEDULED)
+        gave_up = condition_of(group.status.conditions or (), CONDITION_TIMED_OUT)
         owner = self._owner(meta)
         return GroupRecord(
             namespace=sys.intern(meta.namespace),
@@ -71,6 +103,7 @@ class Slimmer:
             need=max(group.need, 1),
             is_gang=group.is_gang,
             priority=spec.priority,
+            preemption_class=sys.intern(meta.annotation(PREEMPTION_PRIORITY_CLASS) or ""),
             preemption_policy=spec.preemption_policy,
             topology_key=group.topology_key,
             takes_only_owner=owner.uid if meta.annotation(MANAGED_BY) == MANAGED_BY_TUTTI else "",
@@ -81,7 +114,13 @@ class Slimmer:
             condition_status=told.status if told else "",
             condition_reason=told.reason if told else "",
             condition_message=told.message if told else "",
+            waiting=waiting_of(meta),
+            has_timed_out=gave_up is not None and gave_up.status == "True",
+            min_resources=meta.annotation(MIN_RESOURCES) or "",
         )
+
+    def _shape(self, spec: PodSpec, namespace: str, labels: dict[str, str]) -> Shape:
+        return self._shapes.shape(spec, namespace, labels, self._scorings.get(spec.scheduler_name, DEFAULT))
 
     def _shared_labels(self, labels: dict[str, str] | None) -> dict[str, str]:
         if not labels:
@@ -93,6 +132,11 @@ class Slimmer:
                 self._labels.clear()
             found = self._labels[key] = {sys.intern(name): sys.intern(value) for name, value in labels.items()}
         return found
+
+    def _shared_images(self, images: tuple[ContainerImage, ...]) -> tuple[ContainerImage, ...]:
+        if len(self._images) >= _MOST_SHARED:
+            self._images.clear()
+        return tuple(self._images.setdefault(image, image) for image in images)
 
     def _owner(self, meta: Metadata) -> Owner:
         reference = controller_of(meta)

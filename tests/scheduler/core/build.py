@@ -4,11 +4,15 @@ from typing import Any
 
 import msgspec
 
+from api import storage
 from api.constants import MANAGED, MANAGED_BY, POD_GROUP
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
 from scheduler.state.records import ItemKey
+from scheduler.state.volume_records import capacity_record, claim_record, class_record, volume_record
+from scheduler.storage_feed import StorageFeed
+from tests.placement.case import own_names
 
 NAMESPACE = "team-a"
 
@@ -85,16 +89,17 @@ def pod(name: str, *, cpu: int | str = 1, group: str = "", on: str = "", **more:
 
 def group(name: str, need: int | None = None, **more: Any) -> PodGroup:
     """A gang of `need`, or a basic group without it; `more`: `uid`, `priority`, `topology`, `owner`, `created`,
-    `leaves` (disruption mode).
+    `leaves` (disruption mode), `annotations`.
     """
     metadata: dict[str, Any] = {
         "name": name,
         "namespace": more.get("namespace", NAMESPACE),
         "uid": more.get("uid", f"uid-of-{name}"),
         "creationTimestamp": more.get("created", "2026-01-01T00:00:00Z"),
+        "annotations": more.get("annotations", {}),
     }
     if more.get("owner"):
-        metadata["annotations"] = {MANAGED_BY: "tutti"}
+        metadata["annotations"] = {MANAGED_BY: "tutti", **metadata["annotations"]}
         metadata["ownerReferences"] = [
             {"apiVersion": "batch/v1", "kind": "Job", "name": "job", "uid": more["owner"], "controller": True}
         ]
@@ -108,6 +113,31 @@ def group(name: str, need: int | None = None, **more: Any) -> PodGroup:
     if "topology" in more:
         spec["schedulingConstraints"] = {"topology": [{"key": more["topology"]}]}
     return _group(msgspec.json.encode({"metadata": metadata, "spec": spec}))
+
+
+def stored(feed: StorageFeed, manifest: dict[str, Any]) -> None:
+    """Tells the feed of an object about storage as the volume controller leaves it; `@namespace` is the pods' one."""
+    manifest = own_names(manifest, lambda short: NAMESPACE if short == "namespace" else f"@{short}")
+    meta = {"namespace": NAMESPACE, "uid": f"uid-of-{manifest['metadata']['name']}", **manifest["metadata"]}
+    if manifest.get("status") == {"phase": "Bound"} and manifest["kind"] == "PersistentVolumeClaim":
+        meta["annotations"] = {**meta["annotations"], "pv.kubernetes.io/bind-completed": "yes"}
+    raw = msgspec.json.encode({**manifest, "metadata": meta})
+    name = meta["name"]
+    match manifest["kind"]:
+        case "PersistentVolumeClaim":
+            feed.claim((meta["namespace"], name), claim_record(msgspec.json.decode(raw, type=storage.Claim)))
+        case "PersistentVolume":
+            feed.volume(name, volume_record(msgspec.json.decode(raw, type=storage.Volume)))
+        case "StorageClass":
+            feed.storage_class(name, class_record(msgspec.json.decode(raw, type=storage.StorageClass)))
+        case "CSINode":
+            feed.node(name, msgspec.json.decode(raw, type=storage.CsiNode))
+        case "CSIDriver":
+            feed.driver(name, msgspec.json.decode(raw, type=storage.CsiDriver))
+        case "CSIStorageCapacity":
+            feed.capacity(capacity_record(msgspec.json.decode(raw, type=storage.StorageCapacity)), is_gone=False)
+        case "VolumeAttachment":
+            feed.attachment(name, msgspec.json.decode(raw, type=storage.Attachment), is_gone=False)
 
 
 def group_key(name: str, uid: str | None = None) -> ItemKey:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from scheduler.scores.after import After
+from scheduler.scores.after import After, Loads
 from scheduler.scores.total import total_score
 from scheduler.state.demand import Demand
 from scheduler.state.nodes import NodeTable
@@ -62,7 +62,7 @@ def greedy_spread(table: NodeTable, demand: Demand, count: int) -> dict[str, int
             if not node.fits(demand.amounts):
                 continue
             slot = table.slot_of[node.name]
-            after = After(table.allocatable, free, scored, demand, np.array([slot]), 1)
+            after = After(table.allocatable, free, scored, Loads.of(demand, 1), np.array([slot]))
             merit = (int(total_score(after)[0, 0]), -node.got, -slot)
             if best is None or merit > best[0]:
                 best = (merit, node, slot)

@@ -198,10 +198,6 @@ def test_pods_on_the_host_network_open_their_container_ports() -> None:
 @pytest.mark.parametrize(
     ("spec", "what"),
     [
-        (
-            {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]},
-            "volumes from persistent volume claims",
-        ),
         ({"resourceClaims": [{"name": "gpu"}]}, "resource claims"),
     ],
 )

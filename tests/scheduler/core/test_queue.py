@@ -23,11 +23,14 @@ def test_a_new_member_is_part_of_the_next_attempt_and_a_new_node_ends_the_wait()
     assert len(world.bound()) == 4
 
 
-@pytest.mark.parametrize("event", ["node added", "node uncordoned", "node grown", "pod gone", "pod done"])
+@pytest.mark.parametrize(
+    "event", ["node added", "node uncordoned", "taint removed", "node grown", "pod gone", "pod done"]
+)
 def test_a_waiting_gang_is_tried_at_once_when_room_appears(event: str) -> None:
     world = World()
     world.node("n1", cpu=2)
     world.node("n2", cpu=2, unschedulable=True)
+    world.node("n4", cpu=2, taints=[{"key": "example.com/kept", "effect": "NoSchedule"}])
     world.pod("blocker", cpu=1, on="n1", scheduler="default-scheduler")
     world.pod("assumed", cpu=0)
     world.run()
@@ -40,6 +43,8 @@ def test_a_waiting_gang_is_tried_at_once_when_room_appears(event: str) -> None:
             world.node("n3", cpu=1)
         case "node uncordoned":
             world.node("n2", cpu=2)
+        case "taint removed":
+            world.node("n4", cpu=2)
         case "node grown":
             world.node("n1", cpu=3)
         case "pod gone":

@@ -1,5 +1,6 @@
 """A cluster without a server: state and queue driven step by step, binds confirmed at once, time under control."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from api.node import Node
@@ -9,20 +10,32 @@ from scheduler.cycle.decide import decide
 from scheduler.cycle.decision import Decision
 from scheduler.queue.queue import Queue
 from scheduler.queue.settings import QueueSettings
+from scheduler.scores.scoring import Scoring
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import ItemKey, StateChange
+from scheduler.storage_feed import StorageFeed
 from tests.scheduler.core import build
+
+STARTED = 1000.0
+"""The monotonic clock when a world begins; the time of day is then when `build` says that objects were created."""
+CREATED_SECONDS = 1_767_225_600.0
 
 
 class World:
     """What the shell around the core does, without any input or output."""
 
-    def __init__(self, *schedulers: str) -> None:
-        self.now = 1000.0
-        self.state = ClusterState(frozenset(schedulers or {"tutti"}))
-        self.queue = Queue(lambda: self.now, QueueSettings())
+    def __init__(
+        self,
+        *schedulers: str,
+        scorings: Mapping[str, Scoring] | None = None,
+        most_members: Mapping[str, int] | None = None,
+    ) -> None:
+        self.now = STARTED
+        self.state = ClusterState(frozenset(schedulers or {"tutti"}), scorings or {}, most_members or {})
+        self.queue = Queue(lambda: self.now, QueueSettings(), lambda: self.now - STARTED + CREATED_SECONDS)
         self.decisions: list[Decision] = []
         self._objects: dict[str, dict[str, Any]] = {}
+        self._storage = StorageFeed(self.state, self.apply)
 
     # --- what happens ------------------------------------------------------------------------------------------------
 
@@ -47,6 +60,10 @@ class World:
         """Members of a group come."""
         for index in range(first, first + count):
             self.pod(f"{group}-{index}", group=group, **more)
+
+    def stored(self, manifest: dict[str, Any]) -> None:
+        """A volume, a claim or anything else about storage comes or changes."""
+        build.stored(self._storage, manifest)
 
     def pod_gone(self, name: str) -> None:
         """A pod goes."""
@@ -76,7 +93,7 @@ class World:
         key = self.queue.pop(self.state)
         if key is None:
             return None
-        decision = decide(self.state, key)
+        decision = decide(self.state, key, self.queue.aim(key, self.state))
         self.decisions.append(decision)
         for uid, node in decision.bindings:
             self.apply(self.state.assume(uid, node, self.now + 60))

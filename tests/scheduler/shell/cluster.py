@@ -17,10 +17,14 @@ from scheduler.wiring import Scheduler, Surroundings, build_scheduler
 from tests.scheduler.shell.fake_api import FakeApi
 from tests.scheduler.shell.manifests import gang, node, pod
 
+CREATED = 1_767_225_600.0
+"""Seconds since 1970 at which `manifests` says that objects were created; the time of day when a cluster begins."""
+
 QUICK: dict[str, Any] = {
     "initial_backoff_seconds": 0.02,
     "max_backoff_seconds": 0.1,
     "held_report_seconds": 0.02,
+    "empty_report_seconds": 0.02,
     "held_update_seconds": 0.02,
     "degraded_after_seconds": 0.05,
     "identity": "test",
@@ -44,8 +48,10 @@ class WatchedMetrics(SchedulerMetrics):
 class Cluster:
     """The fake server, and whichever scheduler runs on it."""
 
-    def __init__(self) -> None:
-        self.api = FakeApi()
+    def __init__(self, api: FakeApi | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.api = api or FakeApi()
+        self.clock = clock
+        self._begin = clock()
         self.metrics = WatchedMetrics(self.api.moved)
         self.holds_lease = True
 
@@ -60,7 +66,8 @@ class Cluster:
             settings=SchedulerSettings(**(QUICK | changes)),
             metrics=self.metrics,
             may_write=lambda: self.holds_lease,
-            clock=time.monotonic,
+            clock=self.clock,
+            epoch=lambda: CREATED + self.clock() - self._begin,
             jitter=random.Random(1),
         )
         scheduler = build_scheduler(given)

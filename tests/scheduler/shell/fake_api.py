@@ -5,7 +5,6 @@ patches (lists replaced), strategic patches of conditions (merged by type), list
 """
 
 import asyncio
-import copy
 import itertools
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
@@ -46,13 +45,13 @@ class FakeApi(Client):
 
     def put(self, plural: str, body: Object) -> Object:
         """Create the object, or replace it as another writer would."""
-        stored = copy.deepcopy(body)
+        stored = copied(body)
         meta = stored.setdefault("metadata", {})
         key = (plural, meta.get("namespace", ""), meta["name"])
         kind = "MODIFIED" if key in self._objects else "ADDED"
         meta.setdefault("uid", f"uid-{next(self._uids)}")
         self._store(key, stored, kind)
-        return copy.deepcopy(stored)
+        return copied(stored)
 
     def remove(self, plural: str, namespace: str, name: str) -> None:
         """Delete the object at once."""
@@ -62,7 +61,7 @@ class FakeApi(Client):
 
     def peek(self, plural: str, namespace: str, name: str) -> Object:
         """The object as it is."""
-        return copy.deepcopy(self._objects[plural, namespace, name])
+        return copied(self._objects[plural, namespace, name])
 
     def exists(self, plural: str, namespace: str, name: str) -> bool:
         """Whether there is such an object."""
@@ -108,7 +107,7 @@ class FakeApi(Client):
     async def get(self, resource: Resource, name: str, namespace: str | None = None, **_: Any) -> Object:
         """The object."""
         await self._request("get", resource.plural, name)
-        found = copy.deepcopy(self._find(resource, name, namespace))
+        found = copied(self._find(resource, name, namespace))
         self._answer("get", resource.plural, name)
         return found
 
@@ -129,7 +128,7 @@ class FakeApi(Client):
         if subresource == "binding":
             self._bind(self._find(PODS, target, namespace), body)
         elif resource.plural == "events":
-            self.events.append(copy.deepcopy(dict(body)))
+            self.events.append(copied(dict(body)))
         self._answer("create", what, target)
         return {}
 
@@ -144,7 +143,7 @@ class FakeApi(Client):
         kind: PatchKind = PatchKind.MERGE,
         **_: Any,
     ) -> Object:
-        """A change of a status."""
+        """A change of a status, or of spec and annotations."""
         what = f"{resource.plural}/{subresource}" if subresource else resource.plural
         await self._request("patch", what, name)
         if resource.plural == "events":
@@ -154,20 +153,27 @@ class FakeApi(Client):
             wanted = body.get("metadata", {}).get(field)
             if wanted is not None and wanted != stored["metadata"][field]:
                 raise Conflict(409, "Conflict", f"precondition on {field} failed")
-        changed = copy.deepcopy(stored)
+        changed = copied(stored)
+        if subresource is None:
+            annotations = body["metadata"].get("annotations", {})
+            changed["metadata"]["annotations"] = {**changed["metadata"].get("annotations", {}), **annotations}
+            changed["spec"] = {**changed.get("spec", {}), **copied(body.get("spec", {}))}
+            self._store((resource.plural, namespace or "", name), changed, "MODIFIED")
+            self._answer("patch", what, name)
+            return copied(changed)
         status = changed.setdefault("status", {})
         if kind is PatchKind.STRATEGIC:
             new = body["status"]["conditions"]
             names = {entry["type"] for entry in new}
             kept = [entry for entry in status.get("conditions", []) if entry["type"] not in names]
-            status["conditions"] = kept + copy.deepcopy(new)
+            status["conditions"] = kept + list(new)
         else:
-            status.update(copy.deepcopy(body["status"]))
+            status.update(copied(body["status"]))
             for field in [field for field, value in status.items() if value is None]:
                 del status[field]
         self._store((resource.plural, namespace or "", name), changed, "MODIFIED")
         self._answer("patch", what, name)
-        return copy.deepcopy(changed)
+        return copied(changed)
 
     async def delete(self, resource: Resource, name: str, namespace: str | None = None, *, uid: str, **_: Any) -> None:
         """Ends the object of that UID."""
@@ -176,7 +182,7 @@ class FakeApi(Client):
         if stored["metadata"]["uid"] != uid:
             raise Conflict(409, "Conflict", "precondition on uid failed")
         if self.graceful:
-            changed = copy.deepcopy(stored)
+            changed = copied(stored)
             changed["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z"
             self._store((resource.plural, namespace or "", name), changed, "MODIFIED")
         else:
@@ -224,7 +230,7 @@ class FakeApi(Client):
         node = pod["spec"].get("nodeName")
         if node:
             raise Conflict(409, "Conflict", f"pod is already assigned to node {node!r}")
-        changed = copy.deepcopy(pod)
+        changed = copied(pod)
         changed["spec"]["nodeName"] = body["target"]["name"]
         meta = pod["metadata"]
         self._store(("pods", meta["namespace"], meta["name"]), changed, "MODIFIED")
@@ -239,6 +245,12 @@ class FakeApi(Client):
         for lines in self._watchers.get(plural, []):
             lines.put_nowait(line)
         self._moved.set()
+
+
+def copied(value: Any) -> Object:
+    """A copy that shares nothing."""
+    made: Object = orjson.loads(orjson.dumps(value))
+    return made
 
 
 def _raise_first(faults: list[Fault], verb: str, what: str, name: str) -> None:

@@ -21,6 +21,7 @@ class Arena(Cluster):
         """A gang of `need`, or a basic group without it."""
         policy = {"gang": {"minCount": need}} if need is not None else {"basic": {}}
         metadata: dict[str, Any] = {"namespace": "ns", "name": name, "creationTimestamp": "2026-01-01T00:00:00Z"}
+        metadata["annotations"] = spec.pop("annotations", {})
         if spec.pop("of_job", False):
             metadata |= {"annotations": {MANAGED_BY: MANAGED_BY_TUTTI}, "ownerReferences": [JOB]}
         self.api.put(
@@ -63,6 +64,10 @@ class Arena(Cluster):
         """A gang that wants in."""
         self.group(name, size if need is None else need, priority)
         self.members(name, size, cpu, priority=priority)
+
+    def priority_class(self, name: str, value: int) -> None:
+        """A PriorityClass."""
+        self.api.put("priorityclasses", {"metadata": {"name": name}, "value": value})
 
     def budget(self, name: str, allowed: int, **labels: str) -> None:
         """A disruption budget for pods of these labels."""

@@ -271,6 +271,7 @@ async def test_58_of_two_groups_at_once_the_more_important_wins(arena: Arena) ->
         await arena.api.until(lambda: arena.nominated("m-0") == arena.nominated("m-1") == "")
         assert arena.runs("m", 0)
     assert len(arena.deleted) == 2
+    assert arena.metric("tutti_wasted_evictions_total") == 0
 
 
 async def test_room_that_was_cleared_is_held_against_those_who_are_not_more_important(arena: Arena) -> None:

@@ -56,6 +56,7 @@ class Bench:
             metrics=metrics,
             may_write=self.elector.holds,
             clock=time.monotonic,
+            epoch=time.time,
             jitter=random.Random(1),
         )
         self.scheduler = build_scheduler(given)

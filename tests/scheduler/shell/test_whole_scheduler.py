@@ -343,10 +343,10 @@ async def test_a_decided_pod_that_the_watch_never_shows_is_read(cluster: Cluster
 async def test_an_unexpected_error_in_one_decision_is_that_groups_error_only(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fragile(state: ClusterState, key: ItemKey) -> Decision:
+    def fragile(state: ClusterState, key: ItemKey, aim: int) -> Decision:
         if key.name == "bad":
             raise ZeroDivisionError
-        return decide(state, key)
+        return decide(state, key, aim)
 
     monkeypatch.setattr(loop, "decide", fragile)
     cluster.add_nodes(4)

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from scheduler.writes.lanes import Job, WriteLanes
+from scheduler.writes.lanes import BINDS_IN_A_ROW, Job, WriteLanes
 from tests.scheduler.shell.clocks import FakeClock
 
 
@@ -51,6 +51,31 @@ async def test_binds_go_before_status_writes_that_were_queued_earlier() -> None:
     bench.gates["first"].set()
     await bench.lanes.idle()
     assert bench.started == ["first", "second", "third", "status"]
+
+
+async def test_evictions_wait_for_binds_and_go_before_status_writes() -> None:
+    bench = Bench()
+    bench.lanes.bind(bench.job("first", blocks=True))
+    bench.lanes.status("a", bench.job("status"))
+    bench.lanes.evict(bench.job("eviction"))
+    bench.lanes.bind(bench.job("second"))
+    assert bench.lanes.queued_evictions == 1
+    await asyncio.sleep(0)
+    bench.gates["first"].set()
+    await bench.lanes.idle()
+    assert bench.started == ["first", "second", "eviction", "status"]
+
+
+async def test_a_stream_of_binds_does_not_hold_up_evictions_for_ever() -> None:
+    bench = Bench()
+    bench.lanes.bind(bench.job("first", blocks=True))
+    bench.lanes.evict(bench.job("eviction"))
+    for number in range(20):
+        bench.lanes.bind(bench.job(f"bind-{number}"))
+    await asyncio.sleep(0)
+    bench.gates["first"].set()
+    await bench.lanes.idle()
+    assert bench.started.index("eviction") == BINDS_IN_A_ROW
 
 
 async def test_no_more_writes_than_connections_are_under_way() -> None:

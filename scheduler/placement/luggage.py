@@ -1,0 +1,269 @@
+"""The volumes of one trial: where pods may go with what they carry, and which volume each claim gets.
+
+A placed pod takes volumes from the others, fills up nodes that can attach only so many, and decides for everybody who shares
+its claims. Members of a gang that share a claim for many nodes whose volume is yet to be made may be anywhere the class allows:
+whether they reach it is certain only once it exists, and is looked at again before any of them is bound.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.constants import NO_PROVISIONER
+from scheduler.filters import node_volume_limits, volume_restrictions, volume_zone
+from scheduler.filters import volume_binding as binding
+from scheduler.placement.packing import Pack, Packs
+from scheduler.scores.normalise import Whole
+from scheduler.scores.volume_binding import Use, volume_binding
+from scheduler.state.attachments import Attached
+from scheduler.state.nodes import NodeTable
+from scheduler.state.pod_volumes import Disk
+from scheduler.state.shapes import Shape
+from scheduler.state.volume_records import MANY_NODES, ClaimKey, ClaimRecord, VolumeRecord
+
+Mask = NDArray[np.bool_]
+Reasons = list[tuple[str, Mask]]
+"""Reasons of one filter; a node may have several of them."""
+
+
+class _Choice:
+    """Where a pack can go: what each filter refuses, and per claim the number of the volume it would get on each node."""
+
+    __slots__ = ("existing", "makeable", "picks", "reasons")
+
+    def __init__(self) -> None:
+        self.reasons: list[Reasons] = []
+        self.picks: dict[ClaimKey, NDArray[np.int64]] = {}
+        self.existing: dict[str, Use] = {}
+        self.makeable: dict[str, Use] = {}
+
+
+class Luggage:
+    """What all pods of a trial carry; full-length masks by node slot."""
+
+    def __init__(self, packs: Packs, nodes: NodeTable) -> None:
+        self.packs: Final = packs
+        self.matched: Final[dict[ClaimKey, str]] = {}
+        """Claims with the existing volume they get."""
+        self._nodes: Final = nodes
+        self._storage: Final = packs.storage
+        self._numbers: dict[str, int] = {}
+        self._names: list[str] = []
+        self._taken: set[int] = set()
+        self._made: dict[ClaimKey, int] = {}
+        self._used: set[ClaimKey] = set()
+        self._mounted: dict[int, list[Disk]] = {}
+        self._attached: dict[int, set[Attached]] = {}
+        self._candidates: dict[object, binding.Candidates] = {}
+        self._choices: dict[Shape, _Choice] = {}
+
+    def refusal(self, shape: Shape) -> str:
+        """Why pods of this shape can run nowhere, whatever the nodes; empty when that is not so."""
+        pack = self.packs.of.get(shape)
+        return pack.refusal if pack else ""
+
+    def refusals(self, shape: Shape) -> list[Reasons]:
+        """What volumes hold against each node, filter by filter."""
+        pack = self.packs.of.get(shape)
+        return self._choice(shape, pack).reasons if pack is not None else []
+
+    def merits(self, shape: Shape) -> Whole | None:
+        """What volumes add to the score of each node; None when they make no difference."""
+        pack = self.packs.of.get(shape)
+        if pack is None or not pack.delayed:
+            return None
+        choice = self._choice(shape, pack)
+        if not choice.existing and not choice.makeable:
+            return None
+        return volume_binding(choice.existing, choice.makeable, self._nodes.slots)
+
+    def settle(self, shape: Shape, slot: int) -> None:
+        """Pods of this shape are on this node from now on."""
+        pack = self.packs.of.get(shape)
+        if pack is None:
+            return
+        picks = self._choice(shape, pack).picks
+        for claim in pack.delayed:
+            number = int(picks[claim.key][slot]) if claim.key in picks else binding.NONE
+            if number != binding.NONE:
+                self._taken.add(number)
+                self.matched[claim.key] = self._names[number]
+            else:
+                self._made.setdefault(claim.key, slot)
+        self._used.update(pack.one_pod)
+        if pack.disks:
+            self._mounted.setdefault(slot, []).extend(pack.disks)
+        if pack.attached:
+            self._attached.setdefault(slot, set()).update(pack.attached)
+        if not self.packs.are_fixed:
+            self._choices.clear()
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _choice(self, shape: Shape, pack: Pack) -> _Choice:
+        choice = self._choices.get(shape)
+        if choice is None:
+            choice = self._choices[shape] = _Choice()
+            if not pack.refusal:
+                choice.reasons = [
+                    list(_some(self._restricted(pack))),
+                    list(_some(self._limited(pack))),
+                    list(_some(self._unbindable(pack, choice))),
+                    list(_some([(volume_zone.REASON, volume_zone.elsewhere(pack.zones, self._nodes))])),
+                ]
+            else:
+                choice.reasons = [[(pack.refusal, self._everywhere())]]
+        return choice
+
+    def _everywhere(self) -> Mask:
+        return np.ones(self._nodes.slots, dtype=np.bool_)
+
+    def _restricted(self, pack: Pack) -> Iterator[tuple[str, Mask | None]]:
+        refused = np.zeros(self._nodes.slots, dtype=np.bool_)
+        if pack.disks:
+            slots = (self._nodes.slot_of.get(name) for name in self._storage.nodes_in_conflict(pack.disks))
+            refused[[slot for slot in slots if slot is not None]] = True
+            for slot, mounted in self._mounted.items():
+                refused[slot] |= any(disk.conflicts(other) for disk in pack.disks for other in mounted)
+            yield volume_restrictions.REASON_DISK, refused
+        if any(key in self._used or self._storage.is_in_use(key) for key in pack.one_pod):
+            yield volume_restrictions.REASON_ONE_POD, ~refused
+
+    def _limited(self, pack: Pack) -> Iterator[tuple[str, Mask | None]]:
+        attachments, drivers = self._storage.attachments, self._storage.drivers
+        wanted = [driver for driver, _ in pack.attached if driver in drivers and drivers[driver].must_be_installed]
+        left = self._everywhere()
+        for driver, missing in node_volume_limits.without(wanted, attachments, self._nodes):
+            yield node_volume_limits.reason_missing(driver), missing & left
+            left &= ~missing
+        over = node_volume_limits.too_many(pack.attached, attachments, self._attached, self._nodes.slots)
+        if over is not None:
+            yield node_volume_limits.REASON, over & left
+
+    def _unbindable(self, pack: Pack, choice: _Choice) -> Iterator[tuple[str, Mask | None]]:
+        slots, reach = self._nodes.slots, self._storage.reach
+        if pack.bound:
+            unreached = ~np.logical_and.reduce([binding.reachable(volume, reach, slots) for volume in pack.bound])
+            yield binding.REASON_AFFINITY, unreached
+        if pack.delayed:
+            unmet, cramped = self._match(pack, choice)
+            yield binding.REASON_NONE, unmet
+            yield binding.REASON_SPACE, cramped
+        if pack.gone:
+            yield binding.REASON_GONE, self._everywhere()
+
+    # --- claims that wait for their pod ------------------------------------------------------------------------------
+
+    def _match(self, pack: Pack, choice: _Choice) -> tuple[Mask, Mask]:
+        """The nodes without a volume for some claim where none can be made, and those where too little is left for that."""
+        unmet, cramped = (np.zeros(self._nodes.slots, dtype=np.bool_) for _ in range(2))
+        to_make: list[tuple[ClaimRecord, Mask]] = []
+        to_find: list[ClaimRecord] = []
+        for claim in pack.delayed:
+            node = self._node_of(claim)
+            if node is None:
+                to_find.append(claim)
+            else:
+                unmet |= ~node
+                to_make.append((claim, node))
+        for claim in sorted(to_find, key=lambda one: one.size_bytes or 0):
+            picked = self._pick(claim, choice)
+            choice.picks[claim.key] = picked
+            to_make.append((claim, picked == binding.NONE))
+        for claim, where in to_make:
+            open_ = where & ~unmet & ~cramped
+            impossible, full = self._make(claim, choice, open_)
+            unmet |= open_ & impossible
+            cramped |= open_ & ~impossible & full
+        return unmet, cramped
+
+    def _node_of(self, claim: ClaimRecord) -> Mask | None:
+        """The nodes on which a volume that is being made can be used; None when none is being made."""
+        slot = self._made.get(claim.key)
+        if slot is None:
+            name = self._storage.chosen_node(claim)
+            if not name:
+                return None
+            slot = self._nodes.slot_of.get(name)
+        elif claim.modes & MANY_NODES:
+            return self._everywhere()
+        mask = np.zeros(self._nodes.slots, dtype=np.bool_)
+        if slot is not None:
+            mask[slot] = True
+        return mask
+
+    def _pick(self, claim: ClaimRecord, choice: _Choice) -> NDArray[np.int64]:
+        slots, storage = self._nodes.slots, self._storage
+        name = self.matched.get(claim.key)
+        reserved = storage.volumes[name] if name is not None else storage.reserved_for(claim)
+        if reserved is not None and binding.is_large_enough(reserved, claim):
+            number = self._number(reserved)
+            picked = np.where(binding.reachable(reserved, storage.reach, slots), number, binding.NONE)
+        else:
+            beside = list(choice.picks.values())
+            picked = self._candidates_for(claim).pick(self._taken, beside)
+        self._note_existing(claim, picked, choice)
+        return picked
+
+    def _candidates_for(self, claim: ClaimRecord) -> binding.Candidates:
+        likeness = (
+            claim.storage_class,
+            claim.size_bytes,
+            claim.modes,
+            claim.is_block,
+            claim.attributes_class,
+            claim.selector,
+        )
+        found = self._candidates.get(likeness)
+        if found is None:
+            volumes = [
+                volume for volume in self._storage.free_volumes(claim.storage_class) if binding.suits(volume, claim)
+            ]
+            for volume in volumes:
+                self._number(volume)
+            found = binding.Candidates(volumes, self._numbers, self._storage.reach, self._nodes.slots)
+            self._candidates[likeness] = found
+        return found
+
+    def _number(self, volume: VolumeRecord) -> int:
+        name = volume.metadata.name
+        number = self._numbers.get(name)
+        if number is None:
+            number = self._numbers[name] = len(self._names)
+            self._names.append(name)
+        return number
+
+    def _note_existing(self, claim: ClaimRecord, picked: NDArray[np.int64], choice: _Choice) -> None:
+        if not self._names:
+            return
+        sizes = np.array([self._storage.volumes[name].size_bytes for name in self._names] + [0], dtype=np.int64)
+        there = sizes[picked]
+        asked = np.where(there > 0, claim.size_bytes or 0, 0)
+        if there.any():
+            before = choice.existing.get(claim.storage_class, (0, 0))
+            choice.existing[claim.storage_class] = (before[0] + asked, before[1] + there)
+
+    def _make(self, claim: ClaimRecord, choice: _Choice, where: Mask) -> tuple[Mask, Mask]:
+        """The nodes for which no volume can be made at all, and those for which there is too little space."""
+        nothing = np.zeros(self._nodes.slots, dtype=np.bool_)
+        storage_class = self._storage.classes.get(claim.storage_class)
+        if storage_class is None or storage_class.provisioner in {"", NO_PROVISIONER}:
+            return self._everywhere(), nothing
+        impossible = ~binding.allowed_by(storage_class, self._nodes)
+        driver = self._storage.drivers.get(storage_class.provisioner)
+        if driver is None or not driver.tracks_capacity or claim.size_bytes is None:
+            return impossible, nothing
+        capacities = self._storage.capacities.get(claim.storage_class, {}).values()
+        left = binding.space(capacities, claim.size_bytes, self._storage.reach, self._nodes.slots)
+        asked = np.where(where & (left >= 0), claim.size_bytes, 0)
+        before = choice.makeable.get(claim.storage_class, (0, 0))
+        choice.makeable[claim.storage_class] = (before[0] + asked, np.where(asked > 0, left, before[1]))
+        return impossible, left < 0
+
+
+def _some(found: Iterable[tuple[str, Mask | None]]) -> Iterator[tuple[str, Mask]]:
+    for reason, mask in found:
+        if mask is not None and mask.any():
+            yield reason, mask

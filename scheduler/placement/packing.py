@@ -1,0 +1,141 @@
+"""What the pods to be placed carry: their volumes, looked up once per decision.
+
+Pods that differ in nothing but the names of claims that are each made for one of them, and for which volumes are yet to be
+made, are alike. Everybody else with other claims is a case of its own.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Final
+
+from scheduler.filters.volume_binding import REASON_IMMEDIATE
+from scheduler.state.attachments import Attached
+from scheduler.state.pod_volumes import ClaimUse, Disk, PodVolumes
+from scheduler.state.records import PodRecord
+from scheduler.state.shapes import Shape
+from scheduler.state.volume_records import ONE_POD_ONLY, ClaimKey, ClaimRecord, VolumeRecord
+from scheduler.state.volumes import Storage
+
+
+class Pack:
+    """The volumes of one pod; a `refusal` says why it can run nowhere as things are."""
+
+    __slots__ = ("attached", "bound", "delayed", "disks", "gone", "key", "one_pod", "refusal", "zones")
+
+    def __init__(self, refusal: str = "", key: Hashable = None) -> None:
+        self.refusal = refusal
+        self.key = key if key is not None else refusal
+        """Equal for pods that are alike."""
+        self.bound: list[VolumeRecord] = []
+        self.gone = False
+        """A claim is bound to a volume that is not there."""
+        self.delayed: list[ClaimRecord] = []
+        """Claims that get their volume when the pod gets its node."""
+        self.one_pod: list[ClaimKey] = []
+        self.disks: tuple[Disk, ...] = ()
+        self.attached: list[Attached] = []
+        self.zones: list[tuple[str, frozenset[str]]] = []
+
+
+class Packs:
+    """The packs of all shapes of a decision; None for a shape without volumes."""
+
+    def __init__(self, storage: Storage, packs: Mapping[Shape, tuple[Pack, int]]) -> None:
+        """With each pack the number of pods that have one like it."""
+        self.storage: Final = storage
+        self.of: Final = {shape: pack for shape, (pack, _) in packs.items()}
+        self.are_fixed: Final = _are_fixed(storage, list(packs.values()))
+        """True when where one member goes matters to none of the others."""
+
+
+def pack_of(storage: Storage, pod: PodRecord) -> Pack:
+    """What a pod carries."""
+    volumes = pod.volumes or PodVolumes()
+    refusal = volumes.problem or _missing(storage, pod, volumes.claims) or _unfit(storage, pod, volumes.claims)
+    if refusal:
+        return Pack(refusal)
+    claims = [storage.claims[pod.namespace, name] for name in dict.fromkeys(use.name for use in volumes.claims)]
+    if any(not claim.is_bound and not _waits(storage, claim) for claim in claims):
+        return Pack(REASON_IMMEDIATE)
+    for use in volumes.claims:
+        claim = storage.claims[pod.namespace, use.name]
+        if not use.is_owned and claim.is_bound and claim.volume_name not in storage.volumes:
+            return Pack(f'persistentvolume "{claim.volume_name}" not found')
+    pack = Pack(key=(volumes.disks, *(_likeness(storage, claim) for claim in claims)))
+    pack.disks = volumes.disks
+    for claim in claims:
+        _add(pack, storage, claim)
+    return pack
+
+
+def _missing(storage: Storage, pod: PodRecord, uses: Iterable[ClaimUse]) -> str:
+    for use in uses:
+        if not use.is_owned and (pod.namespace, use.name) not in storage.claims:
+            return f'persistentvolumeclaim "{use.name}" not found'
+    return ""
+
+
+def _unfit(storage: Storage, pod: PodRecord, uses: Iterable[ClaimUse]) -> str:
+    for use in uses:
+        claim = storage.claims.get((pod.namespace, use.name))
+        named = f'persistentvolumeclaim "{use.name}"'
+        if claim is None:
+            wanted = f'"{use.name}"'
+            return f"waiting for ephemeral volume controller to create the persistentvolumeclaim {wanted}"
+        if claim.is_lost:
+            return f'{named} bound to non-existent persistentvolume "{claim.volume_name}"'
+        if claim.metadata.is_terminating:
+            return f"{named} is being deleted"
+        if use.is_owned and claim.owner_uid != pod.uid:
+            where = f"{pod.namespace}/{use.name} was not created for pod {pod.namespace}/{pod.name}"
+            return f"PVC {where} (pod is not owner)"
+    return ""
+
+
+def _waits(storage: Storage, claim: ClaimRecord) -> bool:
+    """Whether the claim gets its volume when its pod gets a node; one that names a volume already does not."""
+    storage_class = storage.classes.get(claim.storage_class)
+    return not claim.volume_name and storage_class is not None and storage_class.waits
+
+
+def _likeness(storage: Storage, claim: ClaimRecord) -> Hashable:
+    if claim.is_bound:
+        return claim.volume_name
+    storage_class = storage.classes[claim.storage_class]
+    is_alone = claim.owner_uid and not storage.is_in_use(claim.key) and not storage.chosen_node(claim)
+    is_made = not any(storage.free_volumes(claim.storage_class)) and storage.reserved_for(claim) is None
+    if is_alone and is_made and not storage.attachments.is_limited([storage_class.provisioner]):
+        return (claim.storage_class, claim.size_bytes, claim.modes, claim.is_block)
+    return claim.key
+
+
+def _add(pack: Pack, storage: Storage, claim: ClaimRecord) -> None:
+    if claim.is_bound:
+        volume = storage.volumes.get(claim.volume_name)
+        if volume is None:
+            pack.gone = True
+        else:
+            pack.bound.append(volume)
+            pack.zones += volume.zones
+    else:
+        pack.delayed.append(claim)
+    if ONE_POD_ONLY in claim.modes:
+        pack.one_pod.append(claim.key)
+    attached = storage.attached_as(claim.key)
+    if attached is not None:
+        pack.attached.append(attached)
+
+
+def _are_fixed(storage: Storage, packs: list[tuple[Pack, int]]) -> bool:
+    if sum(count for _, count in packs) <= 1:
+        return True
+    if any(pack.one_pod or pack.disks or (pack.delayed and _is_own(pack)) for pack, _ in packs):
+        return False
+    with_volumes = [pack for pack, _ in packs if pack.attached]
+    drivers = {driver for pack in with_volumes for driver, _ in pack.attached}
+    return len(with_volumes) <= 1 or not storage.attachments.is_limited(drivers)
+
+
+def _is_own(pack: Pack) -> bool:
+    """Whether the pack stands for one set of claims, not for many that are alike."""
+    keys = pack.key if isinstance(pack.key, tuple) else ()
+    return any(claim.key in keys for claim in pack.delayed)

@@ -1,0 +1,148 @@
+"""How many volumes each node has attached, per driver, beside what it can have (CSINode).
+
+A volume counts once on a node, however many pods use it there. What pods use and what VolumeAttachments say counts both: a
+volume may still be attached after its pod has gone. Nothing is counted as long as no node states a limit.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.state.nodes import NodeTable
+
+Attached = tuple[str, str]
+"""(driver, handle of the volume)."""
+Resolve = Callable[[tuple[str, str]], Attached | None]
+ResolveVolume = Callable[[str], Attached | None]
+
+NO_LIMIT: Final = 2**31
+
+
+class Attachments:
+    """Volumes by node; `catch_up` makes the arrays by node slot current."""
+
+    def __init__(self, nodes: NodeTable, resolve: Resolve, resolve_volume: ResolveVolume) -> None:
+        """The two say what a claim, and what a volume of that name, counts as."""
+        self._nodes: Final = nodes
+        self._resolve: Final = resolve
+        self._resolve_volume: Final = resolve_volume
+        self.drivers_of: Final[dict[str, frozenset[str]]] = {}
+        """Drivers installed on a node, by its name."""
+        self._limits: dict[str, Mapping[str, int]] = {}
+        self._mounted: dict[str, Counter[tuple[str, str]]] = {}
+        self._nodes_of: dict[tuple[str, str], set[str]] = {}
+        self._attached: dict[str, dict[str, str]] = {}
+        self._seen: dict[str, frozenset[Attached]] = {}
+        self._where: dict[Attached, set[str]] = {}
+        self._stale: set[str] = set()
+        self._slots: dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
+        self._position = -1
+
+    # --- events ------------------------------------------------------------------------------------------------------
+
+    def set_node(self, name: str, drivers: frozenset[str], limits: Mapping[str, int]) -> bool:
+        """What a node's CSINode says; true when it may take more volumes than before."""
+        before, had = self._limits.get(name, {}), self.drivers_of.get(name, frozenset())
+        self._limits.pop(name, None)
+        self.drivers_of.pop(name, None)
+        if drivers:
+            self.drivers_of[name] = drivers
+        if limits:
+            self._limits[name] = limits
+        self._position = -1
+        is_higher = any(limits.get(driver, NO_LIMIT) > limit for driver, limit in before.items())
+        return is_higher or bool(drivers - had)
+
+    def mounted(self, node: str, claims: Iterable[tuple[str, str]], pods: int) -> None:
+        """A pod that uses these claims came to a node, or (-1) left it."""
+        used = self._mounted.setdefault(node, Counter())
+        for key in claims:
+            used[key] += pods
+            if used[key] > 0:
+                self._nodes_of.setdefault(key, set()).add(node)
+            else:
+                del used[key]
+                self._nodes_of[key].discard(node)
+                if not self._nodes_of[key]:
+                    del self._nodes_of[key]
+        if not used:
+            del self._mounted[node]
+        self._stale.add(node)
+
+    def attached(self, node: str, attachment: str, volume: str | None) -> None:
+        """A VolumeAttachment of this name says that a volume (by name) is attached to a node; None when it is gone."""
+        there = self._attached.setdefault(node, {})
+        if volume is not None:
+            there[attachment] = volume
+        else:
+            there.pop(attachment, None)
+        if not there:
+            del self._attached[node]
+        self._stale.add(node)
+
+    def claim_changed(self, key: tuple[str, str]) -> None:
+        """A claim counts as another volume now."""
+        self._stale |= self._nodes_of.get(key, set())
+
+    def everything_changed(self) -> None:
+        """Any claim may count as another volume now."""
+        self._stale |= self._mounted.keys()
+
+    # --- questions ---------------------------------------------------------------------------------------------------
+
+    def is_limited(self, drivers: Iterable[str]) -> bool:
+        """Whether some node limits the volumes of one of these drivers."""
+        wanted = set(drivers)
+        return any(not wanted.isdisjoint(limits) for limits in self._limits.values())
+
+    def spare(self, driver: str) -> NDArray[np.int64] | None:
+        """By node slot: how many more volumes of a driver can be attached; None when no node says."""
+        self._catch_up()
+        found = self._slots.get(driver)
+        return None if found is None else found[0] - found[1]
+
+    def nodes_with(self, volume: Attached) -> Iterable[int]:
+        """The slots of the nodes where the volume is attached already."""
+        self._catch_up()
+        slots = (self._nodes.slot_of.get(name) for name in self._where.get(volume, ()))
+        return [slot for slot in slots if slot is not None]
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _catch_up(self) -> None:
+        end = self._nodes.rule_changes.end
+        if self._position != end:
+            self._position = end
+            self._slots = {}
+            self._seen.clear()
+            self._where.clear()
+            self._stale = set(self._limits)
+            for driver in {driver for limits in self._limits.values() for driver in limits}:
+                limit = np.full(self._nodes.slots, NO_LIMIT, dtype=np.int64)
+                self._slots[driver] = (limit, np.zeros(self._nodes.slots, dtype=np.int64))
+        stale, self._stale = self._stale, set()
+        for name in stale:
+            limits = self._limits.get(name)
+            slot = self._nodes.slot_of.get(name)
+            if limits is not None and slot is not None:
+                self._recount(name, slot, limits)
+
+    def _recount(self, name: str, slot: int, limits: Mapping[str, int]) -> None:
+        mounted = map(self._resolve, self._mounted.get(name, ()))
+        attached = map(self._resolve_volume, self._attached.get(name, {}).values())
+        volumes = frozenset(volume for volume in (*mounted, *attached) if volume)
+        before = self._seen.get(name, frozenset())
+        for volume in before - volumes:
+            self._where[volume].discard(name)
+            if not self._where[volume]:
+                del self._where[volume]
+        for volume in volumes - before:
+            self._where.setdefault(volume, set()).add(name)
+        self._seen[name] = volumes
+        counts = Counter(driver for driver, _ in volumes)
+        for driver, count in limits.items():
+            limit, used = self._slots[driver]
+            limit[slot], used[slot] = count, counts[driver]

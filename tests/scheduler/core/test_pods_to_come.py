@@ -1,0 +1,286 @@
+"""A leader whose workers come later: placed only with room for all, and that room is kept."""
+
+import json
+from typing import Any
+
+from api.constants import MIN_RESOURCES
+from scheduler.cycle.decide import decide
+from scheduler.cycle.decision import Decision
+from scheduler.cycle.remainder import RemainderKeeper
+from scheduler.placement.remainder import Foreseen
+from scheduler.preemption.campaign import Campaigns
+from scheduler.preemption.limits import Limits
+from scheduler.state.records import ItemKey
+from tests.scheduler.core import build
+from tests.scheduler.core.world import World
+
+KEEP_SECONDS = 600.0
+LIMITS = Limits(victim_deadline_seconds=60, initial_pause_seconds=1, max_pause_seconds=10)
+
+
+class Stage(World):
+    """A world whose cycles see the pods to come, as the scheduling loop does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen = Foreseen(self.state)
+        self.start_keeping()
+
+    def start_keeping(self) -> None:
+        self.keeper = RemainderKeeper(
+            self.seen, self.state, self.queue, clock=lambda: self.now, keep_seconds=KEEP_SECONDS
+        )
+
+    def step(self) -> Decision | None:
+        self.keeper.tick()
+        key = self.queue.pop(self.keeper.view)
+        if key is None:
+            return None
+        decision = self.keeper.real_part(decide(self.keeper.view, key, self.queue.aim(key, self.state)))
+        self.decisions.append(decision)
+        for uid, node in decision.bindings:
+            self.apply(self.state.assume(uid, node, self.now + 60))
+        self.keeper.decided(decision)
+        self.queue.done(key, decision, self.state)
+        for uid, node in decision.bindings:
+            self.confirm(uid, node)
+        return decision
+
+    def replica(self, name: str, workers: int, *, cpu: str = "1", **more: Any) -> None:
+        """The group and the leader of a replica, which asks for one CPU itself."""
+        placement = more.pop("placement", None)
+        roles = [{"role": "leader", "count": 1, "requests": {"cpu": "1"}}]
+        role = {"role": "worker", "count": workers, "requests": {"cpu": cpu}}
+        roles.append(role | ({"placement": placement} if placement else {}))
+        priority = more.get("priority", 0)
+        self.group(
+            name,
+            1,
+            owner=f"uid-of-{name}-leader",
+            annotations={"tutti.scheduler/managed-by": "tutti", MIN_RESOURCES: json.dumps(roles)},
+            **more,
+        )
+        self.pod(f"{name}-leader", group=name, priority=priority)
+
+    def workers(self, name: str, count: int, *, cpu: int = 1) -> None:
+        """Workers as their StatefulSet makes them."""
+        self.apply(self.state.set_controller(f"uid-of-{name}-workers", f"uid-of-{name}-leader"))
+        for number in range(1, count + 1):
+            self.pod(f"{name}-{number}", group=name, cpu=cpu, controller=("StatefulSet", f"{name}-workers"))
+
+    def kept(self) -> int:
+        """Places that are kept for pods to come."""
+        return sum(sum(demands.values()) for each in self.state.remainders for demands in each.held.values())
+
+
+def nodes(stage: Stage, count: int, **more: Any) -> None:
+    for number in range(count):
+        stage.node(f"n{number}", cpu=1, **more)
+
+
+def test_a_leader_with_room_for_itself_alone_waits_and_says_what_for() -> None:
+    stage = Stage()
+    nodes(stage, 3)
+    stage.replica("r", workers=3)
+    (decision,) = stage.run()
+    assert decision.verdict == "unschedulable"
+    assert [uid for uid, _ in decision.failures] == ["uid-of-r-leader"]
+    assert "minCount (1) and room for the 3 pods that come later cannot be satisfied" in decision.condition_message
+    assert stage.bound() == {}
+    assert stage.kept() == 0
+
+
+def test_it_is_woken_when_the_last_node_appears_and_the_room_of_its_workers_is_kept() -> None:
+    stage = Stage()
+    nodes(stage, 3)
+    stage.replica("r", workers=3)
+    stage.run()
+    stage.node("n3", cpu=1)
+    stage.run()
+    assert set(stage.bound()) == {"r-leader"}
+    assert stage.kept() == 3
+    stage.pod("stranger")
+    stage.run()
+    assert "stranger" not in stage.bound()
+
+
+def test_a_more_important_pod_takes_what_is_kept() -> None:
+    stage = Stage()
+    nodes(stage, 4)
+    stage.replica("r", workers=3)
+    stage.run()
+    stage.pod("vip", priority=5)
+    stage.run()
+    assert "vip" in stage.bound()
+
+
+def test_workers_take_their_places_and_nothing_stays_kept() -> None:
+    stage = Stage()
+    nodes(stage, 4)
+    stage.replica("r", workers=3)
+    stage.run()
+    stage.pod("stranger")
+    stage.workers("r", 3)
+    stage.run()
+    assert set(stage.bound()) == {"r-leader", "r-1", "r-2", "r-3"}
+    assert stage.kept() == 0
+    assert len(stage.state.remainders) in {0, 1}
+    stage.run()
+    assert len(stage.state.remainders) == 0
+
+
+def test_workers_that_come_one_by_one_leave_the_others_places_kept() -> None:
+    stage = Stage()
+    nodes(stage, 4)
+    stage.replica("r", workers=3)
+    stage.run()
+    stage.workers("r", 1)
+    stage.run()
+    assert stage.kept() == 2
+    stage.pod("stranger")
+    stage.run()
+    assert "stranger" not in stage.bound()
+
+
+def test_after_the_limit_the_room_is_given_back() -> None:
+    stage = Stage()
+    nodes(stage, 4)
+    stage.replica("r", workers=3)
+    stage.run()
+    stage.pod("stranger")
+    stage.wait(KEEP_SECONDS - 1)
+    assert "stranger" not in stage.bound()
+    stage.wait(1)
+    stage.wait(30)
+    assert "stranger" in stage.bound()
+
+
+def test_a_leader_that_goes_gives_the_room_back() -> None:
+    stage = Stage()
+    nodes(stage, 4)
+    stage.replica("r", workers=3)
+    stage.run()
+    stage.pod("stranger")
+    stage.run()
+    stage.pod_gone("r-leader")
+    stage.wait(30)
+    assert "stranger" in stage.bound()
+    assert stage.kept() == 0
+
+
+def test_of_two_replicas_with_room_for_one_one_starts_whole_and_the_other_follows() -> None:
+    stage = Stage()
+    nodes(stage, 5)
+    stage.replica("a", workers=3)
+    stage.replica("b", workers=3)
+    stage.run()
+    assert set(stage.bound()) == {"a-leader"}
+    stage.workers("a", 3)
+    stage.wait(60)
+    assert set(stage.bound()) == {"a-leader", "a-1", "a-2", "a-3"}
+    for name in ("a-leader", "a-1", "a-2", "a-3"):
+        stage.pod_gone(name)
+    stage.group_gone("a")
+    stage.wait(60)
+    assert set(stage.bound()) == {"b-leader"}
+
+
+def test_leader_and_workers_are_placed_inside_one_value_of_the_topology_label() -> None:
+    stage = Stage()
+    for rack, count in (("small", 3), ("big", 4)):
+        for number in range(count):
+            stage.node(f"{rack}{number}", cpu=1, labels={"rack": rack})
+    stage.replica("r", workers=3, topology="rack")
+    stage.run()
+    assert stage.bound()["r-leader"].startswith("big")
+    (kept,) = stage.state.remainders
+    assert {node[:3] for node in kept.held} == {"big"}
+
+
+def test_where_the_workers_may_run_decides_beforehand() -> None:
+    stage = Stage()
+    nodes(stage, 4)
+    stage.replica("r", workers=2, placement={"nodeSelector": {"pool": "gpu"}})
+    stage.run()
+    assert stage.bound() == {}
+    for number in range(2):
+        stage.node(f"gpu{number}", cpu=1, labels={"pool": "gpu"})
+    stage.wait(60)
+    (kept,) = stage.state.remainders
+    assert set(kept.held) == {"gpu0", "gpu1"}
+
+
+def test_after_a_restart_the_room_is_kept_again() -> None:
+    stage = Stage()
+    nodes(stage, 4)
+    stage.replica("r", workers=3)
+    stage.run()
+    stage.state.remainders.drop(ItemKey("group", build.NAMESPACE, "r", "uid-of-r"))
+    stage.start_keeping()
+    stage.keeper.restore()
+    assert stage.kept() == 3
+
+
+def test_a_replica_that_is_complete_has_nothing_kept_after_a_restart() -> None:
+    stage = Stage()
+    nodes(stage, 8)
+    stage.replica("r", workers=3)
+    stage.run()
+    stage.workers("r", 3)
+    stage.run()
+    stage.start_keeping()
+    stage.keeper.restore()
+    assert stage.kept() == 0
+
+
+def test_an_announcement_that_cannot_be_read_announces_nothing() -> None:
+    for text in (
+        "[",
+        '[{"role":"worker","count":3,"requests":{"cpu":1}}]',
+        '"x"',
+        '[{"role":"worker","count":-1,"requests":{}}]',
+    ):
+        stage = Stage()
+        nodes(stage, 1)
+        stage.group("r", 1, owner="uid-of-r-leader", annotations={MIN_RESOURCES: text})
+        stage.pod("r-leader", group="r")
+        stage.run()
+        assert set(stage.bound()) == {"r-leader"}, text
+
+
+def test_less_important_pods_leave_for_the_leader_and_its_workers_together() -> None:
+    stage = Stage()
+    nodes(stage, 4)
+    for number in range(4):
+        stage.pod(f"low{number}", on=f"n{number}", priority=-1)
+    stage.replica("r", workers=3)
+    stage.run()
+    verdict = Campaigns(stage.keeper.view, LIMITS).look(ItemKey("group", build.NAMESPACE, "r", "uid-of-r"), stage.now)
+    assert verdict.plan is not None, verdict.message
+    assert {pod.name for pod in verdict.plan.pods} == {f"low{number}" for number in range(4)}
+
+
+def test_workers_are_members_by_the_chain_of_their_controllers() -> None:
+    stage = Stage()
+    nodes(stage, 8)
+    stage.group("r", 3, owner="uid-of-r-leader")
+    stage.pod("r-leader", group="r")
+    for number in (1, 2):
+        stage.pod(f"r-{number}", group="r", controller=("StatefulSet", "r-workers"))
+    stage.pod("intruder", group="r", controller=("StatefulSet", "somebody"))
+    stage.run()
+    assert stage.bound() == {}
+    stage.apply(stage.state.set_controller("uid-of-r-workers", "uid-of-r-leader"))
+    stage.run()
+    assert set(stage.bound()) == {"r-leader", "r-1", "r-2"}
+
+
+def test_a_chain_that_leads_elsewhere_makes_no_member() -> None:
+    stage = Stage()
+    nodes(stage, 8)
+    stage.group("r", 2, owner="uid-of-r-leader")
+    stage.pod("r-leader", group="r")
+    stage.pod("r-1", group="r", controller=("StatefulSet", "r-workers"))
+    stage.apply(stage.state.set_controller("uid-of-r-workers", "uid-of-another-leader"))
+    stage.run()
+    assert stage.bound() == {}

@@ -1,0 +1,174 @@
+"""Views that follow changes instead of looking at everything: each against the same thing made from scratch."""
+
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scheduler.placement.domain_sums import DomainTable
+from scheduler.placement.fits import FitCache
+from scheduler.placement.leaders import Leaders
+from scheduler.placement.muster import muster
+from scheduler.placement.room import RoomTrial, new_trial, room_for
+from scheduler.placement.trial import Trial
+from scheduler.state.members import Members
+from scheduler.state.shapes import Shape
+from tests.scheduler.core import build
+from tests.scheduler.core.world import World
+
+NODES = 6
+SLOTS = st.integers(0, 599)
+CHANGES = st.lists(st.tuples(SLOTS, st.integers(0, 2), st.integers(0, 9)), max_size=400)
+
+
+@settings(max_examples=40, deadline=None)
+@given(changes=CHANGES, count=st.integers(1, 9), seed=st.integers(0, 99))
+def test_leaders_are_the_best_nodes_after_any_changes(
+    changes: list[tuple[int, int, int]], count: int, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    capacity, score = random.integers(0, 2, 600), random.integers(0, 10, 600)
+    leaders = Leaders()
+    for at, (slot, room, merit) in enumerate([*changes, (0, 0, 0)]):
+        if not at % 7:
+            ranked = sorted((-int(score[slot]), slot) for slot in np.flatnonzero(capacity).tolist())
+            assert leaders.best(count, capacity, score) == [slot for _, slot in ranked[:count]]
+        capacity[slot], score[slot] = room, merit
+        leaders.update(slot, room, merit)
+
+
+def test_leaders_notice_that_too_few_are_left() -> None:
+    capacity, score = np.ones(600, dtype=np.int64), np.zeros(600, dtype=np.int64)
+    leaders = Leaders()
+    for slot in range(599):
+        assert leaders.best(1, capacity, score) == [slot]
+        capacity[slot] = 0
+        leaders.update(slot, 0, 0)
+    assert leaders.best(2, capacity, score) == [599]
+
+
+USED = st.lists(st.tuples(st.integers(0, NODES - 1), st.integers(0, 3), st.booleans()), max_size=30)
+
+
+def _world() -> World:
+    world = World()
+    for index in range(NODES):
+        labels = {"rack": f"r{index // 2}"} if index < NODES - 1 else {}
+        world.node(f"n{index}", cpu=4 + index % 3, memory=f"{4 + index}Gi", labels=labels)
+    return world
+
+
+def _happen(world: World, index: int, event: tuple[int, int, bool]) -> None:
+    """A pod comes or goes, or a node changes."""
+    node, cpu, is_node = event
+    name = f"used-{index % 10}"
+    if is_node:
+        world.node(f"n{node}", cpu=4 + cpu, memory=f"{4 + cpu}Gi", labels={"rack": f"r{cpu}"})
+    elif world.state.pod(f"uid-of-{name}") is not None:
+        world.pod_gone(name)
+    else:
+        world.pod(name, on=f"n{node}", cpu=cpu, scheduler="other")
+
+
+@settings(max_examples=60, deadline=None)
+@given(events=USED, count=st.integers(1, 5))
+def test_a_small_gang_goes_where_it_would_without_any_memory(events: list[tuple[int, int, bool]], count: int) -> None:
+    world = _world()
+    world.group("g", count)
+    world.pods("g", count)
+    members = world.state.item(build.group_key("g"))
+    assert members is not None
+    (shape,) = members.pending
+    for index, event in enumerate(events):
+        _happen(world, index, event)
+        state = world.state
+        followed = Trial(state.nodes, state.ports, state.fits).place(shape, count)
+        fresh = Trial(
+            state.nodes, state.ports, FitCache(state.nodes, state.ports), np.ones(state.nodes.slots, bool), ""
+        )
+        anew = fresh.place(shape, count)
+        assert (followed.slots.tolist(), followed.counts.tolist()) == (anew.slots.tolist(), anew.counts.tolist())
+
+
+@settings(max_examples=60, deadline=None)
+@given(events=USED)
+def test_sums_of_domains_follow_all_events(events: list[tuple[int, int, bool]]) -> None:
+    world = _world()
+    followed = world.state.fits.domains
+    followed.of("rack")
+    for index, event in enumerate(events):
+        _happen(world, index, event)
+        kept, fresh = followed.of("rack"), DomainTable(world.state.nodes).of("rack")
+        assert kept.free.tolist() == fresh.free.tolist()
+        assert kept.offered.tolist() == fresh.offered.tolist()
+        assert kept.nodes_in.tolist() == fresh.nodes_in.tolist()
+
+
+def _claim(world: World, name: str, priority: int, places: list[tuple[int, int]]) -> None:
+    held: dict[str, Any] = {}
+    for index, (node, cpu) in enumerate(places):
+        made = world.pod(f"{name}-{index}", cpu=cpu, priority=priority)
+        record = world.state.slim_pod(made)
+        held[record.uid] = (f"n{node}", record.demand)
+    world.state.claims.put(build.pod_key(f"{name}-0"), priority, held, frozenset(), 1e9)
+
+
+CLAIMS = st.lists(
+    st.tuples(
+        st.sampled_from(["a", "b"]),
+        st.integers(0, 2),
+        st.lists(st.tuples(st.integers(0, NODES - 1), st.integers(1, 2)), min_size=1, max_size=4),
+        st.booleans(),
+    ),
+    max_size=8,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(claims=CLAIMS, events=USED)
+def test_room_that_is_held_for_others_is_the_same_followed_or_made_anew(
+    claims: list[tuple[str, int, list[tuple[int, int]], bool]], events: list[tuple[int, int, bool]]
+) -> None:
+    world = _world()
+    world.pod("plain", cpu=1, priority=1)
+    for index, event in enumerate(events):
+        _happen(world, index, event)
+        if index < len(claims):
+            name, priority, places, is_dropped = claims[index]
+            _claim(world, name, priority, places)
+            if is_dropped:
+                world.state.claims.settled(f"uid-of-{name}-0")
+                world.state.claims.drop(build.pod_key("b-0"))
+        members = world.state.item(build.pod_key("plain"))
+        assert members is not None
+        (shape,) = members.pending
+        assert _room(world, members, shape) == _room_made_anew(world, members, shape)
+
+
+def _room(world: World, members: Members, shape: Shape) -> list[int]:
+    found: list[int] = new_trial(world.state, members).room(shape).tolist()
+    return found
+
+
+def _room_made_anew(world: World, members: Members, shape: Shape) -> list[int]:
+    state = world.state
+    fits = FitCache(state.nodes, state.ports)
+    room = room_for(state, members)
+    trial = Trial(state.nodes, state.ports, fits) if room is None else RoomTrial(state.nodes, fits, room)
+    found: list[int] = trial.room(shape).tolist()
+    return found
+
+
+def test_a_claim_takes_nothing_from_those_above_it() -> None:
+    world = _world()
+    _claim(world, "a", 1, [(node, 4) for node in range(NODES)])
+    world.pod("above", cpu=4, priority=2)
+    world.pod("below", cpu=4, priority=1)
+    above, below = (world.state.item(build.pod_key(name)) for name in ("above", "below"))
+    assert above is not None
+    assert below is not None
+    (shape,) = above.pending
+    assert sum(_room(world, above, shape)) == NODES
+    assert sum(_room(world, below, shape)) == 0
+    assert muster(world.state, above).relations is None

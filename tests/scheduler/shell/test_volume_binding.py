@@ -1,0 +1,259 @@
+"""Volumes come before binds: in order, whole gangs at a time, and whatever goes wrong on the way."""
+
+from typing import Any
+
+import pytest
+
+from api.constants import BIND_COMPLETED, BOUND_BY_CONTROLLER, SELECTED_NODE
+from kube.client.errors import Conflict, Forbidden, OutcomeUnknown
+from tests.scheduler.shell.cluster import Cluster
+from tests.scheduler.shell.fake_api import FakeApi, always, once
+from tests.scheduler.shell.manifests import gang, node, pod
+
+Object = dict[str, Any]
+
+PATIENT: Object = {"initial_backoff_seconds": 600, "max_backoff_seconds": 600}
+"""Nothing is tried again because time passed."""
+
+
+class Stored(Cluster):
+    """A cluster with volumes; the test is the controller that binds them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.api.put(
+            "storageclasses",
+            {"metadata": {"name": "sc"}, "provisioner": "d", "volumeBindingMode": "WaitForFirstConsumer"},
+        )
+
+    def add_node(self, name: str) -> None:
+        self.api.put("nodes", {**node(name), "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}}})
+
+    def add_volume(self, name: str, on: str) -> None:
+        here = {"key": "kubernetes.io/hostname", "operator": "In", "values": [on]}
+        spec = {
+            "capacity": {"storage": "10Gi"},
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": "sc",
+            "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [here]}]}},
+        }
+        self.api.put("persistentvolumes", {"metadata": {"name": name}, "spec": spec, "status": {"phase": "Available"}})
+
+    def add_claim(self, name: str, *, modes: str = "ReadWriteOnce") -> None:
+        asks = {"requests": {"storage": "5Gi"}}
+        spec = {"accessModes": [modes], "storageClassName": "sc", "resources": asks}
+        metadata = {"namespace": "ns", "name": name}
+        self.api.put("persistentvolumeclaims", {"metadata": metadata, "spec": spec, "status": {"phase": "Pending"}})
+
+    def add_pod(self, name: str, claim: str, group: str = "") -> None:
+        made = pod(name, group=group, owned=bool(group))
+        made["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": claim}}]
+        self.api.put("pods", made)
+
+    def add_gang_with_volumes(self, size: int) -> None:
+        """As many nodes, volumes and claims as members."""
+        self.api.put("podgroups", gang("g", size))
+        for number in range(size):
+            self.add_node(f"n{number}")
+            self.add_volume(f"pv{number}", f"n{number}")
+            self.add_claim(f"c{number}")
+            self.add_pod(f"g-{number}", f"c{number}", group="g")
+
+    def volume(self, name: str) -> Object:
+        return self.api.peek("persistentvolumes", "", name)
+
+    def claim(self, name: str) -> Object:
+        return self.api.peek("persistentvolumeclaims", "ns", name)
+
+    def given(self) -> dict[str, str]:
+        """Claims by the volume that says it is theirs."""
+        names = self.api.names("persistentvolumes")
+        found = ((name, self.volume(name)["spec"].get("claimRef")) for name in names)
+        return {reference["name"]: name for name, reference in found if reference}
+
+    def bind(self, claim: str, volume: str) -> None:
+        """What the volume controller does about a volume that was given to a claim."""
+        found = self.claim(claim)
+        found["spec"]["volumeName"] = volume
+        found["metadata"].setdefault("annotations", {})[BIND_COMPLETED] = "yes"
+        found["status"] = {"phase": "Bound"}
+        self.api.put("persistentvolumeclaims", found)
+
+    def make(self, claim: str, on: str) -> None:
+        """What a provisioner and the volume controller do about a claim with a chosen node."""
+        self.add_volume(f"made-for-{claim}", on)
+        made = self.volume(f"made-for-{claim}")
+        made["spec"]["claimRef"] = {"namespace": "ns", "name": claim, "uid": self.claim(claim)["metadata"]["uid"]}
+        self.api.put("persistentvolumes", {**made, "status": {"phase": "Bound"}})
+        self.bind(claim, f"made-for-{claim}")
+
+
+@pytest.fixture
+async def cluster() -> Stored:
+    return Stored()
+
+
+async def test_a_volume_is_given_first_and_the_pod_is_bound_when_the_claim_is(cluster: Stored) -> None:
+    cluster.add_node("n0")
+    cluster.add_volume("pv", "n0")
+    cluster.add_claim("c")
+    async with cluster.scheduler(**PATIENT):
+        cluster.add_pod("p", "c")
+        await cluster.api.until(lambda: cluster.given() == {"c": "pv"})
+        given = cluster.volume("pv")
+        assert given["spec"]["claimRef"]["uid"] == cluster.claim("c")["metadata"]["uid"]
+        assert given["metadata"]["annotations"] == {BOUND_BY_CONTROLLER: "yes"}
+        assert cluster.api.sent("create", "pods/binding") == []
+        cluster.bind("c", "pv")
+        await cluster.api.until(lambda: cluster.api.bound() == {"p": "n0"})
+
+
+async def test_a_volume_that_is_to_be_made_is_asked_for_on_the_claim(cluster: Stored) -> None:
+    cluster.add_node("n0")
+    cluster.add_claim("c")
+    async with cluster.scheduler(**PATIENT):
+        cluster.add_pod("p", "c")
+        await cluster.api.until(lambda: bool(cluster.api.sent("patch", "persistentvolumeclaims")))
+        assert cluster.claim("c")["metadata"]["annotations"] == {SELECTED_NODE: "n0"}
+        assert cluster.api.bound() == {}
+        cluster.make("c", "n0")
+        await cluster.api.until(lambda: cluster.api.bound() == {"p": "n0"})
+
+
+async def test_no_member_of_a_gang_is_bound_before_all_have_their_volumes(cluster: Stored) -> None:
+    cluster.add_gang_with_volumes(3)
+    async with cluster.scheduler(**PATIENT):
+        await cluster.api.until(lambda: len(cluster.given()) == 3)
+        given = cluster.given()
+        for name in ("c0", "c1"):
+            cluster.bind(name, given[name])
+        await cluster.api.until(lambda: cluster.metrics.attempts > 0)
+        assert cluster.api.sent("create", "pods/binding") == []
+        cluster.bind("c2", given["c2"])
+        await cluster.api.until(lambda: len(cluster.api.bound()) == 3)
+
+
+async def test_a_volume_that_somebody_else_took_is_replaced_by_another(cluster: Stored) -> None:
+    cluster.add_node("n0")
+    cluster.add_volume("a", "n0")
+    cluster.add_volume("b", "n0")
+    cluster.add_claim("c")
+    cluster.api.before.append(_taken_first(cluster.api))
+    async with cluster.scheduler():
+        cluster.add_pod("p", "c")
+        await cluster.api.until(lambda: "c" in cluster.given())
+        assert cluster.given()["c"] == "b"
+        cluster.bind("c", "b")
+        await cluster.api.until(lambda: cluster.api.bound() == {"p": "n0"})
+
+
+def _taken_first(api: FakeApi) -> Any:
+    """Volume `a` is given to another claim right before our first patch of it."""
+    left = [True]
+
+    def fault(verb: str, what: str, name: str) -> Conflict | None:
+        if left and (verb, what, name) == ("patch", "persistentvolumes", "a"):
+            left.clear()
+            volume = api.peek("persistentvolumes", "", "a")
+            volume["spec"]["claimRef"] = {"namespace": "ns", "name": "theirs", "uid": "theirs"}
+            api.put("persistentvolumes", volume)
+            return Conflict(409, "Conflict", "the object has been modified")
+        return None
+
+    return fault
+
+
+async def test_a_volume_that_merely_changed_is_given_all_the_same(cluster: Stored) -> None:
+    cluster.add_node("n0")
+    cluster.add_volume("pv", "n0")
+    cluster.add_claim("c")
+    cluster.api.before.append(once("patch", "persistentvolumes", Conflict(409, "Conflict", "modified")))
+    async with cluster.scheduler(**PATIENT):
+        cluster.add_pod("p", "c")
+        await cluster.api.until(lambda: cluster.given() == {"c": "pv"})
+
+
+async def test_a_lost_answer_is_read_and_not_sent_again(cluster: Stored) -> None:
+    cluster.add_node("n0")
+    cluster.add_volume("pv", "n0")
+    cluster.add_claim("c")
+    cluster.api.after.append(once("patch", "persistentvolumes", OutcomeUnknown("the answer was lost")))
+    async with cluster.scheduler(**PATIENT):
+        cluster.add_pod("p", "c")
+        await cluster.api.until(lambda: bool(cluster.api.sent("get", "persistentvolumes")))
+        cluster.bind("c", "pv")
+        await cluster.api.until(lambda: cluster.api.bound() == {"p": "n0"})
+    assert cluster.api.sent("patch", "persistentvolumes") == ["pv"]
+
+
+async def test_a_gang_whose_volumes_do_not_come_is_given_back_whole_and_says_so(cluster: Stored) -> None:
+    cluster.add_gang_with_volumes(2)
+    async with cluster.scheduler(**PATIENT, volume_bind_seconds=0.2) as scheduler:
+        await cluster.api.until(lambda: len(cluster.given()) == 2)
+        cluster.bind("c0", cluster.given()["c0"])
+        await cluster.api.until(lambda: "binding volumes: not done after" in cluster.group_message("g"))
+        assert cluster.api.bound() == {}
+        uids = [cluster.api.peek("pods", "ns", f"g-{number}")["metadata"]["uid"] for number in range(2)]
+        assert [scheduler.state.assumption(uid) for uid in uids] == [None, None]
+
+
+async def test_no_right_to_give_volumes_is_said_and_binds_nobody(cluster: Stored) -> None:
+    cluster.add_gang_with_volumes(2)
+    cluster.api.before.append(always("patch", "persistentvolumes", Forbidden(403, "Forbidden", "not allowed")))
+    async with cluster.scheduler(**PATIENT):
+        await cluster.api.until(lambda: "not allowed" in cluster.group_message("g"))
+        assert cluster.api.bound() == {}
+
+
+async def test_a_provisioner_that_gives_up_sends_the_pod_through_another_cycle(cluster: Stored) -> None:
+    cluster.add_node("n0")
+    cluster.add_claim("c")
+    async with cluster.scheduler():
+        cluster.add_pod("p", "c")
+        await cluster.api.until(lambda: cluster.claim("c")["metadata"].get("annotations") == {SELECTED_NODE: "n0"})
+        refused = cluster.claim("c")
+        refused["metadata"]["annotations"] = {}
+        cluster.api.put("persistentvolumeclaims", refused)
+        cluster.add_node("n1")
+        await cluster.api.until(lambda: len(cluster.api.sent("patch", "persistentvolumeclaims")) == 2)
+        cluster.make("c", cluster.claim("c")["metadata"]["annotations"][SELECTED_NODE])
+        await cluster.api.until(lambda: "p" in cluster.api.bound())
+
+
+async def test_a_member_that_is_deleted_meanwhile_gives_the_others_back(cluster: Stored) -> None:
+    cluster.add_gang_with_volumes(2)
+    async with cluster.scheduler(**PATIENT):
+        await cluster.api.until(lambda: len(cluster.given()) == 2)
+        given = cluster.given()
+        cluster.api.remove("pods", "ns", "g-0")
+        for name, volume in given.items():
+            cluster.bind(name, volume)
+        await cluster.api.until(lambda: cluster.group_says("g")[1] == "WaitingForMembers")
+        assert cluster.api.bound() == {}
+
+
+async def test_a_shared_volume_that_turns_out_to_be_elsewhere_moves_the_gang(cluster: Stored) -> None:
+    for name in ("n0", "n1", "n2"):
+        cluster.api.put(
+            "nodes",
+            {**node(name, gpus=2), "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}}},
+        )
+    cluster.add_claim("c", modes="ReadWriteMany")
+    cluster.api.put("podgroups", gang("g", 2))
+    async with cluster.scheduler():
+        for number in range(2):
+            cluster.add_pod(f"g-{number}", "c", group="g")
+        await cluster.api.until(lambda: bool(cluster.api.sent("patch", "persistentvolumeclaims")))
+        chosen = cluster.claim("c")["metadata"]["annotations"][SELECTED_NODE]
+        cluster.make("c", chosen)
+        await cluster.api.until(lambda: len(cluster.api.bound()) == 2)
+        assert set(cluster.api.bound().values()) == {chosen}
+
+
+async def test_pods_that_wait_for_volumes_do_not_hold_up_the_others(cluster: Stored) -> None:
+    cluster.add_gang_with_volumes(2)
+    cluster.add_node("free")
+    async with cluster.scheduler(**PATIENT, bind_backlog=1):
+        await cluster.api.until(lambda: len(cluster.given()) == 2)
+        cluster.api.put("pods", pod("plain"))
+        await cluster.api.until(lambda: "plain" in cluster.api.bound())
