@@ -18,6 +18,7 @@ from tests.conformance.identities import forbidden_write
 BIND_WINDOW_SECONDS = 2.0
 FOREIGN_RACE_SECONDS = 1.0
 TERMINAL = {"Succeeded", "Failed"}
+LWS_LABEL = "leaderworkerset.sigs.k8s.io/name"
 MANAGED_LABEL = "tutti.scheduler/managed"
 POD_GROUP_ANNOTATION = "tutti.scheduler/pod-group"
 SCHEDULER_NAME = "tutti"
@@ -117,7 +118,9 @@ class Auditor:
         spec = record.response.get("spec", {})
         group = _group_of(record.response)
         self.pods[key] = Pod(record.object_uid, spec, group)
-        if MANAGED_LABEL in record.response.get("metadata", {}).get("labels", {}):
+        labels = record.response.get("metadata", {}).get("labels", {})
+        # The group of a LeaderWorkerSet replica belongs to its leader pod, so it cannot be there before it (KEP-407).
+        if MANAGED_LABEL in labels and LWS_LABEL not in labels:
             made = self.groups_made.get(group) if group else None
             if made is None or made > record.received:
                 self.violations.append(f"a member was created before its group {group}: {record}")
@@ -162,7 +165,7 @@ class Auditor:
             self._count(pod.group, group, record.completed)
 
     def _check_binder(self, key: Key, pod: Pod, record: Record) -> None:
-        ours = pod.spec.get("schedulerName") == SCHEDULER_NAME
+        ours = str(pod.spec.get("schedulerName")).split("-")[0] == SCHEDULER_NAME
         if ours != (record.user == SCHEDULER_USER):
             named = pod.spec.get("schedulerName")
             self.violations.append(f"pod {key} names the scheduler {named} and was bound by {record.user}")

@@ -16,9 +16,12 @@ import pytest
 from tests.conformance.audit_log import AuditLog
 from tests.conformance.auditor import BIND_WINDOW_SECONDS, Auditor
 from tests.conformance.controlplane import ControlPlane
+from tests.conformance.embedded import EmbeddedControlPlane
 from tests.conformance.eventually import eventually
 from tests.conformance.hollow import HollowNodes, kubelet_process
 from tests.conformance.jobs import Jobs
+from tests.conformance.lws import SERVED_SECONDS, Sets, controller_process, is_followed, is_served
+from tests.conformance.real import RealControlPlane
 from tests.conformance.tutti_process import COMMAND, Tutti
 
 CLEAN_SECONDS = 60
@@ -26,6 +29,12 @@ LOGS = {"tutti.log": 60, "hollow-kubelet.log": 10}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--cluster",
+        choices=["real", "embedded"],
+        default="real",
+        help="a kube-apiserver with its companions (real), or the server and stand-ins of localcluster/ (embedded)",
+    )
     parser.addoption(
         "--group-api",
         choices=["own", "built-in"],
@@ -44,6 +53,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "control_plane" in getattr(item, "fixturenames", ()):
             item.add_marker("conformance")
+    if config.getoption("--cluster", default="real") == "embedded":
+        skip_real_only(items)
     unwanted = set()
     if not config.getoption("--slow", default=False):
         unwanted.add("slow")
@@ -52,6 +63,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = [item for item in items if any(item.get_closest_marker(mark) for mark in unwanted)]
     items[:] = [item for item in items if item not in left_out]
     config.hook.pytest_deselected(items=left_out)
+
+
+def skip_real_only(items: list[pytest.Item]) -> None:
+    for item in items:
+        mark = item.get_closest_marker("real_only")
+        if mark is not None:
+            item.add_marker(pytest.mark.skip(reason=f"a real cluster only: {mark.args[0]}"))
 
 
 FAILURE_LOGS = pytest.StashKey[Path | None]()
@@ -84,10 +102,19 @@ def assets() -> Path:
 
 
 @pytest.fixture(scope="session")
-def control_plane(request: pytest.FixtureRequest, group_api: str, assets: Path) -> Iterator[ControlPlane]:
-    with ControlPlane(group_api="built-in" if group_api == "built-in" else "own", assets=assets) as running:
+def control_plane(request: pytest.FixtureRequest, group_api: str) -> Iterator[ControlPlane]:
+    with chosen_control_plane(request, group_api) as running:
         request.config.stash[FAILURE_LOGS] = running.folder
         yield running
+
+
+def chosen_control_plane(request: pytest.FixtureRequest, group_api: str) -> ControlPlane:
+    if request.config.getoption("--cluster", default="real") == "embedded":
+        if group_api != "own":
+            pytest.exit("the embedded cluster serves our own group API only: --group-api own", returncode=2)
+        return EmbeddedControlPlane()
+    assets: Path = request.getfixturevalue("assets")
+    return RealControlPlane(group_api="built-in" if group_api == "built-in" else "own", assets=assets)
 
 
 @pytest.fixture(scope="session")
@@ -155,6 +182,28 @@ def namespace(control_plane: ControlPlane, nodes: HollowNodes) -> Iterator[str]:
 @pytest.fixture
 def jobs(control_plane: ControlPlane, namespace: str) -> Jobs:
     return Jobs(control_plane.admin, namespace)
+
+
+@pytest.fixture(scope="session")
+def lws_controller(control_plane: ControlPlane) -> Iterator[None]:
+    """LeaderWorkerSets run: by the stand-in of their controller, which the embedded cluster brings along."""
+    server = controller_process(control_plane)
+    if not is_served(control_plane.admin):
+        server.start()
+    eventually(lambda: is_served(control_plane.admin), within_seconds=SERVED_SECONDS)
+    yield
+    server.kill()
+
+
+@pytest.fixture
+def sets(control_plane: ControlPlane, namespace: str, tutti: Tutti, lws_controller: None) -> Iterator[Sets]:
+    """The LeaderWorkerSets of this test, with Tutti following the kind."""
+    eventually(lambda: is_followed(control_plane.admin), within_seconds=SERVED_SECONDS)
+    found = Sets(control_plane.admin, namespace)
+    yield found
+    for lws in control_plane.admin.list("leaderworkersets", namespace):
+        found.api.delete("leaderworkersets", lws["metadata"]["name"], namespace)
+    eventually(lambda: not found.api.list("statefulsets", namespace), within_seconds=CLEAN_SECONDS)
 
 
 @pytest.fixture

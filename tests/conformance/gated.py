@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from tests.conformance.controlplane import GATES, ControlPlane
+from tests.conformance.real import GATES, RealControlPlane
 
 
-class GatedControlPlane(ControlPlane):
+class GatedControlPlane(RealControlPlane):
     """A control plane with the built-in group API and further gates on in all servers."""
 
     def __init__(self, *gates: str, assets: Path, stock_scheduler: bool = True) -> None:

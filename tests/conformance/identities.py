@@ -8,11 +8,22 @@ from tests.conformance.cluster_files import INSTALLER, UNINSTALLER
 
 ACCOUNT_PREFIX = "system:serviceaccount:tutti-system:"
 READS = {"get", "list", "watch"}
+PLAYERS = ("tutti-hollow-nodes", "tutti-stand-ins")
+"""Clients of ours that play a part of the cluster itself."""
+
 PROBES = {"selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews"}
 COMMON = {"events", "leases", "configmaps", *PROBES}
 ALLOWED = {
     "tutti-controllers": {*COMMON, "jobs", "pods", "workloads", "podgroups"},
-    "tutti-scheduler": {*COMMON, "pods", "pods/binding", "pods/status", "podgroups/status"},
+    "tutti-scheduler": {
+        *COMMON,
+        "persistentvolumeclaims",
+        "persistentvolumes",
+        "pods",
+        "pods/binding",
+        "pods/status",
+        "podgroups/status",
+    },
     "tutti-webhooks": {*COMMON, "secrets", "mutatingwebhookconfigurations", "validatingwebhookconfigurations"},
 }
 """The writes each process needs; `pods` for the scheduler is deletion (preemption), for controllers the annotation."""
@@ -38,7 +49,7 @@ def forbidden_write(record: Record) -> str | None:
         return "tutti run wrote under its user's rights" if record.resource in NEVER_BY_INSTALLER else None
     account = record.user.removeprefix(ACCOUNT_PREFIX)
     if account == record.user:
-        ours = record.agent.startswith("tutti") and not record.agent.startswith("tutti-hollow-nodes")
+        ours = record.agent.startswith("tutti") and not record.agent.startswith(PLAYERS)
         harmless = record.user == UNINSTALLER or record.resource in PROBES or not record.succeeded
         return "a process of ours wrote as somebody else" if ours and not harmless else None
     allowed = ALLOWED.get(account)

@@ -14,33 +14,26 @@ import pytest
 from tests.conformance.api_cases import CHANGED, CREATED, Case, claims
 from tests.conformance.client import Api, ApiError
 from tests.conformance.controlplane import ControlPlane
+from tests.conformance.definitions import groups_are_served, install_definitions
 from tests.conformance.eventually import eventually
 from tests.conformance.gated import GatedControlPlane
 from tests.conformance.jobs import plain_pod
 
 NAMESPACE = "kube-public"
-CRDS = Path(__file__).resolve().parents[2] / "config" / "crd"
 
 
 @pytest.fixture(scope="module")
-def api(request: pytest.FixtureRequest, group_api: str, assets: Path) -> Iterator[Api]:
+def api(request: pytest.FixtureRequest, group_api: str) -> Iterator[Api]:
     if group_api == "own":
         control_plane: ControlPlane = request.getfixturevalue("control_plane")
-        control_plane.kubectl("apply", "-k", str(CRDS))
-        eventually(lambda: _served(control_plane.admin), within_seconds=30)
+        install_definitions(control_plane.admin)
         yield control_plane.admin
         return
     # Without this gate the built-in API drops resource claims before it looks at them.
+    assets: Path = request.getfixturevalue("assets")
     with GatedControlPlane("DRAWorkloadResourceClaims", assets=assets, stock_scheduler=False) as gated:
-        eventually(lambda: _served(gated.admin), within_seconds=30)
+        eventually(lambda: groups_are_served(gated.admin), within_seconds=30)
         yield gated.admin
-
-
-def _served(api: Api) -> bool:
-    try:
-        return api.list("podgroups", NAMESPACE) is not None and api.list("workloads", NAMESPACE) is not None
-    except ApiError:
-        return False
 
 
 def outcome(api: Api, case: Case) -> ApiError | None:

@@ -6,17 +6,15 @@ that no webhook of ours looks at, so that it is the CRD alone that answers.
 
 import secrets
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conformance.client import Api, ApiError, Object
 from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
+from tests.conformance.definitions import install_definitions
 
 NAMESPACE = "kube-public"
-CRDS = Path(__file__).resolve().parents[2] / "config" / "crd"
 LONG = "a" * 254
 IMMUTABLE = "field is immutable"
 
@@ -27,16 +25,8 @@ Make = Callable[[str, Object], Object]
 def api(control_plane: ControlPlane, group_api: str) -> Api:
     if group_api != "own":
         pytest.skip("this control plane has the built-in kinds; it needs no CRDs")
-    control_plane.kubectl("apply", "-k", str(CRDS))
-    eventually(lambda: _served(control_plane.admin), within_seconds=30)
+    install_definitions(control_plane.admin)
     return control_plane.admin
-
-
-def _served(api: Api) -> bool:
-    try:
-        return api.list("podgroups", NAMESPACE) is not None and api.list("workloads", NAMESPACE) is not None
-    except ApiError:
-        return False
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 Black box: children are found by what the operating system shows (parent process and command line).
 """
 
+import json
 import os
 import signal
 import subprocess
@@ -18,6 +19,7 @@ from tests.conformance.controlplane import ControlPlane, Ran
 from tests.conformance.eventually import eventually
 from tests.conformance.jobs import indexed_job
 from tests.conformance.server import Server
+from tests.placement import profiles
 
 COMMAND = os.environ.get("TUTTI_COMMAND") or str(Path(sys.executable).with_name("tutti"))
 CHILDREN = ("controllers", "webhooks", "scheduler")
@@ -62,9 +64,11 @@ class Tutti:
         self._leases_from = 0.0
         self._known_kinds: list[str] = []
         kubeconfig = str(control_plane.kubeconfig_of(INSTALLER))
+        settings = control_plane.folder / "tutti.yaml"
+        settings.write_text(json.dumps(profiles.settings()))
         self.server = Server(
             "tutti run",
-            [COMMAND, "run", "--kubeconfig", kubeconfig],
+            [COMMAND, "run", "--kubeconfig", kubeconfig, "--config", str(settings)],
             log=control_plane.folder / "tutti.log",
             environment={**environment(control_plane.folder), "KUBECONFIG": ""},
         )

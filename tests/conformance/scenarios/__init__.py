@@ -1,0 +1,1 @@
+"""Upstream's acceptance scenarios, by number, on whatever cluster the conformance tests run against."""

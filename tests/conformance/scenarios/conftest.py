@@ -1,0 +1,17 @@
+"""The scene of a scenario: cleared at its end, so that the next one has all nodes to itself at once."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.conformance.hollow import HollowNodes
+from tests.conformance.jobs import Jobs
+from tests.conformance.scenarios.scene import Scene
+from tests.conformance.tutti_process import Tutti
+
+
+@pytest.fixture
+def scene(jobs: Jobs, nodes: HollowNodes, tutti: Tutti) -> Iterator[Scene]:
+    made = Scene(jobs, nodes, tutti)
+    yield made
+    made.clear()
