@@ -15,8 +15,12 @@ $(READY): pyproject.toml hack/constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint hack/constraints.txt --editable '.[dev]'
 	touch $@
 
+# The gang path on the embedded cluster, as far as it is quick; `make conformance ARGS="--cluster embedded"` runs all of it.
+QUICK := api_table crd_rules group_guards harness parallelism waiting_for_room
+
 test: $(READY) ## run the test suite (no cluster needed)
 	$(BIN)/python -m pytest -n auto --ignore=tests/conformance $(ARGS)
+	$(if $(ARGS),,$(BIN)/python -m pytest --cluster embedded $(QUICK:%=tests/conformance/test_%.py))
 
 demo: $(READY) ## a cluster of its own, gangs on it, a live table; ARGS="--keep --manifests DIR"
 	$(BIN)/python -m localcluster.demo $(ARGS)
@@ -40,7 +44,7 @@ format: $(READY) ## let ruff put the code in order
 controlplane: ## build a real Kubernetes control plane once and print its folder (needs Go 1.26)
 	@hack/controlplane/ensure
 
-conformance: $(READY) ## run tests/conformance against a real control plane, once per group API
+conformance: $(READY) ## tests/conformance against a real control plane, once per group API; ARGS="--cluster embedded"
 	$(BIN)/python hack/conformance.py $(ARGS)
 
 bench: $(READY) ## measure and print the tables of hack/bench

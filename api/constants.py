@@ -39,9 +39,6 @@ PROVIDER: Final = "tutti.scheduler/provider"
 DISRUPTION_MODE: Final = "tutti.scheduler/disruption-mode"
 """On a Job or LeaderWorkerSet: `all` (the gang is preempted as a whole, default) or `single`."""
 
-SCHEDULE_TIMEOUT: Final = "tutti.scheduler/schedule-timeout-seconds"
-"""On a Job or LeaderWorkerSet: how long a gang scheduler that gives up after a time waits for the whole gang."""
-
 TOPOLOGY: Final = "tutti.scheduler/topology"
 """On a Job or LeaderWorkerSet: a node label key; the whole gang is placed inside one value of it."""
 
@@ -55,7 +52,7 @@ PREEMPTION_PRIORITY_CLASS: Final = "tutti.scheduler/preemption-priority-class"
 """On a Job, LeaderWorkerSet or PodGroup: the PriorityClass whose value counts when somebody wants its room (KEP-5710)."""
 
 SCHEDULING_TIMEOUT: Final = "tutti.scheduler/scheduling-timeout"
-"""On a Job or a PodGroup: a duration such as `10m`, after which a group that could not start gives up."""
+"""On a Job, LeaderWorkerSet or PodGroup: a duration such as `10m`, after which a group that could not start gives up."""
 
 ON_SCHEDULING_TIMEOUT: Final = "tutti.scheduler/on-scheduling-timeout"
 """On a Job: what its giving up means, `stop` (its pods stay and are not tried any more, default) or `suspend`."""
@@ -68,7 +65,6 @@ USER_ANNOTATIONS: Final = (
     MIN_COUNT,
     PROVIDER,
     DISRUPTION_MODE,
-    SCHEDULE_TIMEOUT,
     TOPOLOGY,
     ELASTIC,
     DESIRED_COUNT,
@@ -90,6 +86,10 @@ POD_GROUP_UID: Final = "tutti.scheduler/pod-group-uid"
 
 INCARNATION: Final = "tutti.scheduler/incarnation"
 """Annotation on the leader of a LeaderWorkerSet replica: a token that no other leader has, so that its group is its own."""
+
+LEADER_FIRST: Final = "tutti.scheduler/leader-first"
+"""Annotation on pod templates and pods of a LeaderWorkerSet whose gang scheduler is another than ours: `"true"` when its workers
+are created only once their leader is ready, which that scheduler has to be told."""
 
 MIN_RESOURCES: Final = "tutti.scheduler/min-resources"
 """Annotation on a PodGroup whose members come in two steps: what those that come later will ask for, as JSON."""

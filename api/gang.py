@@ -5,6 +5,7 @@ A Job is a gang without saying so when it is Indexed, runs more than one pod and
 a group without a minimum, `none` to stay out. Jobs whose pods somebody else groups or starts are left alone.
 """
 
+from math import ceil
 from typing import Final, Literal
 
 import msgspec
@@ -17,7 +18,6 @@ from api.constants import (
     MIN_COUNT,
     POD_GROUP,
     POLICY,
-    SCHEDULE_TIMEOUT,
     STOCK_JOB_CONTROLLER,
     TOPOLOGY,
 )
@@ -25,10 +25,9 @@ from api.errors import InvalidGangSettings, InvalidName
 from api.job import INDEXED, Job
 from api.meta import Metadata, OwnerReference, controller_of
 from api.names import check_label_key
-from api.waiting import check_waiting
+from api.waiting import check_waiting, waiting_of
 
 MAX_SHOWN: Final = 64
-MAX_TIMEOUT_SECONDS: Final = 86_400
 
 
 class Plain(msgspec.Struct, frozen=True):
@@ -46,7 +45,6 @@ class GroupIntent(msgspec.Struct, frozen=True):
     elastic: bool = False
     topology_key: str | None = None
     priority_class_name: str = ""
-    timeout_seconds: int | None = None
 
 
 class Delegated(msgspec.Struct, frozen=True):
@@ -79,7 +77,6 @@ def job_intent(job: Job) -> GroupIntent | Delegated | Plain:
         elastic=settings.elastic,
         topology_key=settings.topology_key,
         priority_class_name=job.spec.template.spec.priority_class_name,
-        timeout_seconds=settings.timeout_seconds,
     )
 
 
@@ -129,7 +126,6 @@ class _Settings(msgspec.Struct, frozen=True):
     disruption_mode: Literal["all", "single"] | None
     topology_key: str | None
     elastic: bool
-    timeout_seconds: int | None
 
 
 def _settings(job: Job) -> _Settings:
@@ -140,7 +136,6 @@ def _settings(job: Job) -> _Settings:
         disruption_mode=settings.disruption_mode,
         topology_key=settings.topology_key,
         elastic=_one_of(job.metadata, ELASTIC, ("true", "false")) == "true",
-        timeout_seconds=settings.timeout_seconds,
     )
 
 
@@ -168,16 +163,8 @@ def settings_of(metadata: Metadata) -> GroupSettings:
 
 
 def _timeout_seconds(metadata: Metadata) -> int | None:
-    text = metadata.annotation(SCHEDULE_TIMEOUT)
-    if text is None:
-        return None
-    number = _whole(text)
-    if not 1 <= number <= MAX_TIMEOUT_SECONDS:
-        raise InvalidGangSettings(
-            f"{_shown(text)} is not a whole number of seconds from 1 to {MAX_TIMEOUT_SECONDS}",
-            field=_path(SCHEDULE_TIMEOUT),
-        )
-    return number
+    # A scheduler that takes whole seconds never gives up earlier than was asked.
+    return ceil(waiting_of(metadata).timeout_seconds) or None
 
 
 def _whole(text: str) -> int:

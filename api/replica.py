@@ -12,6 +12,7 @@ from api.constants import (
     LWS_EXCLUSIVE_TOPOLOGY,
     LWS_NAME,
     LWS_REVISION,
+    LWS_SIZE,
     LWS_WORKER_INDEX,
     MANAGED,
     POD_GROUP,
@@ -29,6 +30,8 @@ from api.podgroup import PodGroup
 
 TEMPLATE_NAME: Final = "replica"
 """Name of the one PodGroup template of a LeaderWorkerSet's Workload."""
+
+MAX_DIGITS: Final = 10
 
 _ORDINAL: Final = re.compile(r"-(0|[1-9][0-9]{0,9})")
 
@@ -117,6 +120,12 @@ def group_index(leader: Metadata) -> int | None:
         return None
     ordinal = _ORDINAL.fullmatch(leader.name.removeprefix(name))
     return int(ordinal[1]) if ordinal else None
+
+
+def size_of(leader: Metadata) -> int | None:
+    """Pods of the replica that this pod leads, in its revision; None when it does not say."""
+    text = leader.annotation(LWS_SIZE) or ""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS else None
 
 
 def group_name_of(leader: Metadata, incarnation: str) -> str:

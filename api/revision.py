@@ -132,23 +132,23 @@ def read_roles(text: str) -> tuple[Role, ...]:
 
 def _requests(template: RevisionTemplate) -> dict[str, str]:
     try:
-        spec = msgspec.json.decode(_with_text(template.spec), type=PodSpec)
+        spec = msgspec.json.decode(json.dumps(spec_of(template)), type=PodSpec)
     except msgspec.ValidationError as error:
         raise InvalidQuantity(str(error)) from error
     amounts = effective_requests(spec)
     return {name: format_amount(name, amount) for name, amount in sorted(amounts.items()) if name != PODS}
 
 
-def _with_text(spec: msgspec.Raw) -> bytes:
-    """The same with text for quantities: inside custom resources they may be numbers (`cpu: 125`)."""
-    fields = msgspec.json.decode(spec, type=dict[str, Any])
+def spec_of(template: RevisionTemplate) -> dict[str, Any]:
+    """The `spec` of a template, with text for quantities: inside custom resources they may be numbers (`cpu: 125`)."""
+    fields: dict[str, Any] = msgspec.json.decode(template.spec, type=dict[str, Any])
     owners = [fields, *(fields.get("containers") or ()), *(fields.get("initContainers") or ())]
     for each in owners:
         for kind in ("requests", "limits"):
             amounts = (each.get("resources") or {}).get(kind)
             if isinstance(amounts, dict):
                 each["resources"][kind] = {name: str(amount) for name, amount in amounts.items()}
-    return json.dumps(fields).encode()
+    return fields
 
 
 def _host_ports(fields: dict[str, Any]) -> list[dict[str, Any]]:

@@ -106,6 +106,7 @@ class Operator:
                 providers=providers,
                 workloads=workloads,
                 pod_groups=pod_groups,
+                provider_groups=self.provider_groups,
                 recorder=self._recorder,
                 metrics=metrics,
                 random=random,
@@ -201,6 +202,7 @@ class Operator:
         key = owner_job(metadata)
         if key is not None:
             self._add({key})
+        self.sets.group_object_changed(metadata)
 
     def _add(self, keys: set[Key]) -> None:
         for key in keys:

@@ -1,6 +1,7 @@
 """Runs tests/conformance against a real control plane, once per group API, and prints one table of both runs.
 
-The servers are those in KUBEBUILDER_ASSETS, or the ones that hack/controlplane builds when Go is there. The exit code is
+The servers are those in KUBEBUILDER_ASSETS, or the ones that hack/controlplane builds when Go is there. With
+`--cluster embedded` the same tests run once against the embedded cluster, which needs nothing but Python. The exit code is
 0 when everything passed, 1 when a test failed or was not run in either, 2 when there is no control plane to run against.
 """
 
@@ -18,6 +19,7 @@ from xml.etree import ElementTree
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 GROUP_APIS = ("own", "built-in")
+REAL, EMBEDDED = CLUSTERS = ("real", "embedded")
 SERVERS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 NOT_RUN = "-"
 
@@ -32,20 +34,23 @@ class Result:
 
 def main() -> int:
     arguments = parse_arguments(sys.argv[1:])
+    is_embedded = arguments.cluster == EMBEDDED
+    environment = dict(os.environ)
     try:
-        assets = find_assets(os.environ)
+        if not is_embedded:
+            environment["KUBEBUILDER_ASSETS"] = str(find_assets(os.environ))
     except LookupError as error:
         print(f"conformance: {error}", file=sys.stderr)
         return 2
     begin = time.monotonic()
-    apis = (arguments.group_api,) if arguments.group_api else GROUP_APIS
     codes, runs = {}, {}
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
-        for api in apis:
+        for api in group_apis(arguments):
             report = Path(folder) / f"{api}.xml"
             extra = [*(["--slow"] if arguments.slow else []), *arguments.pytest]
-            codes[api] = run_tests(api, assets, report, extra)
-            runs[api] = read_report(report)
+            name = f"{api}, {EMBEDDED}" if is_embedded else api
+            codes[name] = run_tests(api, arguments.cluster, environment, report, extra)
+            runs[name] = read_report(report)
     print("\n".join(table(runs)))
     print(f"{time.monotonic() - begin:.0f} s in all")
     return 0 if not any(codes.values()) else 1
@@ -53,10 +58,21 @@ def main() -> int:
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Run the conformance tests once per group API.")
+    parser.add_argument("--cluster", choices=CLUSTERS, default=REAL, help="which cluster (default: real)")
     parser.add_argument("--group-api", choices=GROUP_APIS, help="only this group API")
     parser.add_argument("--slow", action="store_true", help="also the tests that take minutes each")
     parser.add_argument("pytest", nargs="*", metavar="PYTEST_ARGUMENT", help="after --: handed on, such as -k crash")
-    return parser.parse_args(arguments)
+    parsed = parser.parse_args(arguments)
+    if parsed.cluster == EMBEDDED and parsed.group_api == "built-in":
+        parser.error("the embedded cluster serves our own group API only")
+    return parsed
+
+
+def group_apis(arguments: argparse.Namespace) -> Sequence[str]:
+    """The group APIs to run with, one after the other."""
+    if arguments.cluster == EMBEDDED:
+        return ("own",)
+    return (arguments.group_api,) if arguments.group_api else GROUP_APIS
 
 
 def find_assets(environment: Mapping[str, str]) -> Path:
@@ -77,11 +93,13 @@ def find_assets(environment: Mapping[str, str]) -> Path:
     return Path(built.stdout.strip())
 
 
-def run_tests(api: str, assets: Path, report: Path, extra: Sequence[str]) -> int:
+def run_tests(api: str, cluster: str, environment: Mapping[str, str], report: Path, extra: Sequence[str]) -> int:
     """One run of pytest; its exit code."""
-    print(f"--- group API: {api}", flush=True)
-    command = [sys.executable, "-m", "pytest", "tests/conformance", "--group-api", api, f"--junitxml={report}", *extra]
-    environment = {**os.environ, "KUBEBUILDER_ASSETS": str(assets)}
+    print(f"--- {cluster} cluster, group API: {api}", flush=True)
+    # Paths among the extra arguments stand for themselves; without any it is all tests.
+    chosen = any(argument.startswith("tests/") for argument in extra)
+    command = [sys.executable, "-m", "pytest", *([] if chosen else ["tests/conformance"])]
+    command += ["--cluster", cluster, "--group-api", api, f"--junitxml={report}", *extra]
     process = subprocess.Popen(command, cwd=REPOSITORY, env=environment)
     try:
         return process.wait()

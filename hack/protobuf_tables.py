@@ -27,16 +27,23 @@ PACKAGES = {
         "rbac/v1",
         "scheduling/v1",
         "scheduling/v1alpha3",
+        "storage/v1",
     ),
+    "apiextensions-apiserver": ("pkg/apis/apiextensions/v1",),
     "apimachinery": ("pkg/apis/meta/v1",),
 }
 ROOTS = [
     "core.v1.Binding",
     "core.v1.ConfigMap",
     "core.v1.Event",
+    "core.v1.LimitRange",
     "core.v1.Namespace",
     "core.v1.Node",
+    "core.v1.PersistentVolume",
+    "core.v1.PersistentVolumeClaim",
     "core.v1.Pod",
+    "core.v1.PodTemplate",
+    "core.v1.ReplicationController",
     "core.v1.ResourceQuota",
     "core.v1.Secret",
     "core.v1.Service",
@@ -45,6 +52,7 @@ ROOTS = [
     "admissionregistration.v1.ValidatingAdmissionPolicy",
     "admissionregistration.v1.ValidatingAdmissionPolicyBinding",
     "admissionregistration.v1.ValidatingWebhookConfiguration",
+    "apiextensions.v1.CustomResourceDefinition",
     "apps.v1.ControllerRevision",
     "apps.v1.DaemonSet",
     "apps.v1.Deployment",
@@ -52,6 +60,7 @@ ROOTS = [
     "apps.v1.StatefulSet",
     "authentication.v1.SelfSubjectReview",
     "authentication.v1.TokenRequest",
+    "authentication.v1.TokenReview",
     "authorization.v1.LocalSubjectAccessReview",
     "authorization.v1.SelfSubjectAccessReview",
     "authorization.v1.SelfSubjectRulesReview",
@@ -70,9 +79,17 @@ ROOTS = [
     "rbac.v1.Role",
     "rbac.v1.RoleBinding",
     "scheduling.v1.PriorityClass",
+    "storage.v1.CSIDriver",
+    "storage.v1.CSINode",
+    "storage.v1.CSIStorageCapacity",
+    "storage.v1.StorageClass",
+    "storage.v1.VolumeAttachment",
 ]
-SPECIAL = {"Time", "MicroTime", "Quantity", "IntOrString", "RawExtension", "FieldsV1"}
-SCALARS = {"string": "string", "bool": "bool", "bytes": "bytes", "int32": "int", "int64": "int"}
+SPECIAL = {
+    *("Time", "MicroTime", "Quantity", "IntOrString", "RawExtension", "FieldsV1"),
+    *("JSON", "JSONSchemaPropsOrArray", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrStringArray"),
+}
+SCALARS = {"string", "bool", "bytes", "int32", "int64", "double"}
 WIDTH = 118
 TOGETHER = "\x00"
 
@@ -108,7 +125,7 @@ class Field:
 def short(name: str, package: str) -> str:
     """`core.v1.Pod` of a full, relative or scalar type name of a .proto file."""
     if name in SCALARS:
-        return SCALARS[name]
+        return name
     parts = name.strip(".").split(".")
     if parts[-1] in SPECIAL:
         return parts[-1]
@@ -119,7 +136,7 @@ def read(folder: Path, package: str) -> Iterator[tuple[str, list[Field]]]:
     """The messages of one package."""
     tags = {
         (struct, int(number)): (kind.startswith("*") or not options, name)
-        for file in folder.glob("*types.go")
+        for file in folder.glob("*types*.go")
         for struct, body in _STRUCT.findall(file.read_text())
         for kind, name, options, number in _TAGGED.findall(body)
     }

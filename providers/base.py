@@ -138,6 +138,10 @@ class Provider(Protocol):
     def pod_keys(self) -> tuple[str, ...]:
         """All labels and annotations that `pod_metadata` may set."""
 
+    @property
+    def template_keys(self) -> tuple[str, ...]:
+        """Those of `pod_keys` that say the same to every pod of every gang of one template."""
+
     def association(self, group: PodGroup) -> PodMetadata:
         """What ties a pod to this group in Tutti's own terms; the group exists (its UID is known)."""
 
@@ -193,6 +197,11 @@ class External:
     def pod_keys(self) -> tuple[str, ...]:
         """Only those that name a group."""
         return self.group_keys
+
+    @property
+    def template_keys(self) -> tuple[str, ...]:
+        """All that do not name a group."""
+        return tuple(key for key in self.pod_keys if key not in self.group_keys)
 
     def association(self, group: PodGroup) -> PodMetadata:
         """Our own label and annotations; the scheduler's come from `pod_metadata`."""

@@ -30,6 +30,7 @@ class Embedded:
             mutable_minimum=True,
             topology=True,
             whole_disruption=True,
+            timeout=True,
             late_association=True,
             reads_pod_groups=True,
         )
@@ -47,6 +48,11 @@ class Embedded:
     @property
     def pod_keys(self) -> tuple[str, ...]:
         """None but Tutti's own."""
+        return ()
+
+    @property
+    def template_keys(self) -> tuple[str, ...]:
+        """None."""
         return ()
 
     def association(self, group: PodGroup) -> PodMetadata:

@@ -6,9 +6,10 @@ warning.
 
 from dataclasses import dataclass
 
-from api.constants import DISRUPTION_MODE, ELASTIC, MIN_COUNT, SCHEDULE_TIMEOUT, TOPOLOGY
+from api.constants import DISRUPTION_MODE, ELASTIC, MIN_COUNT, SCHEDULING_TIMEOUT, TOPOLOGY
 from api.gang import GroupIntent
 from api.job import Job
+from api.meta import Metadata
 from providers.base import Provider
 
 
@@ -31,7 +32,7 @@ def limits_for(provider: Provider, job: Job, intent: GroupIntent) -> list[Limit]
     """What this provider cannot do for the Job."""
     if intent.policy != "gang":
         return []
-    return [*_breaking(provider, job, intent), *_ignored(provider, job, intent)]
+    return [*_breaking(provider, job, intent), *unobserved(provider, job.metadata)]
 
 
 def _breaking(provider: Provider, job: Job, intent: GroupIntent) -> list[Limit]:
@@ -52,14 +53,12 @@ def _breaking(provider: Provider, job: Job, intent: GroupIntent) -> list[Limit]:
     return found
 
 
-def _ignored(provider: Provider, job: Job, intent: GroupIntent) -> list[Limit]:
+def unobserved(provider: Provider, asked: Metadata) -> list[Limit]:
+    """What an object asks for by annotations and this provider does not carry out."""
     able = provider.capabilities
     wishes = (
-        (TOPOLOGY, intent.topology_key is not None and not able.topology),
-        (
-            DISRUPTION_MODE,
-            job.metadata.annotation(DISRUPTION_MODE) == "all" and not able.whole_disruption,
-        ),
-        (SCHEDULE_TIMEOUT, intent.timeout_seconds is not None and not able.timeout),
+        (TOPOLOGY, asked.annotation(TOPOLOGY) is not None and not able.topology),
+        (DISRUPTION_MODE, asked.annotation(DISRUPTION_MODE) == "all" and not able.whole_disruption),
+        (SCHEDULING_TIMEOUT, asked.annotation(SCHEDULING_TIMEOUT) is not None and not able.timeout),
     )
     return [Limit(key, f"provider {provider.name} does not observe it", breaks=False) for key, unmet in wishes if unmet]

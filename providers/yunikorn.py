@@ -44,17 +44,29 @@ class YuniKorn(External):
         """The application, its queue and the parameters."""
         return (*self.group_keys, QUEUE, PARAMETERS)
 
+    @property
+    def template_keys(self) -> tuple[str, ...]:
+        """What describes the application, but for its id and which of its groups a pod is in."""
+        return (TASK_GROUPS, QUEUE, PARAMETERS)
+
     def pod_metadata(self, gang: Gang, role: Role) -> PodMetadata:
         """The application, its queue, all its task groups and the one this pod is in."""
         labels = {APP_ID: short_name(f"{gang.namespace}-{gang.name}", MAX_LABEL)}
         if queue := gang.setting(QUEUE):
             labels[QUEUE] = queue
-        groups = [_task_group(gang, each) for each in gang.roles if each.count]
-        annotations = {TASK_GROUP_NAME: role.name, TASK_GROUPS: json.dumps(groups, sort_keys=True)}
+        annotations = {TASK_GROUP_NAME: role.name, TASK_GROUPS: _description(gang)}
         parameters = gang.annotations.get(PARAMETERS) or _time_out(gang)
         if parameters:
             annotations[PARAMETERS] = parameters
         return PodMetadata(labels, annotations)
+
+
+def _description(gang: Gang) -> str:
+    known = gang.annotations.get(TASK_GROUPS)
+    if known and not any(role.requests for role in gang.roles):
+        # A pod under creation: its template, which knew what all roles ask for, has said it already.
+        return known
+    return json.dumps([_task_group(gang, each) for each in gang.roles if each.count], sort_keys=True)
 
 
 def _task_group(gang: Gang, role: Role) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from api.pod import Pod
 from api.replica import group_index, group_name_of, group_to_come
 from kube.groups.group_api import GroupAPI
 from providers.base import PodMetadata
+from providers.gang import LEADER
+from providers.replicas import pod_metadata, replica_gang
 from providers.selection import Providers
 from webhooks.patch import Patch, Path
 from webhooks.pod_create import associate_new_pod
@@ -41,9 +43,9 @@ def name_group_of_leader(
     name = group_name_of(pod.metadata, token)
     patch = Patch(document)
     patch.set((*METADATA, "annotations", INCARNATION), token)
-    tie_to_group(
-        patch, METADATA, provider.association(group_to_come(name, pod.metadata.namespace or request.namespace))
-    )
+    namespace = pod.metadata.namespace or request.namespace
+    told = pod_metadata(provider, replica_gang(pod.metadata, name, namespace), LEADER)
+    tie_to_group(patch, METADATA, told.over(provider.association(group_to_come(name, namespace))))
     if group_api.keeps_pod_field and provider.capabilities.reads_pod_groups:
         patch.set(("spec", "schedulingGroup", "podGroupName"), name)
     return Verdict(patch=patch.operations)

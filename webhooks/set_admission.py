@@ -10,18 +10,36 @@ put back when its user's manifest is applied again, for the same reason.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, Final
 
-from api.constants import DISRUPTION_MODE, ELASTIC, INCARNATION, MANAGED, MIN_COUNT, POLICY, PROVIDER, TOPOLOGY
-from api.errors import InvalidGangSettings
-from api.gang import Plain
+import msgspec
+
+from api.constants import (
+    DISRUPTION_MODE,
+    ELASTIC,
+    INCARNATION,
+    LEADER_FIRST,
+    MANAGED,
+    MIN_COUNT,
+    POLICY,
+    PROVIDER,
+    TOPOLOGY,
+)
+from api.errors import InvalidGangSettings, InvalidQuantity
+from api.gang import GroupIntent, Plain, settings_of
 from api.lws import LeaderWorkerSet
 from api.names import MAX_LABEL
 from api.replica import has_gangs, is_managed_set, replica_intent
-from providers.base import Provider
+from api.revision import RevisionTemplates
+from providers.base import PodMetadata, Provider
+from providers.gang import Gang
+from providers.limits import unobserved
+from providers.replicas import TRUE, own_group_key, roles_of, template_metadata, why_not
 from providers.selection import UNSTATED, Providers, choose_provider
 from webhooks.defaults import Filled, Shape, fill_in, with_annotations
 from webhooks.job_create import NO_ANNOTATIONS
+from webhooks.leader_create import tie_to_group
 from webhooks.patch import Patch
 from webhooks.review import AS_IT_IS, Request, Verdict, denied, former_object, new_object
 
@@ -78,7 +96,7 @@ def admit_set(request: Request, rules: SetRules) -> Verdict:
     for key, value in decision.annotations.items():
         patch.set((*ANNOTATIONS, key), value)
     if isinstance(decision.provider, Plain):
-        _leave_plain(patch)
+        _leave_plain(patch, lws, rules.providers)
         warnings = (*decision.warnings, *_unmet_wish(lws, decision.provider))
     else:
         _take_in(patch, lws, decision.provider)
@@ -107,10 +125,16 @@ def _decide(lws: LeaderWorkerSet, former: LeaderWorkerSet | None, namespace: str
     if provider is None:
         name = _scheduler_name(lws)
         return _Decision(Plain(f"its pod templates name the scheduler {name}, which Tutti does not use"))
-    if not provider.capabilities.reads_pod_groups:
-        reason = f"Tutti makes no groups for provider {provider.name} out of LeaderWorkerSets"
+    if reason := _why_plain(meant, provider, intent):
         return _Decision(Plain(reason), filled.annotations, filled.warnings)
-    return _Decision(provider, filled.annotations, filled.warnings)
+    unmet = tuple(f"{each.key}: {each.message}" for each in unobserved(provider, meant.metadata))
+    return _Decision(provider, filled.annotations, (*filled.warnings, *unmet))
+
+
+def _why_plain(lws: LeaderWorkerSet, provider: Provider, intent: GroupIntent) -> str | None:
+    if not is_managed_set(lws) and (key := own_group_key(provider, lws.templates)):
+        return f"a pod template of it names a group of its own ({key}), and each replica needs another one"
+    return why_not(provider, intent, leads_alone=lws.waits_for_leader or lws.exclusive_topology is not None)
 
 
 def _provider_of(
@@ -136,19 +160,53 @@ def _scheduler_name(lws: LeaderWorkerSet) -> str:
 
 
 def _take_in(patch: Patch, lws: LeaderWorkerSet, provider: Provider) -> None:
+    told = PodMetadata() if provider.capabilities.reads_pod_groups else _told(patch, lws, provider)
     for name in TEMPLATES:
         path = (*LEADER_WORKER, name)
         if patch.get(*path) is None:
             continue
         patch.set((*path, "metadata", "labels", MANAGED), provider.name)
         patch.remove((*path, "metadata", "annotations", INCARNATION))
-        if (patch.get(*path, "spec", "schedulerName") or "") in UNSTATED:
-            patch.set((*path, "spec", "schedulerName"), _scheduler_name(lws) or provider.scheduler_name)
+        if LEADER_FIRST not in told.annotations:
+            patch.remove((*path, "metadata", "annotations", LEADER_FIRST))
+        tie_to_group(patch, (*path, "metadata"), told)
+        scheduler_name = _scheduler_name(lws) or provider.scheduler_name
+        if scheduler_name and (patch.get(*path, "spec", "schedulerName") or "") in UNSTATED:
+            patch.set((*path, "spec", "schedulerName"), scheduler_name)
 
 
-def _leave_plain(patch: Patch) -> None:
+def _told(patch: Patch, lws: LeaderWorkerSet, provider: Provider) -> PodMetadata:
+    """What the pods of all replicas have to know of a gang scheduler that is not ours, and of when their leader starts.
+
+    Raises:
+        InvalidGangSettings: a template asks for something that is no sane quantity.
+    """
+    template = lws.leader_template.metadata
+    try:
+        found = msgspec.json.decode(msgspec.json.encode(patch.get(*LEADER_WORKER)), type=RevisionTemplates)
+        roles = roles_of(found, max(lws.size, 1))
+    except (InvalidQuantity, msgspec.ValidationError) as error:
+        raise InvalidGangSettings(str(error), field=".".join(LEADER_WORKER)) from error
+    gang = Gang(
+        name=lws.metadata.name,
+        namespace=lws.metadata.namespace,
+        min_count=max(lws.size, 1),
+        roles=roles,
+        labels={**(template.labels or {}), **(lws.metadata.labels or {})},
+        annotations={**(template.annotations or {}), **(lws.metadata.annotations or {})},
+        timeout_seconds=settings_of(lws.metadata).timeout_seconds,
+    )
+    first = PodMetadata(annotations={LEADER_FIRST: TRUE} if lws.waits_for_leader else {})
+    return first.over(template_metadata(provider, gang))
+
+
+def _leave_plain(patch: Patch, lws: LeaderWorkerSet, providers: Providers) -> None:
+    former = providers.named(lws.leader_template.metadata.label(MANAGED) or "")
+    ours = (LEADER_FIRST, *(former.template_keys if former is not None else ()))
     for name in TEMPLATES:
         patch.remove((*LEADER_WORKER, name, "metadata", "labels", MANAGED))
+        for kind, key in product(("labels", "annotations"), ours):
+            patch.remove((*LEADER_WORKER, name, "metadata", kind, key))
 
 
 def _unmet_wish(lws: LeaderWorkerSet, plain: Plain) -> tuple[str, ...]:

@@ -15,6 +15,8 @@ from api.job import PodTemplate
 from api.meta import NO_METADATA, Metadata, controller_of
 from api.replica import group_to_come
 from kube.groups.group_api import GroupAPI
+from providers.gang import WORKER
+from providers.replicas import pod_metadata, replica_gang
 from providers.selection import Providers
 from webhooks.leader_create import tie_to_group
 from webhooks.patch import Patch
@@ -52,11 +54,13 @@ async def stamp_worker_set(
         return AS_IT_IS
     namespace = request.namespace or workers.metadata.namespace
     leader = await read_pod(namespace, owner.name)
-    name = leader.annotation(POD_GROUP) if leader is not None and leader.uid == owner.uid else None
-    if not name:
+    if leader is None or leader.uid != owner.uid or not (name := leader.annotation(POD_GROUP)):
         return AS_IT_IS
+    template = workers.spec.template.metadata
+    gang = replica_gang(leader, name, namespace, Metadata(labels=template.labels, annotations=template.annotations))
+    told = pod_metadata(provider, gang, WORKER)
     patch = Patch(document)
-    tie_to_group(patch, TEMPLATE, provider.association(group_to_come(name, namespace)))
+    tie_to_group(patch, TEMPLATE, told.over(provider.association(group_to_come(name, namespace))))
     if group_api.keeps_pod_field and provider.capabilities.reads_pod_groups:
         patch.set(("spec", "template", "spec", "schedulingGroup", "podGroupName"), name)
     return Verdict(patch=patch.operations)

@@ -214,7 +214,8 @@ async def _make_group_objects(step: MakeGroupObjects, progress: _Progress, tools
     progress = await _with_template(progress, tools)
     provider, group = _known(progress.job, step.group or progress.group, tools)
     if provider.kind is not None:
-        writer = GroupObjectWriter(tools, progress.job, provider, provider.kind)
+        job = progress.job
+        writer = GroupObjectWriter(tools, job, job, f"Job {job.metadata.name}", provider, provider.kind)
         await writer.make(_gang(progress, group, provider, current=step.current))
     return progress
 

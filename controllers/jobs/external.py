@@ -94,7 +94,7 @@ def group_object_steps(seen: Observed, group: PodGroup | None, providers: Provid
     if provider is None or provider.kind is None:
         return []
     if seen.kind_missing:
-        return [_kind_missing(provider)]
+        return [kind_missing(provider)]
     if group is None:
         return [MakeGroupObjects(None)]
     current = {each.metadata.name: each.spec.min_member for each in seen.group_objects}
@@ -104,7 +104,8 @@ def group_object_steps(seen: Observed, group: PodGroup | None, providers: Provid
     return [] if as_wanted else [MakeGroupObjects(group, current=known)]
 
 
-def _kind_missing(provider: Provider) -> Warn:
+def kind_missing(provider: Provider) -> Warn:
+    """What a user is told whose gang waits for the CRD of its scheduler."""
     crd = provider.kind.crd if provider.kind is not None else ""
     note = f"waits for the CRD {crd}, which provider {provider.name} needs and the cluster does not have: install it"
     return Warn(EVENT_GROUP_KIND_MISSING, note, action="CreateGroupObject")

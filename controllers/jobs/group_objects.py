@@ -1,4 +1,4 @@
-"""Writes the group objects of a gang scheduler that is not ours: created once per Job, by UID; then only their minimum changes."""
+"""Writes the group objects of a gang scheduler that is not ours: created once per gang, by UID; then only their minimum changes."""
 
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -6,11 +6,11 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from api.constants import EVENT_FAILED_GANG_OBJECT_CREATE, EVENT_GANG_OBJECT_CREATED
-from api.job import Job
 from controllers.announcer import Announcer
 from controllers.jobs.creation import Outdated, create_or_find
 from controllers.metrics import Metrics
 from controllers.provider_groups import ProviderGroup, ProviderGroups, resource_of
+from kube.cache.store import KubeObject
 from kube.client.client import Client
 from kube.client.errors import AnsweredError, NotFound
 from providers.base import GroupKind, Provider
@@ -42,10 +42,21 @@ class Writers(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GroupObjectWriter:
-    """Makes the group objects of one Job what its scheduler needs."""
+    """Makes the group objects of one gang what its scheduler needs.
+
+    Attributes:
+        tools: to write and to tell.
+        owner: the controller of the objects: the Job, or the leader pod of a replica.
+        subject: on what events are told, of the kind that the announcer speaks about.
+        whose: the gang, for people: `Job train`.
+        provider: its gang scheduler.
+        kind: of that scheduler.
+    """
 
     tools: Writers
-    job: Job
+    owner: KubeObject
+    subject: KubeObject
+    whose: str
     provider: Provider
     kind: GroupKind
 
@@ -66,16 +77,16 @@ class GroupObjectWriter:
     async def _create(self, manifest: dict[str, Any]) -> ProviderGroup:
         tools, kind = self.tools, self.kind
         try:
-            made, origin = await create_or_find(tools.client, resource_of(kind), manifest, ProviderGroup, self.job)
+            made, origin = await create_or_find(tools.client, resource_of(kind), manifest, ProviderGroup, self.owner)
         except NotFound as error:
             if error.details.get("name"):
                 raise
             raise tools.provider_groups.is_missing(kind) from error
         except AnsweredError as error:
             if not error.outcome_unknown:
-                note = f"Failed to create {kind.kind} of {self.provider.name} for Job {self.job.metadata.name}: "
+                note = f"Failed to create {kind.kind} of {self.provider.name} for {self.whose}: "
                 tools.announcer.warn_once(
-                    self.job,
+                    self.subject,
                     reason=EVENT_FAILED_GANG_OBJECT_CREATE,
                     note=note + error.message,
                     action="CreateGroupObject",
@@ -84,8 +95,8 @@ class GroupObjectWriter:
         tools.metrics.object_created(kind.crd, origin)
         tools.provider_groups.note(kind, made)
         if origin == "created":
-            note = f"Created {kind.kind} {made.metadata.name} of {self.provider.name} for Job {self.job.metadata.name}"
-            tools.announcer.tell(self.job, reason=EVENT_GANG_OBJECT_CREATED, note=note, action="CreateGroupObject")
+            note = f"Created {kind.kind} {made.metadata.name} of {self.provider.name} for {self.whose}"
+            tools.announcer.tell(self.subject, reason=EVENT_GANG_OBJECT_CREATED, note=note, action="CreateGroupObject")
         return made
 
     async def _set_minimum(self, found: ProviderGroup, manifest: dict[str, Any]) -> None:

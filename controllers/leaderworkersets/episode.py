@@ -26,12 +26,13 @@ from controllers.announcer import Announcer, Recorder
 from controllers.fresh import Fresh
 from controllers.job_watch import WatchEnded, kopf_settings, watch_until_it_ends, watching_registry
 from controllers.leaderworkersets.execute import SetTools
-from controllers.leaderworkersets.observe import LEADER_INDEXERS, STATEFUL_SET_INDEXERS, SetObserver
+from controllers.leaderworkersets.observe import LEADER_INDEXERS, STATEFUL_SET_INDEXERS, GroupObjects, SetObserver
 from controllers.leaderworkersets.observed import ReplicaPod, StatefulSet, set_of
 from controllers.leaderworkersets.plan import SetRules
 from controllers.leaderworkersets.reconcile import SetReconciler
 from controllers.metrics import Metrics
 from controllers.owner_store import OwnerStore
+from controllers.provider_groups import ProviderGroups
 from controllers.settings import ControllersSettings
 from kube.cache.decoding import ListDecoder
 from kube.cache.informer import Change, Informer
@@ -56,6 +57,7 @@ class Shared:
     providers: Providers
     workloads: Fresh[Workload]
     pod_groups: Fresh[PodGroup]
+    provider_groups: ProviderGroups
     recorder: Recorder
     metrics: Metrics
     random: randomness.Random
@@ -81,6 +83,7 @@ class Episode:
             stateful_sets=self.stateful_sets.store,
             workloads=shared.workloads,
             pod_groups=shared.pod_groups,
+            group_objects=GroupObjects(shared.providers, shared.provider_groups),
         )
         announcer = self._announcer = Announcer(shared.recorder, LEADER_WORKER_SETS)
         self.queue: WorkQueue[Key] = WorkQueue(
@@ -206,6 +209,7 @@ def _reconciler(
         pod_groups=shared.pod_groups,
         announcer=announcer,
         metrics=shared.metrics,
+        provider_groups=shared.provider_groups,
     )
     gang_sets = shared.settings.feature_gates.gang_leader_worker_sets
     rules = SetRules(shared.providers, shared.group_api.workloads.api_version, gang_sets=gang_sets)

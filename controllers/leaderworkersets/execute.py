@@ -29,18 +29,21 @@ from controllers.announcer import Announcer
 from controllers.fresh import Fresh
 from controllers.jobs import patches
 from controllers.jobs.creation import NameTaken, Outdated, create_or_find
+from controllers.jobs.group_objects import GroupObjectWriter
 from controllers.jobs.steps import CreateWorkload, SetWorkloadMinimum, Warn
 from controllers.leaderworkersets.observed import ReplicaPod
 from controllers.leaderworkersets.steps import (
     ConfirmSet,
     CreateGroups,
     LetLeaderGoFirst,
+    MakeReplicaObjects,
     SetPlan,
     Step,
     TellPods,
 )
 from controllers.metrics import Metrics
 from controllers.owner_store import OwnerStore
+from controllers.provider_groups import ProviderGroups
 from kube.client.client import Client, PatchKind
 from kube.client.errors import AnsweredError, Conflict, KubeError, NotFound
 from kube.client.resources import LEADER_WORKER_SETS, PODS, Resource
@@ -67,6 +70,7 @@ class SetTools:
     pod_groups: Fresh[PodGroup]
     announcer: Announcer
     metrics: Metrics
+    provider_groups: ProviderGroups
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,7 @@ async def carry_out(plan: SetPlan, lws: LeaderWorkerSet, tools: SetTools) -> Non
     Raises:
         SetGone: the set is not there any more.
         Outdated: the server refused a write because something has changed meanwhile.
+        KindMissing: the cluster does not know the kind of group of a replica's scheduler.
         NameTaken: somebody else's object holds the name of ours.
         KubeError: anything else went wrong, or the lease is gone; the rest of the plan was not done.
     """
@@ -108,6 +113,8 @@ async def _take(step: Step, progress: _Progress, tools: SetTools) -> _Progress:
             await _all(_tell(pod, name, tools) for pod, name in step.pods)
         case LetLeaderGoFirst():
             await _let_leader_go_first(step, tools)
+        case MakeReplicaObjects():
+            await _make_objects(step, progress.lws, tools)
         case Warn():
             tools.announcer.warn_once(progress.lws, reason=step.reason, note=step.note, action=step.action)
     return progress
@@ -173,6 +180,15 @@ async def _set_workload_minimum(step: SetWorkloadMinimum, tools: SetTools) -> No
     body = patches.workload_minimum_patch(step.workload, step.min_count)
     answer = await _patch(tools.group_api.workloads, body, step.workload.metadata.key, tools, kind=PatchKind.JSON)
     tools.workloads.note(msgspec.convert(answer, Workload))
+
+
+async def _make_objects(step: MakeReplicaObjects, lws: LeaderWorkerSet, tools: SetTools) -> None:
+    metadata = step.leader.metadata
+    provider = tools.providers.named(metadata.label(MANAGED) or "")
+    if provider is None or provider.kind is None:
+        return
+    whose = f"replica {group_index(metadata)} of LeaderWorkerSet {lws.metadata.name}"
+    await GroupObjectWriter(tools, step.leader, lws, whose, provider, provider.kind).make(step.gang)
 
 
 async def _let_leader_go_first(step: LetLeaderGoFirst, tools: SetTools) -> None:

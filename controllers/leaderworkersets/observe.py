@@ -5,10 +5,10 @@ rarely: the revision of a replica whose workers come later, and the workers of a
 """
 
 from collections.abc import Hashable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
-from api.constants import LWS_GROUP_INDEX, LWS_NAME
+from api.constants import LWS_GROUP_INDEX, LWS_NAME, MANAGED
 from api.lws import LWS_GROUP, LWS_KIND, LeaderWorkerSet
 from api.meta import Metadata, controller_of
 from api.names import workload_name
@@ -29,10 +29,13 @@ from controllers.leaderworkersets.observed import (
     set_of,
 )
 from controllers.leaderworkersets.revisions import Revisions
+from controllers.provider_groups import KindMissing, ProviderGroup, ProviderGroups
 from kube.cache.decoding import ListDecoder
 from kube.cache.store import Indexer, Key, Store
 from kube.client.client import Client
 from kube.client.resources import PODS
+from providers.base import GroupKind
+from providers.selection import Providers
 
 BY_SET: Final = "set"
 """Index of leaders: (namespace, name) of the LeaderWorkerSet they name."""
@@ -56,6 +59,32 @@ LEADER_INDEXERS: Final[dict[str, Indexer[ReplicaPod]]] = {BY_SET: _by_set}
 STATEFUL_SET_INDEXERS: Final[dict[str, Indexer[StatefulSet]]] = {BY_OWNER: _by_owner}
 
 
+@dataclass(frozen=True, slots=True)
+class GroupObjects:
+    """The objects that gang schedulers which bring their own kind have for replicas."""
+
+    providers: Providers
+    groups: ProviderGroups
+
+    def has_kind(self, leader: ReplicaPod) -> bool:
+        """Whether the scheduler of this leader brings a kind of its own."""
+        return self._kind(leader) is not None
+
+    async def of(self, leader: ReplicaPod) -> tuple[ProviderGroup, ...]:
+        """What there is for this leader.
+
+        Raises:
+            KindMissing: the cluster does not know the kind.
+            KubeError: they could not be listed.
+        """
+        kind = self._kind(leader)
+        return () if kind is None else await self.groups.owned(kind, leader.metadata.uid)
+
+    def _kind(self, leader: ReplicaPod) -> GroupKind | None:
+        provider = self.providers.named(leader.metadata.label(MANAGED) or "")
+        return provider.kind if provider is not None else None
+
+
 class SetObserver:
     """Looks LeaderWorkerSets up in the stores."""
 
@@ -67,12 +96,15 @@ class SetObserver:
         stateful_sets: Store[StatefulSet],
         workloads: Fresh[Workload],
         pod_groups: Fresh[PodGroup],
+        group_objects: GroupObjects,
     ) -> None:
+        """`group_objects` gives what the gang scheduler of a leader has for it, and whether it has a kind of its own."""
         self._client = client
         self._leaders = leaders
         self._stateful_sets = stateful_sets
         self._workloads = workloads
         self._pod_groups = pod_groups
+        self._group_objects = group_objects
         self._revisions = Revisions(client)
 
     async def observe(self, lws: LeaderWorkerSet) -> SeenSet:
@@ -95,11 +127,15 @@ class SetObserver:
 
     def sets_of_group(self, group: PodGroup) -> set[Key]:
         """The sets that may be concerned when this group changes."""
-        owner = controller_of(group.metadata)
+        return self.sets_of_owned(group.metadata)
+
+    def sets_of_owned(self, owned: Metadata) -> set[Key]:
+        """The sets that may be concerned when this object, which may belong to a leader, changes."""
+        owner = controller_of(owned)
         if owner is None or owner.kind != "Pod":
             return set()
-        leader = self._leaders.get(group.metadata.namespace, owner.name)
-        return set(set_of(leader.metadata if leader is not None else group.metadata))
+        leader = self._leaders.get(owned.namespace, owner.name)
+        return set(set_of(leader.metadata if leader is not None else owned))
 
     def sets_of_workload(self, workload: Workload) -> set[Key]:
         """The sets that may be concerned when this Workload changes."""
@@ -132,9 +168,18 @@ class SetObserver:
         )
         if leader.is_over or not is_managed_pod(leader):
             return seen
-        if needs_revision(lws, seen):
+        external = bool(named) and self._group_objects.has_kind(leader)
+        if external:
+            seen = await self._with_objects(seen)
+        if external or needs_revision(lws, seen):
             return replace(seen, revision=await self._revisions.find(lws, leader.revision))
         return replace(seen, untold=await self._untold(seen)) if needs_pods(seen) else seen
+
+    async def _with_objects(self, replica: SeenReplica) -> SeenReplica:
+        try:
+            return replace(replica, group_objects=await self._group_objects.of(replica.leader))
+        except KindMissing:
+            return replace(replica, kind_missing=True)
 
     async def _untold(self, replica: SeenReplica) -> tuple[ReplicaPod, ...]:
         workers, leader = replica.workers, replica.leader.metadata

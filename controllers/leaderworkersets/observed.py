@@ -9,13 +9,15 @@ from dataclasses import dataclass
 
 import msgspec
 
-from api.constants import LWS_EXCLUSIVE_TOPOLOGY, LWS_NAME, LWS_REVISION, LWS_SIZE, MANAGED, POD_GROUP
+from api.constants import LWS_EXCLUSIVE_TOPOLOGY, LWS_NAME, LWS_REVISION, MANAGED, POD_GROUP
 from api.job import PodTemplate
 from api.lws import LeaderWorkerSet
 from api.meta import NO_METADATA, Metadata, controller_of
 from api.podgroup import PodGroup, Workload
+from api.replica import size_of
 from api.revision import Revision
 from controllers.jobs.observed import JobPod, JobPodSpec
+from controllers.provider_groups import ProviderGroup
 from kube.cache.store import Key
 
 
@@ -33,8 +35,7 @@ class ReplicaPod(JobPod, frozen=True):
     @property
     def size(self) -> int | None:
         """Pods of its replica in its revision, None when it does not say."""
-        text = self.metadata.annotation(LWS_SIZE) or ""
-        return int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else None
+        return size_of(self.metadata)
 
     @property
     def revision(self) -> str:
@@ -71,6 +72,8 @@ class SeenReplica:
         revision: what it was made from; looked up only when `needs_revision` says so.
         untold: its workers that do not name a group; looked up only when `needs_pods` says so.
         name_taken: what holds the name of a missing PodGroup, for people; empty when it is free.
+        group_objects: the objects that its gang scheduler has for it, if that one brings its own kind.
+        kind_missing: the cluster does not know that kind.
     """
 
     leader: ReplicaPod
@@ -79,6 +82,8 @@ class SeenReplica:
     revision: Revision | None = None
     untold: tuple[ReplicaPod, ...] = ()
     name_taken: str = ""
+    group_objects: tuple[ProviderGroup, ...] = ()
+    kind_missing: bool = False
 
     @property
     def size(self) -> int:

@@ -9,6 +9,7 @@ import asyncio
 import logging
 from typing import Any, Final
 
+from api.meta import Metadata
 from api.podgroup import PodGroup, Workload
 from controllers.job_watch import WatchEnded
 from controllers.leaderworkersets.episode import Episode, Shared
@@ -68,6 +69,11 @@ class SetPart:
         """A PodGroup came, went, or changed by more than its status."""
         if self._now is not None:
             self._now.add(self._now.observer.sets_of_group(group))
+
+    def group_object_changed(self, owned: Metadata) -> None:
+        """A group object of another gang scheduler came, went, or changed its minimum."""
+        if self._now is not None:
+            self._now.add(self._now.observer.sets_of_owned(owned))
 
     def pod_group_says(self, group: PodGroup) -> None:
         """The status of a PodGroup may have changed."""

@@ -12,6 +12,7 @@ The rules, in the order of the code:
 Nothing here changes, adopts or deletes what others made, and a set at rest plans no steps.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,6 +41,7 @@ from api.revision import roles_of, write_roles
 from api.waiting import carried
 from controllers.jobs.intent import Refusal
 from controllers.jobs.steps import CreateWorkload, SetWorkloadMinimum, Warn
+from controllers.leaderworkersets.external import lacks_revision, object_step, provider_of
 from controllers.leaderworkersets.observed import (
     SeenReplica,
     SeenSet,
@@ -57,7 +59,9 @@ from controllers.leaderworkersets.steps import (
     Step,
     TellPods,
 )
+from controllers.provider_groups import MISSING_SECONDS
 from providers.base import MinMemberRule, StartupPolicy
+from providers.replicas import why_not
 from providers.selection import Providers, choose_provider
 
 NAME_TAKEN_SECONDS: Final = 2.0
@@ -125,6 +129,9 @@ def _plan_unmanaged(seen: SeenSet, rules: SetRules) -> SetPlan:
         return SetPlan((Warn(EVENT_INVALID_GANG_SETTINGS, str(error), action="Admit"),))
     if provider is None:
         return NOTHING
+    if reason := why_not(provider, intent, leads_alone=leads_alone(lws, lws.metadata)):
+        note = f"its pods are placed one by one: {reason}"
+        return SetPlan((Warn(EVENT_NOT_ADMITTED_AS_GANG, note, action="Admit"),))
     note = (
         "its pods are placed one by one: Tutti did not see its creation; change its pod templates or create it again to have "
         "the pods of a replica start together"
@@ -176,8 +183,10 @@ def _with_minimum(seen: SeenSet, intent: GroupIntent, rules: SetRules) -> GroupI
 def _members_at_once(provider_name: str, size: int, rules: SetRules, *, leads_alone: bool) -> int:
     provider = rules.providers.named(provider_name)
     policy = StartupPolicy.LEADER_READY if leads_alone else StartupPolicy.LEADER_CREATED
-    is_whole = provider is None or provider.min_member_rule(policy) is MinMemberRule.WHOLE_GROUP
-    return size if is_whole else 1
+    rule = MinMemberRule.WHOLE_GROUP if provider is None else provider.min_member_rule(policy)
+    if rule is MinMemberRule.LEADER_APART and provider is not None and not provider.capabilities.reads_pod_groups:
+        return max(size - 1, 1)
+    return size if rule is MinMemberRule.WHOLE_GROUP else 1
 
 
 # --- its replicas ------------------------------------------------------------------------------------------------------------
@@ -186,9 +195,11 @@ def _members_at_once(provider_name: str, size: int, rules: SetRules, *, leads_al
 def _with_replicas(seen: SeenSet, replicas: tuple[SeenReplica, ...], steps: list[Step], rules: SetRules) -> SetPlan:
     lives = [each for each in replicas if not each.leader.is_over]
     look_again: list[float] = []
-    told = tuple((each.leader, _name_for(each)) for each in lives if _must_be_told(each))
+    unnamed = [each for each in lives if _must_be_told(each)]
+    told = tuple((each.leader, _name_for(each)) for each in unnamed if _may_be_told(each, rules))
     if told:
         steps.append(TellPods(told))
+    steps += [_born_unseen(each) for each in unnamed if not _may_be_told(each, rules)]
     made: list[Replica] = []
     for each in lives:
         if group_named_by(each.leader) is None:
@@ -201,16 +212,44 @@ def _with_replicas(seen: SeenSet, replicas: tuple[SeenReplica, ...], steps: list
             look_again.append(NO_REVISION_SECONDS)
         elif each.group is None:
             made += _replica(seen, each, steps, rules)
-        elif needs_revision(seen.lws, each) and each.revision is not None:
+        elif needs_revision(seen.lws, each) and each.revision is not None and _may_be_told(each, rules):
             steps.append(LetLeaderGoFirst(each.group, _roles(seen, each)))
     if made:
         steps.append(CreateGroups(tuple(made), seen.workload))
-    untold = tuple((pod, name) for each in lives for pod in each.untold if (name := group_named_by(each.leader)))
+    steps += _object_steps(seen, lives, look_again, rules)
+    reached = [each for each in lives if _may_be_told(each, rules)]
+    untold = tuple((pod, name) for each in reached for pod in each.untold if (name := group_named_by(each.leader)))
     if untold:
         steps.append(TellPods(untold))
-    if any(_may_have_untold(each) for each in lives):
+    if any(_may_have_untold(each) for each in reached):
         look_again.append(UNTOLD_SECONDS)
     return SetPlan(tuple(steps), look_again_seconds=min(look_again, default=None))
+
+
+def _object_steps(seen: SeenSet, lives: list[SeenReplica], look_again: list[float], rules: SetRules) -> Iterator[Step]:
+    """The group objects of gang schedulers that bring their own kind."""
+    for each in lives:
+        if group_named_by(each.leader) is None or each.name_taken:
+            continue
+        if each.kind_missing:
+            look_again.append(MISSING_SECONDS)
+        elif lacks_revision(each, rules.providers):
+            look_again.append(NO_REVISION_SECONDS)
+            continue
+        step = object_step(seen.lws, each, rules.providers)
+        if step is not None:
+            yield step
+
+
+def _may_be_told(replica: SeenReplica, rules: SetRules) -> bool:
+    """Whether pods that exist can still join a group: other schedulers read what a pod says once, at its creation."""
+    provider = provider_of(replica, rules.providers)
+    return provider is None or provider.capabilities.reads_pod_groups
+
+
+def _born_unseen(replica: SeenReplica) -> Warn:
+    note = f"the pods of replica {_index(replica)} are placed one by one: Tutti did not see its leader's creation; delete that pod"
+    return Warn(EVENT_NOT_ADMITTED_AS_GANG, note, action="Admit")
 
 
 def _must_be_told(replica: SeenReplica) -> bool:

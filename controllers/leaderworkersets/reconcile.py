@@ -14,6 +14,7 @@ from controllers.jobs.creation import NameTaken, Outdated
 from controllers.leaderworkersets.execute import SetGone, SetTools, carry_out
 from controllers.leaderworkersets.observe import SetObserver
 from controllers.leaderworkersets.plan import NAME_TAKEN_SECONDS, SetRules, plan
+from controllers.provider_groups import KindMissing
 from kube.cache.store import Key
 from kube.client.errors import NotFound
 from kube.client.resources import LEADER_WORKER_SETS
@@ -55,6 +56,9 @@ class SetReconciler:
             note = f"waits for a name: {taken}"
             self._tools.announcer.warn_once(lws, reason=EVENT_NAME_TAKEN, note=note, action="CreateGroup")
             return NAME_TAKEN_SECONDS
+        except KindMissing:
+            # The next look finds the same and says so.
+            return LATER_SECONDS
         return planned.look_again_seconds
 
     async def _learn(self, lws: LeaderWorkerSet, news: Outdated) -> None:

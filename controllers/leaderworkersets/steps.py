@@ -7,6 +7,7 @@ from api.compile_replica import Replica
 from api.podgroup import PodGroup, Workload
 from controllers.jobs.steps import CreateWorkload, SetWorkloadMinimum, Warn
 from controllers.leaderworkersets.observed import ReplicaPod
+from providers.gang import Gang
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,24 @@ class LetLeaderGoFirst:
     min_resources: str
 
 
-Step = ConfirmSet | CreateWorkload | SetWorkloadMinimum | CreateGroups | TellPods | LetLeaderGoFirst | Warn
+@dataclass(frozen=True, slots=True)
+class MakeReplicaObjects:
+    """Creates the group objects of a replica's own gang scheduler, or brings their minimum up to date."""
+
+    leader: ReplicaPod
+    gang: Gang
+
+
+Step = (
+    ConfirmSet
+    | CreateWorkload
+    | SetWorkloadMinimum
+    | CreateGroups
+    | TellPods
+    | LetLeaderGoFirst
+    | MakeReplicaObjects
+    | Warn
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,3 +10,6 @@ class FeatureGates(StrictSettings):
 
     gang_jobs: bool = Field(default=True, alias="gangJobs")
     """Whether new Jobs become gangs. Switched off, Jobs that are gangs already are looked after until they end."""
+
+    gang_leader_worker_sets: bool = Field(default=True, alias="gangLeaderWorkerSets")
+    """Whether the replicas of new LeaderWorkerSets become gangs. Switched off, those that are gangs already are looked after."""

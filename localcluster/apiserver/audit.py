@@ -109,7 +109,7 @@ def entry(answered: Answered, level: str) -> Object:
         "annotations": {"authorization.k8s.io/decision": "forbid" if answered.is_forbidden else "allow"},
     }
     if answered.info.is_resource:
-        line["objectRef"] = _reference(answered.info)
+        line["objectRef"] = _reference(answered.info, _name_of(answered))
     if LEVELS.index(level) >= LEVELS.index("Request") and _is_json(answered.request_body):
         line["requestObject"] = orjson.Fragment(answered.request_body)
     if level == "RequestResponse" and _is_json(answered.response_body):
@@ -117,12 +117,23 @@ def entry(answered: Answered, level: str) -> Object:
     return line
 
 
-def _reference(info: RequestInfo) -> Object:
+def _name_of(answered: Answered) -> str:
+    """The name in the path, or that of the object which a creation brought, unless it was refused unread."""
+    if answered.info.name or answered.info.verb != "create" or answered.is_forbidden:
+        return answered.info.name
+    try:
+        metadata = orjson.loads(answered.request_body)["metadata"]
+        return str(metadata.get("name") or "")
+    except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError):
+        return ""
+
+
+def _reference(info: RequestInfo, name: str) -> Object:
     reference: Object = {"resource": info.plural, "apiVersion": info.version}
     optional = {
         "apiGroup": info.group,
         "namespace": info.namespace,
-        "name": info.name,
+        "name": name,
         "subresource": info.subresource,
     }
     return reference | {key: value for key, value in optional.items() if value}

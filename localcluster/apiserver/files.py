@@ -83,17 +83,33 @@ def write_kubeconfig(path: Path, *, server: str, ca: Path, token: str, user: str
     write_private(path, json.dumps(config, indent=1).encode())
 
 
-def _write_certificates(files: ServerFiles) -> None:
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A certificate for this machine, its key and the authority that signed it, all PEM."""
+
+    ca: bytes
+    certificate: bytes
+    key: bytes
+
+
+def issue(*, authority: str, subject: str) -> Issued:
+    """A new authority, and a certificate signed by it for servers on 127.0.0.1."""
     ca_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    issuer, subject = _named("tutti-cluster-ca"), _named("kube-apiserver")
+    issuer = _named(authority)
     ca = _certificate(issuer, issuer, ca_key, ca_key, _usage(is_ca=True))
     names: list[x509.GeneralName] = [x509.DNSName(name) for name in _NAMES]
     names.append(x509.IPAddress(ipaddress.ip_address("127.0.0.1")))
     extensions = [*_usage(is_ca=False), (x509.SubjectAlternativeName(names), False)]
-    leaf = _certificate(subject, issuer, key, ca_key, extensions)
-    write_private(files.ca, ca.public_bytes(serialization.Encoding.PEM))
-    write_private(files.key, key.private_bytes(serialization.Encoding.PEM, *_KEYS))
-    write_private(files.certificate, leaf.public_bytes(serialization.Encoding.PEM))
+    leaf = _certificate(_named(subject), issuer, key, ca_key, extensions)
+    pem = serialization.Encoding.PEM
+    return Issued(ca.public_bytes(pem), leaf.public_bytes(pem), key.private_bytes(pem, *_KEYS))
+
+
+def _write_certificates(files: ServerFiles) -> None:
+    issued = issue(authority="tutti-cluster-ca", subject="kube-apiserver")
+    write_private(files.ca, issued.ca)
+    write_private(files.key, issued.key)
+    write_private(files.certificate, issued.certificate)
 
 
 Extensions = list[tuple[x509.ExtensionType, bool]]

@@ -77,6 +77,8 @@ class Handler:
             answer = await self._answer(request, exchange, query)
         except status.StatusError as refusal:
             answer = _refused(refusal)
+        except RecursionError:
+            answer = _refused(status.bad_request("the object is nested too deeply"))
         except Exception as error:  # noqa: BLE001 (one failed request must not end the others)
             _log.exception("%s %s failed", request.method, request.raw_path)
             answer = _refused(status.internal(f"{type(error).__name__}: {error}"))

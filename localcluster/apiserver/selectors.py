@@ -29,7 +29,7 @@ def matches_labels(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bo
 
 
 def _expression(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    key, operator, values = expression["key"], expression["operator"], expression.get("values") or []
+    key, operator, values = expression.get("key", ""), expression.get("operator"), expression.get("values") or []
     if operator == "In":
         return key in labels and labels[key] in values
     if operator == "NotIn":
@@ -41,7 +41,7 @@ def selector_text(selector: Mapping[str, Any]) -> str:
     """A LabelSelector object in the form that a query takes."""
     terms = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
     for each in selector.get("matchExpressions") or []:
-        key, operator, values = each["key"], each["operator"], ",".join(sorted(each.get("values") or []))
+        key, operator, values = each.get("key"), each.get("operator"), ",".join(sorted(each.get("values") or []))
         texts = {"In": f"{key} in ({values})", "NotIn": f"{key} notin ({values})", "Exists": key}
         terms.append(texts.get(operator, f"!{key}"))
     return ",".join(terms)

@@ -88,7 +88,7 @@ def already_exists(kind: KindInfo, name: str) -> StatusError:
 def generate_name_conflict(kind: KindInfo, name: str) -> StatusError:
     """Every generated name was taken."""
     text = f'{kind.qualified} "{name}" already exists, the server was not able to generate a unique name for the object'
-    return StatusError(409, "AlreadyExists", text, _about(kind, name))
+    return StatusError(409, "AlreadyExists", text, _about(kind, name), retry_after_seconds=1)
 
 
 def conflict(kind: KindInfo, name: str, text: str) -> StatusError:

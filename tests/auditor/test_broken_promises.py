@@ -66,6 +66,12 @@ def test_a_gang_bound_at_once_breaks_no_promise() -> None:
     assert verdict(node(), group(2), pod("a"), pod("b"), bind("a", 1.0), bind("b", 1.5)) == []
 
 
+def test_the_leader_of_a_replica_comes_before_its_group_which_belongs_to_it() -> None:
+    leader = managed(pod("a"))
+    leader.response["metadata"]["labels"]["leaderworkerset.sigs.k8s.io/name"] = "serve"
+    assert verdict(leader, group(1, when=0.195)) == []
+
+
 def test_a_member_created_before_its_group_is_seen() -> None:
     assert verdict(group(1, when=0.1), managed(pod("a"))) == []
     (late,) = verdict(managed(pod("a")), group(1, when=0.195))

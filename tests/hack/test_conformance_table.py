@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hack.conformance import SERVERS, Result, find_assets, read_report, table
+from hack.conformance import SERVERS, Result, find_assets, group_apis, parse_arguments, read_report, table
 
 REPORT = """<testsuites><testsuite>
 <testcase classname="tests.conformance.test_a" name="test_fine" time="1.4"/>
@@ -66,3 +66,12 @@ def test_without_servers_and_without_go_one_line_says_what_to_do(monkeypatch: py
     monkeypatch.setattr("shutil.which", lambda _: None)
     with pytest.raises(LookupError, match="KUBEBUILDER_ASSETS"):
         find_assets({})
+
+
+def test_the_embedded_cluster_is_asked_for_by_name_and_has_one_group_api(capsys: pytest.CaptureFixture[str]) -> None:
+    assert group_apis(parse_arguments([])) == ("own", "built-in")
+    assert group_apis(parse_arguments(["--group-api", "built-in"])) == ("built-in",)
+    assert group_apis(parse_arguments(["--cluster", "embedded"])) == ("own",)
+    with pytest.raises(SystemExit):
+        parse_arguments(["--cluster", "embedded", "--group-api", "built-in"])
+    assert "serves our own group API only" in capsys.readouterr().err

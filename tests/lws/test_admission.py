@@ -79,7 +79,9 @@ def test_a_scheduler_that_one_template_names_is_that_of_both() -> None:
         ({"annotations": {POLICY: "none"}}, ""),
         ({"worker": {"schedulerName": "mine"}}, "names the scheduler mine"),
         ({"leader": {"priorityClassName": "high"}}, "differ in priorityClassName"),
-        ({"annotations": {PROVIDER: "volcano"}}, "provider volcano"),
+        ({"annotations": {PROVIDER: "kueue"}}, "provider kueue takes LeaderWorkerSets in by itself"),
+        ({"annotations": {PROVIDER: "volcano", POLICY: "basic"}}, "provider volcano has no use"),
+        ({"leader": {}, "worker": {"schedulerName": "mine"}}, "names the scheduler mine"),
     ],
 )
 def test_what_is_no_gang_stays_as_it_is_with_a_reason(more: dict[str, Any], warning: str) -> None:

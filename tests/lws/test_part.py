@@ -15,6 +15,7 @@ from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
 from controllers.leaderworkersets import part as module
 from controllers.leaderworkersets.part import SetPart, Shared
 from controllers.metrics import Metrics
+from controllers.provider_groups import ProviderGroups
 from controllers.settings import ControllersSettings
 from kube.cache.store import Store
 from kube.client.client import Client
@@ -47,6 +48,7 @@ async def running_part(server: SmallServer) -> AsyncIterator["asyncio.Task[None]
                 providers=standard_providers(),
                 workloads=Fresh(Store(WORKLOAD_INDEXERS), WORKLOAD_INDEXERS),
                 pod_groups=Fresh(Store(POD_GROUP_INDEXERS), POD_GROUP_INDEXERS),
+                provider_groups=ProviderGroups(client),
                 recorder=RecordedEvents(),
                 metrics=Metrics(CollectorRegistry()),
                 random=random.Random(1),

@@ -14,12 +14,13 @@ from controllers.announcer import Announcer
 from controllers.fresh import Fresh
 from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
 from controllers.leaderworkersets.execute import SetTools
-from controllers.leaderworkersets.observe import LEADER_INDEXERS, STATEFUL_SET_INDEXERS, SetObserver
+from controllers.leaderworkersets.observe import LEADER_INDEXERS, STATEFUL_SET_INDEXERS, GroupObjects, SetObserver
 from controllers.leaderworkersets.observed import ReplicaPod, StatefulSet
 from controllers.leaderworkersets.plan import SetRules
 from controllers.leaderworkersets.reconcile import SetReconciler
 from controllers.metrics import Metrics
 from controllers.owner_store import OwnerStore
+from controllers.provider_groups import ProviderGroups
 from kube.cache.informer import Change
 from kube.cache.store import Store
 from kube.client.client import Client
@@ -28,6 +29,7 @@ from kube.client.resources import LEADER_WORKER_SETS, PODS, STATEFUL_SETS, Resou
 from kube.groups.group_api import OWN
 from providers.selection import standard_providers
 from tests.controllers.fake_cluster import FakeCluster
+from tests.controllers.world import GroupObjects as GroupObjectsShown
 from tests.lws.builders import NAMESPACE, Object
 
 MOST_PASSES = 25
@@ -85,6 +87,8 @@ class World:
         self.workloads = Fresh(self._workloads, WORKLOAD_INDEXERS, clock=lambda: self.now)
         self.groups = Fresh(self._groups, POD_GROUP_INDEXERS, clock=lambda: self.now)
         client, providers = cast("Client", cluster), standard_providers()
+        self.group_objects = GroupObjectsShown(cluster)
+        provider_groups = cast("ProviderGroups", self.group_objects)
         tools = SetTools(
             client=client,
             group_api=OWN,
@@ -95,6 +99,7 @@ class World:
             pod_groups=self.groups,
             announcer=Announcer(self.events, LEADER_WORKER_SETS),
             metrics=Metrics(CollectorRegistry()),
+            provider_groups=provider_groups,
         )
         self.observer = SetObserver(
             client,
@@ -102,6 +107,7 @@ class World:
             stateful_sets=self._stateful_sets,
             workloads=self.workloads,
             pod_groups=self.groups,
+            group_objects=GroupObjects(providers, provider_groups),
         )
         rules = SetRules(providers, OWN.workloads.api_version, gang_sets=gang_sets)
         self.reconcile = SetReconciler(tools, self.observer, rules)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.conformance import cluster_files as files
-from tests.conformance.controlplane import ControlPlane
+from tests.conformance.real import RealControlPlane
 from tests.parity.play import REPOSITORY, Server
 from tests.parity.steps import ADMIN, NOBODY
 
@@ -20,7 +20,7 @@ TOKENS = {user: files.token_of(user) for user in (ADMIN, NOBODY)}
 @contextmanager
 def real_server(assets: Path) -> Iterator[Server]:
     """A kube-apiserver with etcd; its controller manager is gone once the default service account is there."""
-    with ControlPlane(group_api="own", assets=assets, stock_scheduler=False) as plane:
+    with RealControlPlane(group_api="own", assets=assets, stock_scheduler=False) as plane:
         plane.controller_manager.kill()
         server = Server(plane.url, plane.ca, TOKENS, plane.kubeconfig)
         try:

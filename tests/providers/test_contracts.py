@@ -12,7 +12,7 @@ from tests.providers.expected import TABLE, Case, Row, Told
 from tests.providers.gangs import job_gang, replica
 
 KNOWN = standard_providers()
-NO_SCHEDULERS = {"base", "embedded", "gang", "limits", "selection"}
+NO_SCHEDULERS = {"base", "embedded", "gang", "limits", "replicas", "selection"}
 """Modules of the package that are no scheduler beside ours."""
 
 ROWS = pytest.mark.parametrize(("name", "row"), TABLE.items(), ids=list(TABLE))

@@ -12,7 +12,6 @@ from localcluster.apiserver.fielderrors import FieldError, invalid_value, requir
 from localcluster.apiserver.kinds.kind import KindInfo, Object
 from localcluster.apiserver.kinds.names import qualified_name_problems
 from localcluster.apiserver.kinds.plain import PlainStrategy
-from localcluster.apiserver.kinds.times import require_micro_time
 from localcluster.apiserver.status import invalid
 
 IMMUTABLE = "field is immutable"
@@ -63,13 +62,7 @@ class EventStrategy(PlainStrategy):
         self._new_form = new_form
 
     def decode(self, obj: Object) -> list[str]:
-        """Fields of the other form are unknown; times have six digits.
-
-        Raises:
-            StatusError: a time cannot be read.
-        """
-        for value in (obj.get("eventTime"), (obj.get("series") or {}).get("lastObservedTime")):
-            require_micro_time("Event", value)
+        """Fields of the other form are unknown."""
         known = _NEW_FIELDS if self._new_form else _CORE_FIELDS
         unknown = [key for key in obj if key not in known]
         for key in unknown:

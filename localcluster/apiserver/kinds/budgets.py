@@ -1,9 +1,17 @@
 """PodDisruptionBudgets: what they ask for, and a status that allows nothing until somebody has counted."""
 
+import re
+
 from localcluster.apiserver.fielderrors import FieldError, invalid_value
 from localcluster.apiserver.kinds.kind import Object, RequestContext
+from localcluster.apiserver.kinds.labelselectors import validate_selector
 from localcluster.apiserver.kinds.typed import TypedStrategy
 
+_PERCENT = re.compile(r"[0-9]+%")
+_NO_PERCENT = (
+    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for "
+    "validation is '[0-9]+%')"
+)
 _COUNTS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
 
 
@@ -17,9 +25,14 @@ class BudgetStrategy(TypedStrategy):
 
     def validate(self, new: Object, old: Object | None, subresource: str) -> list[FieldError]:  # noqa: ARG002
         """One of the two bounds, not both."""
-        spec = new.get("spec") or {}
-        if subresource == "status" or None in (spec.get("minAvailable"), spec.get("maxUnavailable")):
+        if subresource == "status":
             return []
+        spec = new.get("spec") or {}
+        return _validate_bounds(spec) + validate_selector(spec.get("selector"), "spec.selector")
+
+
+def _validate_bounds(spec: Object) -> list[FieldError]:
+    if None not in (spec.get("minAvailable"), spec.get("maxUnavailable")):
         printed = {
             "MinAvailable": spec["minAvailable"],
             "Selector": spec.get("selector"),
@@ -27,3 +40,17 @@ class BudgetStrategy(TypedStrategy):
             "UnhealthyPodEvictionPolicy": spec.get("unhealthyPodEvictionPolicy"),
         }
         return [invalid_value("spec", printed, "minAvailable and maxUnavailable cannot be both set")]
+    return [
+        invalid_value(f"spec.{key}", spec[key], problem)
+        for key in ("minAvailable", "maxUnavailable")
+        if spec.get(key) is not None and (problem := _problem_of(spec[key]))
+    ]
+
+
+def _problem_of(bound: int | str) -> str:
+    """What is wrong with a number of pods, or a share in percent."""
+    if isinstance(bound, int):
+        return "" if bound >= 0 else "must be greater than or equal to 0"
+    if not _PERCENT.fullmatch(bound):
+        return _NO_PERCENT
+    return "" if int(bound[:-1]) <= 100 else "must not be greater than 100%"

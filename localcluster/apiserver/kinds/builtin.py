@@ -12,6 +12,8 @@ from localcluster.apiserver.kinds.names import label_1035_problems, label_proble
 from localcluster.apiserver.kinds.plain import PlainStrategy
 from localcluster.apiserver.kinds.pods.strategy import PodStrategy
 from localcluster.apiserver.kinds.registry import Registry
+from localcluster.apiserver.kinds.statefulsets import RevisionStrategy, StatefulSetStrategy, set_name_problems
+from localcluster.apiserver.kinds.storage import storage_kinds
 from localcluster.apiserver.kinds.typed import plain_strategy
 from localcluster.apiserver.kinds.workloads import ServiceStrategy, WorkloadStrategy
 
@@ -22,7 +24,7 @@ ALL = ("all",)
 
 def register_builtin(registry: Registry) -> None:
     """Serve all built-in kinds. Events and CRDs come with those who know their rules."""
-    for kind in [*_core(), *_volumes(), *_workloads(), *_cluster(), *access_kinds()]:
+    for kind in [*_core(), *storage_kinds(), *_workloads(), *_cluster(), *access_kinds()]:
         registry.add(kind)
 
 
@@ -109,40 +111,23 @@ def _core() -> list[KindInfo]:
     ]
 
 
-def _volumes() -> list[KindInfo]:
-    return [
-        _v1(
-            "PersistentVolumeClaim",
-            "persistentvolumeclaims",
-            plain_strategy("PersistentVolumeClaim", has_status=True),
-            "pvc",
-            subresources=STATUS,
-            returns_deleted=True,
-        ),
-        _v1(
-            "PersistentVolume",
-            "persistentvolumes",
-            plain_strategy("PersistentVolume", has_status=True),
-            "pv",
-            namespaced=False,
-            subresources=STATUS,
-            returns_deleted=True,
-        ),
-    ]
-
-
 def _workloads() -> list[KindInfo]:
-    def apps(kind: str, plural: str, short: str, parts: frozenset[str]) -> KindInfo:
-        strategy = WorkloadStrategy(kind, has_status=True, counts_generations=True)
+    def apps(
+        kind: str, plural: str, short: str, parts: frozenset[str], strategy: PlainStrategy | None = None
+    ) -> KindInfo:
+        strategy = strategy or WorkloadStrategy(kind, has_status=True, counts_generations=True)
         return KindInfo("apps", "v1", kind, plural, strategy, short_names=(short,), categories=ALL, subresources=parts)
 
     budget = BudgetStrategy("PodDisruptionBudget", has_status=True, counts_generations=True)
+    stateful = StatefulSetStrategy(
+        "StatefulSet", has_status=True, counts_generations=True, name_check=set_name_problems
+    )
     return [
-        KindInfo("apps", "v1", "ControllerRevision", "controllerrevisions", plain_strategy("ControllerRevision")),
+        KindInfo("apps", "v1", "ControllerRevision", "controllerrevisions", RevisionStrategy("ControllerRevision")),
         apps("DaemonSet", "daemonsets", "ds", STATUS),
         apps("Deployment", "deployments", "deploy", SCALED),
         apps("ReplicaSet", "replicasets", "rs", SCALED),
-        apps("StatefulSet", "statefulsets", "sts", SCALED),
+        apps("StatefulSet", "statefulsets", "sts", SCALED, stateful),
         KindInfo(
             "batch",
             "v1",
@@ -192,24 +177,5 @@ def _cluster() -> list[KindInfo]:
             priority,
             short_names=("pc",),
             namespaced=False,
-        ),
-        KindInfo(
-            "storage.k8s.io",
-            "v1",
-            "StorageClass",
-            "storageclasses",
-            plain_strategy("StorageClass"),
-            short_names=("sc",),
-            namespaced=False,
-            returns_deleted=True,
-        ),
-        KindInfo(
-            "storage.k8s.io",
-            "v1",
-            "CSINode",
-            "csinodes",
-            plain_strategy("CSINode"),
-            namespaced=False,
-            returns_deleted=True,
         ),
     ]

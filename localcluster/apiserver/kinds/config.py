@@ -6,7 +6,6 @@ from typing import Any
 
 from localcluster.apiserver.fielderrors import FieldError, forbidden_field, invalid_value, too_long, unsupported
 from localcluster.apiserver.kinds.kind import Object, RequestContext
-from localcluster.apiserver.kinds.times import require_micro_time
 from localcluster.apiserver.kinds.typed import TypedStrategy
 
 MOST_BYTES = 1024 * 1024
@@ -58,17 +57,6 @@ def _is_base64(value: Any) -> bool:
 
 class LeaseStrategy(TypedStrategy):
     """Leases: who holds what, for how long."""
-
-    def decode(self, obj: Object) -> list[str]:
-        """Unknown fields go; times have six digits.
-
-        Raises:
-            StatusError: a time cannot be read.
-        """
-        spec = obj.get("spec")
-        for key in ("acquireTime", "renewTime"):
-            require_micro_time("Lease", spec.get(key) if isinstance(spec, dict) else None)
-        return super().decode(obj)
 
     def default(self, obj: Object) -> None:
         """A spec is always there."""

@@ -8,10 +8,15 @@ tables know. Of custom resources only the metadata is typed.
 from typing import Any
 
 from localcluster.apiserver.kinds.kind import KindInfo, Object
-from localcluster.apiserver.protobuf.messages import MESSAGES, Field, Shape
+from localcluster.apiserver.protobuf.messages import MESSAGES, Field, Shape, flat_fields
 
 _METADATA = "meta.v1.ObjectMeta"
-_OPAQUE = frozenset({"RawExtension", "FieldsV1", "Quantity", "IntOrString", "Time", "MicroTime"})
+_OPAQUE = frozenset(
+    {
+        *("RawExtension", "FieldsV1", "Quantity", "IntOrString", "Time", "MicroTime"),
+        *("JSON", "JSONSchemaPropsOrArray", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrStringArray"),
+    }
+)
 
 
 def drop_empties(kind: KindInfo, obj: Object) -> None:
@@ -23,8 +28,13 @@ def drop_empties(kind: KindInfo, obj: Object) -> None:
         _walk(_METADATA, obj["metadata"])
 
 
+def drop_empty_fields(message: str, obj: Object) -> None:
+    """Drop the fields that hold nothing from an object of the type so named, such as `core.v1.PodTemplateSpec`; in place."""
+    _walk(message, obj)
+
+
 def _walk(name: str, obj: Object) -> None:
-    fields = _BY_NAME[name]
+    fields = flat_fields(name)
     empty = []
     for key, value in obj.items():
         field = fields.get(key)
@@ -39,7 +49,7 @@ def _walk(name: str, obj: Object) -> None:
 
 
 def _walk_into(field: Field, value: Any) -> None:
-    if field.type not in _BY_NAME:
+    if field.type not in MESSAGES:
         return
     if field.shape is Shape.ONE:
         if isinstance(value, dict):
@@ -54,16 +64,5 @@ def _means_nothing(field: Field, value: Any) -> bool:
     if field.zero_counts or value or value is None:
         return False
     if field.shape is Shape.ONE:
-        return field.type not in _BY_NAME and field.type not in _OPAQUE
+        return field.type not in MESSAGES and field.type not in _OPAQUE
     return True
-
-
-def _flat(name: str) -> dict[str, Field]:
-    """The fields of a message by name; those of inlined messages appear in their place."""
-    found: dict[str, Field] = {}
-    for field in MESSAGES[name].values():
-        found |= _flat(field.type) if field.inlined else {field.name: field}
-    return found
-
-
-_BY_NAME = {name: _flat(name) for name in MESSAGES}

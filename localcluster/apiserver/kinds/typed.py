@@ -47,7 +47,9 @@ _ALSO_KNOWN: Mapping[str, frozenset[str]] = {
     ),
 }
 _GATED: Mapping[str, frozenset[str]] = {
+    "CSINode": frozenset({"status"}),
     "JobSpec": frozenset({"scheduling"}),
+    "PersistentVolumeClaimStatus": frozenset({"healthStatus"}),
     "PodSpec": frozenset({"evictionResponders", "schedulingGroup"}),
 }
 """Fields behind feature gates that are off: dropped without a word."""
@@ -111,13 +113,15 @@ class _Walk:
         if not isinstance(value, list):
             raise _mismatch(value, name, path, f"[]{_go(rule.type)}")
         for number, item in enumerate(value):
-            self._value(item, rule.type, name, f"{path}[{number}]")
+            if item is not None:
+                self._value(item, rule.type, name, f"{path}[{number}]")
 
     def _map(self, value: Any, rule: _Rule, name: str, path: str) -> None:
         if not isinstance(value, dict):
             raise _mismatch(value, name, path, f"map[string]{_go(rule.type)}")
         for item in value.values():
-            self._value(item, rule.type, name, path)
+            if item is not None:
+                self._value(item, rule.type, name, path)
 
     def _value(self, value: Any, kind: str, name: str, path: str) -> None:
         if kind in _TEXT:

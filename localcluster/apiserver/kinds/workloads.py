@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from localcluster.apiserver.fielderrors import FieldError, invalid_value, required
 from localcluster.apiserver.kinds.kind import Object, RequestContext
+from localcluster.apiserver.kinds.labelselectors import validate_selector
 from localcluster.apiserver.kinds.pods.defaults import default_template
 from localcluster.apiserver.kinds.pods.spec import validate_template
 from localcluster.apiserver.kinds.typed import TypedStrategy
@@ -40,7 +41,7 @@ class WorkloadStrategy(TypedStrategy):
             spec.setdefault("podManagementPolicy", "OrderedReady")
             update = spec.setdefault("updateStrategy", {})
             if update.setdefault("type", "RollingUpdate") == "RollingUpdate":
-                update.setdefault("rollingUpdate", {"partition": 0, "maxUnavailable": 1})
+                update.setdefault("rollingUpdate", {})
             keep = {"whenDeleted": "Retain", "whenScaled": "Retain"}
             spec.setdefault("persistentVolumeClaimRetentionPolicy", keep)
         if self.type_name == "DaemonSet":
@@ -67,6 +68,8 @@ class WorkloadStrategy(TypedStrategy):
         labels = spec["template"]["metadata"].get("labels") or {}
         if not selector:
             errors.append(required("spec.selector"))
+        elif problems := validate_selector(selector, "spec.selector"):
+            errors += problems
         elif not matches_labels(selector, labels):
             errors.append(invalid_value("spec.template.metadata.labels", labels, _UNMATCHED))
         if old is not None and selector != old["spec"].get("selector"):
@@ -82,6 +85,10 @@ class ServiceStrategy(TypedStrategy):
         spec = obj.setdefault("spec", {})
         spec.setdefault("type", "ClusterIP")
         spec.setdefault("sessionAffinity", "None")
+        if spec.get("clusterIP") == "None":
+            spec.setdefault("clusterIPs", ["None"])
+            spec.setdefault("ipFamilies", ["IPv4"])
+            spec.setdefault("ipFamilyPolicy", "SingleStack")
         if spec["type"] != "ExternalName":
             spec.setdefault("internalTrafficPolicy", "Cluster")
         for port in spec.get("ports") or []:

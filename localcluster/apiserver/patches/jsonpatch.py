@@ -7,6 +7,7 @@ import orjson
 from localcluster.apiserver import status
 
 MOST_OPERATIONS = 10_000
+MOST_COPIED_BYTES = 3 * 1024 * 1024
 _REJECTED = "the server rejected our request due to an error in our request"
 
 
@@ -28,15 +29,17 @@ def apply_json_patch(target: Any, patch: Any) -> Any:
         text = f"The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got {len(patch)}"
         raise status.StatusError(413, "RequestEntityTooLarge", text)
     holder = {"": target}
+    copied = 0
     try:
         for operation in patch:
-            _apply(holder, operation)
+            copied += _apply(holder, operation, MOST_COPIED_BYTES - copied)
     except (_Unfit, KeyError, TypeError, AttributeError) as error:
         raise status.StatusError(422, "Invalid", _REJECTED, {}) from error
     return holder[""]
 
 
-def _apply(holder: dict[str, Any], operation: dict[str, Any]) -> None:
+def _apply(holder: dict[str, Any], operation: dict[str, Any], most_bytes: int) -> int:
+    """Carries an operation out; how many bytes it copied, of the so many that it may."""
     name, path = operation["op"], _pointer(operation["path"])
     if name == "add":
         _add(holder, path, operation.get("value"))
@@ -48,11 +51,16 @@ def _apply(holder: dict[str, Any], operation: dict[str, Any]) -> None:
     elif name == "move":
         _add(holder, path, _remove(holder, _pointer(operation["from"])))
     elif name == "copy":
-        _add(holder, path, orjson.loads(orjson.dumps(_get(holder, _pointer(operation["from"])))))
+        encoded = orjson.dumps(_get(holder, _pointer(operation["from"])))
+        if len(encoded) > most_bytes:
+            raise _Unfit
+        _add(holder, path, orjson.loads(encoded))
+        return len(encoded)
     elif name == "test":
         _test(holder, path, operation.get("value"))
     else:
         raise _Unfit
+    return 0
 
 
 def _test(holder: dict[str, Any], path: list[str], value: Any) -> None:

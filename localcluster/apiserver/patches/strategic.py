@@ -38,16 +38,23 @@ def strategic_merge(target: Any, patch: Any) -> Any:
     before = {key: list(value) for key, value in target.items() if isinstance(value, list)}
     for key, value in patch.items():
         if key.startswith(_ORDER):
-            orders[key[len(_ORDER) :]] = value
+            orders[key[len(_ORDER) :]] = _directed(key, value)
         elif key.startswith(_DELETE_FROM):
             name = key[len(_DELETE_FROM) :]
+            unwanted = _directed(key, value)
             if isinstance(target.get(name), list):
-                target[name] = [each for each in target[name] if each not in value]
+                target[name] = [each for each in target[name] if each not in unwanted]
         elif key not in {_DIRECTIVE, _RETAIN}:
             _merge_field(target, key, value)
     for name, order in orders.items():
         _reorder(target, name, order, before.get(name, []))
     return target
+
+
+def _directed(key: str, value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise _refused(f"the value of {key} has to be a list")
+    return value
 
 
 def _retain(target: dict[str, Any], patch: dict[str, Any]) -> None:
@@ -76,6 +83,8 @@ def _merge_list(name: str, present: Any, patch: list[Any]) -> list[Any]:
     before = list(present) if isinstance(present, list) else []
     items = list(before)
     if key == ENTRY_SET:
+        if any(isinstance(each, dict | list) for each in patch):
+            raise _refused(f"{name} is a list of plain values, and the patch has others for it")
         items += [each for each in dict.fromkeys(patch) if each not in before]
     else:
         for each in patch:

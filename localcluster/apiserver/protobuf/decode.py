@@ -5,6 +5,7 @@ Fields that the tables do not know are passed over, as protobuf wants; a body th
 """
 
 import base64
+import struct
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -19,6 +20,8 @@ META = "meta.v1"
 OPTIONS = ("CreateOptions", "DeleteOptions", "PatchOptions", "UpdateOptions")
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 LONGEST_VARINT = 10
+DOUBLE_BYTES = 8
+SCHEMA, SCHEMA_FIELD = "apiextensions.v1.JSONSchemaProps", 1
 
 Value = int | bytes
 
@@ -84,7 +87,7 @@ def _add(made: dict[str, Any], field: Field, raw: Value) -> None:
 
 def _entry(field: Field, data: bytes) -> tuple[str, Any]:
     parts = dict(_fields(data))
-    empty: Value = 0 if field.type in {"bool", "int"} else b""
+    empty: Value = 0 if field.type in {"bool", "int32", "int64"} else b""
     return _bytes(parts.get(1, b"")).decode(), _value(field.type, parts.get(2, empty))
 
 
@@ -143,10 +146,47 @@ def _raw(raw: Value) -> Any:
     return orjson.loads(inner) if inner else None
 
 
+def _double(raw: Value) -> float:
+    if len(_bytes(raw)) != DOUBLE_BYTES:
+        raise BadMessage("a double of another length")
+    (value,) = struct.unpack("<d", _bytes(raw))
+    return float(value)
+
+
+def _schema_or(raw: Value) -> Any:
+    """A schema, or what stands for one: schemas or texts in a list, yes or no."""
+    found: list[Any] = []
+    allows: bool | None = None
+    for number, part in _fields(_bytes(raw)):
+        if isinstance(part, int):
+            allows = bool(part)
+        elif number == SCHEMA_FIELD:
+            return _object(SCHEMA, part)
+        else:
+            found.append(part)
+    return found or bool(allows)
+
+
+def _schemas(raw: Value) -> Any:
+    found = _schema_or(raw)
+    return [_object(SCHEMA, each) for each in found] if isinstance(found, list) else found
+
+
+def _schema_or_bool(raw: Value) -> Any:
+    found = _schema_or(raw)
+    return _object(SCHEMA, found[0]) if isinstance(found, list) else found
+
+
+def _schema_or_texts(raw: Value) -> Any:
+    found = _schema_or(raw)
+    return [each.decode() for each in found] if isinstance(found, list) else found
+
+
 _SCALARS: dict[str, Callable[[Value], Any]] = {
     "string": _text,
     "bool": lambda raw: bool(_integer(raw)),
-    "int": _integer,
+    "int32": _integer,
+    "int64": _integer,
     "bytes": _base64,
     "Quantity": _quantity,
     "IntOrString": _int_or_string,
@@ -154,6 +194,11 @@ _SCALARS: dict[str, Callable[[Value], Any]] = {
     "MicroTime": _micro_time,
     "RawExtension": _raw,
     "FieldsV1": _raw,
+    "JSON": _raw,
+    "double": _double,
+    "JSONSchemaPropsOrArray": _schemas,
+    "JSONSchemaPropsOrBool": _schema_or_bool,
+    "JSONSchemaPropsOrStringArray": _schema_or_texts,
 }
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 
 from localcluster.apiserver.protobuf.tables import TABLES
 
@@ -41,3 +42,12 @@ def _read() -> dict[str, Mapping[int, Field]]:
 
 
 MESSAGES: Mapping[str, Mapping[int, Field]] = _read()
+
+
+@cache
+def flat_fields(message: str) -> Mapping[str, Field]:
+    """The fields of a message by their names in JSON; those of inlined messages appear in their place."""
+    found: dict[str, Field] = {}
+    for field in MESSAGES[message].values():
+        found |= flat_fields(field.type) if field.inlined else {field.name: field}
+    return found

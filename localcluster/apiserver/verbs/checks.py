@@ -6,7 +6,9 @@ Pure.
 from typing import Any
 
 from localcluster.apiserver import status
+from localcluster.apiserver.kinds.empties import drop_empties
 from localcluster.apiserver.kinds.kind import KindInfo, Object, RequestContext
+from localcluster.apiserver.kinds.wiretypes import WrongType, check_types
 from localcluster.apiserver.verbs.options import WriteOptions
 
 _TEXTS = ("name", "generateName", "namespace", "resourceVersion", "uid")
@@ -96,12 +98,19 @@ def undecodable(kind: KindInfo, value: Any, field: str, go_type: str) -> status.
 
 
 def check_fields(kind: KindInfo, obj: Object, options: WriteOptions, context: RequestContext) -> None:
-    """Unknown fields are dropped, told of, or refused, as the sender wishes.
+    """All values have the types of their fields; unknown fields are dropped, told of, or refused, as the sender wishes.
 
     Raises:
-        StatusError: there are some, and the sender asked for Strict.
+        StatusError: a value has a wrong type, or there are unknown fields and the sender asked for Strict.
     """
-    tell(kind, kind.strategy.decode(obj), options, context)
+    try:
+        check_types(kind, obj)
+    except WrongType as error:
+        text = f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: {error}'
+        raise status.bad_request(text) from error
+    complaints = kind.strategy.decode(obj)
+    drop_empties(kind, obj)
+    tell(kind, complaints, options, context)
 
 
 def tell(kind: KindInfo, complaints: list[str], options: WriteOptions, context: RequestContext) -> None:

@@ -59,7 +59,7 @@ async def create(
     obj = attributes.obj or obj
     strategy.default(obj)
     drop_empties(kind, obj)
-    _give_identity(core, obj, context)
+    prefix = _give_identity(core, obj, context)
     strategy.prepare_create(obj, context)
     name_check = getattr(strategy, "name_check", subdomain_problems)
     errors = validate_metadata(kind, obj, name_check) + strategy.validate(obj, None, "")
@@ -69,7 +69,7 @@ async def create(
     attributes.obj = obj
     await core.admission.validate(attributes)
     require_open_namespace(core, kind, namespace, obj)
-    return _kept(core, kind, obj, context, dry_run=options.dry_run)
+    return _kept(core, kind, obj, context, prefix, dry_run=options.dry_run)
 
 
 def require_open_namespace(core: Core, kind: KindInfo, namespace: str, obj: Object) -> None:
@@ -102,7 +102,8 @@ def _refuse_going(kind: KindInfo, namespace: str, name: str) -> None:
     raise refusal
 
 
-def _give_identity(core: Core, obj: Object, context: RequestContext) -> None:
+def _give_identity(core: Core, obj: Object, context: RequestContext) -> str:
+    """Sets what the server alone decides; the prefix of the name if that is one of those things, else ""."""
     metadata = obj["metadata"]
     if metadata.get("resourceVersion"):
         raise status.StatusError(500, "", "resourceVersion should not be set on objects to be created")
@@ -112,6 +113,8 @@ def _give_identity(core: Core, obj: Object, context: RequestContext) -> None:
     metadata["creationTimestamp"] = context.now
     if metadata.get("generateName") and not metadata.get("name"):
         metadata["name"] = generated_name(metadata["generateName"], context.random)
+        return str(metadata["generateName"])
+    return ""
 
 
 def generated_name(prefix: str, source: random.Random) -> str:
@@ -119,16 +122,16 @@ def generated_name(prefix: str, source: random.Random) -> str:
     return prefix[:_LONGEST_PREFIX] + "".join(source.choices(_SUFFIX, k=_SUFFIX_LENGTH))
 
 
-def _kept(core: Core, kind: KindInfo, obj: Object, context: RequestContext, *, dry_run: bool) -> Stored:
-    prefix = obj["metadata"].get("generateName")
+def _kept(core: Core, kind: KindInfo, obj: Object, context: RequestContext, prefix: str, *, dry_run: bool) -> Stored:
+    """Keeps the object; one whose name was made from a prefix gets another name when that is taken."""
     for _ in range(_ATTEMPTS if prefix else 1):
         try:
             return _put(core, kind, obj, dry_run=dry_run)
         except Taken:
             name = obj["metadata"]["name"]
-            if prefix and name.startswith(prefix[:_LONGEST_PREFIX]):
+            if prefix:
                 obj["metadata"]["name"] = generated_name(prefix, context.random)
-    if prefix:
+    if obj["metadata"].get("generateName"):
         raise status.generate_name_conflict(kind, name)
     raise status.already_exists(kind, name)
 

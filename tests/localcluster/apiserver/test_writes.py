@@ -23,6 +23,14 @@ async def test_generated_names_differ(rest: Rest) -> None:
     assert all(name.startswith("g-") and len(name) == 7 for name in names)
 
 
+async def test_a_given_name_that_is_taken_is_not_replaced_by_a_generated_one(rest: Rest) -> None:
+    body = {**pod(), "metadata": {"name": "g-0", "generateName": "g-"}}
+    await rest.create(PODS, body)
+    refused = await rest.ask("POST", PODS, body)
+    assert (refused.code, refused.body["reason"]) == (409, "AlreadyExists")
+    assert [each["metadata"]["name"] for each in (await rest.ask("GET", PODS)).body["items"]] == ["g-0"]
+
+
 async def test_of_two_updates_from_one_version_one_is_refused(rest: Rest) -> None:
     made = await rest.create(MAPS, {"metadata": {"name": "m"}, "data": {"a": "1"}})
     answers = await asyncio.gather(

@@ -10,8 +10,16 @@ import pytest
 
 from kube.client.client import Client
 from kube.client.credentials import load_credentials
-from kube.client.errors import NotFound
-from kube.client.resources import CONFIG_MAPS, EVENTS, JOBS, NAMESPACES, PODS, SERVICE_ACCOUNTS
+from kube.client.errors import KubeError, NotFound
+from kube.client.resources import (
+    CONFIG_MAPS,
+    EVENTS,
+    JOBS,
+    NAMESPACES,
+    POD_DISRUPTION_BUDGETS,
+    PODS,
+    SERVICE_ACCOUNTS,
+)
 from localcluster.apiserver import discovery, extension
 from localcluster.apiserver.files import admin_token, prepare, write_kubeconfig
 from localcluster.apiserver.server import ApiServer, ServerSettings
@@ -205,6 +213,23 @@ async def test_orphans_stay_without_their_owner(client: Client) -> None:
     assert "ownerReferences" not in (await client.get(CONFIG_MAPS, "child", NAMESPACE))["metadata"]
 
 
+async def test_a_pod_that_lost_its_job_but_has_another_owner_can_be_deleted(client: Client) -> None:
+    """The collector takes the reference to the Job off first; nobody is left then but the finalizer."""
+    other = await own(client, "other")
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "other", "uid": other["metadata"]["uid"]}
+    metadata = {
+        "name": "left",
+        "labels": {"batch.kubernetes.io/controller-uid": "gone"},
+        "finalizers": ["batch.kubernetes.io/job-tracking"],
+        "ownerReferences": [reference],
+    }
+    made = await client.create(
+        PODS, {"metadata": metadata, "spec": {"containers": [{"name": "c", "image": "i"}]}}, NAMESPACE
+    )
+    await client.delete(PODS, "left", NAMESPACE, uid=made["metadata"]["uid"])
+    await eventually(lambda: is_gone(client, PODS, "left"))
+
+
 async def test_an_object_with_another_living_owner_stays(client: Client) -> None:
     first, second = await own(client, "first"), await own(client, "second")
     await own(client, "child", first, second)
@@ -229,3 +254,30 @@ async def test_a_deleted_namespace_is_emptied_and_goes(client: Client) -> None:
 
 async def _is_there(client: Client, resource: Any, name: str, namespace: str) -> bool:
     return not await is_gone(client, resource, name, namespace)
+
+
+async def test_a_budget_lets_one_pod_be_evicted_and_no_second(client: Client) -> None:
+    for name in ("one", "two"):
+        pod = {
+            "metadata": {"name": name, "labels": {"app": "a"}},
+            "spec": {"containers": [{"name": "c", "image": "i"}]},
+        }
+        await client.create(PODS, pod, NAMESPACE)
+    spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "a"}}}
+    await client.create(POD_DISRUPTION_BUDGETS, {"metadata": {"name": "b"}, "spec": spec}, NAMESPACE)
+
+    async def allowed() -> int:
+        budget = await client.get(POD_DISRUPTION_BUDGETS, "b", NAMESPACE)
+        return int(budget["status"]["disruptionsAllowed"])
+
+    await eventually(allowed)
+    await evict(client, "one")
+    with pytest.raises(KubeError, match="Cannot evict pod as it would violate the pod's disruption budget"):
+        await evict(client, "two")
+    await eventually(lambda: is_gone(client, PODS, "one"))
+    assert not await is_gone(client, PODS, "two")
+
+
+async def evict(client: Client, name: str) -> None:
+    body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+    await client.request_json("POST", f"/api/v1/namespaces/{NAMESPACE}/pods/{name}/eviction", body=body)

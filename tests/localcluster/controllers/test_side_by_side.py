@@ -17,6 +17,7 @@ from tests.conformance.cluster_files import ADMIN
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually
 from tests.conformance.hollow import REPOSITORY, kubelet_process
+from tests.conformance.real import RealControlPlane
 from tests.conformance.server import Server
 from tests.localcluster.controllers.small_jobs import CASES, Case, Result, is_ready_for_more, is_settled, result
 
@@ -31,7 +32,7 @@ def control_plane() -> Iterator[ControlPlane]:
     folder = os.environ.get("KUBEBUILDER_ASSETS")
     if not folder:
         pytest.skip("KUBEBUILDER_ASSETS names no folder with kube-apiserver and etcd; see `make conformance`")
-    plane = ControlPlane(group_api="own", assets=Path(folder))
+    plane = RealControlPlane(group_api="own", assets=Path(folder))
     plane.controller_manager.command.append("--controllers=-job-controller,-ttl-after-finished-controller")
     with plane:
         kubelet = kubelet_process(plane)

@@ -9,7 +9,11 @@ from hypothesis import strategies as some
 from localcluster.apiserver.protobuf.decode import MAGIC, BadMessage, decode
 from localcluster.apiserver.protobuf.messages import MESSAGES, Shape
 
-SCALARS = {"string", "bool", "int", "bytes", "Time", "MicroTime", "Quantity", "IntOrString", "RawExtension", "FieldsV1"}
+SCALARS = {
+    *("string", "bool", "int32", "int64", "double", "bytes", "Time", "MicroTime", "Quantity", "IntOrString"),
+    *("RawExtension", "FieldsV1", "JSON"),
+    *("JSONSchemaPropsOrArray", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrStringArray"),
+}
 
 
 def varint(value: int) -> bytes:

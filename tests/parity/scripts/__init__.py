@@ -3,6 +3,7 @@
 from tests.parity.scripts import (
     access,
     admission,
+    apps,
     bad_input,
     batch,
     custom,
@@ -17,6 +18,6 @@ from tests.parity.steps import Script
 
 SCRIPTS: dict[str, Script] = {
     script.name: script
-    for module in (discovery, pods, batch, writing, reading, bad_input, kinds, access, admission, events, custom)
+    for module in (discovery, pods, batch, apps, writing, reading, bad_input, kinds, access, admission, events, custom)
     for script in module.SCRIPTS
 }

@@ -29,6 +29,7 @@ DEPLOYMENT_COLUMNS = (
     SELECTOR,
 )
 STATEFUL_SET_COLUMNS = (NAME, text("Ready", "How many pods are ready, of how many."), AGE, *WORKLOAD_WIDE)
+REVISION_COLUMNS = (NAME, text("Controller", "What the revision is of."), text("Revision"), AGE)
 REPLICA_SET_COLUMNS = (NAME, number("Desired"), number("Current"), number("Ready"), AGE, *WORKLOAD_WIDE, SELECTOR)
 DAEMON_SET_COLUMNS = (
     NAME,
@@ -76,6 +77,24 @@ def stateful_set_cells(stateful_set: Object, now: float) -> list[Cell]:
         age_of(stateful_set, now),
         *containers(part(spec, "template")),
     ]
+
+
+def revision_cells(revision: Object, now: float) -> list[Cell]:
+    """One row of a ControllerRevision."""
+    owners = part(revision, "metadata").get("ownerReferences") or ()
+    owner = next((each for each in owners if each.get("controller")), None)
+    return [
+        name_of(revision),
+        NONE if owner is None else _owner(owner),
+        revision.get("revision", 0),
+        age_of(revision, now),
+    ]
+
+
+def _owner(owner: Object) -> str:
+    group = str(owner.get("apiVersion", "")).rpartition("/")[0]
+    kind = str(owner.get("kind", "")).lower()
+    return f"{kind}.{group}/{owner.get('name', '')}" if group else f"{kind}/{owner.get('name', '')}"
 
 
 def replica_set_cells(replica_set: Object, now: float) -> list[Cell]:
@@ -146,6 +165,7 @@ def service_cells(service: Object, now: float) -> list[Cell]:
 
 DEPLOYMENT = Printer(DEPLOYMENT_COLUMNS, deployment_cells)
 STATEFUL_SET = Printer(STATEFUL_SET_COLUMNS, stateful_set_cells)
+CONTROLLER_REVISION = Printer(REVISION_COLUMNS, revision_cells)
 REPLICA_SET = Printer(REPLICA_SET_COLUMNS, replica_set_cells)
 DAEMON_SET = Printer(DAEMON_SET_COLUMNS, daemon_set_cells)
 SERVICE = Printer(SERVICE_COLUMNS, service_cells)

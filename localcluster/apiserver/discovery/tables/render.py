@@ -7,7 +7,7 @@ get theirs from their CRD, made once per stored CRD object.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from localcluster.apiserver.discovery.tables import admin, apps, batch, core, events, nodes, pods
+from localcluster.apiserver.discovery.tables import admin, apps, batch, core, events, nodes, pods, storage
 from localcluster.apiserver.discovery.tables.cells import Object, Printer
 from localcluster.apiserver.discovery.tables.custom import custom_printer
 from localcluster.apiserver.kinds.kind import KindInfo
@@ -19,6 +19,8 @@ PRINTERS: Mapping[tuple[str, str], Printer] = {
     ("", "limitranges"): core.CREATED,
     ("", "namespaces"): core.NAMESPACE,
     ("", "nodes"): nodes.NODE,
+    ("", "persistentvolumeclaims"): storage.CLAIM,
+    ("", "persistentvolumes"): storage.VOLUME,
     ("", "pods"): pods.POD,
     ("", "resourcequotas"): core.QUOTA,
     ("", "secrets"): core.SECRET,
@@ -31,6 +33,7 @@ PRINTERS: Mapping[tuple[str, str], Printer] = {
     ("apps", "daemonsets"): apps.DAEMON_SET,
     ("apps", "deployments"): apps.DEPLOYMENT,
     ("apps", "replicasets"): apps.REPLICA_SET,
+    ("apps", "controllerrevisions"): apps.CONTROLLER_REVISION,
     ("apps", "statefulsets"): apps.STATEFUL_SET,
     ("batch", "cronjobs"): batch.CRON_JOB,
     ("batch", "jobs"): batch.JOB,
@@ -42,6 +45,11 @@ PRINTERS: Mapping[tuple[str, str], Printer] = {
     ("rbac.authorization.k8s.io", "rolebindings"): admin.ROLE_BINDING,
     ("rbac.authorization.k8s.io", "roles"): core.CREATED,
     ("scheduling.k8s.io", "priorityclasses"): core.PRIORITY_CLASS,
+    ("storage.k8s.io", "csidrivers"): storage.DRIVER,
+    ("storage.k8s.io", "csinodes"): storage.NODE,
+    ("storage.k8s.io", "csistoragecapacities"): core.CREATED,
+    ("storage.k8s.io", "storageclasses"): storage.CLASS,
+    ("storage.k8s.io", "volumeattachments"): storage.ATTACHMENT,
 }
 
 INCLUDE_OBJECT = ("", "Metadata", "Object", "None")

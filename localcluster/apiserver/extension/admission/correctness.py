@@ -9,6 +9,7 @@ from localcluster.apiserver import fielderrors
 from localcluster.apiserver.extension.admission.conditions import DECLARED
 from localcluster.apiserver.extension.cel.program import CompileError, compile_expression
 from localcluster.apiserver.fielderrors import FieldError
+from localcluster.apiserver.kinds.labelselectors import validate_selector
 from localcluster.apiserver.kinds.names import qualified_name_problems, subdomain_problems
 
 Object = Mapping[str, Any]
@@ -20,7 +21,6 @@ _PLURALS: Final = {
     "apiVersions": "API versions",
     "resources": "resources without subresources",
 }
-_SELECTS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*\Z")
 _ONE_WAY: Final = "exactly one of url or service is required"
 _SOMETHING: Final = "validations or auditAnnotations must contain at least one item"
@@ -154,13 +154,7 @@ def _client(client: Object, at: str) -> Iterator[FieldError]:
 
 def _selectors(holder: Object, at: str) -> Iterator[FieldError]:
     for name in ("namespaceSelector", "objectSelector"):
-        for index, each in enumerate((holder.get(name) or {}).get("matchExpressions") or ()):
-            here, operator = f"{at}.{name}.matchExpressions[{index}]", each.get("operator")
-            if operator not in _SELECTS:
-                yield fielderrors.invalid_value(f"{here}.operator", operator, "not a valid selector operator")
-            elif operator in {"In", "NotIn"} and not each.get("values"):
-                told = "must be specified when `operator` is 'In' or 'NotIn'"
-                yield fielderrors.required(f"{here}.values", told)
+        yield from validate_selector(holder.get(name), f"{at}.{name}")
 
 
 def _conditions(conditions: Sequence[Object], at: str, known: frozenset[str]) -> Iterator[FieldError]:

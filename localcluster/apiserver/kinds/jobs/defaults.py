@@ -54,12 +54,13 @@ def generate_selector(job: Object) -> None:
     spec, metadata = job["spec"], job["metadata"]
     if spec.get("manualSelector"):
         return
+    name = metadata.get("name") or ""
     labels = spec["template"]["metadata"].setdefault("labels", {})
     labels |= {
         LEGACY_CONTROLLER_UID: metadata["uid"],
-        LEGACY_JOB_NAME: metadata["name"],
+        LEGACY_JOB_NAME: name,
         CONTROLLER_UID: metadata["uid"],
-        JOB_NAME: metadata["name"],
+        JOB_NAME: name,
     }
     selector = spec.setdefault("selector", {})
     selector.setdefault("matchLabels", {})[CONTROLLER_UID] = metadata["uid"]

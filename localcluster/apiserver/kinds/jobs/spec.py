@@ -7,6 +7,7 @@ from localcluster.apiserver.fielderrors import FieldError, invalid_value, requir
 from localcluster.apiserver.kinds.jobs.defaults import CONTROLLER_UID
 from localcluster.apiserver.kinds.jobs.policies import validate_failure_policy, validate_success_policy
 from localcluster.apiserver.kinds.kind import Object
+from localcluster.apiserver.kinds.labelselectors import validate_selector
 from localcluster.apiserver.kinds.names import label_problems, subdomain_problems
 from localcluster.apiserver.kinds.pods.spec import validate_template
 from localcluster.apiserver.selectors import matches_labels
@@ -114,6 +115,7 @@ def _validate_selector(job: Object, *, is_new: bool) -> list[FieldError]:
         legacy = {"matchLabels": {"controller-uid": metadata.get("uid", "")}}
         if selector not in (wanted, legacy):
             errors.append(invalid_value("spec.selector", selector, "`selector` not auto-generated"))
+    errors += validate_selector(selector, "spec.selector")
     if selector is None or not matches_labels(selector, labels or {}):
         errors.append(invalid_value("spec.template.metadata.labels", labels, _UNMATCHED))
     return errors

@@ -44,7 +44,7 @@ class JobStrategy(TypedStrategy):
         inherits = (metadata.get("labels") or {}) == (template.get("labels") or {})
         generate_selector(obj)
         # A name that is too long for a label is complained about once, where the label comes from.
-        if inherits and template.get("labels") and len(metadata["name"]) <= LONGEST_LABEL:
+        if inherits and template.get("labels") and len(metadata.get("name") or "") <= LONGEST_LABEL:
             metadata["labels"] = dict(template["labels"])
         obj["status"] = {}
 

@@ -3,6 +3,8 @@
 Pure; changes its argument, which belongs to the request.
 """
 
+import re
+
 from localcluster.apiserver.kinds.kind import Object
 
 EVICTION_SECONDS = 300
@@ -14,6 +16,11 @@ _VOLUME_MODES = {
     "projected": "defaultMode",
 }
 _DEFAULT_MODE = 420
+_PART = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+_HOST = "[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?(?::[0-9]+)?"
+_IMAGE = re.compile(
+    rf"(?:{_HOST}/)?{_PART}(?:/{_PART})*(?::(?P<tag>\w[\w.-]{{0,127}}))?(?P<digest>@[A-Za-z0-9+.:_-]+)?", re.ASCII
+)
 _PROBE = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
 
 
@@ -101,8 +108,9 @@ def _default_container(container: Object) -> None:
 
 
 def _is_latest(image: str) -> bool:
-    name = image.rpartition("/")[2]
-    return "@" not in name and (":" not in name or name.endswith(":latest"))
+    """Whether the image's tag is `latest`, which it is without a tag, unless a digest stands for it or it is no image at all."""
+    match = _IMAGE.fullmatch(image)
+    return match is not None and (match["tag"] == "latest" or not (match["tag"] or match["digest"]))
 
 
 def _default_volume(volume: Object) -> None:

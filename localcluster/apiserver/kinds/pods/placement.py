@@ -14,6 +14,7 @@ from localcluster.apiserver.fielderrors import (
     unsupported,
 )
 from localcluster.apiserver.kinds.kind import Object
+from localcluster.apiserver.kinds.labelselectors import validate_selector
 from localcluster.apiserver.kinds.metadata import validate_labels
 from localcluster.apiserver.kinds.names import qualified_name_problems
 
@@ -88,7 +89,7 @@ def _validate_spread(spread: Object, field: str) -> list[FieldError]:
     action = spread.get("whenUnsatisfiable") or ""
     if action not in {"DoNotSchedule", "ScheduleAnyway"}:
         errors.append(unsupported(f"{field}.whenUnsatisfiable", action, ("DoNotSchedule", "ScheduleAnyway")))
-    return errors
+    return errors + validate_selector(spread.get("labelSelector"), f"{field}.labelSelector")
 
 
 def _validate_affinity(affinity: Object, field: str) -> list[FieldError]:
@@ -137,4 +138,7 @@ def _validate_expression(expression: Any, field: str) -> list[FieldError]:
 
 
 def _validate_pod_term(term: Object, field: str) -> list[FieldError]:
-    return [] if term.get("topologyKey") else [required(f"{field}.topologyKey", "can not be empty")]
+    errors = [] if term.get("topologyKey") else [required(f"{field}.topologyKey", "can not be empty")]
+    for key in ("labelSelector", "namespaceSelector"):
+        errors += validate_selector(term.get(key), f"{field}.{key}")
+    return errors

@@ -5,17 +5,18 @@ decide which fields of the built-in kinds the server knows, so a described type 
 """
 
 from localcluster.apiserver.discovery.openapi.compact import Types
-from localcluster.apiserver.discovery.openapi.fields import admin, batch, core, meta, node, pod, volumes
+from localcluster.apiserver.discovery.openapi.fields import admin, batch, core, meta, node, pod, storage, volumes
 
 TYPES = Types(
     {
         "io.k8s.apimachinery.pkg.apis.meta.v1": meta.META,
-        "io.k8s.api.core.v1": pod.POD + volumes.VOLUMES + node.NODE + core.CORE,
+        "io.k8s.api.core.v1": pod.POD + volumes.VOLUMES + storage.VOLUMES + node.NODE + core.CORE,
         "io.k8s.api.batch.v1": batch.BATCH,
         "io.k8s.api.apps.v1": batch.APPS,
         "io.k8s.api.policy.v1": admin.POLICY,
         "io.k8s.api.scheduling.v1": admin.SCHEDULING,
         "io.k8s.api.coordination.v1": admin.COORDINATION,
+        "io.k8s.api.storage.v1": storage.STORAGE,
         "io.k8s.api.rbac.v1": admin.RBAC,
         "io.k8s.api.admissionregistration.v1": admin.ADMISSION,
     }

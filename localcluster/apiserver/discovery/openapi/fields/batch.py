@@ -84,19 +84,44 @@ ReplicaSetSpec: How many pods of which kind.
   template PodTemplateSpec: What the pods look like.
 kind StatefulSet: Pods with lasting names, in order.
   spec StatefulSetSpec: How many pods of which kind.
-  status object: How many there are.
+  status StatefulSetStatus: How many there are.
 StatefulSetSpec: How many pods of which kind, and what stays theirs.
   minReadySeconds int32: How long a pod must be ready to count as available.
-  ordinals object: Where numbering starts.
-  persistentVolumeClaimRetentionPolicy object: What becomes of claims.
+  ordinals StatefulSetOrdinals: Where numbering starts.
+  persistentVolumeClaimRetentionPolicy StatefulSetPersistentVolumeClaimRetentionPolicy: What becomes of claims.
   podManagementPolicy string: OrderedReady or Parallel.
   replicas int32: How many pods; 1 if left out.
   revisionHistoryLimit int32: How many old templates are kept.
   selector LabelSelector!: The pods of the StatefulSet.
   serviceName string: The service that gives the pods their names.
   template PodTemplateSpec!: What the pods look like.
-  updateStrategy object: How pods are replaced.
-  volumeClaimTemplates [object]: Claims each pod gets.
+  updateStrategy StatefulSetUpdateStrategy: How pods are replaced.
+  volumeClaimTemplates [PersistentVolumeClaim]: Claims each pod gets.
+StatefulSetOrdinals: Where numbering starts.
+  start int32: The number of the first pod.
+StatefulSetPersistentVolumeClaimRetentionPolicy: What becomes of claims.
+  whenDeleted string: When the StatefulSet goes, Retain or Delete.
+  whenScaled string: When their pod is one too many, Retain or Delete.
+StatefulSetUpdateStrategy: How pods are replaced when the template changes.
+  rollingUpdate RollingUpdateStatefulSetStrategy: How many at a time, and which.
+  type string: RollingUpdate or OnDelete.
+RollingUpdateStatefulSetStrategy: How many pods are replaced at a time, and which.
+  maxUnavailable intOrString: How many may be unavailable, or a percentage of all.
+  partition int32: Pods below this number stay as they are.
+StatefulSetStatus: How many pods there are, and of which template.
+  availableReplicas int32: Pods that have been ready long enough.
+  collisionCount int32: How often a name of a revision was taken.
+  conditions [object]: Nobody sets any.
+  currentReplicas int32: Pods made from the current revision.
+  currentRevision string: What pods below the partition are made from.
+  observedGeneration int64: The version of the spec that this is about.
+  readyReplicas int32: Pods that are ready.
+  replicas int32: Pods that there are.
+  updateRevision string: What pods from the partition on are made from.
+  updatedReplicas int32: Pods made from the update revision.
+kind ControllerRevision: What a controller made pods from at some time.
+  data object: What it was, in the controller's own form; never changes.
+  revision int64!: Which one of several it is; the highest is the newest.
 kind DaemonSet: One pod on every node that fits.
   spec DaemonSetSpec: What runs on the nodes.
   status object: On how many nodes it runs.

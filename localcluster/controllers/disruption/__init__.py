@@ -1,0 +1,1 @@
+"""Counts what PodDisruptionBudgets allow: a stand-in for the stock disruption controller."""
