@@ -18,6 +18,8 @@ from tests.conformance.server import Server, free_ports
 REPOSITORY = Path(__file__).parents[2]
 STOP_SECONDS = 10.0
 SCHEDULER = "scheduler"
+NOT_STOCK = {SCHEDULER, "leaderworkerset"}
+"""Stand-ins that are no part of a stock controller manager; tests that need LeaderWorkerSets start theirs."""
 
 
 class KeepingServer(Server):
@@ -39,7 +41,7 @@ class EmbeddedControlPlane(ControlPlane):
     def __init__(self) -> None:
         (port,) = free_ports(1)
         super().__init__(group_api="own", port=port)
-        controllers = ",".join(name for name in NAMES if name != SCHEDULER)
+        controllers = ",".join(name for name in NAMES if name not in NOT_STOCK)
         self.apiserver = KeepingServer(
             "apiserver",
             _command("localcluster.apiserver", *self._apiserver_flags(port)),

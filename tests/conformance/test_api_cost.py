@@ -13,7 +13,7 @@ from tests.conformance.audit_log import AuditLog, Record
 from tests.conformance.eventually import eventually
 from tests.conformance.hollow import HollowNodes
 from tests.conformance.identities import ACCOUNT_PREFIX, PROBES
-from tests.conformance.jobs import Jobs, indexed_job
+from tests.conformance.jobs import Jobs, condition, indexed_job
 from tests.conformance.tutti_process import Tutti
 
 REST_SECONDS = float(os.environ.get("TUTTI_REST_SECONDS", "30"))
@@ -89,7 +89,10 @@ def test_at_rest_nothing_is_written(jobs: Jobs, nodes: HollowNodes, tutti: Tutti
     jobs.create(indexed_job("suspended", 3, suspend=True))
     jobs.create(indexed_job("ends", 2, cpu="100m", run_seconds=0.2))
     eventually(lambda: jobs.waits("waits") and jobs.succeeded("ends"), within_seconds=SETTLE_SECONDS)
-    eventually(lambda: jobs.groups("suspended"), within_seconds=SETTLE_SECONDS)
+    eventually(
+        lambda: condition(jobs.group("suspended"), "PodGroupInitiallyScheduled") == "False",
+        within_seconds=SETTLE_SECONDS,
+    )
     eventually(lambda: quiet(audit_log), within_seconds=SETTLE_SECONDS)
     begin = audit_log.position()
     time.sleep(REST_SECONDS)

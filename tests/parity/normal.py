@@ -55,6 +55,9 @@ def _placeholders(value: Any) -> Any:
             value = _table(value)
         if value.get("kind") == "Status":
             value = _unordered(value)
+        if value.get("kind") == "APIResourceList":
+            # Kinds made from definitions come in the order in which the server happened to see those.
+            value = {**value, "resources": sorted(value["resources"], key=lambda each: str(each["name"]))}
         return {key: _field(key, inner) for key, inner in value.items() if key not in DROPPED}
     if isinstance(value, list):
         return [_placeholders(each) for each in value]

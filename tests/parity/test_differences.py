@@ -54,6 +54,12 @@ def test_causes_are_compared_in_a_fixed_order() -> None:
     assert normal(refused) == normal(turned)
 
 
+def test_kinds_in_discovery_are_compared_in_a_fixed_order() -> None:
+    kinds = [{"name": "workloads"}, {"name": "podgroups"}]
+    listed = {"kind": "APIResourceList", "resources": kinds}
+    assert normal(listed) == normal({**listed, "resources": kinds[::-1]})
+
+
 def test_ages_are_overlooked_in_their_columns_only() -> None:
     def table(age: str, name: str) -> object:
         return normal(
