@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from api.constants import MANAGED_BY, MANAGED_BY_TUTTI
+from api.constants import EMBEDDED_PROVIDER, MANAGED, MANAGED_BY, MANAGED_BY_TUTTI, PROVIDER
 from api.gang import GroupIntent
 from api.job import Job
 from api.meta import OwnerReference, controller_of
@@ -86,7 +86,7 @@ def pod_group_for_job(job: Job, workload: Workload, *, api_version: str) -> dict
     if controller is not None and controller.uid == job.metadata.uid:
         owners.append(workload_owner)
     name = pod_group_name(workload.metadata.name, template.name)
-    metadata = _metadata(job, name, *owners, more=carried(job.metadata))
+    metadata = _metadata(job, name, *owners, more=_said(job))
     return pod_group_manifest(workload, template, metadata, api_version=api_version)
 
 
@@ -99,7 +99,7 @@ def delegated_pod_group(
     would otherwise ask for the same name, and the second would wait for ever.
     """
     name = delegated_pod_group_name(job, template.name)
-    metadata = _metadata(job, name, job_owner(job), more=carried(job.metadata))
+    metadata = _metadata(job, name, job_owner(job), more=_said(job))
     return pod_group_manifest(workload, template, metadata, api_version=api_version)
 
 
@@ -142,6 +142,15 @@ def job_owner(job: Job) -> OwnerReference:
 
 def _metadata(job: Job, name: str, *owners: OwnerReference, more: Mapping[str, str] = NOTHING_MORE) -> dict[str, Any]:
     return metadata_of_ours(job.metadata.namespace, name, *owners, more=more)
+
+
+def _said(job: Job) -> dict[str, str]:
+    return {**carried(job.metadata), **made_for(job.spec.template.metadata.label(MANAGED))}
+
+
+def made_for(provider: str | None) -> dict[str, str]:
+    """The annotation of a PodGroup that is made for another scheduler than the embedded one, which leaves it alone then."""
+    return {PROVIDER: provider} if provider and provider != EMBEDDED_PROVIDER else {}
 
 
 def metadata_of_ours(

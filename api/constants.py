@@ -17,6 +17,9 @@ BUILT_IN_GROUP: Final = "scheduling.k8s.io"
 DEFAULT_SCHEDULER_NAME: Final = "tutti"
 """`spec.schedulerName` the embedded scheduler answers to unless configured otherwise."""
 
+EMBEDDED_PROVIDER: Final = "embedded"
+"""The provider that is Tutti's own scheduler."""
+
 STOCK_SCHEDULER_NAME: Final = "default-scheduler"
 
 STOCK_JOB_CONTROLLER: Final = "kubernetes.io/job-controller"
@@ -34,7 +37,8 @@ MIN_COUNT: Final = "tutti.scheduler/min-count"
 """On a Job: the gang's minimum below its parallelism, 1..parallelism."""
 
 PROVIDER: Final = "tutti.scheduler/provider"
-"""On a Job, LeaderWorkerSet or Namespace: which gang scheduler places the gang."""
+"""On a Job, LeaderWorkerSet or Namespace: which gang scheduler places the gang. On a PodGroup of ours: for which other one than
+the embedded scheduler it was made."""
 
 DISRUPTION_MODE: Final = "tutti.scheduler/disruption-mode"
 """On a Job or LeaderWorkerSet: `all` (the gang is preempted as a whole, default) or `single`."""
@@ -168,6 +172,9 @@ CONDITION_DEGRADED: Final = "Degraded"
 """PodGroup condition: True while a gang that has started stays below its minimum, or may not be started at all."""
 
 CONDITION_DISRUPTION_TARGET: Final = "DisruptionTarget"
+CONDITION_GROUP_KIND_MISSING: Final = "tutti.scheduler/GroupKindMissing"
+"""Job and LeaderWorkerSet condition: True while it waits for the CRD of its gang scheduler, which the message names."""
+
 CONDITION_PREEMPTION_PRIORITY: Final = "PreemptionPriority"
 """PodGroup condition: True while its `PREEMPTION_PRIORITY_CLASS` is in force; the message names the priority that is."""
 
@@ -184,6 +191,9 @@ REASON_BIND_FORBIDDEN: Final = "BindForbidden"
 
 REASON_BELOW_SCHEDULING_PRIORITY: Final = "BelowSchedulingPriority"
 """PreemptionPriority is False: the class is below the priority the group is scheduled with, which counts."""
+
+REASON_GROUP_KIND_FOUND: Final = "GroupKindFound"
+"""GroupKindMissing is False: the CRD is there now."""
 
 REASON_IN_FORCE: Final = "InForce"
 REASON_NOT_STATED: Final = "NotStated"

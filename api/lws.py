@@ -10,7 +10,7 @@ import msgspec
 
 from api.constants import LWS_EXCLUSIVE_TOPOLOGY
 from api.job import PodTemplate
-from api.meta import NO_METADATA, Metadata
+from api.meta import NO_METADATA, Condition, Metadata
 
 LEADER_READY: Final = "LeaderReady"
 """Startup policy: workers are created once their leader is ready."""
@@ -36,11 +36,18 @@ class LeaderWorkerSetSpec(msgspec.Struct, frozen=True, rename="camel"):
     leader_worker_template: LeaderWorkerTemplate = LeaderWorkerTemplate()
 
 
+class LeaderWorkerSetStatus(msgspec.Struct, frozen=True):
+    """`status` of a LeaderWorkerSet."""
+
+    conditions: tuple[Condition, ...] | None = None
+
+
 class LeaderWorkerSet(msgspec.Struct, frozen=True):
     """A LeaderWorkerSet: replicas, each of which is a leader pod and its workers."""
 
     metadata: Metadata = NO_METADATA
     spec: LeaderWorkerSetSpec = LeaderWorkerSetSpec()
+    status: LeaderWorkerSetStatus = LeaderWorkerSetStatus()
 
     @property
     def size(self) -> int:

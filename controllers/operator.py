@@ -75,6 +75,7 @@ class Operator:
         pod_groups = Fresh(self.pod_groups.store, POD_GROUP_INDEXERS)
         providers = standard_providers(
             scheduler_name=settings.scheduler_name,
+            profile_names=settings.profile_names,
             default_provider=settings.default_provider,
             options=settings.providers,
             built_in_groups=group_api.keeps_pod_field,

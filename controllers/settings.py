@@ -14,6 +14,9 @@ class ControllersSettings(ProcessSettings):
     scheduler_name: str = Field(DEFAULT_SCHEDULER_NAME, min_length=1, max_length=63)
     """The `schedulerName` that the embedded scheduler answers to; the same for all processes."""
 
+    profile_names: tuple[str, ...] = ()
+    """Further names the embedded scheduler answers to, those of its profiles; the same for webhooks and controllers."""
+
     default_provider: str = EMBEDDED
     """The gang scheduler of objects that name none; the same for all processes."""
 

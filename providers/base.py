@@ -119,6 +119,9 @@ class Provider(Protocol):
         Empty for a provider that works with any: the template keeps what it has.
         """
 
+    def serves(self, scheduler_name: str) -> bool:
+        """Whether pods with this `schedulerName` are its own."""
+
     @property
     def capabilities(self) -> Capabilities:
         """What this scheduler can do."""
@@ -187,6 +190,10 @@ class External:
     def scheduler_name(self) -> str:
         """The `schedulerName` of its pods."""
         return self._scheduler_name
+
+    def serves(self, scheduler_name: str) -> bool:
+        """Whether it is the `schedulerName` of its pods."""
+        return scheduler_name == self._scheduler_name
 
     @property
     def group_keys(self) -> tuple[str, ...]:

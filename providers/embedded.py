@@ -3,24 +3,29 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from api.constants import DEFAULT_SCHEDULER_NAME
+from api.constants import DEFAULT_SCHEDULER_NAME, EMBEDDED_PROVIDER
 from api.podgroup import PodGroup
 from providers.base import Capabilities, GroupKind, MinMemberRule, PodMetadata, StartupPolicy, tutti_association
 from providers.gang import Gang, Role
 
-EMBEDDED: Final = "embedded"
+EMBEDDED: Final = EMBEDDED_PROVIDER
 
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """The embedded scheduler under the `schedulerName` it was configured with."""
+    """The embedded scheduler under the `schedulerName` it was configured with; `profile_names` are further ones of it."""
 
     scheduler_name: str = DEFAULT_SCHEDULER_NAME
+    profile_names: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """`embedded`."""
         return EMBEDDED
+
+    def serves(self, scheduler_name: str) -> bool:
+        """Whether it is one of its names."""
+        return scheduler_name == self.scheduler_name or scheduler_name in self.profile_names
 
     @property
     def capabilities(self) -> Capabilities:

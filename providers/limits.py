@@ -6,7 +6,7 @@ warning.
 
 from dataclasses import dataclass
 
-from api.constants import DISRUPTION_MODE, ELASTIC, MIN_COUNT, SCHEDULING_TIMEOUT, TOPOLOGY
+from api.constants import DISRUPTION_MODE, ELASTIC, MIN_COUNT, ON_SCHEDULING_TIMEOUT, SCHEDULING_TIMEOUT, TOPOLOGY
 from api.gang import GroupIntent
 from api.job import Job
 from api.meta import Metadata
@@ -56,9 +56,12 @@ def _breaking(provider: Provider, job: Job, intent: GroupIntent) -> list[Limit]:
 def unobserved(provider: Provider, asked: Metadata) -> list[Limit]:
     """What an object asks for by annotations and this provider does not carry out."""
     able = provider.capabilities
+    # A scheduler of others gives up in its own way, and nobody says so on the PodGroup.
+    tells_when = able.timeout and able.reads_pod_groups
     wishes = (
         (TOPOLOGY, asked.annotation(TOPOLOGY) is not None and not able.topology),
         (DISRUPTION_MODE, asked.annotation(DISRUPTION_MODE) == "all" and not able.whole_disruption),
         (SCHEDULING_TIMEOUT, asked.annotation(SCHEDULING_TIMEOUT) is not None and not able.timeout),
+        (ON_SCHEDULING_TIMEOUT, asked.annotation(ON_SCHEDULING_TIMEOUT) is not None and not tells_when),
     )
     return [Limit(key, f"provider {provider.name} does not observe it", breaks=False) for key, unmet in wishes if unmet]

@@ -62,10 +62,10 @@ class Providers:
 
     def serving(self, scheduler_name: str) -> Provider | None:
         """The provider whose pods carry this `schedulerName`, None for a scheduler that is not ours to use."""
-        if self.default.scheduler_name == scheduler_name:
+        if self.default.serves(scheduler_name):
             return self.default
         usable = (known for known in self.all if self.unusable(known) is None)
-        return next((known for known in usable if known.scheduler_name == scheduler_name), None)
+        return next((known for known in usable if known.serves(scheduler_name)), None)
 
     def unusable(self, provider: Provider) -> str | None:
         """Why this provider cannot be used in this cluster, None when it can."""
@@ -79,11 +79,12 @@ class Providers:
 def standard_providers(
     *,
     scheduler_name: str = DEFAULT_SCHEDULER_NAME,
+    profile_names: Iterable[str] = (),
     default_provider: str = EMBEDDED,
     options: Options | None = None,
     built_in_groups: bool = False,
 ) -> Providers:
-    """All providers Tutti comes with; `scheduler_name` is the one the embedded scheduler answers to.
+    """All providers Tutti comes with; the embedded scheduler answers to `scheduler_name`, and to its profiles' names.
 
     Raises:
         ConfigurationError: `default_provider` is not among them or cannot be used, or the options name none of them.
@@ -92,7 +93,7 @@ def standard_providers(
     given = dict(options or {})
     if unknown := given.keys() - kinds.keys():
         raise ConfigurationError(f"providers: {min(unknown)[:MAX_SHOWN]!r} is not one of {', '.join(sorted(kinds))}")
-    known: list[Provider] = [Embedded(scheduler_name)]
+    known: list[Provider] = [Embedded(scheduler_name, tuple(profile_names))]
     for name, kind in kinds.items():
         try:
             known.append(kind(**given.get(name, {})))
@@ -128,7 +129,7 @@ def choose_provider(
         raise InvalidGangSettings(f"{asked[:MAX_SHOWN]!r} is not one of {providers.names}", field=_FIELD)
     if problem := providers.unusable(provider):
         raise InvalidGangSettings(problem, field=_FIELD)
-    if stated and provider.scheduler_name and provider.scheduler_name != scheduler_name:
+    if stated and provider.scheduler_name and not provider.serves(scheduler_name):
         raise InvalidGangSettings(
             f"provider {asked} does not place pods whose schedulerName is {scheduler_name[:MAX_SHOWN]!r}; "
             f"leave schedulerName out or set it to {provider.scheduler_name}",

@@ -111,6 +111,7 @@ class _Process:
         rules = AdmissionRules(
             providers=standard_providers(
                 scheduler_name=settings.scheduler_name,
+                profile_names=settings.profile_names,
                 default_provider=settings.default_provider,
                 options=settings.providers,
                 built_in_groups=self.group_api.keeps_pod_field,

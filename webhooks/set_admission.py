@@ -91,17 +91,20 @@ def admit_set(request: Request, rules: SetRules) -> Verdict:
     patch = Patch(document)
     try:
         decision = _decide(lws, former, request.namespace or lws.metadata.namespace, rules)
+        warnings = _carry_out(decision, patch, lws, rules.providers)
     except InvalidGangSettings as error:
         return denied(str(error))
+    return Verdict(patch=patch.operations, warnings=warnings)
+
+
+def _carry_out(decision: _Decision, patch: Patch, lws: LeaderWorkerSet, providers: Providers) -> tuple[str, ...]:
     for key, value in decision.annotations.items():
         patch.set((*ANNOTATIONS, key), value)
     if isinstance(decision.provider, Plain):
-        _leave_plain(patch, lws, rules.providers)
-        warnings = (*decision.warnings, *_unmet_wish(lws, decision.provider))
-    else:
-        _take_in(patch, lws, decision.provider)
-        warnings = (*decision.warnings, *_cautions(lws))
-    return Verdict(patch=patch.operations, warnings=warnings)
+        _leave_plain(patch, lws, providers)
+        return (*decision.warnings, *_unmet_wish(lws, decision.provider))
+    _take_in(patch, lws, decision.provider)
+    return (*decision.warnings, *_cautions(lws))
 
 
 def _is_new_revision(request: Request, document: dict[str, Any]) -> bool:

@@ -43,6 +43,9 @@ class WebhooksSettings(ProcessSettings):
     scheduler_name: str = Field(DEFAULT_SCHEDULER_NAME, min_length=1, max_length=253)
     """`schedulerName` written into the templates of gangs that name none."""
 
+    profile_names: tuple[str, ...] = ()
+    """Further names the embedded scheduler answers to, those of its profiles; the same for webhooks and controllers."""
+
     default_provider: str = EMBEDDED
     """The gang scheduler of objects that name none."""
 

@@ -5,6 +5,7 @@ refused by the server; events follow the write they tell about; the client asks 
 """
 
 import asyncio
+import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
@@ -42,8 +43,10 @@ from controllers.jobs.steps import (
     Warn,
 )
 from controllers.jobs.store import JobStore
+from controllers.kind_condition import ShowKindMissing
 from controllers.metrics import Metrics
 from controllers.provider_groups import ProviderGroups
+from controllers.show_condition import show, utc_now
 from kube.client.client import Client, PatchKind
 from kube.client.errors import AnsweredError, Conflict, Invalid, KubeError, NotFound
 from kube.client.resources import JOBS, PODS, Resource
@@ -74,6 +77,7 @@ class Tools:
     announcer: Announcer
     metrics: Metrics
     provider_groups: ProviderGroups
+    now: Callable[[], dt.datetime] = utc_now
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,8 @@ async def _take(step: Step, progress: _Progress, tools: Tools) -> _Progress:
             return replace(progress, workload=await _create_workload(step, progress.job, tools))
         case CreatePodGroup():
             return replace(progress, group=await _create_pod_group(step, progress, tools))
+        case ShowKindMissing():
+            return await _show(step, progress, tools)
         case MakeGroupObjects():
             return await _make_group_objects(step, progress, tools)
         case PatchJob():
@@ -218,6 +224,15 @@ async def _make_group_objects(step: MakeGroupObjects, progress: _Progress, tools
         writer = GroupObjectWriter(tools, job, job, f"Job {job.metadata.name}", provider, provider.kind)
         await writer.make(_gang(progress, group, provider, current=step.current))
     return progress
+
+
+async def _show(step: ShowKindMissing, progress: _Progress, tools: Tools) -> _Progress:
+    shown = await show(step, tools.client, JOBS, progress.job.metadata, now=tools.now)
+    if shown is None:
+        return progress
+    job = msgspec.convert(shown, Job)
+    tools.jobs.put(job)
+    return replace(progress, job=job)
 
 
 async def _patch_job(step: PatchJob, progress: _Progress, tools: Tools) -> _Progress:

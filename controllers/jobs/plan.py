@@ -12,7 +12,7 @@ The rules, in the order of the code:
 Nothing here changes, adopts or deletes what others made, and a Job at rest plans no steps.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from api.compile import delegated_pod_group_name, workload_for_job
@@ -21,7 +21,7 @@ from api.gang import Delegated, GroupIntent, delegation_of, is_managed_template
 from api.job import Job
 from api.names import pod_group_name, template_name, workload_name
 from api.podgroup import PodGroup, SchedulingPolicy, Workload
-from controllers.jobs.external import group_object_steps, minimum_now, provider_of
+from controllers.jobs.external import group_object_steps, kind_missing, minimum_now, provider_of
 from controllers.jobs.give_way import has_given_up, has_to_leave, stopped, way_given
 from controllers.jobs.intent import Intent, Refusal, managed_intent, structure_problem, too_late, unmanaged_intent
 from controllers.jobs.observed import (
@@ -46,6 +46,7 @@ from controllers.jobs.steps import (
     UnlabelPods,
     Warn,
 )
+from controllers.kind_condition import condition_steps
 from controllers.provider_groups import MISSING_SECONDS
 from providers.base import Capabilities
 from providers.selection import Providers
@@ -71,9 +72,21 @@ class Rules:
 
 def plan(seen: Observed, rules: Rules) -> Plan:
     """The steps that bring one Job nearer to what it should be; none when it is there."""
-    job = seen.job
-    if is_over(job):
+    if is_over(seen.job):
         return NOTHING
+    planned = _plan(seen, rules)
+    told = condition_steps(seen.job.status.conditions or (), _missing(seen, rules))
+    return replace(planned, steps=(*planned.steps, *told)) if told else planned
+
+
+def _missing(seen: Observed, rules: Rules) -> str:
+    """What a Job that we hold waits for, if it is the kind of its gang scheduler."""
+    provider = provider_of(seen.job, rules.providers)
+    return kind_missing(provider).note if provider is not None and seen.kind_missing and is_gated(seen.job) else ""
+
+
+def _plan(seen: Observed, rules: Rules) -> Plan:
+    job = seen.job
     if not is_managed_template(job):
         return _plan_unmanaged(seen, rules)
     intent = managed_intent(job, rules.providers)

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from api.podgroup import PodGroup, PodGroupTemplate, Workload
 from controllers.jobs.observed import JobPod
+from controllers.kind_condition import ShowKindMissing
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,7 @@ Step = (
     | UnlabelPods
     | SetWorkloadMinimum
     | SetPodGroupMinimum
+    | ShowKindMissing
     | Warn
 )
 

@@ -5,7 +5,8 @@ about, and the client asks for the lease right before each write. Groups of diff
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Iterator
+import datetime as dt
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -31,6 +32,7 @@ from controllers.jobs import patches
 from controllers.jobs.creation import NameTaken, Outdated, create_or_find
 from controllers.jobs.group_objects import GroupObjectWriter
 from controllers.jobs.steps import CreateWorkload, SetWorkloadMinimum, Warn
+from controllers.kind_condition import ShowKindMissing
 from controllers.leaderworkersets.observed import ReplicaPod
 from controllers.leaderworkersets.steps import (
     ConfirmSet,
@@ -44,6 +46,7 @@ from controllers.leaderworkersets.steps import (
 from controllers.metrics import Metrics
 from controllers.owner_store import OwnerStore
 from controllers.provider_groups import ProviderGroups
+from controllers.show_condition import show, utc_now
 from kube.client.client import Client, PatchKind
 from kube.client.errors import AnsweredError, Conflict, KubeError, NotFound
 from kube.client.resources import LEADER_WORKER_SETS, PODS, Resource
@@ -71,6 +74,7 @@ class SetTools:
     announcer: Announcer
     metrics: Metrics
     provider_groups: ProviderGroups
+    now: Callable[[], dt.datetime] = utc_now
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +119,18 @@ async def _take(step: Step, progress: _Progress, tools: SetTools) -> _Progress:
             await _let_leader_go_first(step, tools)
         case MakeReplicaObjects():
             await _make_objects(step, progress.lws, tools)
-        case Warn():
-            tools.announcer.warn_once(progress.lws, reason=step.reason, note=step.note, action=step.action)
+        case _:
+            await _say(step, progress.lws, tools)
     return progress
+
+
+async def _say(step: ShowKindMissing | Warn, lws: LeaderWorkerSet, tools: SetTools) -> None:
+    if isinstance(step, Warn):
+        tools.announcer.warn_once(lws, reason=step.reason, note=step.note, action=step.action)
+        return
+    shown = await show(step, tools.client, LEADER_WORKER_SETS, lws.metadata, now=tools.now)
+    if shown is not None:
+        tools.sets.put(msgspec.convert(shown, LeaderWorkerSet))
 
 
 async def _confirm(lws: LeaderWorkerSet, tools: SetTools) -> LeaderWorkerSet:

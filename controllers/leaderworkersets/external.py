@@ -4,6 +4,7 @@ The objects belong to the leader pod, as the PodGroup does, and end with it. The
 they exist the scheduler holds the pods back. Where the minimum rises once the leader has a node, this is who raises it.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -74,6 +75,12 @@ def object_step(lws: LeaderWorkerSet, replica: SeenReplica, providers: Providers
         return Warn(EVENT_INVALID_GANG_SETTINGS, note, action="CreateGroupObject")
     current = {each.metadata.name: each.spec.min_member for each in replica.group_objects}
     return None if all(_is_as(each, current) for each in wanted) else MakeReplicaObjects(replica.leader, gang)
+
+
+def missing_kind(replicas: Iterable[SeenReplica], providers: Providers) -> str:
+    """What the set waits for, if it is the kind of the gang scheduler of some replica."""
+    found = (provider_of(each, providers) for each in replicas if each.kind_missing)
+    return next((kind_missing(provider).note for provider in found if provider is not None), "")
 
 
 def _is_as(wanted: dict[str, Any], current: dict[str, int | None]) -> bool:

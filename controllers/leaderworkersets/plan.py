@@ -13,11 +13,12 @@ Nothing here changes, adopts or deletes what others made, and a set at rest plan
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
 
+from api.compile import made_for
 from api.compile_replica import Replica, workload_for_set
 from api.constants import (
     DESIRED_COUNT,
@@ -41,8 +42,10 @@ from api.revision import roles_of, write_roles
 from api.waiting import carried
 from controllers.jobs.intent import Refusal
 from controllers.jobs.steps import CreateWorkload, SetWorkloadMinimum, Warn
-from controllers.leaderworkersets.external import lacks_revision, object_step, provider_of
+from controllers.kind_condition import condition_steps
+from controllers.leaderworkersets.external import lacks_revision, missing_kind, object_step, provider_of
 from controllers.leaderworkersets.observed import (
+    ReplicaPod,
     SeenReplica,
     SeenSet,
     group_named_by,
@@ -92,6 +95,13 @@ def plan(seen: SeenSet, rules: SetRules) -> SetPlan:
     lws = seen.lws
     if lws.metadata.is_terminating:
         return NOTHING
+    planned = _plan(seen, rules)
+    told = condition_steps(lws.status.conditions or (), missing_kind(seen.replicas, rules.providers))
+    return replace(planned, steps=(*planned.steps, *told)) if told else planned
+
+
+def _plan(seen: SeenSet, rules: SetRules) -> SetPlan:
+    lws = seen.lws
     replicas = tuple(each for each in seen.replicas if is_managed_pod(each.leader))
     if not replicas and not is_managed_set(lws):
         return _plan_unmanaged(seen, rules)
@@ -282,9 +292,14 @@ def _replica(seen: SeenSet, each: SeenReplica, steps: list[Step], rules: SetRule
             min_count=_members_at_once(leader.metadata.label(MANAGED) or "", each.size, rules, leads_alone=alone),
             priority_class_name=leader.spec.priority_class_name,
             min_resources=resources,
-            said={key: value for key, value in carried(seen.lws.metadata).items() if key != DESIRED_COUNT},
+            said=_said(seen, leader),
         )
     ]
+
+
+def _said(seen: SeenSet, leader: ReplicaPod) -> dict[str, str]:
+    said = {key: value for key, value in carried(seen.lws.metadata).items() if key != DESIRED_COUNT}
+    return {**said, **made_for(leader.metadata.label(MANAGED))}
 
 
 def _roles(seen: SeenSet, each: SeenReplica) -> str:

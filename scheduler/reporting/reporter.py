@@ -159,6 +159,9 @@ class Reporter:
         if group is None:
             self._voice.pods_wait(key, pods, held.message)
             return
+        if group.is_foreign or (not pods and self._state.strangers.name(group.namespace, group.name)):
+            # Another scheduler places its pods, and says so itself.
+            return
         if not pods and self._groups.is_scheduled(group):
             # It has had its start, and nothing of it waits now.
             return

@@ -40,6 +40,7 @@ from scheduler.state.remainders import Remainders
 from scheduler.state.reservations import Reservations
 from scheduler.state.residents import Residents
 from scheduler.state.slim import Slimmer
+from scheduler.state.strangers import Strangers
 from scheduler.state.volumes import Storage
 
 RECHECK_SECONDS: Final = 30.0
@@ -68,6 +69,7 @@ class ClusterState:
         self.reservations: Final = Reservations(beside=self.remainders)
         self.withheld: Final = Withheld(self.nodes, self.ports, self.claims, self.reservations)
         self.budgets: Final = Budgets()
+        self.strangers: Final = Strangers()
         self._slimmer = Slimmer(scheduler_names, scorings)
         self._pods: dict[str, PodRecord] = {}
         self._assumed: dict[str, Assumption] = {}
@@ -204,6 +206,7 @@ class ClusterState:
             self._assumed.pop(record.uid, None)
             self.claims.settled(record.uid)
         self._pods[record.uid] = record
+        self.strangers.moved(old, record)
         entered, is_noticed = self._enter_node(record)
         keeps_room = not left or (left == entered and old is not None and old.demand is record.demand)
         freed = () if keeps_room and not is_missed else self._slots(left)
@@ -229,6 +232,7 @@ class ClusterState:
         old = self._pods.get(uid)
         if old is None:
             return NO_CHANGE
+        self.strangers.moved(old, None)
         freed = self._slots(self._leave_node(old)[0])
         self._assumed.pop(uid, None)
         self.claims.settled(uid)

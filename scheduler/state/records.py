@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from api.constants import EMBEDDED_PROVIDER
 from api.meta import Metadata
 from api.waiting import Waiting
 from scheduler.state.bonds import Bonds
@@ -82,6 +83,8 @@ class PodRecord(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
     """What ties it to others, and others to it."""
     volumes: PodVolumes | None = None
     """Its claims and disks; None for most pods."""
+    foreign_group: str = ""
+    """The group it names, when it is a pod of another scheduler."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -119,6 +122,7 @@ class PodRecord(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
             and self.labels == other.labels
             and self.bonds is other.bonds
             and self.volumes == other.volumes
+            and self.foreign_group == other.foreign_group
         )
 
 
@@ -150,6 +154,13 @@ class GroupRecord(msgspec.Struct, frozen=True, gc=False):
     """Its condition says that it has given up."""
     min_resources: str = ""
     """What those of its pods will ask for that come later, as its annotation says it."""
+    provider: str = ""
+    """The gang scheduler it was made for, empty when nobody says."""
+
+    @property
+    def is_foreign(self) -> bool:
+        """True when it was made for another scheduler."""
+        return self.provider not in ("", EMBEDDED_PROVIDER)
 
     @property
     def item(self) -> ItemKey:

@@ -13,6 +13,7 @@ from api.constants import (
     MANAGED_BY_TUTTI,
     MIN_RESOURCES,
     PREEMPTION_PRIORITY_CLASS,
+    PROVIDER,
 )
 from api.membership import group_name, is_managed
 from api.meta import Metadata, condition_of, controller_of
@@ -49,6 +50,7 @@ class Slimmer:
         is_ours = spec.scheduler_name in self._scheduler_names
         phase = _PHASES.get(status.phase, Phase.ACTIVE)
         is_to_place = is_ours and not spec.node_name and phase is Phase.ACTIVE
+        named = sys.intern(group_name(pod) or "")
         labels = meta.labels or _NO_LABELS
         shape = self._shape(spec, meta.namespace, labels) if is_to_place else None
         told = condition_of(status.conditions, CONDITION_POD_SCHEDULED)
@@ -57,7 +59,7 @@ class Slimmer:
             name=meta.name,
             uid=meta.uid,
             resource_version=meta.resource_version,
-            group=sys.intern(group_name(pod) or "") if is_ours else "",
+            group=named if is_ours else "",
             node_name=sys.intern(spec.node_name),
             phase=phase,
             terminating=meta.is_terminating,
@@ -73,6 +75,7 @@ class Slimmer:
             labels=self._shared_labels(meta.labels),
             bonds=shape.rules.bonds if shape else self._shapes.bonds(spec, meta.namespace, labels),
             volumes=parse_volumes(spec, meta.name) if spec.volumes else None,
+            foreign_group="" if is_ours else named,
         )
 
     def node(self, node: Node) -> Node:
@@ -117,6 +120,7 @@ class Slimmer:
             waiting=waiting_of(meta),
             has_timed_out=gave_up is not None and gave_up.status == "True",
             min_resources=meta.annotation(MIN_RESOURCES) or "",
+            provider=sys.intern(meta.annotation(PROVIDER) or ""),
         )
 
     def _shape(self, spec: PodSpec, namespace: str, labels: dict[str, str]) -> Shape:

@@ -62,9 +62,11 @@ TABLE = {
         EVERYBODY
         | lease("tutti-controllers")
         | rights(f"{READ} patch", "batch", "jobs")
+        | rights("patch", "batch", "jobs/status")
         | rights("update", "batch", "jobs/finalizers")
         | rights("list patch watch", "", "pods")
         | rights(READ, "leaderworkerset.x-k8s.io", "leaderworkersets")
+        | rights("patch", "leaderworkerset.x-k8s.io", "leaderworkersets/status")
         | rights("update", "leaderworkerset.x-k8s.io", "leaderworkersets/finalizers")
         | rights("list watch", "apps", "statefulsets")
         | rights("list", "apps", "controllerrevisions")

@@ -13,8 +13,11 @@ PLAYERS = ("tutti-hollow-nodes", "tutti-stand-ins")
 
 PROBES = {"selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews"}
 COMMON = {"events", "leases", "configmaps", *PROBES}
+OWN_CONDITION = {"jobs/status", "leaderworkersets/status"}
+"""Where the controllers say that the CRD of a gang scheduler is missing, and nothing else."""
+
 ALLOWED = {
-    "tutti-controllers": {*COMMON, "jobs", "pods", "workloads", "podgroups"},
+    "tutti-controllers": {*COMMON, "jobs", *OWN_CONDITION, "pods", "workloads", "podgroups"},
     "tutti-scheduler": {
         *COMMON,
         "persistentvolumeclaims",

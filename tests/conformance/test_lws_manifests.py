@@ -11,12 +11,15 @@ import yaml
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually, throughout
 from tests.conformance.hollow import HollowNodes
+from tests.conformance.jobs import condition
 from tests.conformance.lws import MANAGED, SETTLE_SECONDS, Sets
+from tests.conformance.provider_kinds import install_kind, kind_of, path_of, remove_kind
 
 Object = dict[str, Any]
 
 DATA = Path(os.environ.get("TUTTI_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
 MANIFESTS = sorted((DATA / "manifests").glob("lws-*.yaml"))
+MISSING = "tutti.scheduler/GroupKindMissing"
 POOL = "cloud.google.com/gke-nodepool"
 ROOM = {"ephemeral-storage": "4Ti", "nvidia.com/gpu": "8", "google.com/tpu": "8"}
 
@@ -95,6 +98,36 @@ def add_fitting_nodes(nodes: HollowNodes, lws: Object) -> None:
         nodes.add(size, cpu="200", memory="2Ti", labels={POOL: f"pool-{pool}", **labels_of(lws)}, resources=ROOM)
 
 
+def assert_each_replica_has_its_volcano_group(sets: Sets, control_plane: ControlPlane, name: str, size: int) -> None:
+    """Every pod names the group of its replica, which belongs to its leader and asks for all its pods."""
+    api, kind = sets.api, kind_of("volcano")
+    (missing,) = eventually(lambda: sets.events(name, "GroupKindMissing"), within_seconds=SETTLE_SECONDS)
+    assert kind.crd in missing
+    eventually(lambda: condition(sets.get(name), MISSING) == "True", within_seconds=SETTLE_SECONDS)
+    throughout(lambda: condition(sets.get(name), MISSING) == "True", seconds=1, poll_seconds=0.1)
+    install_kind(control_plane.admin, "volcano")
+    try:
+        replicas = sets.get(name)["spec"]["replicas"]
+        eventually(lambda: len(sets.pods(name)) == replicas * size, within_seconds=SETTLE_SECONDS)
+        path = path_of(kind, sets.namespace)
+        eventually(lambda: len(api.request("GET", path)["items"]) == replicas, within_seconds=SETTLE_SECONDS)
+        made = api.request("GET", path)["items"]
+        eventually(lambda: condition(sets.get(name), MISSING) == "False", within_seconds=SETTLE_SECONDS)
+        for group in made:
+            (owner,) = group["metadata"]["ownerReferences"]
+            named = [
+                pod
+                for pod in sets.pods(name)
+                if pod["metadata"]["annotations"]["scheduling.k8s.io/group-name"] == group["metadata"]["name"]
+            ]
+            assert len(named) == group["spec"]["minMember"] == size
+            assert group["spec"]["minResources"] == {"cpu": f"{50 * size}m"}
+            assert owner["uid"] in {pod["metadata"]["uid"] for pod in named}
+            assert {pod["spec"]["schedulerName"] for pod in named} == {"volcano"}
+    finally:
+        remove_kind(control_plane.admin, "volcano")
+
+
 @pytest.mark.skipif(not MANIFESTS, reason="TUTTI_SHARED_DATA names no folder with public manifests")
 @pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: path.stem)
 def test_a_public_set_waits_whole_and_then_starts_whole(
@@ -107,8 +140,8 @@ def test_a_public_set_waits_whole_and_then_starts_whole(
     assert f"leaderworkerset.leaderworkerset.x-k8s.io/{name} created" in made.out, others
     template = sets.get(name)["spec"]["leaderWorkerTemplate"]["workerTemplate"]
     if template["spec"].get("schedulerName") == "volcano":
-        assert "placed one by one" in made.err
-        assert MANAGED not in template.get("metadata", {}).get("labels", {})
+        assert template["metadata"]["labels"][MANAGED] == "volcano"
+        assert_each_replica_has_its_volcano_group(sets, control_plane, name, size)
         return
     replicas = range(lws["spec"]["replicas"])
     eventually(lambda: len(sets.groups(name)) == len(replicas), within_seconds=SETTLE_SECONDS)

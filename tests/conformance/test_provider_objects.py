@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from providers.base import StartupPolicy
+from providers.base import MinMemberRule, StartupPolicy
 from providers.gang import Gang
 from providers.selection import standard_providers
 from tests.conformance.client import Api, ApiError, Object
 from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import GATE, POD_GROUP, Jobs, indexed_job
+from tests.conformance.eventually import eventually, throughout
+from tests.conformance.jobs import GATE, POD_GROUP, Jobs, condition, indexed_job
+from tests.conformance.lws import Sets, leader_worker_set
 from tests.conformance.provider_kinds import WITH_KINDS, install_kind, kind_of, path_of, remove_kind
 from tests.conformance.tutti_process import Tutti
 from tests.providers.expected import TABLE
@@ -18,6 +19,8 @@ from tests.providers.gangs import job_gang, replica
 
 pytestmark = pytest.mark.one_api
 
+MISSING = "tutti.scheduler/GroupKindMissing"
+PROVIDER = "tutti.scheduler/provider"
 SETTLE_SECONDS = 30
 GONE_SECONDS = 60
 STRICT = "?fieldValidation=Strict"
@@ -101,8 +104,13 @@ def test_a_missing_definition_holds_the_job_says_so_and_is_found_when_it_comes(
     (note,) = eventually(lambda: jobs.events("Job", "early", "GroupKindMissing"), within_seconds=SETTLE_SECONDS)
     assert "podgroups.scheduling.volcano.sh" in note
     assert jobs.get("early")["spec"]["suspend"] is True
+    eventually(lambda: condition(jobs.get("early"), MISSING) == "True", within_seconds=SETTLE_SECONDS)
+    throughout(lambda: condition(jobs.get("early"), MISSING) == "True", seconds=2, poll_seconds=0.1)
+    assert condition(jobs.get("early"), "Suspended") == "True"
     install_kind(control_plane.admin, absent)
     eventually(lambda: len(jobs.pods("early")) == 2, within_seconds=SETTLE_SECONDS)
+    eventually(lambda: condition(jobs.get("early"), MISSING) == "False", within_seconds=SETTLE_SECONDS)
+    eventually(lambda: condition(jobs.get("early"), "Suspended") == "False", within_seconds=SETTLE_SECONDS)
     (made,) = objects_of(jobs.api, absent, jobs.namespace)
     assert jobs.events("Job", "early", "GangObjectCreated")
     # The garbage collector looks for new kinds every 30 s only.
@@ -116,3 +124,37 @@ def test_a_missing_definition_holds_the_job_says_so_and_is_found_when_it_comes(
 def _is_another(jobs: Jobs, provider: str, former: Object) -> bool:
     found = [each["metadata"]["uid"] for each in objects_of(jobs.api, provider, jobs.namespace)]
     return len(found) == 1 and found != [former["metadata"]["uid"]]
+
+
+@pytest.mark.parametrize("startup", ["LeaderCreated", "LeaderReady"])
+def test_a_replica_of_another_scheduler_gets_its_groups_and_its_pods_name_them(
+    sets: Sets, provider: str, startup: str
+) -> None:
+    sets.create(leader_worker_set("theirs", annotations={PROVIDER: provider}, startupPolicy=startup))
+    together = startup == "LeaderCreated"
+    eventually(lambda: len(sets.pods("theirs")) == (3 if together else 1), within_seconds=SETTLE_SECONDS)
+    leader = sets.leader("theirs")["metadata"]
+    kind, asked = kind_of(provider), standard_providers().named(provider)
+    assert asked is not None
+    apart = asked.min_member_rule(StartupPolicy(startup)) is MinMemberRule.LEADER_APART
+    eventually(
+        lambda: len(objects_of(sets.api, provider, sets.namespace)) == (2 if apart else 1),
+        within_seconds=SETTLE_SECONDS,
+    )
+    made = {each["metadata"]["name"]: each for each in objects_of(sets.api, provider, sets.namespace)}
+    assert sorted(each["spec"]["minMember"] for each in made.values()) == _minimums(together=together, apart=apart)
+    for each in made.values():
+        assert each["apiVersion"] == kind.api_version
+        assert [owner["uid"] for owner in each["metadata"]["ownerReferences"]] == [leader["uid"]]
+    for pod in sets.pods("theirs"):
+        metadata = pod["metadata"]
+        told = {**metadata["labels"], **metadata["annotations"]}
+        assert made.keys() & {value for key, value in told.items() if key != POD_GROUP}
+        assert metadata["annotations"][POD_GROUP] == sets.group("theirs")["metadata"]["name"]
+        assert pod["spec"]["schedulerName"] == TABLE[provider].scheduler_name
+
+
+def _minimums(*, together: bool, apart: bool) -> list[int]:
+    if together:
+        return [3]
+    return [1, 2] if apart else [1]

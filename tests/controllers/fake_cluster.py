@@ -111,10 +111,11 @@ class FakeCluster:
         name: str,
         namespace: str | None = None,
         *,
+        subresource: str | None = None,
         kind: PatchKind = PatchKind.MERGE,
     ) -> Manifest:
         assert namespace == NAMESPACE
-        after = self._begin("patch", resource, name, body)
+        after = self._begin("patch", resource, name, body, subresource)
         old = self._existing(resource, name)
         new = json_patched(old, body) if kind is PatchKind.JSON else merged(old, body)
         if new["metadata"]["resourceVersion"] != old["metadata"]["resourceVersion"]:
@@ -129,7 +130,9 @@ class FakeCluster:
 
     # --- inside ----------------------------------------------------------------------------------------------------------
 
-    def _begin(self, verb: str, resource: Resource, name: str, body: Any) -> Fault | None:
+    def _begin(
+        self, verb: str, resource: Resource, name: str, body: Any, subresource: str | None = None
+    ) -> Fault | None:
         number = self.writes
         self.writes += 1
         self.before_write(number)
@@ -142,7 +145,8 @@ class FakeCluster:
             raise NotSent("the lease is not held, nothing was sent")
         if fault == "conflict" and verb == "patch":
             raise Conflict(409, "Conflict", "the object has been modified")
-        self.calls.append((verb, kind_of(resource), name))
+        what = kind_of(resource)
+        self.calls.append((verb, f"{what}/{subresource}" if subresource else what, name))
         self.bodies.append(copy.deepcopy(body))
         return fault
 

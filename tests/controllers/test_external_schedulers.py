@@ -5,7 +5,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from api.constants import EVENT_FAILED_GANG_OBJECT_CREATE, EVENT_GANG_OBJECT_CREATED, EVENT_GROUP_KIND_MISSING, GATE
+from api.constants import (
+    CONDITION_GROUP_KIND_MISSING,
+    EVENT_FAILED_GANG_OBJECT_CREATE,
+    EVENT_GANG_OBJECT_CREATED,
+    EVENT_GROUP_KIND_MISSING,
+    GATE,
+    PROVIDER,
+    REASON_GROUP_KIND_FOUND,
+)
 from api.job import Job
 from controllers.jobs.external import minimum_now
 from controllers.provider_groups import MISSING_SECONDS, resource_of
@@ -57,6 +65,13 @@ def volcano_group(minimum: int = 4, *, job_uid: str = JOB_UID) -> dict[str, Any]
     return {**made, "apiVersion": VOLCANO.api_version, "spec": {"minMember": minimum}}
 
 
+def condition(cluster: FakeCluster) -> dict[str, Any]:
+    """What the Job says of the kind."""
+    found = cluster.one(JOBS, "train")["status"]["conditions"]
+    (ours,) = (each for each in found if each["type"] == CONDITION_GROUP_KIND_MISSING)
+    return dict(ours)
+
+
 def template_of(cluster: FakeCluster) -> dict[str, Any]:
     found: dict[str, Any] = cluster.one(JOBS, "train")["spec"]["template"]["metadata"]
     return found
@@ -73,6 +88,7 @@ async def test_the_group_object_is_there_before_the_gate_opens(cluster: FakeClus
         ("create", CRD, GROUP_NAME),
         ("patch", "jobs", "train"),
     ]
+    assert cluster.one(OWN.pod_groups, GROUP_NAME)["metadata"]["annotations"][PROVIDER] == "volcano"
     made = cluster.one(VOLCANO_GROUPS, GROUP_NAME)
     assert made["spec"] == {"minMember": 4, "minResources": {"cpu": "8", "memory": "4Gi"}}
     (owner,) = made["metadata"]["ownerReferences"]
@@ -117,14 +133,43 @@ async def test_a_missing_crd_holds_the_job_names_the_crd_and_is_looked_for_again
     ((reason, note),) = [told for told in world.events.told if told[0] == EVENT_GROUP_KIND_MISSING]
     assert reason == EVENT_GROUP_KIND_MISSING
     assert "podgroups.scheduling.volcano.sh" in note
+    said = condition(cluster)
+    assert (said["status"], said["reason"], said["message"]) == ("True", EVENT_GROUP_KIND_MISSING, note)
     world.look()
     assert await world.once() == MISSING_SECONDS
     assert world.events.reasons.count(EVENT_GROUP_KIND_MISSING) == 1
     await world.settle()
+    assert cluster.calls.count(("patch", "jobs/status", "train")) == 1
     cluster.unknown_kinds.clear()
     await world.settle()
     assert cluster.one(JOBS, "train")["spec"]["suspend"] is False
     assert cluster.one(VOLCANO_GROUPS, GROUP_NAME)["spec"]["minMember"] == 4
+    assert (condition(cluster)["status"], condition(cluster)["reason"]) == ("False", REASON_GROUP_KIND_FOUND)
+
+
+async def test_a_condition_that_is_refused_holds_nobody_up(cluster: FakeCluster) -> None:
+    cluster.unknown_kinds.add(CRD)
+    cluster.put(JOBS, volcano_job())
+    world = World(cluster)
+    original = cluster.patch
+
+    async def refusing(resource: Any, body: Any, name: str, namespace: str | None = None, **more: Any) -> Any:
+        if more.get("subresource"):
+            raise Forbidden(403, "Forbidden", "no right to jobs/status")
+        return await original(resource, body, name, namespace, **more)
+
+    cluster.patch = refusing  # type: ignore[method-assign]
+    assert await world.once() == MISSING_SECONDS
+    cluster.unknown_kinds.clear()
+    await world.settle()
+    assert cluster.one(JOBS, "train")["spec"]["suspend"] is False
+
+
+async def test_a_job_that_runs_says_nothing_of_a_kind_that_goes(cluster: FakeCluster) -> None:
+    started(cluster, succeeded=0, active=4, ready=4)
+    cluster.unknown_kinds.add(CRD)
+    await World(cluster).settle()
+    assert cluster.one(JOBS, "train")["status"].get("conditions") is None
 
 
 async def test_a_resized_gang_gets_its_new_minimum_and_the_resources_of_it(cluster: FakeCluster) -> None:

@@ -62,6 +62,13 @@ def marks(document: Object) -> set[tuple[str | None, str | None]]:
     }
 
 
+def test_a_set_that_names_a_profile_of_the_embedded_scheduler_keeps_the_name() -> None:
+    rules = SetRules(standard_providers(profile_names=("tutti-packed",)))
+    assert marks(admit(lws(managed=None, worker={"schedulerName": "tutti-packed"}), rules=rules)) == {
+        ("embedded", "tutti-packed")
+    }
+
+
 def test_a_new_set_of_gangs_is_marked_in_all_its_templates() -> None:
     assert marks(admit(lws(managed=None))) == {("embedded", "tutti")}
     assert marks(admit(lws(managed=None, leader={}))) == {("embedded", "tutti")}

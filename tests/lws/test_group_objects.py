@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from api.constants import (
+    CONDITION_GROUP_KIND_MISSING,
     EVENT_GANG_OBJECT_CREATED,
     EVENT_GROUP_KIND_MISSING,
     EVENT_NOT_ADMITTED_AS_GANG,
@@ -40,12 +41,23 @@ def objects(world: World, kind: Any) -> dict[str, Object]:
     return {each["metadata"]["name"]: each for each in world.cluster.all(resource_of(kind))}
 
 
+def condition(made: SelectingCluster) -> Object:
+    """What the set says of the kind."""
+    found = made.one(LEADER_WORKER_SETS, "serve")["status"]["conditions"]
+    (ours,) = (each for each in found if each["type"] == CONDITION_GROUP_KIND_MISSING)
+    return dict(ours)
+
+
 async def test_each_replica_gets_its_group_object_owned_by_its_leader_and_says_so() -> None:
     world = World(cluster("volcano", annotations={"volcano.sh/sla-waiting-time": "5m", SCHEDULING_TIMEOUT: "1m"}))
     await world.settle()
     made = objects(world, VOLCANO)
     assert set(made) == {"group-0", "group-1"}
-    assert set(groups_of(world.cluster)) == {"leader-0-uid", "leader-1-uid"}
+    groups = groups_of(world.cluster)
+    assert {uid: group["metadata"]["annotations"][PROVIDER] for uid, group in groups.items()} == {
+        "leader-0-uid": "volcano",
+        "leader-1-uid": "volcano",
+    }
     assert made["group-0"]["spec"] == {"minMember": 3, "minResources": {"cpu": "5"}}
     assert made["group-0"]["metadata"]["annotations"]["volcano.sh/sla-waiting-time"] == "5m"
     (owner,) = made["group-0"]["metadata"]["ownerReferences"]
@@ -108,15 +120,24 @@ async def test_a_scheduler_that_reads_pods_only_needs_no_object(provider: str) -
 async def test_a_missing_definition_is_named_and_looked_for_again() -> None:
     made = cluster("volcano", leader(0, managed="volcano"))
     made.unknown_kinds.add(VOLCANO.crd)
+    known = {"type": "Progressing", "status": "True", "reason": "GroupsProgressing", "message": ""}
+    made.put(LEADER_WORKER_SETS, {**lws(managed="volcano"), "status": {"conditions": [known]}})
     world = World(made)
     await world.settle()
     assert await world.once() == MISSING_SECONDS
     notes = [note for reason, note in world.events.told if reason == EVENT_GROUP_KIND_MISSING]
     assert len(notes) == 1
     assert VOLCANO.crd in notes[0]
+    said = condition(made)
+    assert (said["status"], said["reason"], said["message"]) == ("True", "GroupKindMissing", notes[0])
     made.unknown_kinds.clear()
     await world.settle()
     assert set(objects(world, VOLCANO)) == {"group-0"}
+    assert (condition(made)["status"], condition(made)["reason"]) == ("False", "GroupKindFound")
+    assert [each["type"] for each in made.one(LEADER_WORKER_SETS, "serve")["status"]["conditions"]] == [
+        "Progressing",
+        CONDITION_GROUP_KIND_MISSING,
+    ]
 
 
 async def test_a_definition_that_goes_between_the_look_and_the_write_ends_the_pass_only() -> None:

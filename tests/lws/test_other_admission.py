@@ -29,11 +29,11 @@ def stored_set(provider: str, *, size: int = 3, **more: Any) -> Object:
     return admit(new)
 
 
-def born(stored: Object, *, size: int = 3, **said: str) -> tuple[Object, Object]:
+def born(stored: Object, *, size: int = 3, said: dict[str, str] | None = None) -> tuple[Object, Object]:
     """The leader and the template of the workers of replica 0, as they come out of admission."""
     (template,) = templates(stored)
     told = template["metadata"]
-    pod = leader(group=None, size=size, managed=None, annotations={**told.get("annotations", {}), **said})
+    pod = leader(group=None, size=size, managed=None, annotations={**told.get("annotations", {}), **(said or {})})
     pod["metadata"]["labels"] |= told["labels"]
     verdict = name_group_of_leader(request(pod), group_api=BUILT_IN, providers=PROVIDERS, new_token=lambda: "abc")
     pod = apply(pod, verdict.patch)
@@ -90,7 +90,7 @@ def test_a_leader_that_starts_first_is_apart_where_the_scheduler_wants_it() -> N
 
 def test_an_exclusive_topology_makes_the_leader_go_first_as_well() -> None:
     stored = stored_set("koordinator", annotations={PROVIDER: "koordinator", EXCLUSIVE: "zone"})
-    pod, _ = born(stored, **{EXCLUSIVE: "zone"})
+    pod, _ = born(stored, said={EXCLUSIVE: "zone"})
     assert told(pod)["pod-group.scheduling.sigs.k8s.io"].endswith("-leader")
 
 

@@ -5,7 +5,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from api.constants import DISRUPTION_MODE, ELASTIC, MIN_COUNT, POLICY, SCHEDULING_TIMEOUT, TOPOLOGY
+from api.constants import (
+    DISRUPTION_MODE,
+    ELASTIC,
+    MIN_COUNT,
+    ON_SCHEDULING_TIMEOUT,
+    POLICY,
+    SCHEDULING_TIMEOUT,
+    TOPOLOGY,
+)
 from api.errors import ConfigurationError, InvalidGangSettings
 from api.gang import GroupIntent, job_intent
 from api.job import Job
@@ -19,6 +27,7 @@ def job(*, parallelism: int = 4, completions: int | None = 4, **annotations: str
     keys = {
         "mode": DISRUPTION_MODE,
         "elastic": ELASTIC,
+        "end": ON_SCHEDULING_TIMEOUT,
         "min_count": MIN_COUNT,
         "policy": POLICY,
         "timeout": SCHEDULING_TIMEOUT,
@@ -70,6 +79,12 @@ def test_a_wish_that_is_not_carried_out_is_no_reason_to_refuse() -> None:
     assert found("volcano", asked) == [(TOPOLOGY, False), (DISRUPTION_MODE, False), (SCHEDULING_TIMEOUT, False)]
     assert found("embedded", asked) == []
     assert found("coscheduling", asked) == [(TOPOLOGY, False), (DISRUPTION_MODE, False)]
+
+
+def test_what_follows_a_time_limit_is_up_to_the_embedded_scheduler() -> None:
+    asked = job(timeout="30s", end="suspend")
+    assert found("coscheduling", asked) == [(ON_SCHEDULING_TIMEOUT, False)]
+    assert found("embedded", asked) == []
 
 
 def test_a_basic_group_asks_for_nothing_a_scheduler_could_lack() -> None:

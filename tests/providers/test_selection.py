@@ -19,6 +19,15 @@ def test_an_object_that_names_no_provider_gets_the_default(scheduler_name: str) 
     assert chosen == Embedded("acme")
 
 
+def test_a_profile_of_the_embedded_scheduler_is_one_of_its_names() -> None:
+    known = standard_providers(profile_names=("packed", "headroom"))
+    chosen = choose_provider(known, annotations=None, scheduler_name="headroom")
+    assert chosen is not None
+    assert (chosen.name, chosen.scheduler_name) == ("embedded", "tutti")
+    assert choose_provider(known, annotations={PROVIDER: "embedded"}, scheduler_name="packed") == chosen
+    assert choose_provider(standard_providers(), annotations=None, scheduler_name="packed") is None
+
+
 @pytest.mark.parametrize("scheduler_name", ["somebody-else", "tutti"])
 def test_a_scheduler_that_is_not_ours_keeps_its_pods(scheduler_name: str) -> None:
     assert choose_provider(EMBEDDED_AS_ACME, annotations={}, scheduler_name=scheduler_name) is None
