@@ -190,3 +190,13 @@ def test_a_pod_of_a_job_that_would_start_alone_is_refused() -> None:
 )
 def test_other_pods_without_a_group_are_let_through(new: Object) -> None:
     assert associate(new) == AS_IT_IS
+
+
+def test_a_job_that_names_a_profile_of_the_embedded_scheduler_is_taken_in_and_keeps_the_name() -> None:
+    known = standard_providers(profile_names=("tutti-packed",))
+    new = job()
+    new["spec"]["template"]["spec"]["schedulerName"] = "tutti-packed"
+    stored = patched(new, admit_new_job(request(new), AdmissionRules(known)))
+    assert label_of(stored) == "embedded"
+    assert stored["spec"]["template"]["spec"]["schedulerName"] == "tutti-packed"
+    assert label_of(patched(new, admit_new_job(request(new), AdmissionRules(standard_providers())))) is None
