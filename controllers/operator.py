@@ -22,7 +22,7 @@ from controllers.jobs.execute import Tools
 from controllers.jobs.give_way import has_given_up, has_to_leave
 from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS, Observer, group_objects_of, owner_job
 from controllers.jobs.plan import Rules
-from controllers.jobs.reconcile import KIND, JobReconciler
+from controllers.jobs.reconcile import JobReconciler
 from controllers.jobs.store import JobStore
 from controllers.leaderworkersets.part import SetPart, Shared
 from controllers.metrics import Metrics
@@ -98,7 +98,7 @@ class Operator:
         self.queue: WorkQueue[Key] = WorkQueue(
             JobReconciler(tools, self._observer, rules), workers=settings.workers, random=random
         )
-        metrics.follow_queue(KIND, lambda: float(len(self.queue)))
+        metrics.follow_queue(JOBS.kind, lambda: float(len(self.queue)))
         self.sets = SetPart(
             Shared(
                 client=client,

@@ -23,24 +23,22 @@ from api.job import Job
 from api.podgroup import PodGroup, Workload
 from controllers.announcer import Announcer
 from controllers.fresh import Fresh
+from controllers.gangs.creation import NameTaken, Outdated, OwnerGone, create_or_find
+from controllers.gangs.group_objects import GroupObjectWriter
+from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, Warn
 from controllers.jobs import patches
-from controllers.jobs.creation import NameTaken, Outdated, create_or_find
 from controllers.jobs.external import gang_of, provider_of
-from controllers.jobs.group_objects import GroupObjectWriter
 from controllers.jobs.observed import JobPod
 from controllers.jobs.steps import (
     AnnotatePods,
     ConfirmJob,
     CreatePodGroup,
-    CreateWorkload,
     MakeGroupObjects,
     PatchJob,
     Plan,
     SetPodGroupMinimum,
-    SetWorkloadMinimum,
     Step,
     UnlabelPods,
-    Warn,
 )
 from controllers.jobs.store import JobStore
 from controllers.kind_condition import ShowKindMissing
@@ -58,10 +56,6 @@ from providers.selection import Providers
 T = TypeVar("T", Workload, PodGroup)
 
 PODS_AT_ONCE: Final = 16
-
-
-class JobGone(Outdated):
-    """The Job the plan was made for is not there any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +88,7 @@ async def carry_out(plan: Plan, job: Job, tools: Tools) -> None:
     """Take the steps of the plan.
 
     Raises:
-        JobGone: the Job is not there any more.
+        OwnerGone: the Job is not there any more.
         Outdated: the server refused a write because something has changed meanwhile.
         NameTaken: somebody else's object holds the name of ours.
         KubeError: anything else went wrong, or the lease is gone; the rest of the plan was not done.
@@ -149,11 +143,11 @@ async def _confirm(progress: _Progress, tools: Tools) -> _Progress:
     try:
         document = await tools.client.get(JOBS, job.metadata.name, job.metadata.namespace)
     except NotFound as error:
-        raise JobGone(f"Job {job.metadata.name} is gone") from error
+        raise OwnerGone(f"Job {job.metadata.name} is gone") from error
     live = msgspec.convert(document, Job)
     tools.jobs.put(live)
     if live.metadata.uid != job.metadata.uid:
-        raise JobGone(f"Job {job.metadata.name} is another one now")
+        raise OwnerGone(f"Job {job.metadata.name} is another one now")
     if live.metadata.is_terminating or _decisive(live) != _decisive(job):
         raise Outdated(f"Job {job.metadata.name} has changed")
     return replace(progress, job=live, template_spec=document["spec"]["template"]["spec"])

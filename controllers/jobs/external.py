@@ -14,8 +14,12 @@ from api.errors import InvalidGangSettings
 from api.gang import settings_of
 from api.job import Job
 from api.podgroup import PodGroup
+from controllers.gangs.steps import Warn
 from controllers.jobs.observed import Observed
-from controllers.jobs.steps import MakeGroupObjects, Step, Warn
+from controllers.jobs.steps import (
+    MakeGroupObjects,
+    Step,
+)
 from providers.base import Provider
 from providers.gang import WORKER, Gang, Role, role_of
 from providers.selection import Providers

@@ -21,8 +21,12 @@ from api.job import Job
 from api.meta import condition_of
 from api.podgroup import PodGroup
 from api.waiting import waiting_of
+from controllers.gangs.steps import Warn
 from controllers.jobs.observed import is_suspended
-from controllers.jobs.steps import PatchJob, Step, Warn
+from controllers.jobs.steps import (
+    PatchJob,
+    Step,
+)
 
 
 def has_to_leave(group: PodGroup | None) -> bool:

@@ -16,6 +16,7 @@ from api.meta import Metadata, controller_of
 from api.names import pod_group_name, workload_name
 from api.podgroup import PodGroup, Workload
 from controllers.fresh import Fresh
+from controllers.gangs.ownership import describe_holder
 from controllers.jobs.external import provider_of
 from controllers.jobs.observed import JobPod, Observed, counts_for, group_named_by, is_over, needs_pods, waits_for_group
 from controllers.provider_groups import KindMissing, ProviderGroup, ProviderGroups
@@ -201,15 +202,6 @@ async def group_objects_of(job: Job, *, providers: Providers, groups: ProviderGr
     if provider is None or provider.kind is None:
         return ()
     return await groups.owned(provider.kind, job.metadata.uid)
-
-
-def describe_holder(kind: str, holder: Metadata) -> str:
-    """Who holds a name, for people."""
-    if holder.is_terminating:
-        return f"{kind} {holder.name} is being deleted"
-    owner = controller_of(holder)
-    whose = f"belongs to {owner.kind} {owner.name} (UID {owner.uid})" if owner else "was made by somebody else"
-    return f"{kind} {holder.name} {whose}"
 
 
 def _is_pod_of(pod: JobPod, job: Job) -> bool:

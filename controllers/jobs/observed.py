@@ -8,14 +8,13 @@ from dataclasses import dataclass
 
 import msgspec
 
-from api.constants import GATE, GATE_POD_GROUP, MANAGED, MANAGED_BY, MANAGED_BY_TUTTI, POD_GROUP
+from api.constants import GATE, GATE_POD_GROUP, MANAGED, POD_GROUP
 from api.gang import delegation_of, is_managed_template
 from api.job import Job
 from api.meta import NO_METADATA, Metadata, controller_of
 from api.pod import TERMINAL_PHASES
 from api.podgroup import PodGroup, PodGroupTemplate, Workload
 from controllers.provider_groups import ProviderGroup
-from kube.cache.store import KubeObject
 
 
 class JobPodSpec(msgspec.Struct, frozen=True, rename="camel"):
@@ -135,10 +134,3 @@ def counts_for(metadata: Metadata, owner_uid: str) -> bool:
     """
     owner = controller_of(metadata)
     return not metadata.is_terminating and (owner is None or owner.uid == owner_uid)
-
-
-def is_ours(metadata: Metadata, whose: KubeObject) -> bool:
-    """Whether we made the object, for exactly this owner."""
-    owner = controller_of(metadata)
-    made_by_us = metadata.annotation(MANAGED_BY) == MANAGED_BY_TUTTI
-    return made_by_us and owner is not None and owner.uid == whose.metadata.uid

@@ -13,7 +13,6 @@ Nothing here changes, adopts or deletes what others made, and a Job at rest plan
 """
 
 from dataclasses import dataclass, replace
-from typing import Final
 
 from api.compile import delegated_pod_group_name, workload_for_job
 from api.constants import EVENT_NAME_TAKEN, EVENT_NOT_ADMITTED_AS_GANG
@@ -21,6 +20,8 @@ from api.gang import Delegated, GroupIntent, delegation_of, is_managed_template
 from api.job import Job
 from api.names import pod_group_name, template_name, workload_name
 from api.podgroup import PodGroup, SchedulingPolicy, Workload
+from controllers.gangs.ownership import is_ours
+from controllers.gangs.steps import NAME_TAKEN_SECONDS, CreateWorkload, SetWorkloadMinimum, Warn
 from controllers.jobs.external import group_object_steps, kind_missing, minimum_now, provider_of
 from controllers.jobs.give_way import has_given_up, has_to_leave, stopped, way_given
 from controllers.jobs.intent import Intent, Refusal, managed_intent, structure_problem, too_late, unmanaged_intent
@@ -28,7 +29,6 @@ from controllers.jobs.observed import (
     Observed,
     group_named_by,
     is_gated,
-    is_ours,
     is_over,
     is_suspended,
 )
@@ -37,22 +37,16 @@ from controllers.jobs.steps import (
     AnnotatePods,
     ConfirmJob,
     CreatePodGroup,
-    CreateWorkload,
     PatchJob,
     Plan,
     SetPodGroupMinimum,
-    SetWorkloadMinimum,
     Step,
     UnlabelPods,
-    Warn,
 )
 from controllers.kind_condition import condition_steps
 from controllers.provider_groups import MISSING_SECONDS
 from providers.base import Capabilities
 from providers.selection import Providers
-
-NAME_TAKEN_SECONDS: Final = 2.0
-"""How soon to look again for a name that somebody else holds; looking costs no request."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """The effects a pass over a Job may have, as values. What each does to the API server is in `controllers.jobs.execute`."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from api.podgroup import PodGroup, PodGroupTemplate, Workload
+from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, Warn
 from controllers.jobs.observed import JobPod
 from controllers.kind_condition import ShowKindMissing
 
@@ -14,13 +15,6 @@ class ConfirmJob:
 
     Comes before every creation: the store may hold a Job whose deletion nobody reported.
     """
-
-
-@dataclass(frozen=True, slots=True)
-class CreateWorkload:
-    """Creates the Workload from its manifest."""
-
-    manifest: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,28 +80,11 @@ class UnlabelPods:
 
 
 @dataclass(frozen=True, slots=True)
-class SetWorkloadMinimum:
-    """Changes the minimum in the one template of our Workload."""
-
-    workload: Workload
-    min_count: int
-
-
-@dataclass(frozen=True, slots=True)
 class SetPodGroupMinimum:
     """Changes the minimum of our PodGroup."""
 
     group: PodGroup
     min_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Warn:
-    """Says something to the Job's user, once, as a Warning event."""
-
-    reason: str
-    note: str
-    action: str
 
 
 Step = (

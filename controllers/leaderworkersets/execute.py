@@ -28,10 +28,10 @@ from api.podgroup import PodGroup, Workload
 from api.replica import group_index, group_to_come
 from controllers.announcer import Announcer
 from controllers.fresh import Fresh
+from controllers.gangs.creation import NameTaken, Outdated, OwnerGone, create_or_find
+from controllers.gangs.group_objects import GroupObjectWriter
+from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, Warn
 from controllers.jobs import patches
-from controllers.jobs.creation import NameTaken, Outdated, create_or_find
-from controllers.jobs.group_objects import GroupObjectWriter
-from controllers.jobs.steps import CreateWorkload, SetWorkloadMinimum, Warn
 from controllers.kind_condition import ShowKindMissing
 from controllers.leaderworkersets.observed import ReplicaPod
 from controllers.leaderworkersets.steps import (
@@ -54,10 +54,6 @@ from kube.groups.group_api import GroupAPI
 from providers.selection import Providers
 
 AT_ONCE: Final = 16
-
-
-class SetGone(Outdated):
-    """The LeaderWorkerSet the plan was made for is not there any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +85,7 @@ async def carry_out(plan: SetPlan, lws: LeaderWorkerSet, tools: SetTools) -> Non
     """Take the steps of the plan.
 
     Raises:
-        SetGone: the set is not there any more.
+        OwnerGone: the set is not there any more.
         Outdated: the server refused a write because something has changed meanwhile.
         KindMissing: the cluster does not know the kind of group of a replica's scheduler.
         NameTaken: somebody else's object holds the name of ours.
@@ -138,11 +134,11 @@ async def _confirm(lws: LeaderWorkerSet, tools: SetTools) -> LeaderWorkerSet:
     try:
         found = await tools.client.get(LEADER_WORKER_SETS, name, lws.metadata.namespace)
     except NotFound as error:
-        raise SetGone(f"LeaderWorkerSet {name} is gone") from error
+        raise OwnerGone(f"LeaderWorkerSet {name} is gone") from error
     live = msgspec.convert(found, LeaderWorkerSet)
     tools.sets.put(live)
     if live.metadata.uid != lws.metadata.uid:
-        raise SetGone(f"LeaderWorkerSet {name} is another one now")
+        raise OwnerGone(f"LeaderWorkerSet {name} is another one now")
     if live.metadata.is_terminating or (live.spec, live.metadata.annotations) != (lws.spec, lws.metadata.annotations):
         raise Outdated(f"LeaderWorkerSet {name} has changed")
     return live

@@ -14,8 +14,8 @@ from api.gang import settings_of
 from api.lws import LeaderWorkerSet
 from api.meta import OwnerReference
 from api.replica import group_index
+from controllers.gangs.steps import Warn
 from controllers.jobs.external import kind_missing
-from controllers.jobs.steps import Warn
 from controllers.leaderworkersets.observed import SeenReplica, group_named_by
 from controllers.leaderworkersets.steps import MakeReplicaObjects
 from providers.base import Provider

@@ -15,7 +15,8 @@ from api.names import workload_name
 from api.podgroup import PodGroup, Workload
 from api.replica import group_index
 from controllers.fresh import Fresh
-from controllers.jobs.observe import BY_CONTROLLER, describe_holder
+from controllers.gangs.ownership import describe_holder
+from controllers.jobs.observe import BY_CONTROLLER
 from controllers.jobs.observed import counts_for
 from controllers.leaderworkersets.observed import (
     ReplicaPod,

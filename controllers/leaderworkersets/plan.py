@@ -40,8 +40,8 @@ from api.podgroup import Workload
 from api.replica import group_index, group_name_of, is_managed_set, replica_intent
 from api.revision import roles_of, write_roles
 from api.waiting import carried
+from controllers.gangs.steps import NAME_TAKEN_SECONDS, CreateWorkload, SetWorkloadMinimum, Warn
 from controllers.jobs.intent import Refusal
-from controllers.jobs.steps import CreateWorkload, SetWorkloadMinimum, Warn
 from controllers.kind_condition import condition_steps
 from controllers.leaderworkersets.external import lacks_revision, missing_kind, object_step, provider_of
 from controllers.leaderworkersets.observed import (
@@ -67,7 +67,6 @@ from providers.base import MinMemberRule, StartupPolicy
 from providers.replicas import why_not
 from providers.selection import Providers, choose_provider
 
-NAME_TAKEN_SECONDS: Final = 2.0
 NO_REVISION_SECONDS: Final = 1.0
 UNTOLD_SECONDS: Final = 5.0
 """How soon to look for workers again whose StatefulSet does not tell them their group."""

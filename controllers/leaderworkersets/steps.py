@@ -5,7 +5,7 @@ from typing import Final
 
 from api.compile_replica import Replica
 from api.podgroup import PodGroup, Workload
-from controllers.jobs.steps import CreateWorkload, SetWorkloadMinimum, Warn
+from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, Warn
 from controllers.kind_condition import ShowKindMissing
 from controllers.leaderworkersets.observed import ReplicaPod
 from providers.gang import Gang

@@ -13,8 +13,8 @@ from api.constants import (
     EVENT_WORKLOAD_CREATED,
 )
 from api.names import pod_group_name
-from controllers.jobs.creation import Outdated
-from controllers.jobs.plan import NAME_TAKEN_SECONDS
+from controllers.gangs.creation import Outdated
+from controllers.gangs.steps import NAME_TAKEN_SECONDS
 from kube.client.errors import Forbidden, Invalid, NotSent
 from kube.client.resources import JOBS, PODS
 from kube.groups.group_api import OWN

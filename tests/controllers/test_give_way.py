@@ -7,10 +7,14 @@ import msgspec
 from api.constants import CONDITION_DISRUPTION_TARGET, CONDITION_TIMED_OUT, ON_SCHEDULING_TIMEOUT, SCHEDULING_TIMEOUT
 from api.meta import Condition
 from api.podgroup import PodGroup, PodGroupStatus
+from controllers.gangs.steps import Warn
 from controllers.jobs.observed import Observed
 from controllers.jobs.patches import job_patch
 from controllers.jobs.plan import Rules, plan
-from controllers.jobs.steps import PatchJob, Step, Warn
+from controllers.jobs.steps import (
+    PatchJob,
+    Step,
+)
 from controllers.operator import _same_but_status
 from providers.selection import standard_providers
 from tests.controllers.builders import GROUP_API_VERSION, GROUP_NAME, group, job, workload

@@ -10,18 +10,16 @@ from api.constants import (
     EVENT_NOT_ADMITTED_AS_GANG,
     EVENT_UNSUPPORTED_WORKLOAD_STRUCTURE,
 )
+from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, Warn
 from controllers.jobs.observed import Observed
 from controllers.jobs.plan import Rules, plan
 from controllers.jobs.steps import (
     AnnotatePods,
     CreatePodGroup,
-    CreateWorkload,
     PatchJob,
     Plan,
     SetPodGroupMinimum,
-    SetWorkloadMinimum,
     UnlabelPods,
-    Warn,
 )
 from providers.selection import standard_providers
 from tests.controllers.builders import GROUP_API_VERSION, GROUP_NAME, WORKLOAD_NAME, group, job, pod, workload

@@ -10,8 +10,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from api.errors import TuttiError
-from controllers.jobs.observe import describe_holder
-from controllers.jobs.observed import is_ours
+from controllers.gangs.ownership import describe_holder, is_ours
 from kube.cache.store import KubeObject
 from kube.client.client import Client
 from kube.client.errors import AlreadyExists, KubeError, NotFound
@@ -24,6 +23,10 @@ Origin = Literal["created", "found"]
 
 class Outdated(TuttiError):
     """The server has moved on since the plan was made: look again, nothing is wrong."""
+
+
+class OwnerGone(Outdated):
+    """What the plan was made for is not there any more, or is another object of that name."""
 
 
 @dataclass(eq=False)

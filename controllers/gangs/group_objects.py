@@ -7,7 +7,7 @@ import msgspec
 
 from api.constants import EVENT_FAILED_GANG_OBJECT_CREATE, EVENT_GANG_OBJECT_CREATED
 from controllers.announcer import Announcer
-from controllers.jobs.creation import Outdated, create_or_find
+from controllers.gangs.creation import Outdated, create_or_find
 from controllers.metrics import Metrics
 from controllers.provider_groups import ProviderGroup, ProviderGroups, resource_of
 from kube.cache.store import KubeObject

@@ -1,0 +1,33 @@
+"""Effects that passes over Jobs and over LeaderWorkerSets may both have, as values."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from api.podgroup import Workload
+
+NAME_TAKEN_SECONDS: Final = 2.0
+"""How long a pass waits for a name that somebody else holds; nothing tells when it becomes free."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreateWorkload:
+    """Creates the Workload from its manifest."""
+
+    manifest: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SetWorkloadMinimum:
+    """Changes the minimum in the one template of our Workload."""
+
+    workload: Workload
+    min_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Warn:
+    """Says something to the user of the Job or set, once, as a Warning event."""
+
+    reason: str
+    note: str
+    action: str
