@@ -9,6 +9,6 @@ place matters to another the above stays as it is; otherwise `seating` places th
 `ceiling` bounds what any way can reach.
 
 What makes decisions cheap on thousands of nodes, each with the same result as looking at everything: `leaders` knows the best
-nodes for a small gang, `kinds` judges nodes in equal states once, `assorted` places members that nearly all differ together,
+nodes for a small gang, `kinds` judges nodes in equal states once, `assorted` and `turns` place members that nearly all differ,
 `domain_sums` follows what each topology domain has, and `withheld` what is left beside room that is held for others.
 """

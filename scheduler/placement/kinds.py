@@ -1,5 +1,6 @@
 """Nodes that are in the same state are judged once: most clusters have far fewer states than nodes."""
 
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -24,7 +25,8 @@ def kinds(columns: NDArray[np.int64]) -> Kinds:
     inverse = _numbers(columns)
     order = np.argsort(inverse, kind="stable")
     ends = np.flatnonzero(np.diff(inverse[order], append=-1)) + 1
-    members = [part.tolist() for part in np.split(order, ends[:-1])]
+    columns_of = order.tolist()
+    members = [columns_of[start:end] for start, end in pairwise([0, *ends.tolist()])]
     return Kinds(np.array([part[0] for part in members], dtype=np.intp), members)
 
 

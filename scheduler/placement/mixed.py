@@ -14,6 +14,7 @@ from scheduler.placement.attempt import Attempt, Pending
 from scheduler.placement.ceiling import ceiling
 from scheduler.placement.seated import Patience, must_be_seated, patience_for, seated_attempt
 from scheduler.placement.trial import Placed, Trial
+from scheduler.placement.turns import place_in_turn
 from scheduler.state.nodes import NodeTable
 from scheduler.state.shapes import Shape
 
@@ -101,7 +102,7 @@ def _assorted(pending: Pending, nodes: NodeTable, empty: Trial) -> _Placement:
 
     def place(trial: Trial, order: list[Shape], pack: bool) -> list[Placed]:
         pods = [shape for shape in order for _ in range(pending[shape])]
-        placed = one_by_one(pods, among.place([index_of[shape] for shape in pods], pack=pack))
+        placed = one_by_one(pods, place_in_turn(among, [index_of[shape] for shape in pods], pack=pack))
         trial.adopt(placed)
         return placed
 

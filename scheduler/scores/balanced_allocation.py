@@ -20,10 +20,12 @@ def balanced_allocation(after: After) -> Numbers:
     return found
 
 
-def best_balanced_allocation(after: After) -> Numbers:
-    """Per node: the score of a pod that makes it perfectly even; no pod gets more."""
-    without = _evenness(after, after.standing)
-    return improvement(np.full_like(without, MAX_SCORE), without)
+def best_balanced_allocation(least: After, most: After) -> Numbers:
+    """The shares come as close to each other as anything between the least and the most of each can bring them."""
+    (cpu_from, memory_from), (cpu_to, memory_to) = _shares(least, least.requested), _shares(most, most.requested)
+    apart = np.maximum(cpu_from - memory_to, memory_from - cpu_to)
+    with_pod = _even(least, np.maximum(apart, 0, out=apart))
+    return improvement(with_pod, _evenness(least, least.standing))
 
 
 def improvement(with_pod: Numbers, without: Numbers) -> Numbers:
@@ -36,10 +38,17 @@ def improvement(with_pod: Numbers, without: Numbers) -> Numbers:
 
 def _evenness(after: After, requested: Numbers) -> Numbers:
     """100 x (1 - standard deviation of the used shares), cut to a whole number."""
+    cpu, memory = _shares(after, requested)
+    return _even(after, np.abs(np.subtract(cpu, memory, out=cpu), out=cpu))
+
+
+def _shares(after: After, requested: Numbers) -> Numbers:
     shares = requested * after.percent
-    cpu, memory = np.minimum(shares, MAX_SCORE, out=shares)
-    np.abs(np.subtract(cpu, memory, out=cpu), out=cpu)
+    return np.minimum(shares, MAX_SCORE, out=shares)
+
+
+def _even(after: After, apart: Numbers) -> Numbers:
     if not after.is_offered_by_all:
-        cpu *= after.is_offered.all(axis=0)
-    cpu *= 0.5
-    return np.asarray(np.floor(np.subtract(MAX_SCORE + ROUNDING, cpu, out=cpu), out=cpu), dtype=np.float64)
+        apart *= after.is_offered.all(axis=0)
+    apart *= 0.5
+    return np.asarray(np.floor(np.subtract(MAX_SCORE + ROUNDING, apart, out=apart), out=apart), dtype=np.float64)

@@ -22,3 +22,8 @@ def least_allocated(after: After) -> Numbers:
     else:
         mean = (shares * after.is_offered).sum(axis=0) / np.maximum(after.is_offered.sum(axis=0), 1)
     return np.asarray(np.floor(mean, out=mean), dtype=np.float64)
+
+
+def best_least_allocated(least: After, _most: After) -> Numbers:
+    """The fuller a node, the worse: no load gets more than the least there is."""
+    return least_allocated(least)

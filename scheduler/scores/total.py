@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from scheduler.scores.after import After, Loads, Numbers
 from scheduler.scores.balanced_allocation import balanced_allocation, best_balanced_allocation
-from scheduler.scores.least_allocated import least_allocated
+from scheduler.scores.least_allocated import best_least_allocated, least_allocated
 from scheduler.scores.strategies import resource_score
 from scheduler.state.changes import Slots
 from scheduler.state.nodes import Amounts
@@ -19,19 +19,20 @@ SCORES: Final[tuple[tuple[Score, int], ...]] = ((least_allocated, 1), (balanced_
 """(score, weight) as in kube-scheduler's default profile; other profiles: `strategies`."""
 
 
-BEST: Final[Mapping[Score, Score]] = {
-    # The fuller a node, the worse: without any pod it is at its best.
-    least_allocated: least_allocated,
+BEST: Final[Mapping[Score, Callable[[After, After], Numbers]]] = {
+    least_allocated: best_least_allocated,
     balanced_allocation: best_balanced_allocation,
 }
-"""What no pod exceeds."""
+"""What no load exceeds, from the nodes under the least and under the most that is asked of each resource."""
 
 
-def best_score(allocatable: Amounts, free: Amounts, scored: Amounts, slots: Slots | slice) -> NDArray[np.int64]:
-    """Per node: no pod scores more on it by `SCORES`, whatever it asks for."""
-    after = After(allocatable, free, scored, Loads.nothing(), slots)
-    most = sum(weight * BEST[score](after)[:, 0] for score, weight in SCORES)
-    return np.asarray(most, dtype=np.int64)
+def best_score(
+    allocatable: Amounts, free: Amounts, scored: Amounts, loads: Loads, slots: Slots | slice
+) -> NDArray[np.int64]:
+    """Per node: none of these loads scores more on it by `SCORES`."""
+    least, most = (After(allocatable, free, scored, extreme, slots) for extreme in loads.extremes())
+    best = sum(weight * BEST[score](least, most)[:, 0] for score, weight in SCORES)
+    return np.asarray(best, dtype=np.int64)
 
 
 def total_score(after: After) -> NDArray[np.int64]:

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.cycle.decide import decide
-from scheduler.placement import assorted
+from scheduler.placement import turns
 from scheduler.placement.assorted import Assortment, are_assorted
 from scheduler.placement.kinds import kinds
 from scheduler.placement.trial import Trial
+from scheduler.placement.turns import place_in_turn
 from scheduler.state.shapes import Shape
 from tests.scheduler.core import build
 from tests.scheduler.core.world import World
@@ -58,6 +59,7 @@ def _members(world: World, requests: list[tuple[int, int]], *, with_images: bool
     with_selectors=st.booleans(),
     pack=st.booleans(),
     many=st.sampled_from([4, 512]),
+    most_warm=st.sampled_from([1, 3, 8]),
 )
 def test_they_go_where_they_would_have_gone_one_by_one(
     nodes: list[tuple[int, int, int, bool]],
@@ -68,14 +70,15 @@ def test_they_go_where_they_would_have_gone_one_by_one(
     with_selectors: bool,
     pack: bool,
     many: int,
+    most_warm: int,
 ) -> None:
     world = _world(nodes * copies, used, with_images)
     state = world.state
     shapes = _members(world, requests, with_images=with_images, with_selectors=with_selectors)
     trial = Trial(state.nodes, state.ports, state.fits)
     assert are_assorted(trial, dict.fromkeys(shapes, 1))
-    with patch.object(assorted, "_MANY", many), patch.object(assorted, "_BEST_FEW", 2):
-        together = Assortment(trial, shapes).place(range(len(shapes)), pack=pack)
+    with patch.multiple(turns, _MANY=many, _BEST_FEW=2, _MOST_WARM=most_warm):
+        together = place_in_turn(Assortment(trial, shapes), range(len(shapes)), pack=pack)
     one_by_one = [trial.place(shape, 1, pack=pack).slots.tolist() for shape in shapes]
     assert together == [slots[0] if slots else -1 for slots in one_by_one]
 

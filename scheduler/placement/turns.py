@@ -1,0 +1,245 @@
+"""Pods that differ, one after the other: each goes to the node that is best for it once the ones before it have their nodes.
+
+How good the nodes are is computed for some pods in a row at once. Nodes that get a pod meanwhile are warm: theirs are the only
+figures that change, so they are left out of that table and looked at one by one, in plain numbers, until there are too many of
+them. Nodes that cannot be as good as the best few are not looked at at all.
+"""
+
+from collections.abc import Sequence
+from operator import le, sub
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.placement.assorted import NOWHERE, Assortment, Table
+from scheduler.scores.after import ROWS, After
+from scheduler.scores.plain import PlainLoad, PlainNode, plain_loads
+from scheduler.scores.total import best_score, total_score
+from scheduler.state.changes import Slots
+
+_STEP: Final = 2**32
+"""Weight of a score against a node slot; no cluster has as many nodes."""
+_HARDLY: Final = -(2**61)
+"""Ranks below this stand for nodes that cannot take the pod."""
+_AT_ONCE: Final = 48
+"""Pods that are looked at together."""
+_MOST_WARM: Final = 8
+"""Nodes that are looked at one by one."""
+_MANY: Final = 512
+"""From so many columns on it pays to leave those out that cannot be best."""
+_BEST_FEW: Final = 32
+_SLACK: Final = 1
+"""Points below the best that are still looked at, so that the best may be used up."""
+
+
+def place_in_turn(among: Assortment, order: Sequence[int], *, pack: bool) -> list[int]:
+    """The node slot of each pod, -1 for none; `order` is the pods by index of their shape, first come, first served."""
+    turns = _Turns(among, len(order), pack=pack)
+    found: list[int] = []
+    while len(found) < len(order):
+        found += turns.some(np.array(order[len(found) : len(found) + _AT_ONCE], dtype=np.intp))
+    return found
+
+
+class _Pod(NamedTuple):
+    """What counts of a shape on a warm node; the amounts of resources are those that somebody asks for."""
+
+    load: PlainLoad
+    ground: int
+    least: list[int]
+    amounts: list[int]
+
+
+class _Nodes:
+    """Nodes by column, all that counts of them in one table."""
+
+    def __init__(self, among: Assortment, spare: int) -> None:
+        first = among.kinds.first
+        usual = (among.offered, among.free[: len(ROWS)], among.scored)
+        tables = (*usual, among.free[among.asked], among.merit, among.is_open.astype(np.int64))
+        known = np.concatenate([table[:, first] for table in tables])
+        self.all: Final[Table] = np.concatenate([known, np.zeros((len(known), spare), dtype=np.int64)], axis=1)
+        ends = np.cumsum([len(table) for table in tables]).tolist()
+        views = np.split(self.all, ends[:-1])
+        self.offered, self.unused, self.scored, self.free, self.merit, self.is_open = views
+        self.parts: Final[tuple[int, int, int]] = (ends[2], ends[3], ends[4])
+        """The row after CPU and memory, after what is free of the resources that are asked for, after the merits."""
+        self.has_merits: Final = bool(self.merit.any())
+
+
+class _Warm:
+    """A node that got a pod since the table was made."""
+
+    __slots__ = ("at", "column", "free", "is_open", "merit", "plain", "slot")
+
+    def __init__(self, nodes: _Nodes, at: int, column: int, slot: int) -> None:
+        self.at: Final = at
+        """Its place in the table."""
+        self.column: Final = column
+        self.slot: Final = slot
+        numbers = nodes.all[:, column].tolist()
+        usual, free, merit = nodes.parts
+        self.plain: Final = PlainNode(*numbers[:usual])
+        self.free: list[int] = numbers[usual:free]
+        self.merit: Final[list[int]] = numbers[free:merit]
+        self.is_open: Final[list[int]] = numbers[merit:]
+
+    def can_take(self, pod: _Pod) -> bool:
+        return bool(self.is_open[pod.ground]) and all(map(le, pod.least, self.free))
+
+    def take(self, pod: _Pod) -> None:
+        self.free = list(map(sub, self.free, pod.amounts))
+        self.plain.take(pod.load)
+
+
+class _Table(NamedTuple):
+    """How good nodes are for some pods in a row, and a rank that no node exceeds that was left out."""
+
+    pods: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    """Those that are looked at, then those that come into use while the table lasts."""
+    used: int
+    """Columns that were in use when it was made."""
+    ranks: Table
+    """By pod and place in `columns`."""
+    best_left_out: int
+
+    def place_of(self, column: int) -> int:
+        """Of a column that came into use since."""
+        return len(self.columns) - len(self.pods) + column - self.used
+
+
+class _Turns:
+    """The nodes as they become. Columns are kinds first, then the nodes that got a pod, in the order they got their first."""
+
+    def __init__(self, among: Assortment, pods: int, *, pack: bool) -> None:
+        kinds = among.kinds
+        self._among: Final = among
+        self._nodes: Final = _Nodes(among, pods)
+        self._is_packing: Final = pack
+        self._step: Final = -_STEP if pack else _STEP
+        self._kinds: Final = len(kinds.first)
+        self._used = len(kinds.first)
+        self._next = [0] * len(kinds.first)
+        """By kind: how many of its nodes have got a pod."""
+        self._slot: Slots = np.concatenate([among.slots[kinds.first], np.zeros(pods, dtype=np.intp)])
+        self._least: Final[Table] = among.least[among.asked]
+        rows = (among.ground_of, self._least.T, among.amounts[among.asked].T)
+        self._pods: Final = list(map(_Pod, plain_loads(among.loads), *(row.tolist() for row in rows)))
+
+    def some(self, pods: NDArray[np.intp]) -> list[int]:
+        """Places the first of these pods, at least one, and returns their slots."""
+        table = self._look(pods)
+        found: list[int] = []
+        warm: list[_Warm] = []
+        for index, shape in enumerate(pods.tolist()):
+            if len(warm) == _MOST_WARM:
+                self._cool(warm, table, index)
+            pod = self._pods[shape]
+            at = int(table.ranks[index].argmax())
+            rank, node = self._best(warm, pod, int(table.ranks[index, at]))
+            if rank <= table.best_left_out:
+                break
+            if rank < _HARDLY:
+                found.append(-1)
+                continue
+            if node is None:
+                node = self._warmed(at, table, index + 1)
+                warm.append(node)
+            node.take(pod)
+            found.append(node.slot)
+        self._cool(warm, table, len(pods))
+        return found
+
+    def _look(self, pods: NDArray[np.intp]) -> _Table:
+        columns, best_left_out = self._promising(pods)
+        known = len(columns)
+        columns = np.concatenate([columns, np.arange(self._used, self._used + len(pods))])
+        ranks = np.full((len(pods), len(columns)), NOWHERE, dtype=np.int64)
+        ranks[:, :known] = self._ranks(pods, columns[:known]).T
+        return _Table(pods, columns, self._used, ranks, best_left_out)
+
+    def _promising(self, pods: NDArray[np.intp]) -> tuple[NDArray[np.intp], int]:
+        """The columns to look at for these pods, and a rank that none of the others can exceed."""
+        columns = np.arange(self._used)
+        if self._is_packing or self._used < _MANY:
+            return columns, 2 * NOWHERE
+        nodes, used = self._nodes, slice(self._used)
+        most = best_score(nodes.offered, nodes.unused, nodes.scored, self._among.loads.some(pods), used)
+        most += nodes.merit[:, used].max(axis=0)
+        most[~nodes.is_open[:, used].any(axis=0)] = 0
+        few = np.argpartition(-most, _BEST_FEW)[:_BEST_FEW]
+        lowest = int(self._ranks(pods, few).max(axis=0).min())
+        if lowest < _HARDLY:
+            return columns, 2 * NOWHERE
+        is_left_out = most < -(-lowest // _STEP) - _SLACK
+        ranks = most[is_left_out] * _STEP - self._slot[used][is_left_out]
+        return columns[~is_left_out], int(ranks.max(initial=2 * NOWHERE))
+
+    def _best(self, warm: list[_Warm], pod: _Pod, rank: int) -> tuple[int, _Warm | None]:
+        """The best warm node and its rank, if it is better than this one."""
+        found: _Warm | None = None
+        for node in warm:
+            score = int(node.plain.score(pod.load)) + node.merit[pod.ground]
+            other = score * self._step - node.slot
+            if other > rank and node.can_take(pod):
+                rank, found = other, node
+        return rank, found
+
+    def _warmed(self, at: int, table: _Table, index: int) -> _Warm:
+        """The node that a place of the table stands for, which is no longer what it was, from this pod on."""
+        column, rest = int(table.columns[at]), table.ranks[index:, at]
+        slot = int(self._slot[column])
+        if column >= self._kinds:
+            rest[:] = NOWHERE
+            return _Warm(self._nodes, at, column, slot)
+        opened = self._opened(column)
+        rest -= int(self._slot[column]) - slot
+        if self._next[column] == len(self._among.kinds.members[column]):
+            rest[:] = NOWHERE
+        return _Warm(self._nodes, table.place_of(opened), opened, slot)
+
+    def _opened(self, kind: int) -> int:
+        """A column for the first node of a kind, which from now on stands for the others only."""
+        column = self._used
+        self._used += 1
+        self._nodes.all[:, column] = self._nodes.all[:, kind]
+        self._slot[column] = self._slot[kind]
+        self._next[kind] += 1
+        members = self._among.kinds.members[kind]
+        if self._next[kind] < len(members):
+            self._slot[kind] = self._among.slots[members[self._next[kind]]]
+        else:
+            self._nodes.is_open[:, kind] = 0
+        return column
+
+    def _cool(self, warm: list[_Warm], table: _Table, index: int) -> None:
+        """Enters what became of the warm nodes, into the table too from this pod on."""
+        if not warm:
+            return
+        columns = np.array([node.column for node in warm], dtype=np.intp)
+        self._nodes.unused[:, columns] = np.array([node.plain.unused for node in warm]).T
+        self._nodes.scored[:, columns] = np.array([node.plain.scored for node in warm]).T
+        self._nodes.free[:, columns] = np.array([node.free for node in warm]).T
+        if index < len(table.pods):
+            table.ranks[index:, [node.at for node in warm]] = self._ranks(table.pods[index:], columns).T
+        warm.clear()
+
+    def _ranks(self, pods: NDArray[np.intp], columns: NDArray[np.intp]) -> Table:
+        """How good nodes (rows) are for pods (columns): by score, then by slot."""
+        nodes, loads = self._nodes, self._among.loads.some(pods)
+        score = total_score(After(nodes.offered, nodes.unused, nodes.scored, loads, columns))
+        grounds = self._among.ground_of[pods]
+        if nodes.has_merits:
+            score += nodes.merit[grounds][:, columns].T
+        score *= self._step
+        ranks = score - self._slot[columns][:, None]
+        is_closed = nodes.is_open.take(columns, axis=1) == 0
+        if is_closed.any():
+            ranks[is_closed[grounds].T] = NOWHERE
+        for every_free, every_least in zip(nodes.free, self._least, strict=True):
+            free, least = every_free[columns], every_least[pods]
+            if free.min(initial=-NOWHERE) < least.max():
+                ranks[free[:, None] < least] = NOWHERE
+        return ranks

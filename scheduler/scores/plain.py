@@ -1,0 +1,105 @@
+"""The usual scores of one node for one pod, in plain numbers.
+
+Where nodes change pod by pod, a call of numpy costs more than the whole figure. The figures are those of `total_score` to the
+last bit: the same steps in the same order, on the same floating point numbers.
+"""
+
+from itertools import starmap
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from scheduler.scores.after import Loads
+from scheduler.scores.balanced_allocation import HALF
+from scheduler.scores.least_allocated import MAX_SCORE, ROUNDING
+
+_FULL: Final = MAX_SCORE + ROUNDING
+
+
+class PlainLoad(NamedTuple):
+    """One pod, in the amounts scoring looks at."""
+
+    asked_cpu: float
+    asked_memory: float
+    counted_cpu: float
+    counted_memory: float
+    is_demanding: bool
+    """Whether it asks for CPU or memory at all."""
+
+
+def plain_loads(loads: Loads) -> list[PlainLoad]:
+    """The same loads one by one."""
+    demanding = np.any(loads.asked, axis=0).tolist()
+    rows = [*loads.asked.tolist(), *loads.counted.tolist(), demanding]
+    return list(starmap(PlainLoad, zip(*rows, strict=True)))
+
+
+class PlainNode:
+    """CPU and memory of one node: what there is, what is free, and what is taken as scoring sees it."""
+
+    __slots__ = (
+        "_both",
+        "_cpu_counts",
+        "_cpu_percent",
+        "_memory_counts",
+        "_memory_percent",
+        "_offered",
+        "_scored_cpu",
+        "_scored_memory",
+        "_share",
+        "_standing_cpu",
+        "_standing_memory",
+        "_without",
+    )
+
+    def __init__(
+        self, cpu: int, memory: int, free_cpu: int, free_memory: int, scored_cpu: int, scored_memory: int
+    ) -> None:
+        self._offered: Final = (cpu, memory)
+        self._cpu_percent: Final = 100.0 / max(cpu, 1)
+        self._memory_percent: Final = 100.0 / max(memory, 1)
+        self._cpu_counts: Final = float(cpu > 0)
+        self._memory_counts: Final = float(memory > 0)
+        self._both: Final = self._cpu_counts * self._memory_counts
+        self._share: Final = 1 / max(self._cpu_counts + self._memory_counts, 1)
+        self._standing_cpu, self._standing_memory = float(cpu - free_cpu), float(memory - free_memory)
+        self._scored_cpu, self._scored_memory = float(scored_cpu), float(scored_memory)
+        self._without = self._evenness(0, 0)
+
+    @property
+    def unused(self) -> tuple[float, float]:
+        """CPU and memory that nobody asked for."""
+        cpu, memory = self._offered
+        return cpu - self._standing_cpu, memory - self._standing_memory
+
+    @property
+    def scored(self) -> tuple[float, float]:
+        """CPU and memory taken as scoring sees it."""
+        return self._scored_cpu, self._scored_memory
+
+    def take(self, load: PlainLoad) -> None:
+        """A pod is on the node from now on."""
+        self._standing_cpu += load.asked_cpu
+        self._standing_memory += load.asked_memory
+        self._scored_cpu += load.counted_cpu
+        self._scored_memory += load.counted_memory
+        self._without = self._evenness(0, 0)
+
+    def score(self, load: PlainLoad) -> float:
+        """What `total_score` says of this node and this pod."""
+        asked_cpu, asked_memory, counted_cpu, counted_memory, is_demanding = load
+        cpu = _FULL - (self._scored_cpu + counted_cpu) * self._cpu_percent
+        memory = _FULL - (self._scored_memory + counted_memory) * self._memory_percent
+        cpu = cpu // 1 * self._cpu_counts if cpu > 0 else 0.0
+        memory = memory // 1 * self._memory_counts if memory > 0 else 0.0
+        least = (cpu + memory) * self._share // 1
+        if not is_demanding:
+            return least
+        return least + (self._evenness(asked_cpu, asked_memory) - self._without + 3 * HALF) * 0.5 // 1
+
+    def _evenness(self, asked_cpu: float, asked_memory: float) -> float:
+        cpu = (self._standing_cpu + asked_cpu) * self._cpu_percent
+        memory = (self._standing_memory + asked_memory) * self._memory_percent
+        if cpu > MAX_SCORE or memory > MAX_SCORE:
+            cpu, memory = min(cpu, MAX_SCORE), min(memory, MAX_SCORE)
+        return (_FULL - abs(cpu - memory) * self._both * 0.5) // 1
