@@ -20,6 +20,8 @@ from tests.scheduler.core.world import World
 
 CLUSTERS = 2000
 MOST_PODS = 24
+OFFSETS = [-3, -1, 0, 0, 1, 1, 2]
+"""How many more pods the gang has than fit; where more than MOST_PODS fit, than those."""
 SHARE = 0.3
 GPU, POOL, TAINT = "example.com/gpu", "pool", {"key": "example.com/kept", "effect": "NoSchedule"}
 TOLERATES = {"tolerations": [{"key": "example.com/kept", "operator": "Exists"}]}
@@ -40,7 +42,7 @@ CLUSTER = st.tuples(
     st.lists(NODE, min_size=1, max_size=7),
     st.lists(AMOUNTS, max_size=4),
     st.tuples(AMOUNTS, st.sampled_from(PLAIN_SPECS), st.sampled_from([0, 0, 0, 8080])),
-    st.sampled_from([-3, -1, 0, 0, 1, 1, 2]),
+    st.sampled_from(OFFSETS),
     st.lists(MEMBER, min_size=1, max_size=8),
     st.integers(1, 8),
     st.sampled_from(["", "", POOL]),
@@ -161,8 +163,9 @@ def test_ours_agrees_with_the_plain_scheduler_and_places_nothing_where_it_cannot
         nodes, used, wanted, offset, members, need, topology = cluster
         drawn = Drawn(nodes, used)
         amounts, spec, port = wanted
-        fits = most_that_fit(list(drawn.sites().values()), plain(amounts), spec, port, MOST_PODS)
-        count = max(fits + offset, 1)
+        # Counted beyond the largest gang, so that a gang the count says does not fit really does not.
+        fits = most_that_fit(list(drawn.sites().values()), plain(amounts), spec, port, MOST_PODS + max(OFFSETS))
+        count = max(min(fits, MOST_PODS) + offset, 1)
         check_equal(drawn, wanted, count, fits)
         check_any(drawn, members, need, topology)
         seen.update(clusters=1, infeasible=fits < count, near=abs(fits - count) <= 1)
