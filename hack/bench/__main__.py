@@ -1,6 +1,6 @@
 """`python -m hack.bench [TABLE...]`: prints the tables named (see `TABLES`), or all.
 
-Those that are not in `WITHOUT_CONTROL_PLANE` start a real control plane from the folder in KUBEBUILDER_ASSETS
+Those in `WITH_CONTROL_PLANE` start a real control plane from the folder in KUBEBUILDER_ASSETS
 (`make controlplane` prints it).
 """
 
@@ -10,10 +10,32 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hack.bench import admission, decision, end_to_end, local_cluster, preemption, preemption_end_to_end, state
+from hack.bench import (
+    admission,
+    decision,
+    end_to_end,
+    local_cluster,
+    many_jobs,
+    preemption,
+    preemption_end_to_end,
+    state,
+    wake_up,
+)
 
-TABLES = ("state", "decision", "preemption", "local-cluster", "admission", "end-to-end", "preemption-end-to-end")
-WITHOUT_CONTROL_PLANE = {"state", "decision", "preemption", "local-cluster"}
+WITHOUT_CONTROL_PLANE = {
+    "state": state.measure,
+    "decision": decision.measure,
+    "preemption": preemption.measure,
+    "local-cluster": local_cluster.measure,
+    "many-jobs": many_jobs.measure,
+}
+WITH_CONTROL_PLANE = {
+    "admission": admission.measure,
+    "wake-up": wake_up.measure,
+    "end-to-end": end_to_end.measure,
+    "preemption-end-to-end": preemption_end_to_end.measure,
+}
+TABLES = (*WITHOUT_CONTROL_PLANE, *WITH_CONTROL_PLANE)
 
 
 def main() -> int:
@@ -24,25 +46,17 @@ def main() -> int:
     unknown = sorted(set(wanted) - set(TABLES))
     if unknown:
         parser.error(f"no table is called {', '.join(unknown)}; there are {', '.join(TABLES)}")
-    if "state" in wanted:
-        state.measure()
-    if "decision" in wanted:
-        decision.measure()
-    if "preemption" in wanted:
-        preemption.measure()
-    if "local-cluster" in wanted:
-        local_cluster.measure()
-    if set(wanted) - WITHOUT_CONTROL_PLANE:
+    for name, measure in WITHOUT_CONTROL_PLANE.items():
+        if name in wanted:
+            measure()
+    if set(wanted) & set(WITH_CONTROL_PLANE):
         assets = _assets()
         if assets is None:
             print("the other tables need a control plane: set KUBEBUILDER_ASSETS or install Go 1.26", file=sys.stderr)
             return 2
-        if "admission" in wanted:
-            admission.measure(assets)
-        if "end-to-end" in wanted:
-            end_to_end.measure(assets)
-        if "preemption-end-to-end" in wanted:
-            preemption_end_to_end.measure(assets)
+        for name, measure_on in WITH_CONTROL_PLANE.items():
+            if name in wanted:
+                measure_on(assets)
     return 0
 
 

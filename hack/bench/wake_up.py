@@ -3,13 +3,10 @@
 1000 nodes, nearly all full. Each gang has a pool of eight nodes for itself, one of them without room, and has been refused for a
 while, so that it is in back-off. Then room appears in one of the ways below; the time runs from the answer to that request to
 the last bind of the gang. One control plane with the built-in group API serves both schedulers, one after the other.
-`python -m hack.bench.wake_up`, with the servers in KUBEBUILDER_ASSETS.
 """
 
 import asyncio
-import os
 import statistics
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from time import perf_counter
@@ -190,8 +187,3 @@ async def _submit(client: Client, scheduler_name: str, pool: int, before: Act) -
         pod["spec"]["nodeSelector"] = {POOL: f"p{pool}"}
         uids.add((await client.create(PODS, pod, NAMESPACE))["metadata"]["uid"])
     return uids
-
-
-if __name__ == "__main__":
-    measure(Path(os.environ["KUBEBUILDER_ASSETS"]))
-    sys.exit(0)
