@@ -171,7 +171,8 @@ def test_replicas_born_while_admission_is_down_are_told_their_group(
     tutti.lose_child("webhooks", signal.SIGKILL)
     sets.change("serve", replicas=2)
     eventually(lambda: len(sets.pods("serve", 1)) == 3, within_seconds=SETTLE_SECONDS)
-    assert sets.bound("serve", 1) == 0
+    # Our own PodGroups cannot be made without admission; built-in ones can, and then the replica need not wait.
+    assert sets.bound("serve", 1) in {0, 3}
     tutti.ensure_running()
     eventually(lambda: sets.whole("serve"), within_seconds=SETTLE_SECONDS)
     groups = {group["metadata"]["name"] for group in sets.groups("serve")}
