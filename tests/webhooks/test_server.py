@@ -201,7 +201,7 @@ def test_bytes_that_are_no_http_never_cause_an_error_of_ours(server: RunningServ
         b"POST /mutate/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n",
         b"POST /mutate/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n",
         b"POST /mutate/jobs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz",
-        b"POST /mutate/jobs HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 9_000 + b"\r\n",
+        b"POST /mutate/jobs HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 100_000 + b"\r\n",
     ],
     ids=["negative length", "two lengths", "no chunk", "long header"],
 )
