@@ -6,12 +6,10 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from api.constants import EVENT_FAILED_GANG_OBJECT_CREATE, EVENT_GANG_OBJECT_CREATED
-from controllers.announcer import Announcer
-from controllers.gangs.creation import Outdated, create_or_find
-from controllers.metrics import Metrics
+from controllers.gangs.creation import create_or_find
+from controllers.gangs.effects import Writers, patch
 from controllers.provider_groups import ProviderGroup, ProviderGroups, resource_of
 from kube.cache.store import KubeObject
-from kube.client.client import Client
 from kube.client.errors import AnsweredError, NotFound
 from providers.base import GroupKind, Provider
 from providers.gang import Gang
@@ -20,24 +18,12 @@ FOLLOWS: Final = ("minMember", "minResources")
 """The fields that change with the minimum."""
 
 
-class Writers(Protocol):
-    """What is needed to write and to tell about it."""
-
-    @property
-    def client(self) -> Client:
-        """The API server."""
+class GroupWriters(Writers, Protocol):
+    """What is needed to write group objects and to tell about it."""
 
     @property
     def provider_groups(self) -> ProviderGroups:
         """The objects that are there."""
-
-    @property
-    def announcer(self) -> Announcer:
-        """Events."""
-
-    @property
-    def metrics(self) -> Metrics:
-        """Counters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +39,7 @@ class GroupObjectWriter:
         kind: of that scheduler.
     """
 
-    tools: Writers
+    tools: GroupWriters
     owner: KubeObject
     subject: KubeObject
     whose: str
@@ -102,9 +88,5 @@ class GroupObjectWriter:
     async def _set_minimum(self, found: ProviderGroup, manifest: dict[str, Any]) -> None:
         spec = {key: manifest["spec"][key] for key in FOLLOWS if key in manifest["spec"]}
         body = {"metadata": {"uid": found.metadata.uid}, "spec": spec}
-        metadata = found.metadata
-        try:
-            answer = await self.tools.client.patch(resource_of(self.kind), body, metadata.name, metadata.namespace)
-        except NotFound as error:
-            raise Outdated(str(error)) from error
+        answer = await patch(self.tools.client, resource_of(self.kind), found.metadata, body)
         self.tools.provider_groups.note(self.kind, msgspec.convert(answer, ProviderGroup))

@@ -4,31 +4,26 @@ What the steps rely on: every write names the UID (and mostly the version) of wh
 refused by the server; events follow the write they tell about; the client asks for the lease right before each write.
 """
 
-import asyncio
 import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeVar
+from typing import Any
 
 import msgspec
 
 from api.compile import delegated_pod_group, pod_group_for_job
-from api.constants import (
-    EVENT_FAILED_POD_GROUP_CREATE,
-    EVENT_FAILED_WORKLOAD_CREATE,
-    EVENT_POD_GROUP_CREATED,
-    EVENT_WORKLOAD_CREATED,
-)
 from api.job import Job
 from api.podgroup import PodGroup, Workload
 from controllers.announcer import Announcer
 from controllers.fresh import Fresh
-from controllers.gangs.creation import NameTaken, Outdated, OwnerGone, create_or_find
+from controllers.gangs.creation import Outdated, OwnerGone
+from controllers.gangs.effects import Creation, all_of, create, patch, set_workload_minimum
 from controllers.gangs.group_objects import GroupObjectWriter
+from controllers.gangs.patches import Body, group_minimum_patch, pod_association_patch, pod_release_patch
 from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, Warn
-from controllers.jobs import patches
 from controllers.jobs.external import gang_of, provider_of
 from controllers.jobs.observed import JobPod
+from controllers.jobs.patches import TEST_FAILED, job_patch
 from controllers.jobs.steps import (
     AnnotatePods,
     ConfirmJob,
@@ -46,16 +41,12 @@ from controllers.metrics import Metrics
 from controllers.provider_groups import ProviderGroups
 from controllers.show_condition import show, utc_now
 from kube.client.client import Client, PatchKind
-from kube.client.errors import AnsweredError, Conflict, Invalid, KubeError, NotFound
-from kube.client.resources import JOBS, PODS, Resource
+from kube.client.errors import Invalid, NotFound
+from kube.client.resources import JOBS, PODS
 from kube.groups.group_api import GroupAPI
 from providers.base import Provider
 from providers.gang import Gang
 from providers.selection import Providers
-
-T = TypeVar("T", Workload, PodGroup)
-
-PODS_AT_ONCE: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +118,11 @@ async def _take_aside(
         case AnnotatePods():
             provider, group = _known(progress.job, step.group or progress.group, tools)
             association = provider.association(group)
-            await _patch_pods(step.pods, lambda pod: patches.pod_association_patch(pod.metadata, association), tools)
+            await _patch_pods(step.pods, lambda pod: pod_association_patch(pod.metadata, association), tools)
         case UnlabelPods():
-            await _patch_pods(step.pods, lambda pod: patches.pod_release_patch(pod.metadata), tools)
+            await _patch_pods(step.pods, lambda pod: pod_release_patch(pod.metadata), tools)
         case SetWorkloadMinimum():
-            await _set_workload_minimum(step, tools)
+            await set_workload_minimum(step, tools.client, tools.group_api.workloads, tools.workloads)
         case SetPodGroupMinimum():
             await _set_group_minimum(step, tools)
         case Warn():
@@ -159,15 +150,9 @@ def _decisive(job: Job) -> object:
 
 
 async def _create_workload(step: CreateWorkload, job: Job, tools: Tools) -> Workload:
-    resource = tools.group_api.workloads
-    created, is_new = await _create(
-        resource, step.manifest, Workload, job, tools, failure_reason=EVENT_FAILED_WORKLOAD_CREATE
-    )
-    tools.workloads.note(created)
-    if is_new:
-        note = f"Created Workload {created.metadata.name} for Job {job.metadata.name}"
-        tools.announcer.tell(job, reason=EVENT_WORKLOAD_CREATED, note=note, action="CreateWorkload")
-    return created
+    whose = f"Job {job.metadata.name}"
+    creation = Creation(tools.group_api.workloads, step.manifest, Workload, owner=job, subject=job, whose=whose)
+    return await create(creation, tools, tools.workloads)
 
 
 async def _create_pod_group(step: CreatePodGroup, progress: _Progress, tools: Tools) -> PodGroup:
@@ -179,35 +164,8 @@ async def _create_pod_group(step: CreatePodGroup, progress: _Progress, tools: To
         manifest = delegated_pod_group(job, workload, step.template, api_version=resource.api_version)
     else:
         manifest = pod_group_for_job(job, workload, api_version=resource.api_version)
-    created, is_new = await _create(
-        resource, manifest, PodGroup, job, tools, failure_reason=EVENT_FAILED_POD_GROUP_CREATE
-    )
-    tools.pod_groups.note(created)
-    if is_new:
-        note = f"Created PodGroup {created.metadata.name} for Job {job.metadata.name}"
-        tools.announcer.tell(job, reason=EVENT_POD_GROUP_CREATED, note=note, action="CreatePodGroup")
-    return created
-
-
-async def _create(
-    resource: Resource, manifest: dict[str, Any], record: type[T], job: Job, tools: Tools, *, failure_reason: str
-) -> tuple[T, bool]:
-    try:
-        created, origin = await create_or_find(tools.client, resource, manifest, record, job)
-    except NameTaken:
-        tools.metrics.object_created(resource.kind, "taken")
-        raise
-    except AnsweredError as error:
-        tools.metrics.object_created(resource.kind, "failed")
-        if not error.outcome_unknown:
-            note = f"Failed to create {resource.kind} for Job {job.metadata.name}: {error.message}"
-            tools.announcer.warn_once(job, reason=failure_reason, note=note, action=f"Create{resource.kind}")
-        raise
-    except KubeError:
-        tools.metrics.object_created(resource.kind, "failed")
-        raise
-    tools.metrics.object_created(resource.kind, origin)
-    return created, origin == "created"
+    creation = Creation(resource, manifest, PodGroup, owner=job, subject=job, whose=f"Job {job.metadata.name}")
+    return await create(creation, tools, tools.pod_groups)
 
 
 async def _make_group_objects(step: MakeGroupObjects, progress: _Progress, tools: Tools) -> _Progress:
@@ -239,11 +197,11 @@ async def _patch_job(step: PatchJob, progress: _Progress, tools: Tools) -> _Prog
             gang = _gang(progress, group, provider)
             association = provider.pod_metadata(gang, gang.roles[0]).over(association)
     job = progress.job
-    body = patches.job_patch(job, step, association)
+    body = job_patch(job, step, association)
     try:
-        answer = await _patch(JOBS, body, job.metadata.name, job.metadata.namespace, tools, kind=PatchKind.JSON)
+        answer = await patch(tools.client, JOBS, job.metadata, body, kind=PatchKind.JSON)
     except Invalid as error:
-        if error.message == patches.TEST_FAILED:
+        if error.message == TEST_FAILED:
             raise Outdated(f"Job {job.metadata.name} has changed") from error
         raise
     patched = msgspec.convert(answer, Job)
@@ -267,39 +225,11 @@ def _known(job: Job, group: PodGroup | None, tools: Tools) -> tuple[Provider, Po
     return provider, group
 
 
-async def _patch_pods(pods: tuple[JobPod, ...], body_of: Callable[[JobPod], patches.Body], tools: Tools) -> None:
-    room = asyncio.Semaphore(PODS_AT_ONCE)
-
-    async def patch(pod: JobPod) -> None:
-        async with room:
-            await _patch(PODS, body_of(pod), pod.metadata.name, pod.metadata.namespace, tools)
-
-    results = await asyncio.gather(*(patch(pod) for pod in pods), return_exceptions=True)
-    failures = [result for result in results if isinstance(result, BaseException)]
-    # The most telling failure first: being outdated is only a reason to look again.
-    for failure in sorted(failures, key=lambda error: isinstance(error, Outdated)):
-        raise failure
-
-
-async def _set_workload_minimum(step: SetWorkloadMinimum, tools: Tools) -> None:
-    metadata = step.workload.metadata
-    body = patches.workload_minimum_patch(step.workload, step.min_count)
-    resource = tools.group_api.workloads
-    answer = await _patch(resource, body, metadata.name, metadata.namespace, tools, kind=PatchKind.JSON)
-    tools.workloads.note(msgspec.convert(answer, Workload))
+async def _patch_pods(pods: tuple[JobPod, ...], body_of: Callable[[JobPod], Body], tools: Tools) -> None:
+    await all_of(patch(tools.client, PODS, pod.metadata, body_of(pod)) for pod in pods)
 
 
 async def _set_group_minimum(step: SetPodGroupMinimum, tools: Tools) -> None:
-    metadata = step.group.metadata
-    body = patches.group_minimum_patch(metadata, step.min_count)
-    answer = await _patch(tools.group_api.pod_groups, body, metadata.name, metadata.namespace, tools)
+    body = group_minimum_patch(step.group.metadata, step.min_count)
+    answer = await patch(tools.client, tools.group_api.pod_groups, step.group.metadata, body)
     tools.pod_groups.note(msgspec.convert(answer, PodGroup))
-
-
-async def _patch(
-    resource: Resource, body: Any, name: str, namespace: str, tools: Tools, *, kind: PatchKind = PatchKind.MERGE
-) -> dict[str, Any]:
-    try:
-        return await tools.client.patch(resource, body, name, namespace, kind=kind)
-    except (Conflict, NotFound) as error:
-        raise Outdated(str(error)) from error

@@ -1,20 +1,16 @@
-"""The bodies of our patches. Pure.
+"""The body of our patch of a Job. Pure.
 
-Every patch names the UID of the object it means. Those of pods also name the version they were decided on, that of a Job the
-values it was decided on, so that the server refuses them when something that matters has changed since.
+It names the UID and the values it was decided on, so that the server refuses it when something that matters has changed since.
 """
 
 from typing import Any, Final
 
 from api.constants import GATE, GATE_POD_GROUP, MANAGED, POD_GROUP
 from api.job import Job
-from api.meta import Metadata
-from api.podgroup import Workload
+from controllers.gangs.patches import Body
 from controllers.jobs.observed import is_gated, is_suspended
 from controllers.jobs.steps import PatchJob
 from providers.base import PodMetadata
-
-Body = dict[str, Any]
 
 TEST_FAILED: Final = "the server rejected our request due to an error in our request"
 """What the API server says when a test of a JSON patch fails, or a path in it is not there; no other refusal has these words."""
@@ -80,36 +76,3 @@ def _added(kind: str, present: dict[str, str] | None, wanted: dict[str, str]) ->
 def _pointer(*parts: str) -> str:
     first, *rest = parts
     return "/".join([f"/{first}", *(part.replace("~", "~0").replace("/", "~1") for part in rest)])
-
-
-def pod_association_patch(pod: Metadata, association: PodMetadata) -> Body:
-    """The merge patch that tells a pod its group."""
-    metadata = _same_version(pod)
-    metadata["annotations"] = dict(association.annotations)
-    if association.labels:
-        metadata["labels"] = dict(association.labels)
-    return {"metadata": metadata}
-
-
-def pod_release_patch(pod: Metadata) -> Body:
-    """The merge patch that gives a pod back to plain scheduling."""
-    return {"metadata": {**_same_version(pod), "labels": {MANAGED: None}}}
-
-
-def group_minimum_patch(group: Metadata, min_count: int) -> Body:
-    """The merge patch of a PodGroup's minimum. Its status changes often, so only the UID is asked for."""
-    return {"metadata": {"uid": group.uid}, "spec": {"schedulingPolicy": {"gang": {"minCount": min_count}}}}
-
-
-def workload_minimum_patch(workload: Workload, min_count: int) -> list[Body]:
-    """The JSON patch of a Workload's minimum: a merge patch would have to repeat the whole list of templates."""
-    template = "/spec/podGroupTemplates/0"
-    return [
-        {"op": "test", "path": "/metadata/uid", "value": workload.metadata.uid},
-        {"op": "test", "path": f"{template}/name", "value": workload.spec.pod_group_templates[0].name},
-        {"op": "replace", "path": f"{template}/schedulingPolicy/gang/minCount", "value": min_count},
-    ]
-
-
-def _same_version(metadata: Metadata) -> Body:
-    return {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
