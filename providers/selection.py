@@ -17,7 +17,7 @@ from api.errors import ConfigurationError, InvalidGangSettings
 from providers.base import External, Provider
 from providers.embedded import EMBEDDED, Embedded
 
-MAX_SHOWN: Final = 64
+MAX_SHOWN: Final = 40
 UNSTATED: Final = frozenset({"", STOCK_SCHEDULER_NAME})
 """Scheduler names that say nothing: the API server writes the second one where a user wrote none."""
 

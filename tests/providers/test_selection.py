@@ -55,7 +55,7 @@ def test_a_provider_beside_another_scheduler_is_refused_with_the_way_out() -> No
 def test_a_very_long_provider_name_does_not_flood_the_message() -> None:
     with pytest.raises(InvalidGangSettings) as refused:
         choose_provider(EMBEDDED_AS_ACME, annotations={PROVIDER: "v" * 100_000}, scheduler_name="")
-    assert len(str(refused.value)) < 300
+    assert len(str(refused.value)) < 200
 
 
 def test_a_default_nobody_knows_is_a_configuration_error() -> None:
