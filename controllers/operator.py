@@ -69,10 +69,8 @@ class Operator:
         self.jobs = JobStore()
         self.workloads = Informer(client, group_api.workloads, ListDecoder(Workload), indexers=WORKLOAD_INDEXERS)
         self.pod_groups = Informer(client, group_api.pod_groups, ListDecoder(PodGroup), indexers=POD_GROUP_INDEXERS)
+        self.provider_groups = ProviderGroups(client, on_change=self._group_object_changed)
         self._recorder = EventRecorder(client, component=CONTROLLERS_NAME, instance=settings.identity)
-        announcer = Announcer(self._recorder)
-        workloads = Fresh(self.workloads.store, WORKLOAD_INDEXERS)
-        pod_groups = Fresh(self.pod_groups.store, POD_GROUP_INDEXERS)
         providers = standard_providers(
             scheduler_name=settings.scheduler_name,
             profile_names=settings.profile_names,
@@ -80,45 +78,50 @@ class Operator:
             options=settings.providers,
             built_in_groups=group_api.keeps_pod_field,
         )
-        self.provider_groups = ProviderGroups(client, on_change=self._group_object_changed)
-        tools = Tools(
+        shared = Shared(
             client=client,
             group_api=group_api,
+            settings=settings,
+            providers=providers,
+            workloads=Fresh(self.workloads.store, WORKLOAD_INDEXERS),
+            pod_groups=Fresh(self.pod_groups.store, POD_GROUP_INDEXERS),
+            provider_groups=self.provider_groups,
+            recorder=self._recorder,
+            metrics=metrics,
+            random=random,
+        )
+        self.sets = SetPart(shared)
+        self._observer, self.queue = self._job_part(shared)
+        self.jobs.on_change(self.queue.add)
+        self.workloads.add_handler(shared.workloads.caught_up)
+        self.workloads.add_handler(self._workload_changed)
+        self.pod_groups.add_handler(shared.pod_groups.caught_up)
+        self.pod_groups.add_handler(self._pod_group_changed)
+
+    def _job_part(self, shared: Shared) -> tuple[Observer, WorkQueue[Key]]:
+        """What looks Jobs up, and the queue of those to be looked at."""
+        announcer = Announcer(shared.recorder)
+        self.jobs.on_leave(announcer.forget)
+        resource, providers = shared.group_api.workloads, shared.providers
+        objects = partial(group_objects_of, providers=providers, groups=shared.provider_groups)
+        observer = Observer(shared.client, resource, shared.workloads, shared.pod_groups, objects)
+        tools = Tools(
+            client=shared.client,
+            group_api=shared.group_api,
             providers=providers,
             jobs=self.jobs,
-            workloads=workloads,
-            pod_groups=pod_groups,
+            workloads=shared.workloads,
+            pod_groups=shared.pod_groups,
             announcer=announcer,
-            metrics=metrics,
-            provider_groups=self.provider_groups,
+            metrics=shared.metrics,
+            provider_groups=shared.provider_groups,
         )
-        objects = partial(group_objects_of, providers=providers, groups=self.provider_groups)
-        self._observer = Observer(client, group_api.workloads, workloads, pod_groups, objects)
-        rules = Rules(providers, group_api.workloads.api_version, gang_jobs=settings.feature_gates.gang_jobs)
-        self.queue: WorkQueue[Key] = WorkQueue(
-            JobReconciler(tools, self._observer, rules), workers=settings.workers, random=random
+        rules = Rules(providers, resource.api_version, gang_jobs=shared.settings.feature_gates.gang_jobs)
+        queue: WorkQueue[Key] = WorkQueue(
+            JobReconciler(tools, observer, rules), workers=shared.settings.workers, random=shared.random
         )
-        metrics.follow_queue(JOBS.kind, lambda: float(len(self.queue)))
-        self.sets = SetPart(
-            Shared(
-                client=client,
-                group_api=group_api,
-                settings=settings,
-                providers=providers,
-                workloads=workloads,
-                pod_groups=pod_groups,
-                provider_groups=self.provider_groups,
-                recorder=self._recorder,
-                metrics=metrics,
-                random=random,
-            )
-        )
-        self.jobs.on_change(self.queue.add)
-        self.jobs.on_leave(announcer.forget)
-        self.workloads.add_handler(workloads.caught_up)
-        self.workloads.add_handler(self._workload_changed)
-        self.pod_groups.add_handler(pod_groups.caught_up)
-        self.pod_groups.add_handler(self._pod_group_changed)
+        shared.metrics.follow_queue(JOBS.kind, lambda: float(len(queue)))
+        return observer, queue
 
     async def run(self) -> None:
         """Work until cancelled.

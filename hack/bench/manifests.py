@@ -52,73 +52,65 @@ def node(index: int) -> dict[str, Any]:
 
 def pod(index: int) -> dict[str, Any]:
     """A running pod of a Job of twenty."""
-    job, name = f"train-{index // 20}", f"train-{index // 20}-{index % 20}-{index:05x}"
+    job = f"train-{index // 20}"
+    return {"metadata": _pod_metadata(index, job), "spec": _pod_spec(index), "status": _pod_status(index)}
+
+
+def _pod_metadata(index: int, job: str) -> dict[str, Any]:
+    job_uid = f"{index // 20:08x}-9999-4aaa-8bbb-cccccccccccc"
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": job, "uid": job_uid}
+    return {
+        "name": f"{job}-{index % 20}-{index:05x}",
+        "generateName": f"{job}-{index % 20}-",
+        "namespace": f"team-{index // 20 % 50}",
+        "uid": f"{index:08x}-5555-4666-8777-888888888888",
+        "resourceVersion": str(100_000 + index),
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+        "labels": {
+            "batch.kubernetes.io/job-name": job,
+            "batch.kubernetes.io/controller-uid": job_uid,
+            "batch.kubernetes.io/job-completion-index": str(index % 20),
+        },
+        "annotations": {"tutti.scheduler/pod-group": job},
+        "ownerReferences": [{**owner, "controller": True, "blockOwnerDeletion": True}],
+        "managedFields": _managed_fields(25),
+    }
+
+
+def _pod_spec(index: int) -> dict[str, Any]:
     amounts = {"cpu": "1", "memory": "4Gi"}
     token = {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}}
+    mount = {"name": "kube-api-access", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount"}
+    container = {
+        "name": "main",
+        "image": "registry.example/team/image-1:v1.2.1",
+        "env": [{"name": f"VARIABLE_{number}", "value": "x" * 40} for number in range(15)],
+        "resources": {"requests": amounts, "limits": amounts},
+        "volumeMounts": [mount],
+    }
+    tolerated = {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
     return {
-        "metadata": {
-            "name": name,
-            "generateName": f"{job}-{index % 20}-",
-            "namespace": f"team-{index // 20 % 50}",
-            "uid": f"{index:08x}-5555-4666-8777-888888888888",
-            "resourceVersion": str(100_000 + index),
-            "creationTimestamp": "2026-01-01T00:00:00Z",
-            "labels": {
-                "batch.kubernetes.io/job-name": job,
-                "batch.kubernetes.io/controller-uid": f"{index // 20:08x}-9999-4aaa-8bbb-cccccccccccc",
-                "batch.kubernetes.io/job-completion-index": str(index % 20),
-            },
-            "annotations": {"tutti.scheduler/pod-group": job},
-            "ownerReferences": [
-                {
-                    "apiVersion": "batch/v1",
-                    "kind": "Job",
-                    "name": job,
-                    "uid": f"{index // 20:08x}-9999-4aaa-8bbb-cccccccccccc",
-                    "controller": True,
-                    "blockOwnerDeletion": True,
-                }
-            ],
-            "managedFields": _managed_fields(25),
-        },
-        "spec": {
-            "schedulerName": "tutti",
-            "nodeName": f"worker-{index % NODES:05}.example.internal",
-            "priority": 0,
-            "serviceAccountName": "default",
-            "containers": [
-                {
-                    "name": "main",
-                    "image": "registry.example/team/image-1:v1.2.1",
-                    "env": [{"name": f"VARIABLE_{number}", "value": "x" * 40} for number in range(15)],
-                    "resources": {"requests": amounts, "limits": amounts},
-                    "volumeMounts": [
-                        {"name": "kube-api-access", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount"}
-                    ],
-                }
-            ],
-            "volumes": [{"name": "kube-api-access", "projected": {"sources": [token]}}],
-            "tolerations": [
-                {
-                    "key": f"node.kubernetes.io/{taint}",
-                    "operator": "Exists",
-                    "effect": "NoExecute",
-                    "tolerationSeconds": 300,
-                }
-                for taint in ("not-ready", "unreachable")
-            ],
-        },
-        "status": {
-            "phase": "Running",
-            "podIP": f"10.1.{index // 250 % 250}.{index % 250}",
-            "conditions": [
-                {"type": kind, "status": "True", "lastTransitionTime": "2026-01-01T00:00:05Z"}
-                for kind in ("PodScheduled", "Initialized", "ContainersReady", "Ready")
-            ],
-            "containerStatuses": [
-                {"name": "main", "ready": True, "restartCount": 0, "image": "x" * 40, "imageID": "x" * 90}
-            ],
-        },
+        "schedulerName": "tutti",
+        "nodeName": f"worker-{index % NODES:05}.example.internal",
+        "priority": 0,
+        "serviceAccountName": "default",
+        "containers": [container],
+        "volumes": [{"name": "kube-api-access", "projected": {"sources": [token]}}],
+        "tolerations": [{"key": f"node.kubernetes.io/{taint}", **tolerated} for taint in ("not-ready", "unreachable")],
+    }
+
+
+def _pod_status(index: int) -> dict[str, Any]:
+    return {
+        "phase": "Running",
+        "podIP": f"10.1.{index // 250 % 250}.{index % 250}",
+        "conditions": [
+            {"type": kind, "status": "True", "lastTransitionTime": "2026-01-01T00:00:05Z"}
+            for kind in ("PodScheduled", "Initialized", "ContainersReady", "Ready")
+        ],
+        "containerStatuses": [
+            {"name": "main", "ready": True, "restartCount": 0, "image": "x" * 40, "imageID": "x" * 90}
+        ],
     }
 
 

@@ -1,6 +1,5 @@
 """Gives every namespace its service account `default`, which pods without another one name."""
 
-import asyncio
 import random as randomness
 from collections.abc import Callable
 from typing import Final
@@ -11,6 +10,7 @@ from kube.cache.workqueue import WorkQueue
 from kube.client.client import Client
 from kube.client.errors import AlreadyExists, Forbidden, NotFound
 from kube.client.resources import NAMESPACES, SERVICE_ACCOUNTS
+from localcluster.controllers.following import follow
 
 NAME: Final = "default"
 
@@ -35,12 +35,7 @@ class AccountController:
 
     async def run(self) -> None:
         """Runs the informers, then the queue."""
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self.namespaces.run())
-            tasks.create_task(self.accounts.run())
-            await self.namespaces.synced.wait()
-            await self.accounts.synced.wait()
-            tasks.create_task(self._queue.run())
+        await follow((self.namespaces, self.accounts), self._queue)
 
     def _namespace_changed(self, change: Change[ObjectHead]) -> None:
         if change.new is not None:

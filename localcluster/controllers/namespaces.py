@@ -4,7 +4,6 @@ Everything in such a namespace goes, whoever made it. What does not go at once (
 finalizers) is named in the namespace's conditions and asked for again.
 """
 
-import asyncio
 import random as randomness
 from collections.abc import Callable
 from typing import Any, Final
@@ -15,6 +14,7 @@ from kube.cache.workqueue import WorkQueue
 from kube.client.client import Client
 from kube.client.errors import AnsweredError, Conflict, NotFound
 from kube.client.resources import NAMESPACES, Resource
+from localcluster.controllers.following import follow
 from localcluster.controllers.served import Served, served_kinds
 from localcluster.controllers.times import Now, render_time
 
@@ -35,9 +35,7 @@ class NamespaceController:
 
     async def run(self) -> None:
         """Runs the informer and the queue."""
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self.namespaces.run())
-            tasks.create_task(self._queue.run())
+        await follow((self.namespaces,), self._queue)
 
     def _changed(self, change: Change[ObjectHead]) -> None:
         if change.new is not None and change.new.metadata.is_terminating:

@@ -1,6 +1,5 @@
 """Ends pods whose node is gone: no kubelet will ever say how they ended. A stand-in for the stock pod garbage collector."""
 
-import asyncio
 import random as randomness
 from collections.abc import Callable
 from typing import Final
@@ -11,6 +10,7 @@ from kube.cache.workqueue import WorkQueue
 from kube.client.client import Client, PatchKind
 from kube.client.errors import Conflict, NotFound
 from kube.client.resources import NODES, PODS
+from localcluster.controllers.following import follow
 from localcluster.controllers.jobs.pods import Pod
 from localcluster.controllers.times import Now, render_time
 
@@ -40,12 +40,7 @@ class NodelessController:
 
     async def run(self) -> None:
         """Runs the informers, then the queue."""
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self.nodes.run())
-            tasks.create_task(self.pods.run())
-            await self.nodes.synced.wait()
-            await self.pods.synced.wait()
-            tasks.create_task(self._queue.run())
+        await follow((self.nodes, self.pods), self._queue)
 
     def _node_changed(self, change: Change[ObjectHead]) -> None:
         if change.new is None and change.old is not None:

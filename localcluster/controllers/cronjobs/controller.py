@@ -1,6 +1,5 @@
 """The CronJob controller: looks at a CronJob when it or one of its Jobs changes, and when its time has come."""
 
-import asyncio
 import contextlib
 import copy
 import datetime
@@ -21,6 +20,7 @@ from localcluster.controllers.cronjobs.model import CronJob, CronJobStatus, JobR
 from localcluster.controllers.cronjobs.plan import CronPlan, job_name, plan_cron_job
 from localcluster.controllers.cronjobs.schedule import zone_of
 from localcluster.controllers.documents import Document, Whole, WholeDecoder
+from localcluster.controllers.following import follow
 from localcluster.controllers.jobs.conclude import Happening
 from localcluster.controllers.jobs.model import Job
 from localcluster.controllers.times import Now, render_time
@@ -65,12 +65,7 @@ class CronJobController:
 
     async def run(self) -> None:
         """Runs the informers, then the queue."""
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self.cron_jobs.run())
-            tasks.create_task(self.jobs.run())
-            await self.cron_jobs.synced.wait()
-            await self.jobs.synced.wait()
-            tasks.create_task(self._queue.run())
+        await follow((self.cron_jobs, self.jobs), self._queue)
 
     def _changed(self, change: Change[Whole[CronJob]]) -> None:
         if change.new is not None:

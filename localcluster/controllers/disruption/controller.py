@@ -1,6 +1,5 @@
 """Follows budgets and pods, and tells in a budget's status how many of its pods may be disrupted now."""
 
-import asyncio
 import random as randomness
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -23,6 +22,7 @@ from kube.client.resources import (
 from localcluster.controllers.disruption.count import Uncountable, counted, members, needs_scales, refused
 from localcluster.controllers.disruption.model import Budget, BudgetStatus, Member
 from localcluster.controllers.documents import Whole, WholeDecoder
+from localcluster.controllers.following import follow
 from localcluster.controllers.times import Now
 
 SCALED: Final = {resource.kind: resource for resource in (REPLICA_SETS, REPLICATION_CONTROLLERS, STATEFUL_SETS)}
@@ -62,12 +62,7 @@ class DisruptionController:
 
     async def run(self) -> None:
         """Runs the informers, then the queue."""
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self.budgets.run())
-            tasks.create_task(self.pods.run())
-            await self.budgets.synced.wait()
-            await self.pods.synced.wait()
-            tasks.create_task(self._queue.run())
+        await follow((self.budgets, self.pods), self._queue)
 
     def _budget_changed(self, change: Change[Whole[Budget]]) -> None:
         if change.new is not None:

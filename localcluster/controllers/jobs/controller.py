@@ -4,7 +4,6 @@ A look decides nothing until all earlier writes for that Job are visible (`await
 twice. What it keeps in memory (failures in a row) is what the stock controller keeps there too.
 """
 
-import asyncio
 import random as randomness
 from collections.abc import Callable
 from typing import Final
@@ -18,6 +17,7 @@ from kube.client.errors import Conflict
 from kube.client.events import EventRecorder
 from kube.client.resources import JOBS, PODS
 from localcluster.controllers.documents import Whole, WholeDecoder
+from localcluster.controllers.following import follow
 from localcluster.controllers.jobs.assess import assess
 from localcluster.controllers.jobs.awaited import Awaited
 from localcluster.controllers.jobs.backoff import BASE_SECONDS, Failures
@@ -77,13 +77,7 @@ class JobController:
 
     async def run(self) -> None:
         """Runs the informers, then the queues."""
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self.jobs.run())
-            tasks.create_task(self.pods.run())
-            await self.jobs.synced.wait()
-            await self.pods.synced.wait()
-            for queue in (self._queue, self._orphans, self._expiring):
-                tasks.create_task(queue.run())
+        await follow((self.jobs, self.pods), self._queue, self._orphans, self._expiring)
 
     # --- what to look at ---------------------------------------------------------------------------------------------
 

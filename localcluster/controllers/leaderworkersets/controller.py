@@ -4,7 +4,6 @@ Two queues: one of LeaderWorkerSets, one of groups, whose key is the name of the
 part of their group.
 """
 
-import asyncio
 import random as randomness
 from collections.abc import Callable
 from typing import Final
@@ -19,6 +18,7 @@ from kube.client.client import Client
 from kube.client.events import EventRecorder
 from kube.client.resources import PODS, STATEFUL_SETS
 from localcluster.controllers.documents import Whole
+from localcluster.controllers.following import follow
 from localcluster.controllers.jobs.pods import Pod
 from localcluster.controllers.leaderworkersets.admission.server import serving
 from localcluster.controllers.leaderworkersets.groups import GroupReconciler
@@ -59,10 +59,8 @@ class LeaderWorkerSetController:
     async def run(self) -> None:
         """Installs the kind and the webhooks, then runs the informers and the queues."""
         await define(self._client)
-        async with serving() as admission, registered(self._client, admission), asyncio.TaskGroup() as tasks:
-            await self.view.follow(tasks)
-            tasks.create_task(self._sets.run())
-            tasks.create_task(self._groups.run())
+        async with serving() as admission, registered(self._client, admission):
+            await follow(self.view.informers, self._sets, self._groups)
 
     def _lws_changed(self, change: Change[Whole[LeaderWorkerSet]]) -> None:
         lws = change.new

@@ -1,6 +1,5 @@
 """What the controller knows of the cluster: LeaderWorkerSets and all that carries their label, found by owners' UIDs."""
 
-import asyncio
 import random as randomness
 from collections.abc import Callable
 from typing import Any, Final
@@ -45,13 +44,10 @@ class View:
         self.revisions: Informer[Whole[Revision]] = informer(CONTROLLER_REVISIONS, WholeDecoder(Revision))
         self.services: Informer[ObjectHead] = informer(SERVICES, ListDecoder(ObjectHead))
 
-    async def follow(self, tasks: asyncio.TaskGroup) -> None:
-        """Starts all informers; returns once they know everything."""
-        informers: tuple[Informer[Any], ...] = (self.lws, self.sets, self.pods, self.revisions, self.services)
-        for informer in informers:
-            tasks.create_task(informer.run())
-        for informer in informers:
-            await informer.synced.wait()
+    @property
+    def informers(self) -> tuple[Informer[Any], ...]:
+        """All that is followed."""
+        return (self.lws, self.sets, self.pods, self.revisions, self.services)
 
     def history(self, lws: Whole[LeaderWorkerSet]) -> list[Document]:
         """The revisions of a LeaderWorkerSet."""

@@ -4,7 +4,6 @@ A decision and the note of what it takes happen in one go, without anything in b
 A bind whose answer is lost is tried again after a pause: the server binds no pod twice.
 """
 
-import asyncio
 import datetime
 import random as randomness
 from collections import Counter
@@ -20,6 +19,7 @@ from kube.client.client import Client, PatchKind
 from kube.client.errors import Conflict, KubeError, NotFound
 from kube.client.events import EventRecorder, ObjectReference
 from kube.client.resources import NODES, PODS
+from localcluster.controllers.following import follow
 from localcluster.controllers.placing.choice import Choice, Demand, Room, choose, demand_of, room_of
 from localcluster.controllers.times import Now, render_time
 
@@ -59,12 +59,7 @@ class Placer:
 
     async def run(self) -> None:
         """Runs the informers, then the queue."""
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self.nodes.run())
-            tasks.create_task(self.pods.run())
-            await self.nodes.synced.wait()
-            await self.pods.synced.wait()
-            tasks.create_task(self._queue.run())
+        await follow((self.nodes, self.pods), self._queue)
 
     # --- what is taken -----------------------------------------------------------------------------------------------
 

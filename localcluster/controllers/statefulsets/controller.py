@@ -4,7 +4,6 @@ A set's pods are those whose controller is the set, by UID; pods of other makers
 here has not come back by the watch, nothing is decided for that set.
 """
 
-import asyncio
 import random as randomness
 from collections.abc import Callable
 from typing import Final
@@ -19,6 +18,7 @@ from kube.client.errors import AlreadyExists, Conflict, NotFound
 from kube.client.events import EventRecorder
 from kube.client.resources import CONTROLLER_REVISIONS, PODS, STATEFUL_SETS
 from localcluster.controllers.documents import Whole, WholeDecoder
+from localcluster.controllers.following import follow
 from localcluster.controllers.jobs.awaited import Awaited
 from localcluster.controllers.jobs.pods import Pod
 from localcluster.controllers.statefulsets.hands import Hands
@@ -80,13 +80,7 @@ class StatefulSetController:
 
     async def run(self) -> None:
         """Runs the informers, then the queue."""
-        informers = (self.sets, self.pods, self.revisions)
-        async with asyncio.TaskGroup() as tasks:
-            for informer in informers:
-                tasks.create_task(informer.run())
-            for informer in informers:
-                await informer.synced.wait()
-            tasks.create_task(self._queue.run())
+        await follow((self.sets, self.pods, self.revisions), self._queue)
 
     def _set_changed(self, change: Change[Whole[StatefulSet]]) -> None:
         whole = change.new or change.old

@@ -1,6 +1,5 @@
 """Follows claims, volumes, classes and pods, and writes one step at a time: every write makes the watch show something new."""
 
-import asyncio
 import random as randomness
 from collections.abc import Callable
 from typing import Any, Final
@@ -13,6 +12,7 @@ from kube.cache.workqueue import WorkQueue
 from kube.client.client import Client
 from kube.client.errors import AlreadyExists, Conflict, Forbidden, NotFound
 from kube.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS, STORAGE_CLASSES
+from localcluster.controllers.following import follow
 from localcluster.controllers.volumes.steps import Step, claim_step, ephemeral_claims, volume_step
 
 AGAIN_SECONDS: Final = 0.2
@@ -39,13 +39,7 @@ class VolumeController:
 
     async def run(self) -> None:
         """Runs the informers, then the queue."""
-        informers: tuple[Informer[Any], ...] = (self.claims, self.volumes, self.classes, self.pods)
-        async with asyncio.TaskGroup() as tasks:
-            for informer in informers:
-                tasks.create_task(informer.run())
-            for informer in informers:
-                await informer.synced.wait()
-            tasks.create_task(self._queue.run())
+        await follow((self.claims, self.volumes, self.classes, self.pods), self._queue)
 
     def _claim_changed(self, change: Change[Claim]) -> None:
         claim = change.new or change.old
