@@ -8,6 +8,7 @@ import asyncio
 import logging
 import signal
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -24,6 +25,8 @@ EXIT_OK: Final = 0
 EXIT_UNEXPECTED: Final = 1
 EXIT_CONFIGURATION: Final = 2
 EXIT_LEASE_LOST: Final = 3
+
+PREFLIGHT_RETRY_SECONDS: Final = 0.2
 
 Main = Callable[[asyncio.Event], Awaitable[int]]
 """A process's work: ends soon after the event is set and gives the exit code."""
@@ -43,21 +46,33 @@ def run_process(main: Main) -> int:
         return _exit_code(error)
 
 
-async def preflight(client: Client) -> dict[str, Any]:
+async def preflight(client: Client, *, patience_seconds: float = 0.0) -> dict[str, Any]:
     """The server's version, as proof that it can be reached with these credentials.
+
+    `patience_seconds` is for a server that is just starting: so long nobody has to answer.
 
     Raises:
         ConfigurationError: it cannot.
     """
     server = client.credentials.server
     try:
-        return await client.request_json("GET", "/version")
+        return await _version(client, until=time.monotonic() + patience_seconds)
     except Unreachable as error:
         raise ConfigurationError(f"cannot reach {server}: {error.cause}") from error
     except (Unauthorized, Forbidden) as error:
         raise ConfigurationError(f"{server} does not accept the credentials: {error}") from error
     except KubeError as error:
         raise ConfigurationError(f"{server} does not answer like an API server: {error}") from error
+
+
+async def _version(client: Client, *, until: float) -> dict[str, Any]:
+    while True:
+        try:
+            return await client.request_json("GET", "/version")
+        except Unreachable:
+            if time.monotonic() >= until:
+                raise
+        await asyncio.sleep(PREFLIGHT_RETRY_SECONDS)
 
 
 async def _with_signals(main: Main) -> int:

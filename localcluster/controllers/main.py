@@ -35,6 +35,9 @@ from localcluster.kubelet import Kubelet
 CONNECTIONS: Final = 128
 """Most of them are watches of the garbage collector, one per kind."""
 
+SERVER_SECONDS: Final = 10.0
+"""How long an API server that is down may take to come up, as the stock controller manager allows it."""
+
 INSTANCE: Final = "tutti-local"
 
 
@@ -52,7 +55,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
 
 async def run(client: Client, settings: StandInSettings, stop: asyncio.Event) -> int:
     """Runs the stand-ins until `stop` is set; their failure, which nothing else would notice, is raised."""
-    await preflight(client)
+    await preflight(client, patience_seconds=SERVER_SECONDS)
     works = [asyncio.create_task(work()) for work in stand_ins(client, settings)]
     stopped = asyncio.create_task(stop.wait())
     try:

@@ -134,6 +134,20 @@ async def test_preflight_says_that_the_server_cannot_be_reached() -> None:
                 await preflight(client)
 
 
+async def test_preflight_gives_a_server_that_is_just_starting_the_time_it_is_told_to() -> None:
+    with socket.socket() as kept_free:
+        kept_free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        kept_free.bind(("127.0.0.1", 0))
+        late = ScriptedServer().then(ok({"gitVersion": "v1.37.0"}))
+        late.port = kept_free.getsockname()[1]
+        async with Client(late.credentials, user_agent="t") as client:
+            waiting = asyncio.create_task(preflight(client, patience_seconds=30.0))
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(waiting), timeout=0.5)
+            async with late:
+                assert (await waiting)["gitVersion"] == "v1.37.0"
+
+
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
