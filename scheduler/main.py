@@ -137,7 +137,7 @@ class _Process:
             ready={"caches": self._not_ready},
             registry=self._metrics.registry,
         )
-        async with health, self._background(*(informer.run() for informer in self._scheduler.early)):
+        async with health, self._background(*(informer.run() for informer in self._scheduler.caches.early)):
             try:
                 if not await self._until(stop, self._elector.acquire()):
                     return EXIT_OK
@@ -148,7 +148,7 @@ class _Process:
 
     async def _schedule(self, stop: asyncio.Event) -> int:
         scheduler = self._scheduler
-        async with self._background(scheduler.pods.run(), scheduler.recorder.run(), scheduler.self_check.run()):
+        async with self._background(scheduler.caches.pods.run(), scheduler.recorder.run(), scheduler.self_check.run()):
             if not await self._until(stop, self._synced()):
                 return self._exit_code()
             _tune_garbage_collection()
@@ -168,7 +168,7 @@ class _Process:
         return EXIT_OK
 
     async def _synced(self) -> None:
-        for informer in (self._scheduler.pods, *self._scheduler.early):
+        for informer in self._scheduler.caches.all:
             await informer.synced.wait()
 
     async def _until(self, stop: asyncio.Event, work: Coroutine[Any, Any, Any]) -> bool:
@@ -209,7 +209,7 @@ class _Process:
         return "a part of the process has failed" if self._failed.done() else None
 
     def _not_ready(self) -> str | None:
-        if self._is_candidate or self._scheduler.is_synced:
+        if self._is_candidate or self._scheduler.caches.is_synced:
             return None
         return "the caches are not filled yet"
 

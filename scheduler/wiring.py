@@ -4,24 +4,18 @@ import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from api.namespace import Namespace
-from api.node import Node
-from api.pod import Pod
 from api.podgroup import PodGroup
-from api.priorityclass import PriorityClass
-from kube.cache.decoding import Converted, ListDecoder
+from kube.cache.decoding import ListDecoder
 from kube.cache.informer import Informer
 from kube.client.client import Client
 from kube.client.events import EventRecorder
-from kube.client.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, PODS, PRIORITY_CLASSES
 from kube.groups.group_api import GroupAPI
 from scheduler.assumptions import Assumptions
+from scheduler.caches import Caches, build_caches
 from scheduler.cycle.decision import Decision
 from scheduler.cycle.remainder import RemainderKeeper
 from scheduler.cycle.reserver import Reserver
-from scheduler.families import FAMILIES, family_informers
 from scheduler.ingest import Ingest
 from scheduler.loop import Pace, SchedulingLoop, Waker
 from scheduler.placement.remainder import Foreseen
@@ -37,10 +31,9 @@ from scheduler.reporting.reporter import Reporter
 from scheduler.reporting.voice import Voice
 from scheduler.selfcheck import SelfCheck
 from scheduler.settings import SchedulerSettings
-from scheduler.state.budgets import Budget
 from scheduler.state.cluster import ClusterState
-from scheduler.state.records import ItemKey, PodRecord
-from scheduler.storage_feed import STORAGE, StorageFeed, storage_informers
+from scheduler.state.records import ItemKey
+from scheduler.storage_feed import StorageFeed
 from scheduler.victim_priorities import VictimPriorities
 from scheduler.writes.binder import Binder
 from scheduler.writes.claim_writes import ClaimWriter
@@ -82,29 +75,12 @@ class Surroundings:
 class Scheduler:
     """The parts that the process starts and stops."""
 
-    pods: Informer[PodRecord]
-    nodes: Informer[Node]
-    groups: Informer[PodGroup]
-    budgets: Informer[Budget]
-    namespaces: Informer[Namespace]
-    classes: Informer[PriorityClass]
-    families: tuple[Informer[Any], ...]
-    storage: tuple[Informer[Any], ...]
+    caches: Caches
     loop: SchedulingLoop
     lanes: WriteLanes
     recorder: EventRecorder
     self_check: SelfCheck
     state: ClusterState
-
-    @property
-    def early(self) -> tuple[Informer[Any], ...]:
-        """What is followed from the start, the lease held or not."""
-        return (self.nodes, self.groups, self.budgets, self.namespaces, self.classes, *self.families, *self.storage)
-
-    @property
-    def is_synced(self) -> bool:
-        """Whether all caches have seen the cluster whole."""
-        return all(informer.synced.is_set() for informer in (self.pods, *self.early))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,27 +125,16 @@ def build_scheduler(given: Surroundings) -> Scheduler:
         preemptor=preemptor,
         wake=core.waker,
     )
-    pods: Informer[PodRecord] = Informer(given.reader, PODS, Converted(ListDecoder(Pod), ingest.slim))
-    nodes: Informer[Node] = Informer(given.reader, NODES, Converted(ListDecoder(Node), state.slim_node))
-    budgets: Informer[Budget] = Informer(given.reader, POD_DISRUPTION_BUDGETS, ListDecoder(Budget))
-    namespaces: Informer[Namespace] = Informer(given.reader, NAMESPACES, ListDecoder(Namespace))
-    classes: Informer[PriorityClass] = Informer(given.reader, PRIORITY_CLASSES, ListDecoder(PriorityClass))
-    classes.add_handler(priorities.class_changed)
-    pods.add_handler(ingest.pod_changed)
-    nodes.add_handler(ingest.node_changed)
-    groups.add_handler(ingest.group_changed)
-    budgets.add_handler(ingest.budget_changed)
-    namespaces.add_handler(ingest.namespace_changed)
     loop = _loop(given, core, writes, reporter, preemptor if given.settings.preemption else None)
     scheduler = Scheduler(
-        pods=pods,
-        nodes=nodes,
-        groups=groups,
-        budgets=budgets,
-        namespaces=namespaces,
-        classes=classes,
-        families=family_informers(given.reader, core.state.default_spreads, ingest.controller_changed),
-        storage=storage_informers(given.reader, StorageFeed(core.state, ingest.apply, loop.storage_changed)),
+        caches=build_caches(
+            given.reader,
+            groups,
+            state,
+            ingest,
+            priorities,
+            StorageFeed(state, ingest.apply, loop.storage_changed),
+        ),
         loop=loop,
         lanes=writes.lanes,
         recorder=writes.recorder,
@@ -351,18 +316,12 @@ def _volume_binding(
 
 
 def _export(metrics: SchedulerMetrics, scheduler: Scheduler, queue: Queue) -> None:
-    metrics.follow_silence("pods", scheduler.pods.last_heard_seconds)
-    metrics.follow_silence("nodes", scheduler.nodes.last_heard_seconds)
-    metrics.follow_silence("podgroups", scheduler.groups.last_heard_seconds)
-    metrics.follow_silence("poddisruptionbudgets", scheduler.budgets.last_heard_seconds)
-    metrics.follow_silence("namespaces", scheduler.namespaces.last_heard_seconds)
-    metrics.follow_silence("priorityclasses", scheduler.classes.last_heard_seconds)
-    for resource, informer in zip((*FAMILIES, *STORAGE), (*scheduler.families, *scheduler.storage), strict=True):
-        metrics.follow_silence(resource.plural, informer.last_heard_seconds)
+    for resource, informer in scheduler.caches.by_resource():
+        metrics.follow_silence(resource, informer.last_heard_seconds)
     metrics.follow_queue(tuple(queue.depths()), queue.depths)
     metrics.follow_objects("pods", lambda: scheduler.state.pods_total)
     metrics.follow_objects("nodes", lambda: scheduler.state.nodes_total)
-    metrics.follow_objects("podgroups", lambda: len(scheduler.groups.store))
+    metrics.follow_objects("podgroups", lambda: len(scheduler.caches.groups.store))
     metrics.follow_writes(BIND_LANE, lambda: scheduler.lanes.queued_binds)
     metrics.follow_writes(EVICTION_LANE, lambda: scheduler.lanes.queued_evictions)
     metrics.follow_writes(STATUS_LANE, lambda: scheduler.lanes.queued_statuses)

@@ -97,7 +97,7 @@ class RemainderKeeper:
     def restore(self) -> None:
         """After a restart: keeps room again for what has a leader on a node already, as far as there is room."""
         beside = Foreseen(self._state, beside=True)
-        for key in list(self._state.items()):
+        for key in list(self._state.items):
             if beside.item(key) is not self._state.item(key):
                 self._keep(key, of_real_pods(decide(beside.view, key), beside)[1])
 

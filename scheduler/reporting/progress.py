@@ -61,7 +61,7 @@ class Progress:
         group = self._state.group(key)
         if group is None:
             return
-        counts = self._state.counts(key)
+        counts = self._state.items.counts(key)
         confirmed = self._confirmed(key, counts)
         if confirmed >= group.need:
             self._whole(key, group)
@@ -82,7 +82,7 @@ class Progress:
             group = self._state.group(key)
             if group is None or key not in self._short:
                 continue
-            counts = self._state.counts(key)
+            counts = self._state.items.counts(key)
             message = (
                 f"{counts.bound + counts.succeeded} of at least {group.need} members are bound or done for more than "
                 f"{self._degraded_after_seconds:.0f} s; {counts.pending} are waiting for a place"

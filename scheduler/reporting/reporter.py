@@ -64,7 +64,7 @@ class Reporter:
 
     def start(self) -> None:
         """The caches are filled: say what a predecessor did not come to say."""
-        for key in list(self._state.items()):
+        for key in list(self._state.items):
             self._progress.look(key)
 
     def decided(self, decision: Decision) -> None:
@@ -123,7 +123,7 @@ class Reporter:
         if not self._has_looked:
             # Not before the queue has judged everybody once, or what a predecessor said would be taken back first.
             self._has_looked = True
-            for key in list(self._state.items()):
+            for key in list(self._state.items):
                 self._timeouts.look(key)
         for key, held in self._queue.news():
             self._timeouts.look(key)
@@ -133,7 +133,7 @@ class Reporter:
     def _patience_seconds(self, key: ItemKey) -> float:
         """How long an item may be held before it says so."""
         settings = self._settings
-        return settings.held_report_seconds if self._state.counts(key).known else settings.empty_report_seconds
+        return settings.held_report_seconds if self._state.items.counts(key).known else settings.empty_report_seconds
 
     # --- what is due -------------------------------------------------------------------------------------------------
 
@@ -155,7 +155,7 @@ class Reporter:
     # --- saying it ---------------------------------------------------------------------------------------------------
 
     def _say_held(self, key: ItemKey, held: Held) -> None:
-        group, pods = self._state.group(key), self._state.members(key)
+        group, pods = self._state.group(key), self._state.items.waiting(key)
         if group is None:
             self._voice.pods_wait(key, pods, held.message)
             return
@@ -199,7 +199,7 @@ class Reporter:
         messages = dict(decision.failures)
         if not messages and others is None:
             return
-        for pod in self._state.members(decision.key):
+        for pod in self._state.items.waiting(decision.key):
             message = messages.get(pod.uid, others)
             if message is not None:
                 self._pods.want(pod, reason=reason, message=message)

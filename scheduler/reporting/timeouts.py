@@ -57,5 +57,5 @@ class Timeouts:
                 wanted = condition(kind, is_true=is_true, reason=REASON_SCHEDULING_TIMEOUT, message=message)
                 self._groups.want(group, wanted)
             self._voice.group_refused(key, group, message, reason=REASON_SCHEDULING_TIMEOUT)
-        for pod in self._state.members(key):
+        for pod in self._state.items.waiting(key):
             self._pods.want(pod, reason=REASON_SCHEDULING_TIMEOUT, message=message)

@@ -5,7 +5,7 @@ whoever bound it, and so does every assumed pod; pods on unknown nodes are remem
 assumption ends only by the watch showing the pod bound or gone, or by `forget`. No method raises for what a user wrote.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -20,7 +20,8 @@ from scheduler.state.budgets import Budgets
 from scheduler.state.claims import Claims
 from scheduler.state.default_spreads import DefaultSpreads
 from scheduler.state.errors import UnknownPod
-from scheduler.state.members import Members, Standing, is_of
+from scheduler.state.items import Items
+from scheduler.state.members import Members, Standing
 from scheduler.state.neighbours import Neighbours
 from scheduler.state.nodes import NodeTable, facts_of
 from scheduler.state.occupancy import Occupancy
@@ -29,7 +30,6 @@ from scheduler.state.priorities import PriorityClasses
 from scheduler.state.records import (
     NO_CHANGE,
     Assumption,
-    Counts,
     GroupRecord,
     ItemKey,
     PodRecord,
@@ -73,14 +73,12 @@ class ClusterState:
         self._slimmer = Slimmer(scheduler_names, scorings)
         self._pods: dict[str, PodRecord] = {}
         self._assumed: dict[str, Assumption] = {}
+        self.items: Final = Items(scheduler_names, self._assumed.__contains__)
         tenants: dict[str, dict[str, PodRecord]] = {}
         self.neighbours: Final = Neighbours(self.nodes, tenants)
         self.default_spreads: Final = DefaultSpreads()
         self.storage: Final = Storage(self.nodes)
         self._occupancy = Occupancy(self.nodes, self.ports, self.neighbours, self.storage, tenants)
-        self._claims: dict[tuple[str, str], Members] = {}
-        self._lineage: dict[str, str] = {}
-        self._lone: dict[str, Members] = {}
 
     # --- records -----------------------------------------------------------------------------------------------------
 
@@ -148,9 +146,7 @@ class ClusterState:
     def upsert_group(self, group: PodGroup | GroupRecord) -> StateChange:
         """A PodGroup came, or says something new."""
         record = group if isinstance(group, GroupRecord) else self.slim_group(group)
-        members = self._claims.get((record.namespace, record.name))
-        if members is None:
-            members = self._new_claims(record.namespace, record.name)
+        members = self.items.make_group(record.namespace, record.name)
         old = members.group
         if old is not None and record.decides_like(old):
             members.group = record
@@ -163,14 +159,14 @@ class ClusterState:
 
     def remove_group(self, namespace: str, name: str, uid: str) -> StateChange:
         """A PodGroup went; its unbound pods are held until one of that name exists again."""
-        members = self._claims.get((namespace, name))
+        members = self.items.of_group(namespace, name)
         if members is None or members.group is None or members.group.uid != uid:
             return NO_CHANGE
         before = members.key
         members.set_group(None, ItemKey("group", namespace, name, ""))
         self._regroup(members)
         if members.is_empty:
-            del self._claims[namespace, name]
+            self.items.drop_group(namespace, name)
             return StateChange(gone=(before,))
         return StateChange(items=(members.key,), gone=(before,))
 
@@ -178,17 +174,14 @@ class ClusterState:
         """A PriorityClass came or went: as victims, the groups that name it have another priority now. Those groups."""
         if not (self.classes.drop(found) if is_gone else self.classes.put(found)):
             return ()
-        name = found.metadata.name
-        named = [
-            members for members in self._claims.values() if members.group and members.group.preemption_class == name
-        ]
+        named = self.items.of_class(found.metadata.name)
         for members in named:
             self._regroup(members)
         return tuple(members.key for members in named)
 
     def group(self, key: ItemKey) -> GroupRecord | None:
         """The PodGroup behind an item."""
-        members = self.item(key)
+        members = self.items.get(key)
         return members.group if members else None
 
     # --- pods --------------------------------------------------------------------------------------------------------
@@ -212,8 +205,8 @@ class ClusterState:
         freed = () if keeps_room and not is_missed else self._slots(left)
         if is_noticed:
             freed += self._slots(entered)
-        gone = self._leave_item(old, record) if old else ()
-        item = self._enter_item(record)
+        gone = self.items.leave(old, record) if old else ()
+        item = self.items.enter(record)
         is_new_bind = record.is_bound and (old is None or not old.is_bound) and not record.is_terminal
         is_confirmed = is_new_bind and assumption is not None and assumption.node_name == record.node_name
         keys = (item,) if item else ()
@@ -237,8 +230,8 @@ class ClusterState:
         self._assumed.pop(uid, None)
         self.claims.settled(uid)
         del self._pods[uid]
-        gone = self._leave_item(old, None)
-        members = self._members_of(old)
+        gone = self.items.leave(old, None)
+        members = self.items.of_pod(old)
         items: tuple[ItemKey, ...] = (members.key,) if members and not gone else ()
         if old.volumes is not None:
             items += self._mounts(old, None)
@@ -257,14 +250,10 @@ class ClusterState:
 
     def set_controller(self, uid: str, pod_uid: str) -> StateChange:
         """A controller of pods is controlled by a pod in turn: its pods may belong to that pod's group; "" for no longer."""
-        if self._lineage.get(uid, "") == pod_uid:
+        if not self.items.set_lineage(uid, pod_uid):
             return NO_CHANGE
-        if not pod_uid:
-            del self._lineage[uid]
-            return NO_CHANGE
-        self._lineage[uid] = pod_uid
         leader = self._pods.get(pod_uid)
-        members = self._members_of(leader) if leader is not None else None
+        members = self.items.of_pod(leader) if leader is not None else None
         if members is None or members.is_lone or not members.count(Standing.BARRED):
             return NO_CHANGE
         members.set_group(members.group, members.key)
@@ -286,7 +275,7 @@ class ClusterState:
         self._assumed[pod_uid] = Assumption(node_name, self.node_uid(node_name) or "", deadline_seconds)
         self.claims.settled(pod_uid, has_place=True)
         _, is_noticed = self._enter_node(record)
-        members = self._reconsider(record)
+        members = self.items.reconsider(record)
         if members is not None:
             self.remainders.taken(members.key, node_name, record.demand)
         return StateChange(freed=self._slots(node_name)) if is_noticed else NO_CHANGE
@@ -298,7 +287,7 @@ class ClusterState:
             return NO_CHANGE
         freed = self._slots(self._leave_node(record)[0])
         del self._assumed[pod_uid]
-        members = self._reconsider(record)
+        members = self.items.reconsider(record)
         return StateChange(items=(members.key,) if members else (), freed=freed)
 
     def expire(self, now_seconds: float) -> list[str]:
@@ -337,42 +326,18 @@ class ClusterState:
 
     def item(self, key: ItemKey) -> Members | None:
         """The members behind a key, None when the key is no item (any more)."""
-        members = self._lone.get(key.uid) if key.kind == "pod" else self._claims.get((key.namespace, key.name))
-        return members if members is not None and members.key == key else None
-
-    def items(self) -> Iterator[ItemKey]:
-        """Every item: groups with or without pods, pods that wait for a group, lone pods."""
-        for members in (*self._claims.values(), *self._lone.values()):
-            yield members.key
+        return self.items.get(key)
 
     def item_of(self, pod_uid: str) -> ItemKey | None:
         """The item a pod belongs to; None for unknown, foreign and bound lone pods."""
         record = self._pods.get(pod_uid)
-        members = self._members_of(record) if record else None
+        members = self.items.of_pod(record) if record else None
         return members.key if members else None
-
-    def members(self, key: ItemKey) -> list[PodRecord]:
-        """The pods of an item that wait for a place: held, gated or barred ones too, but no assumed ones; by name."""
-        found = self.item(key)
-        if found is None:
-            return []
-        waiting = found.pods(Standing.PENDING, Standing.GATED, Standing.BARRED)
-        return sorted((pod for pod in waiting if not pod.is_bound), key=lambda pod: (pod.name, pod.uid))
-
-    def barred(self, key: ItemKey) -> list[PodRecord]:
-        """The pods that name the item's group but belong to another owner: never members, never placed."""
-        found = self.item(key)
-        return list(found.pods(Standing.BARRED)) if found else []
 
     def nodes_in_use(self, members: Members) -> list[str]:
         """Names of the nodes that members are bound to or assumed on."""
         placed = members.pods(Standing.ASSUMED, Standing.BOUND)
         return [node for pod in placed if (node := self._location(pod))]
-
-    def counts(self, key: ItemKey) -> Counts:
-        """The members of an item by what they are doing; all zero for an unknown key."""
-        found = self.item(key)
-        return found.counts() if found else Counts()
 
     def recount(self, pods: Iterable[PodRecord]) -> Drift:
         """Compares what is kept here with a fresh list of all pods."""
@@ -407,7 +372,7 @@ class ClusterState:
 
     def _refresh(self, record: PodRecord) -> None:
         self._pods[record.uid] = record
-        members = self._members_of(record)
+        members = self.items.of_pod(record)
         if members is not None:
             members.refresh(record)
         node = self._location(record)
@@ -418,7 +383,7 @@ class ClusterState:
         node = self._location(record)
         is_noticed = bool(node) and self._occupancy.enter(node, record)
         if node and record.is_bound:
-            self.residents.enter(record, self._group_of(record))
+            self.residents.enter(record, self.items.group_of(record))
         return node, is_noticed
 
     def _leave_node(self, record: PodRecord) -> tuple[str, bool]:
@@ -435,59 +400,6 @@ class ClusterState:
         slot = self.nodes.slot_of.get(node)
         return () if slot is None else (slot,)
 
-    def _new_claims(self, namespace: str, name: str) -> Members:
-        members = Members(ItemKey("group", namespace, name, ""), self._assumed.__contains__)
-        members.lineage = self._lineage
-        self._claims[namespace, name] = members
-        return members
-
-    def _members_of(self, record: PodRecord) -> Members | None:
-        if record.group:
-            return self._claims.get((record.namespace, record.group))
-        return self._lone.get(record.uid)
-
-    def _group_of(self, record: PodRecord) -> GroupRecord | None:
-        members = self._claims.get((record.namespace, record.group)) if record.group else None
-        group = members.group if members else None
-        if group is None or not group.takes_only_owner:
-            return group
-        return group if is_of(record, group.takes_only_owner, self._lineage) else None
-
     def _regroup(self, members: Members) -> None:
         for pod in members.pods():
-            self.residents.regroup((pod,), self._group_of(pod))
-
-    def _reconsider(self, record: PodRecord) -> Members | None:
-        members = self._members_of(record)
-        if members is not None:
-            members.put(record)
-        return members
-
-    def _enter_item(self, record: PodRecord) -> ItemKey | None:
-        if record.profile.scheduler_name not in self.scheduler_names:
-            return None
-        if record.group:
-            members = self._claims.get((record.namespace, record.group))
-            if members is None:
-                members = self._new_claims(record.namespace, record.group)
-        elif record.is_bound or record.is_terminal or record.terminating:
-            return None
-        else:
-            key = ItemKey("pod", record.namespace, record.name, record.uid)
-            members = self._lone[record.uid] = Members(key, self._assumed.__contains__)
-        members.put(record)
-        return members.key
-
-    def _leave_item(self, old: PodRecord, new: PodRecord | None) -> tuple[ItemKey, ...]:
-        members = self._members_of(old)
-        if members is None:
-            return ()
-        members.drop(old.uid)
-        if members.is_lone:
-            del self._lone[old.uid]
-            stays = new is not None and not (new.group or new.is_bound or new.is_terminal or new.terminating)
-            return () if stays else (members.key,)
-        if not members.is_empty or members.group is not None or (new is not None and new.group == old.group):
-            return ()
-        del self._claims[old.namespace, old.group]
-        return (members.key,)
+            self.residents.regroup((pod,), self.items.group_of(pod))

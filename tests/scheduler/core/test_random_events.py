@@ -166,7 +166,7 @@ class Events(RuleBasedStateMachine):
                 break
         else:
             raise AssertionError("the queue never comes to rest")
-        for key in self.state.items():
+        for key in self.state.items:
             members = self.state.item(key)
             assert members is not None
             if self.now >= self.bind_failed_until and wakes_exactly(self.state, members):
@@ -180,7 +180,7 @@ class Events(RuleBasedStateMachine):
         key = self.queue.pop(self.state)
         if key is None:
             return False
-        counts = self.state.counts(key)
+        counts = self.state.items.counts(key)
         free = self.state.nodes.free.copy()
         decision = decide(self.state, key)
         assert (self.state.nodes.free == free).all(), "a decision changes nothing"
@@ -224,11 +224,11 @@ class Events(RuleBasedStateMachine):
             held = self.state.assumption(f"uid-of-{name}")
             if held is not None:
                 fresh.assume(f"uid-of-{name}", held.node_name, held.deadline_seconds)
-        assert set(fresh.items()) == set(self.state.items())
-        for key in fresh.items():
-            assert fresh.counts(key) == self.state.counts(key)
-            assert fresh.members(key) == [] or [p.name for p in fresh.members(key)] == [
-                p.name for p in self.state.members(key)
+        assert set(fresh.items) == set(self.state.items)
+        for key in fresh.items:
+            assert fresh.items.counts(key) == self.state.items.counts(key)
+            assert fresh.items.waiting(key) == [] or [p.name for p in fresh.items.waiting(key)] == [
+                p.name for p in self.state.items.waiting(key)
             ]
             mine, theirs = self.state.item(key), fresh.item(key)
             assert mine is not None
@@ -279,7 +279,7 @@ class Events(RuleBasedStateMachine):
     @invariant()
     def the_queue_knows_every_item_that_has_something_to_place(self) -> None:
         places = self.queue.depths()
-        pending = [key for key in self.state.items() if self.state.counts(key).pending]
+        pending = [key for key in self.state.items if self.state.items.counts(key).pending]
         assert places["active"] + places["waiting"] + places["gated"] >= len(pending)
         if places["active"]:
             assert self.queue.next_due_seconds() == 0.0

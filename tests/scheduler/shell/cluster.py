@@ -71,9 +71,9 @@ class Cluster:
             jitter=random.Random(1),
         )
         scheduler = build_scheduler(given)
-        tasks = [asyncio.ensure_future(informer.run()) for informer in (*scheduler.early, scheduler.pods)]
+        tasks = [asyncio.ensure_future(informer.run()) for informer in scheduler.caches.all]
         try:
-            for informer in (*scheduler.early, scheduler.pods):
+            for informer in scheduler.caches.all:
                 await informer.synced.wait()
             tasks += [asyncio.ensure_future(scheduler.recorder.run()), asyncio.ensure_future(scheduler.loop.run())]
             yield scheduler

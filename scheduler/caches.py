@@ -1,0 +1,93 @@
+"""Everything the scheduler follows, and what hears of each change.
+
+Pods are followed last, when the lease is held: only who schedules needs them, and they are most of the memory.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from api.namespace import Namespace
+from api.node import Node
+from api.pod import Pod
+from api.podgroup import PodGroup
+from api.priorityclass import PriorityClass
+from kube.cache.decoding import Converted, ListDecoder
+from kube.cache.informer import Informer
+from kube.client.client import Client
+from kube.client.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, PODS, PRIORITY_CLASSES
+from scheduler.families import FAMILIES, family_informers
+from scheduler.ingest import Ingest
+from scheduler.state.budgets import Budget
+from scheduler.state.cluster import ClusterState
+from scheduler.state.records import PodRecord
+from scheduler.storage_feed import STORAGE, StorageFeed, storage_informers
+from scheduler.victim_priorities import VictimPriorities
+
+
+@dataclass(frozen=True, slots=True)
+class Caches:
+    """One informer for each kind."""
+
+    pods: Informer[PodRecord]
+    nodes: Informer[Node]
+    groups: Informer[PodGroup]
+    budgets: Informer[Budget]
+    namespaces: Informer[Namespace]
+    classes: Informer[PriorityClass]
+    families: tuple[Informer[Any], ...]
+    storage: tuple[Informer[Any], ...]
+
+    @property
+    def early(self) -> tuple[Informer[Any], ...]:
+        """What is followed from the start, the lease held or not."""
+        return (self.nodes, self.groups, self.budgets, self.namespaces, self.classes, *self.families, *self.storage)
+
+    @property
+    def all(self) -> tuple[Informer[Any], ...]:
+        """What is followed while scheduling."""
+        return (self.pods, *self.early)
+
+    @property
+    def is_synced(self) -> bool:
+        """Whether all of them have seen the cluster whole."""
+        return all(informer.synced.is_set() for informer in self.all)
+
+    def by_resource(self) -> Iterator[tuple[str, Informer[Any]]]:
+        """Each with the plural name of what it follows."""
+        yield PODS.plural, self.pods
+        yield NODES.plural, self.nodes
+        yield "podgroups", self.groups
+        yield POD_DISRUPTION_BUDGETS.plural, self.budgets
+        yield NAMESPACES.plural, self.namespaces
+        yield PRIORITY_CLASSES.plural, self.classes
+        for resource, informer in zip((*FAMILIES, *STORAGE), (*self.families, *self.storage), strict=True):
+            yield resource.plural, informer
+
+
+def build_caches(
+    reader: Client,
+    groups: Informer[PodGroup],
+    state: ClusterState,
+    ingest: Ingest,
+    priorities: VictimPriorities,
+    storage: StorageFeed,
+) -> Caches:
+    """The informers, with their handlers; `groups` is shared with who writes PodGroups."""
+    caches = Caches(
+        pods=Informer(reader, PODS, Converted(ListDecoder(Pod), ingest.slim)),
+        nodes=Informer(reader, NODES, Converted(ListDecoder(Node), state.slim_node)),
+        groups=groups,
+        budgets=Informer(reader, POD_DISRUPTION_BUDGETS, ListDecoder(Budget)),
+        namespaces=Informer(reader, NAMESPACES, ListDecoder(Namespace)),
+        classes=Informer(reader, PRIORITY_CLASSES, ListDecoder(PriorityClass)),
+        families=family_informers(reader, state.default_spreads, ingest.controller_changed),
+        storage=storage_informers(reader, storage),
+    )
+    caches.pods.add_handler(ingest.pod_changed)
+    caches.nodes.add_handler(ingest.node_changed)
+    caches.groups.add_handler(ingest.group_changed)
+    caches.budgets.add_handler(ingest.budget_changed)
+    caches.namespaces.add_handler(ingest.namespace_changed)
+    caches.classes.add_handler(priorities.class_changed)
+    return caches

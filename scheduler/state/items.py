@@ -1,0 +1,141 @@
+"""What is scheduled as one: groups with the pods that claim them, and pods that stand alone.
+
+Invariants: a pod of one of our scheduler names is in the item of the group it names, whether that group exists or not, or in
+an item of its own until it has a place; a group's item lives as long as the group or one pod that names it.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from scheduler.state.members import Members, Standing, is_of
+from scheduler.state.records import Counts, GroupRecord, ItemKey, PodRecord
+
+
+class Items:
+    """All items by key, kept per event."""
+
+    def __init__(self, scheduler_names: frozenset[str], is_assumed: Callable[[str], bool]) -> None:
+        self._scheduler_names: Final = scheduler_names
+        self._is_assumed: Final = is_assumed
+        self._groups: dict[tuple[str, str], Members] = {}
+        self._lone: dict[str, Members] = {}
+        self._lineage: dict[str, str] = {}
+
+    # --- questions ---------------------------------------------------------------------------------------------------
+
+    def get(self, key: ItemKey) -> Members | None:
+        """The members behind a key, None when the key is no item (any more)."""
+        members = self._lone.get(key.uid) if key.kind == "pod" else self._groups.get((key.namespace, key.name))
+        return members if members is not None and members.key == key else None
+
+    def __iter__(self) -> Iterator[ItemKey]:
+        """Every key: groups with or without pods, pods that wait for a group, lone pods."""
+        for members in (*self._groups.values(), *self._lone.values()):
+            yield members.key
+
+    def waiting(self, key: ItemKey) -> list[PodRecord]:
+        """The pods of an item that wait for a place: held, gated or barred ones too, but no assumed ones; by name."""
+        found = self.get(key)
+        if found is None:
+            return []
+        waiting = found.pods(Standing.PENDING, Standing.GATED, Standing.BARRED)
+        return sorted((pod for pod in waiting if not pod.is_bound), key=lambda pod: (pod.name, pod.uid))
+
+    def barred(self, key: ItemKey) -> list[PodRecord]:
+        """The pods that name the item's group but belong to another owner: never members, never placed."""
+        found = self.get(key)
+        return list(found.pods(Standing.BARRED)) if found else []
+
+    def counts(self, key: ItemKey) -> Counts:
+        """The members of an item by what they are doing; all zero for an unknown key."""
+        found = self.get(key)
+        return found.counts() if found else Counts()
+
+    def of_group(self, namespace: str, name: str) -> Members | None:
+        """The item of the group of this name, whether the group itself exists or is only named by pods."""
+        return self._groups.get((namespace, name))
+
+    def of_pod(self, pod: PodRecord) -> Members | None:
+        """The item a pod belongs to."""
+        if pod.group:
+            return self._groups.get((pod.namespace, pod.group))
+        return self._lone.get(pod.uid)
+
+    def group_of(self, pod: PodRecord) -> GroupRecord | None:
+        """The group a pod is a member of; None for a pod that names a group of which it must not be one."""
+        members = self._groups.get((pod.namespace, pod.group)) if pod.group else None
+        group = members.group if members else None
+        if group is None or not group.takes_only_owner:
+            return group
+        return group if is_of(pod, group.takes_only_owner, self._lineage) else None
+
+    def of_class(self, name: str) -> list[Members]:
+        """The groups whose preemption priority comes from this PriorityClass."""
+        return [
+            members for members in self._groups.values() if members.group and members.group.preemption_class == name
+        ]
+
+    # --- changes -----------------------------------------------------------------------------------------------------
+
+    def make_group(self, namespace: str, name: str) -> Members:
+        """The item of the group of this name, a new one where there is none."""
+        members = self._groups.get((namespace, name))
+        if members is None:
+            members = Members(ItemKey("group", namespace, name, ""), self._is_assumed)
+            members.lineage = self._lineage
+            self._groups[namespace, name] = members
+        return members
+
+    def drop_group(self, namespace: str, name: str) -> None:
+        """Ends the item of a group that neither exists nor is named by a pod."""
+        del self._groups[namespace, name]
+
+    def enter(self, pod: PodRecord) -> ItemKey | None:
+        """Takes in a pod; its item, None when it has none: another scheduler's, or one that stands alone and has its place."""
+        if pod.profile.scheduler_name not in self._scheduler_names:
+            return None
+        if pod.group:
+            members = self.make_group(pod.namespace, pod.group)
+        elif not _may_stand_alone(pod):
+            return None
+        else:
+            key = ItemKey("pod", pod.namespace, pod.name, pod.uid)
+            members = self._lone[pod.uid] = Members(key, self._is_assumed)
+        members.put(pod)
+        return members.key
+
+    def leave(self, old: PodRecord, new: PodRecord | None) -> tuple[ItemKey, ...]:
+        """Takes out a pod that goes, or comes back at once as `new`; the items that are no more."""
+        members = self.of_pod(old)
+        if members is None:
+            return ()
+        members.drop(old.uid)
+        if members.is_lone:
+            del self._lone[old.uid]
+            stays = new is not None and not new.group and _may_stand_alone(new)
+            return () if stays else (members.key,)
+        if not members.is_empty or members.group is not None or (new is not None and new.group == old.group):
+            return ()
+        self.drop_group(old.namespace, old.group)
+        return (members.key,)
+
+    def reconsider(self, pod: PodRecord) -> Members | None:
+        """Notices that a pod has been assumed or forgotten; its item."""
+        members = self.of_pod(pod)
+        if members is not None:
+            members.put(pod)
+        return members
+
+    def set_lineage(self, controller_uid: str, pod_uid: str) -> bool:
+        """A controller of pods is controlled by this pod, "" for no longer; whether a pod's controller is new."""
+        if self._lineage.get(controller_uid, "") == pod_uid:
+            return False
+        if not pod_uid:
+            del self._lineage[controller_uid]
+            return False
+        self._lineage[controller_uid] = pod_uid
+        return True
+
+
+def _may_stand_alone(pod: PodRecord) -> bool:
+    return not (pod.is_bound or pod.is_terminal or pod.terminating)
