@@ -52,8 +52,8 @@ def spread_over(
 
     `heads` says how good each of these is for its first pod.
     """
-    if len(nodes) == count and heads.min() == heads.max():
-        # No second pod on a node can be better than the first on another one.
+    if len(nodes) == count and heads.min() == heads.max() and not (score_table(nodes, 2)[:, 1] > heads).any():
+        # No second pod on a node is better than the first on another one.
         return nodes, np.ones(count, dtype=np.int64)
     room = np.minimum(capacity[nodes], count)
     depth = min(count, max(2, 2 * count // len(nodes)))

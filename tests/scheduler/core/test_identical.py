@@ -3,7 +3,7 @@
 from collections import Counter
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -64,6 +64,7 @@ def test_equal_pods_go_where_a_loop_that_scores_anew_for_each_pod_would_put_them
 
 
 @settings(max_examples=200, deadline=None)
+@example(table=[[0, 1], [0]], count=2)
 @given(
     table=st.lists(st.lists(st.integers(0, 6), min_size=0, max_size=9), max_size=6),
     count=st.integers(1, 25),
