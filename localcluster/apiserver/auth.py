@@ -13,6 +13,7 @@ from localcluster.apiserver.tokens import Claims, Signer, TokenRefused
 AUTHENTICATED = "system:authenticated"
 ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
 SERVICE_ACCOUNTS = ("", "serviceaccounts")
+_CREDENTIAL = "authentication.kubernetes.io/credential-id"
 _SCHEME = "bearer "
 
 
@@ -80,10 +81,11 @@ class Authenticator:
         account = self._store.get(SERVICE_ACCOUNTS, claims.namespace, claims.name)
         if account is None or account.obj["metadata"]["uid"] != claims.uid:
             raise status.unauthorized()
-        return service_account_user(claims.namespace, claims.name, claims.uid), claims
+        return service_account_user(claims.namespace, claims.name, claims.uid, claims.token_id), claims
 
 
-def service_account_user(namespace: str, name: str, uid: str = "") -> User:
-    """A service account as a user."""
+def service_account_user(namespace: str, name: str, uid: str = "", token_id: str = "") -> User:
+    """A service account as a user; by which of its tokens it is known."""
     groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", AUTHENTICATED)
-    return User(f"system:serviceaccount:{namespace}:{name}", groups, uid)
+    extra = {_CREDENTIAL: [f"JTI={token_id}"]} if token_id else {}
+    return User(f"system:serviceaccount:{namespace}:{name}", groups, uid, extra)

@@ -18,9 +18,9 @@ from localcluster.apiserver.verbs.checks import check_metadata, check_type, tell
 from localcluster.apiserver.verbs.create import create
 from localcluster.apiserver.verbs.delete import delete, delete_collection
 from localcluster.apiserver.verbs.forms import Form, accepted_form, many, one
-from localcluster.apiserver.verbs.options import WriteOptions, delete_options, write_options
+from localcluster.apiserver.verbs.options import DeleteOptions, WriteOptions, delete_options, write_options
 from localcluster.apiserver.verbs.patch import patch
-from localcluster.apiserver.verbs.update import Target, update
+from localcluster.apiserver.verbs.update import Target, check_name, update
 from localcluster.apiserver.verbs.watch import Watcher
 
 _PARTS = frozenset({"", "finalize", "status"})
@@ -75,10 +75,10 @@ Special = Callable[[Call], Awaitable[Reply]]
 class Dispatcher:
     """Knows who answers what."""
 
-    def __init__(self, subresources: Mapping[str, Special], reviews: Mapping[str, Special]) -> None:
-        """`subresources` that are more than a view, by name; `reviews`: resources that are answered and never kept."""
+    def __init__(self, subresources: Mapping[str, Special], posted: Mapping[str, Special]) -> None:
+        """`subresources` that are more than a view, by name; `posted`: resources that are answered and never kept."""
         self._subresources = subresources
-        self._reviews = reviews
+        self._posted = posted
 
     async def answer(self, call: Call) -> Reply | Watcher:
         """The answer, or the watcher that will write it.
@@ -94,8 +94,10 @@ class Dispatcher:
             return await special(call)
         if info.subresource and info.subresource not in kind.subresources:
             raise status.no_such_path()
-        if kind.plural in self._reviews and not info.name:
-            return await self._reviews[kind.plural](call)
+        if info.subresource == "finalize" and info.verb != "update":
+            raise status.method_not_allowed()
+        if kind.plural in self._posted and kind.definition is None and not info.name:
+            return await self._posted[kind.plural](call)
         if info.verb == "watch":
             return Watcher(call.core, kind, call.namespace, _query(call), call.form)
         if info.verb not in kind.verbs or (not info.name and info.verb in {"update", "patch"}):
@@ -144,7 +146,7 @@ async def _update(call: Call) -> Reply:
     if call.kind.create_on_update and not _exists(call):
         check_metadata(call.kind, body, call.namespace)
         body["metadata"].pop("resourceVersion", None)
-        body["metadata"].setdefault("name", call.info.name)
+        check_name(call.target, body)
         stored = await create(call.core, call.kind, call.namespace, body, options, call.context)
         return Reply(201, _written(call, stored, form))
     return Reply(200, _written(call, await update(call.core, call.target, body, options, call.context), form))
@@ -171,20 +173,25 @@ async def _delete(call: Call) -> Reply:
     content_type = call.request.headers.get("Content-Type", "")
     options = delete_options(call.request.query, decoded_options(call.request.body, content_type))
     call.context.dry_run = options.dry_run
+    _warn_of_deletion(call, options)
     last, is_gone = await delete(call.core, call.kind, call.namespace, call.info.name, options, call.context)
     code = 202 if not is_gone and options.legacy_orphan is False else 200
-    warning = getattr(call.kind.strategy, "deletion_warning", "")
-    if warning and not options.policy and options.legacy_orphan is None:
-        call.context.warnings.append(warning)
     if not is_gone or call.kind.returns_deleted:
         return Reply(code, orjson.dumps(call.kind.served(last.obj)))
     return json_reply(code, status.success(call.kind, call.info.name, last.obj["metadata"]["uid"]))
+
+
+def _warn_of_deletion(call: Call, options: DeleteOptions) -> None:
+    warning = getattr(call.kind.strategy, "deletion_warning", "")
+    if warning and not options.policy and options.legacy_orphan is None:
+        call.context.warnings.append(warning)
 
 
 async def _delete_collection(call: Call) -> Reply:
     content_type = call.request.headers.get("Content-Type", "")
     options = delete_options(call.request.query, decoded_options(call.request.body, content_type))
     call.context.dry_run = options.dry_run
+    _warn_of_deletion(call, options)
     listing = read.list_objects(call.core, call.kind, call.namespace, call.request.query)
     await delete_collection(call.core, call.kind, listing.records, options, call.context)
     return Reply(200, listing.encoded())

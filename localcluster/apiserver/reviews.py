@@ -12,6 +12,7 @@ from localcluster.apiserver.rbac import Attributes, Authorizer
 from localcluster.apiserver.tokens import ISSUER
 
 Answer = Callable[[Call], Awaitable[Reply]]
+_NAMESPACE = "spec.resourceAttributes.namespace"
 _ONE_OF = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
 
 
@@ -25,7 +26,7 @@ class Reviews:
     def answers(self) -> Mapping[str, Answer]:
         """Who answers which, by plural."""
         return {
-            "localsubjectaccessreviews": self.subject_access,
+            "localsubjectaccessreviews": self.local_access,
             "selfsubjectaccessreviews": self.self_access,
             "selfsubjectrulesreviews": self.self_rules,
             "selfsubjectreviews": self.self_review,
@@ -39,7 +40,9 @@ class Reviews:
 
     async def subject_access(self, call: Call) -> Reply:
         """May somebody else do that?"""
-        body = _body(call)
+        return self._of_somebody(call, _body(call))
+
+    def _of_somebody(self, call: Call, body: Object) -> Reply:
         spec = body.get("spec") or {}
         user = User(spec.get("user") or "", tuple(spec.get("groups") or ()), spec.get("uid") or "")
         if not user.name and not user.groups:
@@ -47,11 +50,21 @@ class Reviews:
             raise _invalid([invalid_value("spec.user", "", text)])
         return self._access(call, body, user)
 
+    async def local_access(self, call: Call) -> Reply:
+        """May somebody else do that in this namespace?"""
+        body = _body(call)
+        asked = ((body.get("spec") or {}).get("resourceAttributes") or {}).get("namespace") or ""
+        if asked != call.namespace:
+            raise _invalid([invalid_value(_NAMESPACE, asked, "must match metadata.namespace")])
+        body["metadata"] = {**(body.get("metadata") or {}), "namespace": call.namespace}
+        return self._of_somebody(call, body)
+
     def _access(self, call: Call, body: Object, user: User) -> Reply:
         spec = body.get("spec") or {}
         resource, other = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
         if (resource is None) == (other is None):
-            raise _invalid([invalid_value("spec", spec.get("resourceAttributes"), _ONE_OF)])
+            shown = None if other is None else {"Path": other.get("path", ""), "Verb": other.get("verb", "")}
+            raise _invalid([invalid_value("spec", shown, _ONE_OF)])
         wanted = _attributes(resource or {}) if resource is not None else _path(other or {})
         state: Object = {"allowed": self._authorizer.allows(user, wanted)}
         if reason := self._authorizer.reason(user, wanted):

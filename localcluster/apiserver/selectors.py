@@ -133,7 +133,7 @@ class _Labels:
     def _values(self, key: str) -> frozenset[str]:
         if self._next() != "(":
             raise _refusal(
-                f"found '{self._tokens[self._at - 1] if self._at <= len(self._tokens) else ''}', expected: '('"
+                f"found '{self._tokens[self._at - 1] if self._at <= len(self._tokens) else ''}' expected: '('"
             )
         values: set[str] = set()
         while True:

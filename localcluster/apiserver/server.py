@@ -28,7 +28,7 @@ from localcluster.apiserver.rbac import Authorizer
 from localcluster.apiserver.reviews import Reviews
 from localcluster.apiserver.store.keep import Keeper
 from localcluster.apiserver.store.memory import Store
-from localcluster.apiserver.subresources.binding import bind
+from localcluster.apiserver.subresources.binding import bind, bind_by_name
 from localcluster.apiserver.subresources.eviction import evict
 from localcluster.apiserver.subresources.logs import logs
 from localcluster.apiserver.subresources.scale import scale
@@ -142,7 +142,7 @@ class ApiServer:
             self.core,
             authenticator=self.authenticator,
             authorizer=self.authorizer,
-            dispatcher=Dispatcher(self._subresources(), Reviews(self.authorizer, self.authenticator).answers()),
+            dispatcher=Dispatcher(self._subresources(), self._posted()),
             routes=self.routes,
             audit=self._audit,
         )
@@ -155,6 +155,9 @@ class ApiServer:
         )
         port = self._listener.sockets[0].getsockname()[1]
         self.url = f"https://{settings.address}:{port}"
+
+    def _posted(self) -> dict[str, Special]:
+        return {**Reviews(self.authorizer, self.authenticator).answers(), "bindings": bind_by_name}
 
     def _subresources(self) -> dict[str, Special]:
         return {

@@ -112,8 +112,8 @@ def invalid(kind: KindInfo, name: str, errors: Sequence[FieldError]) -> StatusEr
     details: Object = {}
     if name:
         details["name"] = name
-    if kind.group:
-        details["group"] = kind.group
+    if kind.resource[0]:
+        details["group"] = kind.resource[0]
     if kind.kind:
         details["kind"] = kind.kind
     details |= {"causes": [each.cause() for each in errors]}

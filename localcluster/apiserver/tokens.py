@@ -25,6 +25,7 @@ class Claims(NamedTuple):
     uid: str
     expires_at: float
     audiences: tuple[str, ...]
+    token_id: str = ""
 
 
 class Signer:
@@ -71,7 +72,8 @@ class Signer:
             body = orjson.loads(_decode(signed.partition(".")[2]))
             about = body["kubernetes.io"]
             account = about["serviceaccount"]
-            return Claims(about["namespace"], account["name"], account["uid"], float(body["exp"]), tuple(body["aud"]))
+            audiences, token_id = tuple(body["aud"]), str(body.get("jti", ""))
+            return Claims(about["namespace"], account["name"], account["uid"], float(body["exp"]), audiences, token_id)
         except (InvalidSignature, ValueError, KeyError, TypeError, binascii.Error) as error:
             raise TokenRefused from error
 

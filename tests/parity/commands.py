@@ -6,7 +6,10 @@ They run in order, in one namespace, against servers on which nothing else is go
 from dataclasses import dataclass
 from typing import Any
 
-from tests.parity.scripts.objects import config_map, group, job, node, pod
+from tests.parity.scripts.apps import stateful_set
+from tests.parity.scripts.coordination import lease
+from tests.parity.scripts.objects import config_map, group, job, node, of, pod
+from tests.parity.scripts.storage import claim, volume
 
 NAMESPACE = "parity-kubectl"
 DEPLOYMENT = {
@@ -48,6 +51,13 @@ NEW_EVENT = {
     "reportingInstance": "s-1",
     "eventTime": "2026-01-15T08:00:00.123456Z",
 }
+STORAGE_CLASS = of("storage.k8s.io/v1", "StorageClass", "parity-kubectl", provisioner="parity.example.org")
+CONTROLLER = of(
+    "v1",
+    "ReplicationController",
+    "old",
+    spec={"replicas": 1, "template": DEPLOYMENT["spec"]["template"]},  # type: ignore[index]
+)
 UNKNOWN_FIELD = job("odd", spec={"parallelizm": 2})
 
 
@@ -183,4 +193,51 @@ COMMANDS = [
     Command("delete job --all"),
     Command("delete node parity-kubectl"),
     Command("delete priorityclass parity-kubectl"),
+    Command("create -f -", claim("data")),
+    Command("create -f -", volume("parity-kubectl")),
+    Command("create -f -", {**STORAGE_CLASS}),
+    Command("get pvc"),
+    Command("get pv parity-kubectl"),
+    Command("get sc parity-kubectl"),
+    Command("get pvc data -o wide"),
+    Command("describe pvc data", code_only=True),
+    Command("describe pv parity-kubectl", code_only=True),
+    Command("describe storageclass parity-kubectl"),
+    Command('patch pvc data -p {"spec":{"storageClassName":"other"}}', code_only=True),
+    Command("annotate pvc data volume.kubernetes.io/selected-node=n1"),
+    Command("get csinodes"),
+    Command("get csidrivers"),
+    Command("get volumeattachments"),
+    Command("get csistoragecapacities"),
+    Command("create poddisruptionbudget guard --selector=app=a --min-available=1"),
+    Command("get pdb"),
+    Command("describe pdb guard"),
+    Command("create -f -", lease("election", metadata={"namespace": NAMESPACE})),
+    Command("get leases"),
+    Command("create role reader --verb=get,list --resource=pods"),
+    Command("create rolebinding reader --role=reader --serviceaccount=parity-kubectl:robot"),
+    Command("get role,rolebinding reader"),
+    Command("describe role reader"),
+    Command("describe rolebinding reader"),
+    Command("auth can-i get pods --as=system:serviceaccount:parity-kubectl:robot"),
+    Command("auth can-i delete pods --as=system:serviceaccount:parity-kubectl:robot"),
+    Command("create token robot"),
+    Command("create token nobody"),
+    Command("create token robot --duration=5s"),
+    Command("create -f -", CONTROLLER),
+    Command("get rc -o wide"),
+    Command("scale rc old --replicas=2"),
+    Command("create -f -", stateful_set("set")),
+    Command("get sts -o wide"),
+    Command("scale sts set --replicas=0"),
+    Command("rollout status sts set --timeout=1s", code_only=True),
+    Command("get controllerrevisions"),
+    Command("get mutatingwebhookconfigurations,validatingwebhookconfigurations"),
+    Command("get crd podgroups.tutti.scheduler -o jsonpath={.spec.names.shortNames}"),
+    Command("delete rc old"),
+    Command("delete sts set"),
+    Command("delete pvc data --wait=false"),
+    Command("delete pv parity-kubectl --wait=false"),
+    Command("delete sc parity-kubectl"),
+    Command("delete pdb,lease,role,rolebinding --all"),
 ]

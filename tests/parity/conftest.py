@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.parity.play import Answer, Server
+from tests.parity.play import FOREIGN, Answer, Server, missing_files
 from tests.parity.record import KUBECTL, answers_of
+from tests.parity.scripts import SCRIPTS
 from tests.parity.servers import embedded_server, real_server
 
 RECORDED_KUBECTL = ("1", "37")
@@ -52,6 +53,8 @@ def _cached(server: Server, request: pytest.FixtureRequest) -> Answers:
     kept: dict[str, dict[str, Answer]] = {}
 
     def ask(script: str) -> dict[str, Answer]:
+        if script in SCRIPTS and (missing := missing_files(SCRIPTS[script])):
+            pytest.skip(f"no {', '.join(missing)} in {FOREIGN}; set TUTTI_SHARED_DATA")
         if script not in kept:
             tool = request.getfixturevalue("kubectl") if script == KUBECTL else None
             kept[script] = answers_of(server, script, tool)

@@ -18,9 +18,11 @@ _AGO = re.compile(r"\((\d+[smhdy])+ ago\)")
 _SERVER = re.compile(r"127\.0\.0\.1:\d+")
 _VERSIONS = re.compile(r"((?:resource version|current|too old resource version): )\d+(?: \(\d+\))?")
 _PRECONDITIONS = re.compile(r"(ResourceVersion in (?:the precondition|record)) \(\d+\)")
+_OBJECT_VERSION = re.compile(r"(ResourceVersion in object meta:) \d+")
 _QUOTED_VERSION = re.compile(r'(resourceVersion\\*":\\*")\d+')
 _CLUSTER_ADDRESS = re.compile(r"10\.0\.\d+\.\d+")
 _TOKEN = re.compile(r"eyJ[\w.-]{20,}")
+_QUOTED_OBJECT = re.compile(r'"\{(?:[^"\\]|\\.)*\}"')
 _AGES = {"Age", "Last Seen", "First Seen", "Duration", "Last Schedule"}
 
 
@@ -47,6 +49,21 @@ def _generated_names(value: Any) -> Iterator[tuple[str, str]]:
     inner: Iterable[Any] = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for each in inner:
         yield from _generated_names(each)
+
+
+def _sorted_quote(match: re.Match[str]) -> str:
+    """An object that is quoted in a text, with its fields in order: which comes first is each server's own."""
+    try:
+        found = json.loads(json.loads(match[0]))
+        kept = found | {"metadata": _kept(found["metadata"])} if isinstance(found.get("metadata"), dict) else found
+        quoted = json.dumps(kept, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    except ValueError:
+        return match[0]
+    return json.dumps(quoted, ensure_ascii=False)
+
+
+def _kept(fields: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if key not in DROPPED}
 
 
 def _placeholders(value: Any) -> Any:
@@ -91,9 +108,10 @@ def _text(text: str) -> str:
         (_VERSIONS, r"\1<version>"),
         (_QUOTED_VERSION, r"\1<version>"),
         (_PRECONDITIONS, r"\1 (<version>)"),
+        (_OBJECT_VERSION, r"\1 <version>"),
     ):
         text = pattern.sub(placeholder, text)
-    return text
+    return _QUOTED_OBJECT.sub(_sorted_quote, text)
 
 
 def _unordered(status: dict[str, Any]) -> dict[str, Any]:
@@ -121,6 +139,6 @@ def _cells(columns: list[dict[str, Any]] | None, cells: list[Any]) -> list[Any]:
 
 
 def _cell(column: str, cell: Any) -> Any:
-    if column in _AGES and isinstance(cell, str) and _AGE.fullmatch(cell):
+    if column.title() in _AGES and isinstance(cell, str) and _AGE.fullmatch(cell):
         return "<age>"
     return _CLUSTER_ADDRESS.sub("<address>", cell) if column == "Cluster-IP" else cell

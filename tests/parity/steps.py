@@ -30,6 +30,8 @@ class Step:
         name: unique within the script; differences are documented by it.
         body: sent as JSON, bytes as they are.
         keep: names for values of the answer, by path such as `metadata.uid`.
+        keep_as: a name for the whole answer.
+        onto: the body is merged into the answer kept under this name, as a client does that sends back what it read.
         until: repeat until the value at this path is that one; for what a real server does in the background.
         watch: the answer is a stream of events, read until the server ends it.
         compare: whether the answers are compared; False for steps that only prepare others.
@@ -45,6 +47,8 @@ class Step:
     accept: str = JSON
     user: str = ADMIN
     keep: Mapping[str, str] = field(default_factory=dict)
+    keep_as: str = ""
+    onto: str = ""
     until: tuple[str, Any] | None = None
     watch: bool = False
     compare: bool = True
@@ -53,11 +57,18 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """Requests that belong together; `config` names manifests under config/ that are created first."""
+    """Requests that belong together.
+
+    Attributes:
+        config: manifests under config/ that are created first.
+        foreign: definitions of other projects that are created first: files of the shared data, without which the script
+            cannot be played.
+    """
 
     name: str
     steps: Sequence[Step]
     config: Sequence[str] = ()
+    foreign: Sequence[str] = ()
 
     @property
     def namespace(self) -> str:

@@ -34,6 +34,14 @@ def test_a_missing_answer_is_a_difference() -> None:
     assert (only.request, only.field) == ("script/step", "")
 
 
+def test_an_object_quoted_in_a_complaint_is_compared_field_by_field() -> None:
+    one = r"""Invalid value: "{\"a\":1,\"metadata\":{\"name\":\"x\",\"managedFields\":[]}}": no"""
+    two = r"""Invalid value: "{\"metadata\":{\"name\":\"x\"},\"a\":1}": no"""
+    assert normal(one) == normal(two)
+    assert normal(one) != normal(two.replace("1", "2"))
+    assert normal('a "{" that is no object') == 'a "{" that is no object'
+
+
 def test_each_servers_own_values_are_overlooked() -> None:
     one = {"uid": "0b6c2f0a-0f5f-4a0e-9a3e-111111111111", "resourceVersion": "5", "time": "2027-01-15T08:00:00Z"}
     two = {"uid": "0b6c2f0a-0f5f-4a0e-9a3e-222222222222", "resourceVersion": "9", "time": "2027-01-15T09:00:00Z"}

@@ -1,12 +1,11 @@
 """The built-in kinds about who may do what, and about what may be written: roles, reviews, webhooks, policies."""
 
-from localcluster.apiserver.kinds.config import BindingStrategy, PolicyStrategy, WebhookStrategy
+from localcluster.apiserver.kinds.config import PolicyStrategy, WebhookStrategy
 from localcluster.apiserver.kinds.kind import KindInfo
 from localcluster.apiserver.kinds.names import path_segment_problems
 from localcluster.apiserver.kinds.plain import PlainStrategy
-from localcluster.apiserver.kinds.typed import plain_strategy
+from localcluster.apiserver.kinds.roles import BindingStrategy, RoleStrategy
 
-_STATUS = frozenset({"status"})
 _REGISTRATION = "admissionregistration.k8s.io"
 _RBAC = "rbac.authorization.k8s.io"
 _CREATE = ("create",)
@@ -18,14 +17,27 @@ def access_kinds() -> list[KindInfo]:
     def roles(kind: str, plural: str, strategy: PlainStrategy, *, namespaced: bool) -> KindInfo:
         return KindInfo(_RBAC, "v1", kind, plural, strategy, namespaced=namespaced, create_on_update=True)
 
+    def registration(kind: str, plural: str, strategy: PlainStrategy, *parts: str) -> KindInfo:
+        found = frozenset(parts)
+        return KindInfo(
+            _REGISTRATION,
+            "v1",
+            kind,
+            plural,
+            strategy,
+            namespaced=False,
+            subresources=found,
+            unconditional_update=False,
+        )
+
     def webhooks(kind: str, plural: str) -> KindInfo:
         strategy = WebhookStrategy(kind, counts_generations=True)
-        return KindInfo(_REGISTRATION, "v1", kind, plural, strategy, namespaced=False)
+        return registration(kind, plural, strategy)
 
     def review(group: str, kind: str, plural: str, *, namespaced: bool = False) -> KindInfo:
         return KindInfo(group, "v1", kind, plural, PlainStrategy(), namespaced=namespaced, verbs=_CREATE)
 
-    role, cluster_role = (plain_strategy(name, name_check=path_segment_problems) for name in ("Role", "ClusterRole"))
+    role, cluster_role = (RoleStrategy(name, name_check=path_segment_problems) for name in ("Role", "ClusterRole"))
     binding, cluster_binding = (
         BindingStrategy(name, name_check=path_segment_problems) for name in ("RoleBinding", "ClusterRoleBinding")
     )
@@ -39,23 +51,8 @@ def access_kinds() -> list[KindInfo]:
         roles("Role", "roles", role, namespaced=True),
         webhooks("MutatingWebhookConfiguration", "mutatingwebhookconfigurations"),
         webhooks("ValidatingWebhookConfiguration", "validatingwebhookconfigurations"),
-        KindInfo(
-            _REGISTRATION,
-            "v1",
-            "ValidatingAdmissionPolicy",
-            "validatingadmissionpolicies",
-            policy,
-            namespaced=False,
-            subresources=_STATUS,
-        ),
-        KindInfo(
-            _REGISTRATION,
-            "v1",
-            "ValidatingAdmissionPolicyBinding",
-            "validatingadmissionpolicybindings",
-            policy_binding,
-            namespaced=False,
-        ),
+        registration("ValidatingAdmissionPolicy", "validatingadmissionpolicies", policy, "status"),
+        registration("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", policy_binding),
         review(authentication, "SelfSubjectReview", "selfsubjectreviews"),
         review(authentication, "TokenReview", "tokenreviews"),
         review(authorization, "LocalSubjectAccessReview", "localsubjectaccessreviews", namespaced=True),

@@ -2,7 +2,7 @@
 
 import re
 
-from localcluster.apiserver.fielderrors import FieldError, invalid_value
+from localcluster.apiserver.fielderrors import FieldError, invalid_value, unsupported
 from localcluster.apiserver.kinds.kind import Object, RequestContext
 from localcluster.apiserver.kinds.labelselectors import validate_selector
 from localcluster.apiserver.kinds.typed import TypedStrategy
@@ -12,6 +12,7 @@ _NO_PERCENT = (
     "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for "
     "validation is '[0-9]+%')"
 )
+_POLICIES = ("AlwaysAllow", "IfHealthyBudget")
 _COUNTS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
 
 
@@ -26,9 +27,18 @@ class BudgetStrategy(TypedStrategy):
     def validate(self, new: Object, old: Object | None, subresource: str) -> list[FieldError]:  # noqa: ARG002
         """One of the two bounds, not both."""
         if subresource == "status":
-            return []
+            return [
+                invalid_value(f"status.{key}", state[key], "must be greater than or equal to 0")
+                for state in (new.get("status") or {},)
+                for key in _COUNTS
+                if (state.get(key) or 0) < 0
+            ]
         spec = new.get("spec") or {}
-        return _validate_bounds(spec) + validate_selector(spec.get("selector"), "spec.selector")
+        errors = _validate_bounds(spec) + validate_selector(spec.get("selector"), "spec.selector")
+        policy = spec.get("unhealthyPodEvictionPolicy")
+        if policy is not None and policy not in _POLICIES:
+            errors.append(unsupported("spec.unhealthyPodEvictionPolicy", policy, _POLICIES))
+        return errors
 
 
 def _validate_bounds(spec: Object) -> list[FieldError]:

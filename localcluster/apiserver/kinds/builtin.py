@@ -5,7 +5,8 @@ from typing import Any
 from localcluster.apiserver.kinds.access import access_kinds
 from localcluster.apiserver.kinds.budgets import BudgetStrategy
 from localcluster.apiserver.kinds.cluster import NamespaceStrategy, NodeStrategy, PriorityClassStrategy
-from localcluster.apiserver.kinds.config import DataStrategy, LeaseStrategy
+from localcluster.apiserver.kinds.config import LeaseStrategy
+from localcluster.apiserver.kinds.data import ConfigMapStrategy, SecretStrategy
 from localcluster.apiserver.kinds.jobs.strategy import CronJobStrategy, JobStrategy
 from localcluster.apiserver.kinds.kind import KindInfo, Object
 from localcluster.apiserver.kinds.names import label_1035_problems, label_problems
@@ -15,7 +16,8 @@ from localcluster.apiserver.kinds.registry import Registry
 from localcluster.apiserver.kinds.statefulsets import RevisionStrategy, StatefulSetStrategy, set_name_problems
 from localcluster.apiserver.kinds.storage import storage_kinds
 from localcluster.apiserver.kinds.typed import plain_strategy
-from localcluster.apiserver.kinds.workloads import ServiceStrategy, WorkloadStrategy
+from localcluster.apiserver.kinds.volumes import volume_kinds
+from localcluster.apiserver.kinds.workloads import ReplicationControllerStrategy, ServiceStrategy, WorkloadStrategy
 
 STATUS = frozenset({"status"})
 SCALED = frozenset({"status", "scale"})
@@ -24,7 +26,7 @@ ALL = ("all",)
 
 def register_builtin(registry: Registry) -> None:
     """Serve all built-in kinds. Events and CRDs come with those who know their rules."""
-    for kind in [*_core(), *storage_kinds(), *_workloads(), *_cluster(), *access_kinds()]:
+    for kind in [*_core(), *volume_kinds(), *storage_kinds(), *_workloads(), *_cluster(), *access_kinds()]:
         registry.add(kind)
 
 
@@ -65,7 +67,8 @@ def _core() -> list[KindInfo]:
     listing = ("create", "delete", "get", "list", "patch", "update", "watch")
 
     return [
-        _v1("ConfigMap", "configmaps", DataStrategy("ConfigMap"), "cm"),
+        _v1("Binding", "bindings", PlainStrategy(), verbs=("create",)),
+        _v1("ConfigMap", "configmaps", ConfigMapStrategy("ConfigMap"), "cm"),
         _v1("LimitRange", "limitranges", plain_strategy("LimitRange"), "limits"),
         _v1(
             "Namespace",
@@ -92,13 +95,14 @@ def _core() -> list[KindInfo]:
         _v1(
             "ReplicationController",
             "replicationcontrollers",
-            plain_strategy("ReplicationController", has_status=True),
+            ReplicationControllerStrategy("ReplicationController", has_status=True, counts_generations=True),
             "rc",
             categories=ALL,
-            subresources=STATUS,
+            subresources=SCALED,
+            orphans_by_default=True,
         ),
         _v1("ResourceQuota", "resourcequotas", quota, "quota", subresources=STATUS, returns_deleted=True),
-        _v1("Secret", "secrets", DataStrategy("Secret"), fields={"type": _path("type")}),
+        _v1("Secret", "secrets", SecretStrategy("Secret"), fields={"type": _path("type")}),
         _v1(
             "ServiceAccount",
             "serviceaccounts",
@@ -107,7 +111,16 @@ def _core() -> list[KindInfo]:
             subresources=frozenset({"token"}),
             returns_deleted=True,
         ),
-        _v1("Service", "services", service, "svc", categories=ALL, subresources=STATUS, returns_deleted=True),
+        _v1(
+            "Service",
+            "services",
+            service,
+            "svc",
+            categories=ALL,
+            subresources=STATUS,
+            returns_deleted=True,
+            create_on_update=True,
+        ),
     ]
 
 

@@ -1,58 +1,8 @@
-"""ConfigMaps, Secrets, Leases, roles and admission registrations: kinds that are read as they were written."""
+"""Leases and admission registrations: kinds that are read as they were written."""
 
-import base64
-import binascii
-from typing import Any
-
-from localcluster.apiserver.fielderrors import FieldError, forbidden_field, invalid_value, too_long, unsupported
+from localcluster.apiserver.fielderrors import FieldError, invalid_value
 from localcluster.apiserver.kinds.kind import Object, RequestContext
 from localcluster.apiserver.kinds.typed import TypedStrategy
-
-MOST_BYTES = 1024 * 1024
-_IMMUTABLE = "field is immutable when `immutable` is set"
-_RBAC_GROUP = "rbac.authorization.k8s.io"
-
-
-class DataStrategy(TypedStrategy):
-    """ConfigMaps and Secrets: bounded in size, closed when they say so."""
-
-    def default(self, obj: Object) -> None:
-        """Secrets are opaque unless they say otherwise; plain strings become data."""
-        if self.type_name != "Secret":
-            return
-        obj["type"] = obj.get("type") or "Opaque"
-        plain = obj.pop("stringData", None)
-        if plain:
-            encoded = {key: base64.b64encode(str(value).encode()).decode() for key, value in plain.items()}
-            obj["data"] = {**(obj.get("data") or {}), **encoded}
-
-    def validate(self, new: Object, old: Object | None, subresource: str) -> list[FieldError]:  # noqa: ARG002
-        """Size, and what may not change."""
-        size = sum(len(str(value)) for key in ("data", "binaryData") for value in (new.get(key) or {}).values())
-        errors = [too_long("data" if self.type_name == "Secret" else "[]", MOST_BYTES)] if size > MOST_BYTES else []
-        if self.type_name == "Secret":
-            errors += [
-                invalid_value(f"data[{key}]", "", "must be base64")
-                for key, value in (new.get("data") or {}).items()
-                if not _is_base64(value)
-            ]
-        if old is not None and old.get("immutable"):
-            if not new.get("immutable"):
-                errors.append(forbidden_field("immutable", _IMMUTABLE))
-            errors += [
-                forbidden_field(key, _IMMUTABLE) for key in ("data", "binaryData") if new.get(key) != old.get(key)
-            ]
-        if old is not None and new.get("type") != old.get("type"):
-            errors.append(invalid_value("type", new.get("type"), "field is immutable"))
-        return errors
-
-
-def _is_base64(value: Any) -> bool:
-    try:
-        base64.b64decode(value, validate=True)
-    except (binascii.Error, TypeError, ValueError):
-        return False
-    return True
 
 
 class LeaseStrategy(TypedStrategy):
@@ -74,35 +24,6 @@ class LeaseStrategy(TypedStrategy):
             text = "must be greater than or equal to 0"
             errors.append(invalid_value("spec.leaseTransitions", transitions, text))
         return errors
-
-
-class BindingStrategy(TypedStrategy):
-    """Role bindings: to what they bind never changes."""
-
-    def default(self, obj: Object) -> None:
-        """Groups of subjects and roles are filled in."""
-        reference = obj.get("roleRef")
-        if isinstance(reference, dict) and not reference.get("apiGroup"):
-            reference["apiGroup"] = _RBAC_GROUP
-        for subject in obj.get("subjects") or []:
-            if isinstance(subject, dict) and subject.get("kind") in {"User", "Group"}:
-                subject.setdefault("apiGroup", _RBAC_GROUP)
-
-    def validate(self, new: Object, old: Object | None, subresource: str) -> list[FieldError]:  # noqa: ARG002
-        """The role."""
-        reference = new.get("roleRef") or {}
-        errors: list[FieldError] = []
-        kinds = ("ClusterRole",) if self.type_name == "ClusterRoleBinding" else ("Role", "ClusterRole")
-        if reference.get("kind") not in kinds:
-            errors.append(unsupported("roleRef.kind", reference.get("kind") or "", kinds))
-        if old is not None and reference != old.get("roleRef"):
-            errors.append(invalid_value("roleRef", _go_reference(reference), "field is immutable"))
-        return errors
-
-
-def _go_reference(reference: Object) -> Object:
-    """A role reference as the real server prints one."""
-    return {"APIGroup": reference.get("apiGroup"), "Kind": reference.get("kind"), "Name": reference.get("name")}
 
 
 class WebhookStrategy(TypedStrategy):

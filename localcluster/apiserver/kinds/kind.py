@@ -148,7 +148,8 @@ class KindInfo:
     @property
     def qualified_kind(self) -> str:
         """Kind and group, as validation messages name it."""
-        return f"{self.kind}.{self.group}" if self.group else self.kind
+        group = self.resource[0]
+        return f"{self.kind}.{group}" if group else self.kind
 
     @property
     def kind_of_list(self) -> str:

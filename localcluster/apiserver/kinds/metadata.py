@@ -25,10 +25,15 @@ def validate_metadata(kind: KindInfo, obj: Object, check: NameCheck) -> list[Fie
     metadata = obj["metadata"]
     errors = _validate_name(metadata, check)
     errors += _validate_namespace(kind, metadata)
-    errors += validate_labels(metadata.get("labels") or {}, "metadata.labels")
+    return errors + validate_described(obj) + _validate_finalizers(metadata.get("finalizers") or [])
+
+
+def validate_described(obj: Object) -> list[FieldError]:
+    """What is wrong with what describes an object: its labels, annotations and owners."""
+    metadata = obj["metadata"]
+    errors = validate_labels(metadata.get("labels") or {}, "metadata.labels")
     errors += validate_annotations(metadata.get("annotations") or {}, "metadata.annotations")
-    errors += _validate_owners(metadata.get("ownerReferences") or [])
-    return errors + _validate_finalizers(metadata.get("finalizers") or [])
+    return errors + _validate_owners(metadata.get("ownerReferences") or [])
 
 
 def keep_identity(new: Object, old: Object) -> None:

@@ -77,7 +77,7 @@ def qualified_name_problems(key: str) -> list[str]:
     problems: list[str] = []
     if prefix.count("/"):
         text = (
-            "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+            "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
             f"alphanumeric character {_examples(_NAME_PART, 'MyName', 'my.name', '123-abc')} with an optional DNS "
             "subdomain prefix and '/' (e.g. 'example.com/MyName')"
         )

@@ -60,7 +60,7 @@ class PlainStrategy:
             restore_all_but_status(new, old)
         elif self.has_status:
             put_back(new, old, "status")
-        if self.counts_generations and self.meaning_changed(new, old):
+        if self.counts_generations and subresource != "status" and self.meaning_changed(new, old):
             new["metadata"]["generation"] = (old["metadata"].get("generation") or 0) + 1
 
     def meaning_changed(self, new: Object, old: Object) -> bool:

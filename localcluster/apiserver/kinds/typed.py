@@ -49,6 +49,7 @@ _ALSO_KNOWN: Mapping[str, frozenset[str]] = {
 _GATED: Mapping[str, frozenset[str]] = {
     "CSINode": frozenset({"status"}),
     "JobSpec": frozenset({"scheduling"}),
+    "LeaseSpec": frozenset({"preferredHolder", "strategy"}),
     "PersistentVolumeClaimStatus": frozenset({"healthStatus"}),
     "PodSpec": frozenset({"evictionResponders", "schedulingGroup"}),
 }
@@ -145,10 +146,14 @@ def _go(kind: str) -> str:
     return {"time": "string", "bytes": "string"}.get(kind, kind if kind in SCALARS else f"v1.{kind}")
 
 
+def go_kind(value: Any) -> str:
+    """What Go's decoder calls a JSON value."""
+    return _GO.get(type(value), "null")
+
+
 def _mismatch(value: Any, name: str, path: str, go_type: str) -> _Mismatch:
     plain = "".join(part.partition("[")[0] + ("." if dot else "") for part, dot in _parts(path))
-    found = _GO.get(type(value), "null")
-    return _Mismatch(f"json: cannot unmarshal {found} into Go struct field {name}.{plain} of type {go_type}")
+    return _Mismatch(f"json: cannot unmarshal {go_kind(value)} into Go struct field {name}.{plain} of type {go_type}")
 
 
 def _parts(path: str) -> list[tuple[str, bool]]:

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Final
 
 from api.errors import InvalidQuantity
+from localcluster.apiserver.kinds.bytes64 import misplaced_byte
 from localcluster.apiserver.kinds.kind import KindInfo, Object
 from localcluster.apiserver.kinds.quantities import canonical
 from localcluster.apiserver.kinds.times import micro_time_problem
@@ -135,6 +136,8 @@ def _value(name: str, field: Field, value: Any, path: str) -> None:
             raise _mismatch(name, value, path, _go_name(kind))
     elif kind not in _ANYTHING and not isinstance(value, bool if kind == "bool" else str):
         raise _mismatch(name, value, path, _go_name(kind))
+    elif kind == "bytes" and (position := misplaced_byte(value)) is not None:
+        raise WrongType(f"illegal base64 data at input byte {position}")
 
 
 def _schema_or(name: str, kind: str, value: Any, path: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from localcluster.apiserver.fielderrors import FieldError, invalid_value, required
-from localcluster.apiserver.kinds.kind import Object, RequestContext
+from localcluster.apiserver.kinds.kind import Object, RequestContext, Scale
 from localcluster.apiserver.kinds.labelselectors import validate_selector
 from localcluster.apiserver.kinds.pods.defaults import default_template
 from localcluster.apiserver.kinds.pods.spec import validate_template
@@ -51,6 +51,12 @@ class WorkloadStrategy(TypedStrategy):
         if self.type_name != "ReplicaSet":
             spec.setdefault("revisionHistoryLimit", 10)
 
+    def meaning_changed(self, new: Object, old: Object) -> bool:
+        """The annotations of a Deployment mean something too."""
+        if self.type_name == "Deployment" and _annotations(new) != _annotations(old):
+            return True
+        return super().meaning_changed(new, old)
+
     def prepare_create(self, obj: Object, context: RequestContext) -> None:
         """Nothing has been made yet."""
         super().prepare_create(obj, context)
@@ -75,6 +81,59 @@ class WorkloadStrategy(TypedStrategy):
         if old is not None and selector != old["spec"].get("selector"):
             errors.append(invalid_value("spec.selector", selector, "field is immutable"))
         return errors + validate_template(spec["template"], "spec.template")
+
+
+def _annotations(obj: Object) -> Object:
+    return obj["metadata"].get("annotations") or {}
+
+
+class ReplicationControllerStrategy(TypedStrategy):
+    """The oldest kind that makes pods: its selector is a plain map, and follows from the template if it is not told."""
+
+    def default(self, obj: Object) -> None:
+        """One pod, the labels of the template, and what the template lacks."""
+        spec = obj.setdefault("spec", {})
+        spec.setdefault("replicas", 1)
+        if not isinstance(spec.get("template"), dict):
+            return
+        default_template(spec["template"])
+        labels = spec["template"]["metadata"].get("labels")
+        if labels and not spec.get("selector"):
+            spec["selector"] = dict(labels)
+        if labels and not obj["metadata"].get("labels"):
+            obj["metadata"]["labels"] = dict(labels)
+
+    def prepare_create(self, obj: Object, context: RequestContext) -> None:
+        """Nothing has been made yet."""
+        super().prepare_create(obj, context)
+        obj["status"] = {"replicas": 0}
+
+    def validate(self, new: Object, old: Object | None, subresource: str) -> list[FieldError]:  # noqa: ARG002
+        """The selector fits the template."""
+        if subresource == "status":
+            return []
+        spec = new["spec"]
+        errors: list[FieldError] = []
+        if (spec.get("replicas") or 0) < 0:
+            errors.append(invalid_value("spec.replicas", spec["replicas"], "must be greater than or equal to 0"))
+        if not spec.get("selector"):
+            errors.append(required("spec.selector"))
+        template = spec.get("template")
+        if template is None:
+            return [*errors, required("spec.template")]
+        labels = template["metadata"].get("labels") or {}
+        if not (spec.get("selector") or {}).items() <= labels.items():
+            errors.append(invalid_value("spec.template.metadata.labels", labels, _UNMATCHED))
+        return errors + validate_template(template, "spec.template")
+
+    def scale(self, obj: Object) -> Scale | None:
+        """Its selector as a text is its own."""
+        spec, state = obj.get("spec") or {}, obj.get("status") or {}
+        return Scale(spec.get("replicas", 0), state.get("replicas", 0), _pairs(spec.get("selector") or {}))
+
+
+def _pairs(selector: Object) -> str:
+    return ",".join(f"{key}={value}" for key, value in sorted(selector.items()))
 
 
 class ServiceStrategy(TypedStrategy):

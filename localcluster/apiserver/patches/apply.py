@@ -52,6 +52,6 @@ def patched(media_type: str, target: Object, patch: object) -> Object:
         # The patch is applied again when somebody else was faster, and what is merged is changed later: use a copy.
         own = orjson.loads(orjson.dumps(patch))
         new = merge(target, own) if media_type == MERGE_PATCH else strategic_merge(target, own)
-    if not isinstance(new, dict) or not isinstance(new.get("metadata"), dict):
+    if not isinstance(new, dict):
         raise status.StatusError(422, "Invalid", "the server rejected our request due to an error in our request", {})
     return new

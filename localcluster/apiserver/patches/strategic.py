@@ -99,7 +99,8 @@ def _merge_item(items: list[Any], key: str, patch: Any) -> None:
         if patch.get(_DIRECTIVE) == "delete":
             items.clear()
             return
-        raise _refused(f"map: {patch} does not contain declared merge key: {key}")
+        text = f"map: {go_text(patch)} does not contain declared merge key: {key}"
+        raise status.StatusError(500, "", text)
     where = next((n for n, item in enumerate(items) if isinstance(item, dict) and item.get(key) == patch[key]), None)
     if patch.get(_DIRECTIVE) == "delete":
         if where is not None:
@@ -150,6 +151,15 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(each) for each in value if not (isinstance(each, dict) and each.get(_DIRECTIVE) == "delete")]
     return value
+
+
+def go_text(value: Any) -> str:
+    """A value as Go prints it with %v."""
+    if isinstance(value, dict):
+        return "map[" + " ".join(f"{key}:{go_text(value[key])}" for key in sorted(value)) + "]"
+    if isinstance(value, list):
+        return "[" + " ".join(map(go_text, value)) + "]"
+    return "<nil>" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _refused(text: str) -> status.StatusError:

@@ -1,5 +1,6 @@
 """`pods/binding`: putting a pod on a node, once."""
 
+from dataclasses import replace
 from typing import Any
 
 from localcluster.apiserver import status
@@ -9,7 +10,6 @@ from localcluster.apiserver.kinds.kind import Object
 from localcluster.apiserver.store.memory import Stored
 from localcluster.apiserver.subresources.posted import admit, posted_options
 
-_COPIED_LABELS = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone")
 DONE: Object = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
 
 
@@ -33,15 +33,29 @@ async def bind(call: Call) -> Reply:
     return json_reply(201, DONE)
 
 
+async def bind_by_name(call: Call) -> Reply:
+    """Bind the pod that the body names: the older path of the same.
+
+    Raises:
+        StatusError: as for `bind`.
+    """
+    if call.info.verb != "create":
+        raise status.method_not_allowed()
+    name = (call.body("v1", "Binding").get("metadata") or {}).get("name") or ""
+    pods = call.core.registry.find("", "v1", "pods")
+    if pods is None:
+        raise status.no_such_path()
+    return await bind(replace(call, kind=pods, info=replace(call.info, name=name, subresource="binding")))
+
+
 def bound(pod: Object, binding: Object, now: str) -> Object:
     """The pod as the binding makes it."""
     metadata, wanted = pod["metadata"], binding.get("metadata") or {}
     new_metadata = dict(metadata)
     if wanted.get("annotations"):
         new_metadata["annotations"] = {**(metadata.get("annotations") or {}), **wanted["annotations"]}
-    labels = {key: value for key, value in (wanted.get("labels") or {}).items() if key in _COPIED_LABELS}
-    if labels:
-        new_metadata["labels"] = {**labels, **(metadata.get("labels") or {})}
+    if wanted.get("labels"):
+        new_metadata["labels"] = {**wanted["labels"], **(metadata.get("labels") or {})}
     scheduled = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": now}
     present = pod.get("status") or {}
     others = [each for each in present.get("conditions") or [] if each.get("type") != "PodScheduled"]
@@ -55,7 +69,7 @@ def bound(pod: Object, binding: Object, now: str) -> Object:
 
 def _check(binding: Object, name: str) -> None:
     metadata, target = binding.get("metadata") or {}, binding.get("target") or {}
-    if metadata.get("name") and metadata["name"] != name:
+    if metadata.get("name") != name:
         raise status.bad_request("name in URL does not match name in Binding object")
     problems: list[str] = []
     if target.get("kind") not in {"Node", "", None}:

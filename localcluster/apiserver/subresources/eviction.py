@@ -1,5 +1,7 @@
 """`pods/eviction`: a deletion that respects disruption budgets."""
 
+from dataclasses import replace
+
 from localcluster.apiserver import status
 from localcluster.apiserver.core import Core
 from localcluster.apiserver.dispatch import Call
@@ -15,6 +17,7 @@ from localcluster.apiserver.verbs.options import delete_options
 _BUDGETS = ("policy", "poddisruptionbudgets")
 _ENDED = frozenset({"Succeeded", "Failed"})
 _RETRY_SECONDS = 10
+_ALLOWED = "DisruptionAllowed"
 
 
 async def evict(call: Call) -> Reply:
@@ -24,15 +27,18 @@ async def evict(call: Call) -> Reply:
         StatusError: it is not there, or must stay for now.
     """
     options = posted_options(call)
-    eviction = await admit(call, call.body("policy/v1", "Eviction"), "policy/v1", "Eviction", options)
+    body = call.body("policy/v1", "Eviction")
+    if (body.get("metadata") or {}).get("name") != call.info.name:
+        raise status.bad_request("name in URL does not match name in Eviction object")
+    eviction = await admit(call, body, "policy/v1", "Eviction", options)
     pod = call.core.store.get(call.kind.resource, call.namespace, call.info.name)
     if pod is None:
         raise status.not_found(call.kind, call.info.name)
     spend = None if _is_free(pod.obj) else _spending(call.core, pod.obj)
-    query = {"dryRun": "All"} if options.dry_run else {}
-    wanted = delete_options(query, eviction.get("deleteOptions") or None)
+    wanted = delete_options({}, eviction.get("deleteOptions") or None)
+    wanted = replace(wanted, dry_run=wanted.dry_run or options.dry_run)
     await delete(call.core, call.kind, call.namespace, call.info.name, wanted, call.context)
-    if spend is not None and not options.dry_run:
+    if spend is not None and not wanted.dry_run:
         _spend(call.core, spend, call.info.name, call.context.now)
     return json_reply(201, DONE)
 
@@ -68,6 +74,8 @@ def _spending(core: Core, pod: Object) -> Stored | None:
             "generation", 0
         )
         text = f"The disruption budget {name} needs {needed} healthy pods and has {healthy} currently"
+        if healthy >= needed:
+            text = f"The disruption budget {name} does not allow evicting pods currently"
         if not is_counted:
             text = f"The disruption budget {name} is still being processed by the server."
         raise status.too_many_requests(
@@ -84,9 +92,28 @@ def _spend(core: Core, budget: Stored, pod: str, now: str) -> None:
     if present is None:
         return
     before = present.obj.get("status") or {}
+    left = max((before.get("disruptionsAllowed") or 0) - 1, 0)
     after = {
         **before,
-        "disruptionsAllowed": max((before.get("disruptionsAllowed") or 0) - 1, 0),
+        "disruptionsAllowed": left,
         "disruptedPods": {**(before.get("disruptedPods") or {}), pod: now},
     }
+    if not left:
+        after["conditions"] = _none_left(present.obj, now)
     core.store.replace(_BUDGETS, present, {**present.obj, "metadata": dict(metadata), "status": after})
+
+
+def _none_left(budget: Object, now: str) -> list[Object]:
+    """The conditions of a budget that has just been used up."""
+    present = (budget.get("status") or {}).get("conditions") or []
+    was: Object = next((each for each in present if each.get("type") == _ALLOWED), {})
+    since = was.get("lastTransitionTime") if was.get("status") == "False" else now
+    used_up = {
+        "type": _ALLOWED,
+        "status": "False",
+        "observedGeneration": (budget.get("status") or {}).get("observedGeneration"),
+        "lastTransitionTime": since,
+        "reason": "InsufficientPods",
+        "message": "",
+    }
+    return [*(each for each in present if each.get("type") != _ALLOWED), used_up]

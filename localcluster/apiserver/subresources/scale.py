@@ -33,7 +33,7 @@ async def scale(call: Call) -> Reply:
     def change(stored: Stored, old: Object) -> Object:
         wanted = _wanted(call, old)
         replicas = (wanted.get("spec") or {}).get("replicas") or 0
-        if not isinstance(replicas, int) or replicas < 0:
+        if not isinstance(replicas, int) or (replicas < 0 and kind.definition is None):
             error = invalid_value("spec.replicas", replicas, "must be greater than or equal to 0")
             raise status.invalid(
                 KindInfo("autoscaling", "v1", "Scale", "scales", kind.strategy), call.info.name, [error]
@@ -73,6 +73,6 @@ def _scale_of(kind: KindInfo, obj: Object) -> Object:
         "kind": "Scale",
         "apiVersion": _API_VERSION,
         "metadata": metadata,
-        "spec": {"replicas": found.replicas},
+        "spec": {"replicas": found.replicas} if found.replicas else {},
         "status": state,
     }

@@ -9,11 +9,14 @@ from localcluster.apiserver.dispatch import Call
 from localcluster.apiserver.fielderrors import FieldError, invalid_value
 from localcluster.apiserver.http import Reply, json_reply
 from localcluster.apiserver.kinds.kind import KindInfo
+from localcluster.apiserver.kinds.plain import PlainStrategy
 from localcluster.apiserver.subresources.posted import admit, posted_options
 from localcluster.apiserver.tokens import ISSUER, Claims, Signer
 from localcluster.apiserver.verbs import read
+from localcluster.apiserver.verbs.checks import undecodable
 
 _API_VERSION = "authentication.k8s.io/v1"
+_REQUEST = KindInfo("authentication.k8s.io", "v1", "TokenRequest", "", PlainStrategy())
 _SHORTEST_SECONDS = 600
 _LONGEST_SECONDS = 2**32
 _DEFAULT_SECONDS = 3600
@@ -29,7 +32,7 @@ def token_maker(signer: Signer, clock: Callable[[], datetime]) -> Callable[[Call
         spec = body.get("spec") or {}
         seconds = spec.get("expirationSeconds")
         seconds = _DEFAULT_SECONDS if seconds is None else seconds
-        _check(call, seconds)
+        _check(seconds)
         body = await admit(call, body, _API_VERSION, "TokenRequest", options)
         audiences = tuple(spec.get("audiences") or [ISSUER])
         now, uid = clock(), account["metadata"]["uid"]
@@ -50,14 +53,13 @@ def token_maker(signer: Signer, clock: Callable[[], datetime]) -> Callable[[Call
     return make
 
 
-def _check(call: Call, seconds: object) -> None:
+def _check(seconds: object) -> None:
     field, errors = "spec.expirationSeconds", list[FieldError]()
-    if not isinstance(seconds, int):
-        raise status.bad_request(f"{field} must be a number")
+    if not isinstance(seconds, int) or isinstance(seconds, bool):
+        raise undecodable(_REQUEST, seconds, f"TokenRequestSpec.{field}", "int64")
     if seconds < _SHORTEST_SECONDS:
         errors.append(invalid_value(field, seconds, "may not specify a duration less than 10 minutes"))
     if seconds > _LONGEST_SECONDS:
         errors.append(invalid_value(field, seconds, "may not specify a duration larger than 2^32 seconds"))
     if errors:
-        request = KindInfo("authentication.k8s.io", "v1", "TokenRequest", "", call.kind.strategy)
-        raise status.invalid(request, "", errors)
+        raise status.invalid(_REQUEST, "", errors)

@@ -32,7 +32,8 @@ def check_type(kind: KindInfo, obj: Object, *, api_version: str = "", object_kin
     if name == wanted:
         told = f'no kind "{name}" is registered for version "{version}" in scheme "pkg/runtime/scheme.go:111"'
     else:
-        internal = kind.group.partition(".")[0] or "core"
+        group = wanted_version.rpartition("/")[0] if api_version else kind.group
+        internal = group.partition(".")[0] or "core"
         told = f"converting ({short}.{name}) to ({internal}.{wanted}): unknown conversion"
     raise status.bad_request(f'{name} in version "{short}" cannot be handled as a {wanted}: {told}')
 

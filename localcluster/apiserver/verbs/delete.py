@@ -77,6 +77,9 @@ def check_preconditions(kind: KindInfo, obj: Object, options: DeleteOptions) -> 
         StatusError: it is another one.
     """
     metadata = obj["metadata"]
+    differs = getattr(kind.strategy, "precondition_failed", "")
+    if differs:
+        _check_by_hand(kind, metadata, options, differs)
     if options.uid and options.uid != metadata["uid"]:
         text = (
             f"the UID in the precondition ({options.uid}) does not match the UID in record ({metadata['uid']}). "
@@ -91,10 +94,18 @@ def check_preconditions(kind: KindInfo, obj: Object, options: DeleteOptions) -> 
         raise _mismatch(kind, metadata["name"], text)
 
 
+def _check_by_hand(kind: KindInfo, metadata: Object, options: DeleteOptions, words: str) -> None:
+    """Kinds whose deletion is not the common one look themselves, and say so in their own words."""
+    for name, asked, key in (("UID", options.uid, "uid"), ("ResourceVersion", options.version, "resourceVersion")):
+        if asked and asked != metadata[key]:
+            text = f"{words}: {name} in precondition: {asked}, {name} in object meta: {metadata[key]}"
+            raise status.conflict(kind, metadata["name"], text)
+
+
 def _mismatch(kind: KindInfo, name: str, text: str) -> status.StatusError:
     details: Object = {"name": name}
-    if kind.group:
-        details["group"] = kind.group
+    if kind.resource[0]:
+        details["group"] = kind.resource[0]
     message = f'Operation cannot be fulfilled on {kind.qualified_kind} "{name}": {text}'
     return status.StatusError(409, "Conflict", message, details | {"kind": kind.kind})
 

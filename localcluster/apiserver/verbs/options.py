@@ -90,14 +90,14 @@ def delete_options(query: Mapping[str, str], body: Object | None) -> DeleteOptio
     Raises:
         StatusError: they make no sense.
     """
-    raw = dict(body) if body else _from_query(query)
+    raw = dict(body) if body is not None else _from_query(query)
     kind = raw.get("kind") or "DeleteOptions"
     if kind != "DeleteOptions":
         version = raw.get("apiVersion") or "meta.k8s.io/v1"
         text = f'no kind "{kind}" is registered for version "{version}" in scheme "pkg/runtime/scheme.go:111"'
         raise status.bad_request(text)
     preconditions = raw.get("preconditions") or {}
-    dry_run = raw.get("dryRun") or ([query["dryRun"]] if query.get("dryRun") else [])
+    dry_run = raw.get("dryRun") or []
     policy, orphan = raw.get("propagationPolicy") or "", raw.get("orphanDependents")
     _require("DeleteOptions", _delete_errors(policy, orphan, dry_run))
     return DeleteOptions(
@@ -113,6 +113,8 @@ def delete_options(query: Mapping[str, str], body: Object | None) -> DeleteOptio
 
 def _from_query(query: Mapping[str, str]) -> Object:
     raw: Object = {}
+    if query.get("dryRun"):
+        raw["dryRun"] = [query["dryRun"]]
     if query.get("gracePeriodSeconds"):
         raw["gracePeriodSeconds"] = _whole(query["gracePeriodSeconds"])
     if query.get("propagationPolicy"):

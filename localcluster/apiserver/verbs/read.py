@@ -33,6 +33,8 @@ class Listing:
             metadata["continue"] = self.token
         if self.token and not self.is_selection:
             metadata["remainingItemCount"] = self.rest
+        if self.kind.definition is not None:
+            metadata.setdefault("continue", "")
         return metadata
 
     def encoded(self) -> bytes:

@@ -14,13 +14,20 @@ from localcluster.apiserver.core import Core
 from localcluster.apiserver.fielderrors import invalid_value
 from localcluster.apiserver.kinds.empties import drop_empties
 from localcluster.apiserver.kinds.kind import KindInfo, Object, RequestContext
-from localcluster.apiserver.kinds.metadata import keep_identity, validate_metadata, validate_metadata_update
+from localcluster.apiserver.kinds.metadata import (
+    keep_identity,
+    validate_described,
+    validate_metadata,
+    validate_metadata_update,
+)
 from localcluster.apiserver.kinds.names import path_segment_problems
 from localcluster.apiserver.store.memory import Stored
 from localcluster.apiserver.verbs.checks import check_fields, check_metadata
 from localcluster.apiserver.verbs.options import WriteOptions
 
 _ATTEMPTS = 5
+_DEFINITIONS = "apiextensions.k8s.io"
+_OLD_FOLDERS = {"nodes": "minions", "replicationcontrollers": "controllers", "services": "services/specs"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +52,7 @@ async def update(core: Core, target: Target, body: Object, options: WriteOptions
     """
     check_metadata(target.kind, body, target.namespace)
     metadata = body["metadata"]
-    _check_name(target, body)
+    check_name(target, body)
     check_fields(target.kind, body, options, context)
     uid = metadata.get("uid")
     unconditional = not metadata.get("resourceVersion")
@@ -137,6 +144,9 @@ def _prepare(target: Target, new: Object, old: Object, context: RequestContext) 
 def _validate(target: Target, new: Object, old: Object) -> None:
     # The name was valid when the object was made, under rules that may have been stricter or looser.
     errors = validate_metadata_update(new, old) + validate_metadata(target.kind, new, path_segment_problems)
+    if target.kind.definition is not None or target.kind.group == _DEFINITIONS:
+        # A real server looks twice at what an update makes of the metadata of custom resources, and tells each fault.
+        errors += 2 * validate_described(new) + validate_metadata_update(new, old)
     errors += target.kind.strategy.validate(new, old, target.subresource)
     if errors:
         raise status.invalid(target.kind, target.name, errors)
@@ -165,11 +175,17 @@ def _is_finished(new: Object, old: Object) -> bool:
     return metadata.get("deletionGracePeriodSeconds") in {0, None}
 
 
-def _check_name(target: Target, body: Object) -> None:
+def check_name(target: Target, body: Object) -> None:
+    """The object has the name of the path.
+
+    Raises:
+        StatusError: it has none, or another.
+    """
     name = body["metadata"].get("name")
     if not name:
-        body["metadata"]["name"] = target.name
-    elif name != target.name:
+        text = f"the name of the object ({target.name} based on URL) was undeterminable: name must be provided"
+        raise status.bad_request(text)
+    if name != target.name:
         raise wrong_name(name, target.name)
 
 
@@ -178,10 +194,15 @@ def wrong_name(name: str, wanted: str) -> status.StatusError:
     return status.bad_request(f"the name of the object ({name}) does not match the name on the URL ({wanted})")
 
 
+def _kept_under(kind: KindInfo) -> str:
+    """The folder of a kind in the real server's storage."""
+    folder = _OLD_FOLDERS.get(kind.plural, kind.plural)
+    return f"{kind.group}/{folder}" if kind.definition or kind.group == _DEFINITIONS else folder
+
+
 def _other_uid(target: Target, asked: str, present: str) -> str:
     scope = f"{target.namespace}/" if target.namespace else ""
-    group = f"{target.kind.group}/" if "." in target.kind.group and target.kind.definition else ""
-    key = f"/registry/{group}{target.kind.plural}/{scope}{target.name}"
+    key = f"/registry/{_kept_under(target.kind)}/{scope}{target.name}"
     return (
         f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
         f"Precondition failed: UID in precondition: {asked}, UID in object meta: {present}"

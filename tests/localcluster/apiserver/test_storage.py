@@ -43,7 +43,8 @@ async def test_a_new_claim_waits_and_is_for_a_file_system(rest: Rest) -> None:
 
 async def test_a_new_volume_is_kept_and_waits_for_a_controller(rest: Rest) -> None:
     made = await rest.create(VOLUMES, volume())
-    assert (made["status"], made["spec"]["persistentVolumeReclaimPolicy"]) == ({"phase": "Pending"}, "Retain")
+    assert (made["status"]["phase"], made["spec"]["persistentVolumeReclaimPolicy"]) == ("Pending", "Retain")
+    assert made["status"]["lastPhaseTransitionTime"] == made["metadata"]["creationTimestamp"]
 
 
 async def test_a_class_binds_at_once_and_its_volumes_go_unless_it_says_otherwise(rest: Rest) -> None:
@@ -64,7 +65,7 @@ async def test_a_class_binds_at_once_and_its_volumes_go_unless_it_says_otherwise
         (
             CLAIMS,
             claim(resources={"requests": {"storage": "0"}}),
-            'spec.resources.requests[storage]: Invalid value: "0": must be greater than zero',
+            'spec.resources[storage]: Invalid value: "0": must be greater than zero',
         ),
         (
             CLAIMS,
@@ -121,7 +122,8 @@ async def test_a_size_that_is_none_is_a_bad_request(rest: Rest, body: Object) ->
 
 
 async def test_a_claim_gets_its_volume_once_and_grows_only_when_bound(rest: Rest) -> None:
-    await rest.create(CLAIMS, claim())
+    await rest.create(CLASSES, storage_class(allowVolumeExpansion=True))
+    await rest.create(CLAIMS, claim(storageClassName="o"))
     larger = {"spec": {"resources": {"requests": {"storage": "2Gi"}}}}
     refused = await rest.patch(f"{CLAIMS}/o", larger, MERGE)
     assert (refused.code, IMMUTABLE in refused.body["message"]) == (422, True)
@@ -129,6 +131,26 @@ async def test_a_claim_gets_its_volume_once_and_grows_only_when_bound(rest: Rest
     assert (await rest.patch(f"{CLAIMS}/o", {"spec": {"volumeName": "w"}}, MERGE)).code == 422
     assert (await rest.patch(f"{CLAIMS}/o/status", {"status": {"phase": "Bound"}}, MERGE)).code == 200
     assert (await rest.patch(f"{CLAIMS}/o", larger, MERGE)).code == 200
+
+
+async def test_a_claim_of_a_class_that_does_not_grow_stays_as_it_is(rest: Rest) -> None:
+    await rest.create(CLASSES, storage_class())
+    await rest.create(CLAIMS, claim(storageClassName="o"))
+    assert (await rest.patch(f"{CLAIMS}/o/status", {"status": {"phase": "Bound"}}, MERGE)).code == 200
+    larger = {"spec": {"resources": {"requests": {"storage": "2Gi"}}}}
+    refused = await rest.patch(f"{CLAIMS}/o", larger, MERGE)
+    assert (refused.code, "storageclass that provisions the pvc must support resize" in refused.body["message"]) == (
+        403,
+        True,
+    )
+
+
+@pytest.mark.parametrize("asked", [None, "", "other"])
+async def test_only_a_claim_that_names_no_class_gets_the_default_one(rest: Rest, asked: str | None) -> None:
+    marked = {"storageclass.kubernetes.io/is-default-class": "true"}
+    await rest.create(CLASSES, {**storage_class(), "metadata": {"name": "usual", "annotations": marked}})
+    made = await rest.create(CLAIMS, claim() if asked is None else claim(storageClassName=asked))
+    assert made["spec"]["storageClassName"] == ("usual" if asked is None else asked)
 
 
 async def test_a_volume_keeps_its_source_and_may_be_given_away(rest: Rest) -> None:

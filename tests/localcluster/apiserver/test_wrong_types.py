@@ -12,6 +12,7 @@ from tests.localcluster.apiserver.samples import SAMPLES, STAMP, Object
 
 ODD: list[Any] = [None, True, 0, -1, 1.5, 2**40, "", "x", STAMP, [], [None], ["x"], [{}], {}, {"a": 1}]
 PER_FIELD = 4
+NO_MERGE_KEY = "does not contain declared merge key"
 """How many odd values each field is given; which ones differs from field to field, and is the same in every run."""
 
 WITHIN = [
@@ -73,7 +74,8 @@ async def test_no_patch_breaks_it_either(rest: Rest, kind: str, content_type: st
     for place in places(body):
         patch = changed(body, place, source.choice(ODD))
         answer = await rest.patch(f"{path}/{body['metadata']['name']}?dryRun=All", patch, content_type)
-        if answer.code not in {200, 400, 403, 404, 409, 422}:
+        # A real server answers 500 to an item of a list that has not the key by which the list is merged.
+        if answer.code not in {200, 400, 403, 404, 409, 422} and NO_MERGE_KEY not in answer.message:
             broken.append(f"{'.'.join(map(str, place))}: {answer.code} {answer.message}")
     assert not broken, "\n".join(broken)
 

@@ -111,6 +111,11 @@ def replica_set_cells(replica_set: Object, now: float) -> list[Cell]:
     ]
 
 
+def replication_controller_cells(controller: Object, now: float) -> list[Cell]:
+    """One row of a ReplicationController, whose selector is a plain map."""
+    return [*replica_set_cells(controller, now)[:-1], pairs(part(controller, "spec").get("selector"))]
+
+
 def daemon_set_cells(daemon_set: Object, now: float) -> list[Cell]:
     """One row of a DaemonSet."""
     spec, status = part(daemon_set, "spec"), part(daemon_set, "status")
@@ -167,5 +172,6 @@ DEPLOYMENT = Printer(DEPLOYMENT_COLUMNS, deployment_cells)
 STATEFUL_SET = Printer(STATEFUL_SET_COLUMNS, stateful_set_cells)
 CONTROLLER_REVISION = Printer(REVISION_COLUMNS, revision_cells)
 REPLICA_SET = Printer(REPLICA_SET_COLUMNS, replica_set_cells)
+REPLICATION_CONTROLLER = Printer(REPLICA_SET_COLUMNS, replication_controller_cells)
 DAEMON_SET = Printer(DAEMON_SET_COLUMNS, daemon_set_cells)
 SERVICE = Printer(SERVICE_COLUMNS, service_cells)

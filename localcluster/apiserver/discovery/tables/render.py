@@ -22,6 +22,7 @@ PRINTERS: Mapping[tuple[str, str], Printer] = {
     ("", "persistentvolumeclaims"): storage.CLAIM,
     ("", "persistentvolumes"): storage.VOLUME,
     ("", "pods"): pods.POD,
+    ("", "replicationcontrollers"): apps.REPLICATION_CONTROLLER,
     ("", "resourcequotas"): core.QUOTA,
     ("", "secrets"): core.SECRET,
     ("", "services"): apps.SERVICE,
@@ -100,7 +101,7 @@ class Tables:
         return {
             "kind": "Table",
             "apiVersion": "meta.k8s.io/v1",
-            "metadata": {key: metadata[key] for key in CARRIED_OVER if key in metadata},
+            "metadata": {key: metadata[key] for key in CARRIED_OVER if metadata.get(key)},
             "columnDefinitions": columns,
             "rows": [_row(printer, each, now, include_object) for each in objects],
         }

@@ -17,7 +17,6 @@ from localcluster.apiserver.discovery.tables.cells import (
     text,
 )
 
-DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 _SHORT_MODES = (
     ("ReadWriteOnce", "RWO"),
     ("ReadOnlyMany", "ROX"),
@@ -71,10 +70,9 @@ def volume_cells(volume: Object, now: float) -> list[Cell]:
 
 
 def class_cells(storage_class: Object, now: float) -> list[Cell]:
-    """One row of a StorageClass; the default one is marked."""
-    is_default = (storage_class["metadata"].get("annotations") or {}).get(DEFAULT_CLASS) == "true"
+    """One row of a StorageClass."""
     return [
-        name_of(storage_class) + (" (default)" if is_default else ""),
+        name_of(storage_class),
         storage_class.get("provisioner", ""),
         storage_class.get("reclaimPolicy", ""),
         storage_class.get("volumeBindingMode", ""),

@@ -5,14 +5,15 @@ configured costs next to nothing.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 from localcluster.apiserver.admission import AdmissionAttributes
 from localcluster.apiserver.extension.admission.authorizing import Allows, authorizer_of
 from localcluster.apiserver.extension.admission.caller import Caller
+from localcluster.apiserver.extension.admission.claims import CLAIMS, STORAGE_CLASSES, check_growth, choose_class
 from localcluster.apiserver.extension.admission.hooks import Hook, hooks_of
-from localcluster.apiserver.extension.admission.matching import ADMISSION_GROUP, is_exempt
+from localcluster.apiserver.extension.admission.matching import ADMISSION_GROUP, covers_resource, is_exempt
 from localcluster.apiserver.extension.admission.pods import PODS, PRIORITY_CLASSES, admit_pod, check_default_class
 from localcluster.apiserver.extension.admission.policies import Bound, bound_policies, check_policies
 from localcluster.apiserver.extension.admission.question import refusal_name
@@ -45,10 +46,15 @@ class Chain:
         self._store = store
         self._allows = allows
         self._webhooks = Webhooks(caller, self.namespace, allows, source)
-        self._mutating = _Kept[Hook](store, (MUTATING,), lambda: hooks_of(self._objects(MUTATING)))
-        self._validating = _Kept[Hook](store, (VALIDATING,), lambda: hooks_of(self._objects(VALIDATING)))
+        self._mutating = _Kept[Hook](store, (MUTATING,), lambda: hooks_of(self._objects(MUTATING)), _rules_of_hook)
+        self._validating = _Kept[Hook](
+            store, (VALIDATING,), lambda: hooks_of(self._objects(VALIDATING)), _rules_of_hook
+        )
         self._policies = _Kept[Bound](
-            store, (POLICIES, BINDINGS), lambda: bound_policies(self._objects(POLICIES), self._objects(BINDINGS))
+            store,
+            (POLICIES, BINDINGS),
+            lambda: bound_policies(self._objects(POLICIES), self._objects(BINDINGS)),
+            _rules_of_policy,
         )
 
     async def mutate(self, attributes: AdmissionAttributes) -> None:
@@ -56,7 +62,7 @@ class Chain:
         if attributes.verb == "CREATE" and attributes.kind.definition is not None:
             self._refuse_while_ending(attributes)
         self._own(attributes)
-        hooks = self._mutating.get()
+        hooks = self._mutating.about(attributes)
         if not hooks or is_exempt(attributes):
             return
         before = attributes.obj
@@ -68,13 +74,15 @@ class Chain:
         """StatusError: the write is refused."""
         if attributes.kind.resource == PRIORITY_CLASSES:
             check_default_class(attributes, self._objects(PRIORITY_CLASSES))
+        if attributes.kind.resource == CLAIMS:
+            check_growth(attributes, self._objects(STORAGE_CLASSES))
         if is_exempt(attributes):
             return
-        policies = self._policies.get()
+        policies = self._policies.about(attributes)
         if policies:
             authorizer = authorizer_of(attributes, self._allows)
             check_policies(policies, attributes, self.namespace(attributes.namespace), authorizer)
-        hooks = self._validating.get()
+        hooks = self._validating.about(attributes)
         if hooks:
             await self._webhooks.validate(hooks, attributes)
 
@@ -93,27 +101,53 @@ class Chain:
     def _own(self, attributes: AdmissionAttributes) -> None:
         if attributes.kind.resource == PODS and not attributes.subresource:
             admit_pod(attributes, self._objects(PRIORITY_CLASSES))
+        if attributes.kind.resource == CLAIMS:
+            choose_class(attributes, self._objects(STORAGE_CLASSES))
 
     def _objects(self, resource: tuple[str, str]) -> list[Object]:
         return [stored.obj for stored in self._store.list(resource)]
 
 
+def _rules_of_hook(hook: Hook) -> Sequence[Object]:
+    return hook.rules
+
+
+def _rules_of_policy(bound: Bound) -> Sequence[Object]:
+    return (bound.spec.get("matchConstraints") or {}).get("resourceRules") or ()
+
+
 class _Kept(Generic[Value]):
-    """What was made of some objects of the store, until one of them changes."""
+    """What was made of some objects of the store, until one of them changes.
+
+    Which of it can be about a write at all follows from the operation and the resource, so that is found out once for each.
+    """
 
     def __init__(
-        self, store: Store, resources: tuple[tuple[str, str], ...], make: Callable[[], tuple[Value, ...]]
+        self,
+        store: Store,
+        resources: tuple[tuple[str, str], ...],
+        make: Callable[[], tuple[Value, ...]],
+        rules: Callable[[Value], Sequence[Object]],
     ) -> None:
         self._make = make
+        self._rules = rules
         self._made: tuple[Value, ...] | None = None
+        self._about: dict[tuple[str | bool, ...], tuple[Value, ...]] = {}
         for resource in resources:
             store.subscribe(resource, lambda _: self._forget())
 
-    def get(self) -> tuple[Value, ...]:
-        """The present value."""
+    def about(self, attributes: AdmissionAttributes) -> tuple[Value, ...]:
+        """Those with a rule for the operation and the resource of the write; names, selectors and conditions are not looked at."""
         if self._made is None:
             self._made = self._make()
-        return self._made
+        kind = attributes.kind
+        key = (attributes.verb, kind.group, kind.version, kind.plural, kind.namespaced, attributes.subresource)
+        found = self._about.get(key)
+        if found is None:
+            found = tuple(each for each in self._made if covers_resource(self._rules(each), attributes))
+            self._about[key] = found
+        return found
 
     def _forget(self) -> None:
         self._made = None
+        self._about.clear()

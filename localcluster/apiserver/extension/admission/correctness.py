@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from localcluster.apiserver import fielderrors
+from localcluster.apiserver.extension.admission.addresses import address_errors
 from localcluster.apiserver.extension.admission.conditions import DECLARED
 from localcluster.apiserver.extension.cel.program import CompileError, compile_expression
 from localcluster.apiserver.fielderrors import FieldError
@@ -22,7 +22,11 @@ _PLURALS: Final = {
     "resources": "resources without subresources",
 }
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*\Z")
-_ONE_WAY: Final = "exactly one of url or service is required"
+_PLAIN: Final = (
+    (re.compile(r"-?\d+"), "int"),
+    (re.compile(r"'[^'\\]*'|\"[^\"\\]*\""), "string"),
+    (re.compile(r"(object|oldObject|params)(\.[A-Za-z_]\w*)*"), "dyn"),
+)
 _SOMETHING: Final = "validations or auditAnnotations must contain at least one item"
 
 
@@ -48,7 +52,7 @@ def webhook_errors(configuration: Object) -> Iterator[FieldError]:
             told = "the timeout value must be between 1 and 30 seconds"
             yield fielderrors.invalid_value(f"{at}.timeoutSeconds", seconds, told)
         yield from _selectors(hook, at)
-        yield from _client(hook.get("clientConfig") or {}, f"{at}.clientConfig")
+        yield from address_errors(hook.get("clientConfig") or {}, f"{at}.clientConfig")
         yield from _conditions(hook.get("matchConditions") or (), f"{at}.matchConditions", DECLARED)
 
 
@@ -56,6 +60,10 @@ def policy_errors(policy: Object) -> Iterator[FieldError]:
     """What is wrong with a ValidatingAdmissionPolicy."""
     spec = policy.get("spec") or {}
     yield from _one_of(spec.get("failurePolicy"), ("Fail", "Ignore"), "spec.failurePolicy")
+    kind = spec.get("paramKind")
+    if kind is not None:
+        missing = [key for key in ("apiVersion", "kind") if not kind.get(key)]
+        yield from (fielderrors.required(f"spec.paramKind.{key}") for key in missing)
     constraints = spec.get("matchConstraints")
     if constraints is None:
         yield fielderrors.required("spec.matchConstraints")
@@ -89,11 +97,26 @@ def binding_errors(binding: Object) -> Iterator[FieldError]:
         yield from _one_of(action, ("Audit", "Deny", "Warn"), at)
         if action in actions[:index]:
             yield fielderrors.duplicate(at, action)
+    yield from _parameters(spec.get("paramRef"), "spec.paramRef")
+    yield from _selectors(spec.get("matchResources") or {}, "spec.matchResources")
     if {"Deny", "Warn"} <= set(actions):
         told = (
             "must not contain both Deny and Warn (repeating the same validation failure information in the API response"
         )
         yield fielderrors.invalid_value("spec.validationActions", actions, f"{told} and headers serves no purpose)")
+
+
+def _parameters(reference: Object | None, at: str) -> Iterator[FieldError]:
+    if reference is None:
+        return
+    named, selected = bool(reference.get("name")), reference.get("selector") is not None
+    if named == selected:
+        told = "name and selector are mutually exclusive" if named else "one of name or selector must be specified"
+        for field in ("name", "selector"):
+            at_field = f"{at}.{field}"
+            yield fielderrors.forbidden_field(at_field, told) if named else fielderrors.required(at_field, told)
+    if not reference.get("parameterNotFoundAction"):
+        yield fielderrors.required(f"{at}.parameterNotFoundAction")
 
 
 def _hook_name(name: str, at: str) -> Iterator[FieldError]:
@@ -137,21 +160,6 @@ def _all_or_some(field: str, values: list[str], at: str) -> Iterator[FieldError]
         yield fielderrors.invalid_value(at, values, f"if '*' is present, must not specify other {_PLURALS[field]}")
 
 
-def _client(client: Object, at: str) -> Iterator[FieldError]:
-    if bool(client.get("url")) == bool(client.get("service")):
-        yield fielderrors.required(at, _ONE_WAY)
-    elif client.get("url"):
-        parts = urlsplit(client["url"])
-        form = "desired format: https://host[/path]"
-        if parts.scheme != "https":
-            told = f"'https' is the only allowed URL scheme; {form}"
-            yield fielderrors.invalid_value(f"{at}.url", parts.scheme, told)
-        if not parts.hostname:
-            yield fielderrors.invalid_value(f"{at}.url", parts.netloc, f"host must be specified; {form}")
-        if parts.query:
-            yield fielderrors.invalid_value(f"{at}.url", parts.query, "query parameters are not permitted in the URL")
-
-
 def _selectors(holder: Object, at: str) -> Iterator[FieldError]:
     for name in ("namespaceSelector", "objectSelector"):
         yield from validate_selector(holder.get(name), f"{at}.{name}")
@@ -161,7 +169,7 @@ def _conditions(conditions: Sequence[Object], at: str, known: frozenset[str]) ->
     names = set()
     for index, each in enumerate(conditions):
         name, here = each.get("name") or "", f"{at}[{index}]"
-        yield from _expression(each.get("expression") or "", f"{here}.expression", known)
+        yield from _expression(each.get("expression") or "", f"{here}.expression", known, gives="bool")
         if not name:
             yield fielderrors.required(f"{here}.name")
         elif name in names:
@@ -186,7 +194,7 @@ def _variables(variables: Sequence[Object], known: frozenset[str]) -> Iterator[F
 
 def _validation(validation: Object, at: str, known: frozenset[str]) -> Iterator[FieldError]:
     expression, message = (validation.get("expression") or "").strip(), validation.get("message")
-    yield from _expression(expression, f"{at}.expression", known, "expression is not specified")
+    yield from _expression(expression, f"{at}.expression", known, "expression is not specified", gives="bool")
     if message is not None and message != "" and not message.strip():
         yield fielderrors.invalid_value(f"{at}.message", message, "must be non-empty if specified")
     elif message and "\n" in message.strip():
@@ -195,11 +203,13 @@ def _validation(validation: Object, at: str, known: frozenset[str]) -> Iterator[
         told = "message must be specified if expression contains line breaks"
         yield fielderrors.required(f"{at}.message", told)
     if validation.get("messageExpression"):
-        yield from _expression(validation["messageExpression"], f"{at}.messageExpression", known)
+        yield from _expression(validation["messageExpression"], f"{at}.messageExpression", known, gives="string")
     yield from _one_of(validation.get("reason"), ("Forbidden", "Invalid", "RequestEntityTooLarge"), f"{at}.reason")
 
 
-def _expression(source: str, at: str, known: frozenset[str], missing: str = "") -> Iterator[FieldError]:
+def _expression(
+    source: str, at: str, known: frozenset[str], missing: str = "", *, gives: str = ""
+) -> Iterator[FieldError]:
     if not source.strip():
         yield fielderrors.required(at, missing)
         return
@@ -207,6 +217,15 @@ def _expression(source: str, at: str, known: frozenset[str], missing: str = "") 
         compile_expression(source, known)
     except CompileError as error:
         yield fielderrors.invalid_value(at, source, str(error))
+    else:
+        found = plain_type(source)
+        if gives and found not in {"", gives}:
+            yield fielderrors.invalid_value(at, source, f"must evaluate to {gives} but got {found}")
+
+
+def plain_type(source: str) -> str:
+    """The type of an expression that is only a literal or a field of an object, whose fields have none; else ""."""
+    return next((name for pattern, name in _PLAIN if pattern.fullmatch(source.strip())), "")
 
 
 def _one_of(value: Any, allowed: Sequence[str], at: str) -> Iterator[FieldError]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from localcluster.apiserver import fielderrors
-from localcluster.apiserver.extension.cel.rules import check_rules
+from localcluster.apiserver.extension.cel.rules import check_rules, has_rules
 from localcluster.apiserver.extension.schema.decode import prune
 from localcluster.apiserver.extension.schema.defaults import apply_defaults
 from localcluster.apiserver.extension.schema.lists import check_lists
@@ -49,6 +49,7 @@ class CustomStrategy(PlainStrategy):
         super().__init__(has_status="status" in subresources, counts_generations=True)
         self.schema = parse_schema((version.get("schema") or {}).get("openAPIV3Schema") or {})
         self._status_schema = self.schema.properties.get("status", _NO_SCHEMA)
+        self._has_rules = has_rules(self.schema)
         self._scale = subresources.get("scale") or {}
         self._warning = deprecation
 
@@ -94,7 +95,7 @@ class CustomStrategy(PlainStrategy):
         repeated = check_lists(new, self.schema)
         if repeated and (old is None or not check_lists(old, self.schema)):
             found += repeated
-        return check_rules(new, self.schema, old, found)
+        return check_rules(new, self.schema, old, found) if self._has_rules else found
 
     def warnings(self, new: Object, old: Object | None) -> list[str]:  # noqa: ARG002
         """Says that the version is deprecated."""

@@ -25,6 +25,8 @@ PENDING: Final = {
 class DefinitionStrategy(PlainStrategy):
     """CRDs as objects."""
 
+    precondition_failed = "precondition failed"
+
     def __init__(self) -> None:
         super().__init__(has_status=True, counts_generations=True)
 
@@ -101,4 +103,5 @@ def definition_kind() -> KindInfo:
         namespaced=False,
         subresources=frozenset({"status"}),
         returns_deleted=True,
+        unconditional_update=False,
     )

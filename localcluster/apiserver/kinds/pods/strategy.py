@@ -1,13 +1,15 @@
 """Pods: their rules put together, and how long they may take to go."""
 
 from localcluster.apiserver import status
-from localcluster.apiserver.fielderrors import FieldError
+from localcluster.apiserver.fielderrors import FieldError, invalid_value
 from localcluster.apiserver.kinds.kind import Object, RequestContext
+from localcluster.apiserver.kinds.names import subdomain_problems
 from localcluster.apiserver.kinds.plain import put_back
 from localcluster.apiserver.kinds.pods.defaults import default_pod, quality_of_service
 from localcluster.apiserver.kinds.pods.placement import validate_unbound_while_gated
 from localcluster.apiserver.kinds.pods.resources import bad_quantity
 from localcluster.apiserver.kinds.pods.spec import validate_pod_spec
+from localcluster.apiserver.kinds.pods.states import complete_pod_status
 from localcluster.apiserver.kinds.pods.updates import validate_pod_update
 from localcluster.apiserver.kinds.typed import TypedStrategy
 
@@ -33,8 +35,8 @@ class PodStrategy(TypedStrategy):
     def default(self, obj: Object) -> None:
         """Defaults; a new pod also tolerates nodes that fail for a while."""
         default_pod(obj, is_new="uid" not in obj["metadata"])
-        for condition in (obj.get("status") or {}).get("conditions") or []:
-            condition.setdefault("lastProbeTime", None)
+        if isinstance(obj.get("status"), dict):
+            complete_pod_status(obj["status"])
 
     def prepare_create(self, obj: Object, context: RequestContext) -> None:
         """A new pod is pending."""
@@ -52,7 +54,9 @@ class PodStrategy(TypedStrategy):
     def validate(self, new: Object, old: Object | None, subresource: str) -> list[FieldError]:
         """What is wrong with the pod, or with the change."""
         if subresource == "status":
-            return []
+            node = (new.get("status") or {}).get("nominatedNodeName")
+            problems = subdomain_problems(node) if node else []
+            return [invalid_value("status.nominatedNodeName", node, each) for each in problems]
         errors = validate_pod_spec(new["spec"], "spec")
         return errors + (validate_unbound_while_gated(new["spec"]) if old is None else validate_pod_update(new, old))
 

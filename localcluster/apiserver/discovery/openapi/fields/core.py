@@ -39,6 +39,21 @@ ServicePort: A port of a service.
   port int32!: The port.
   protocol string: TCP, UDP or SCTP.
   targetPort intOrString: The port of the pods.
+kind ReplicationController: Equal pods, as they were made before there were ReplicaSets.
+  spec ReplicationControllerSpec: How many pods of which kind.
+  status ReplicationControllerStatus: How many there are.
+ReplicationControllerSpec: How many pods of which kind.
+  minReadySeconds int32: How long a pod must be ready to count as available.
+  replicas int32: How many pods; 1 if left out.
+  selector {string}: The pods, by their labels; those of the template if left out.
+  template PodTemplateSpec: What the pods look like.
+ReplicationControllerStatus: How many pods there are.
+  availableReplicas int32: Pods that have been ready long enough.
+  conditions [object]: What keeps it from making pods.
+  fullyLabeledReplicas int32: Pods with all labels of the template.
+  observedGeneration int64: The version of the spec that this is about.
+  readyReplicas int32: Pods that are ready.
+  replicas int32: Pods that there are.
 kind Event: Something that happened to an object.
   action string: What was done.
   count int32: How often it happened.
