@@ -29,6 +29,8 @@ PAGE_SIZE = 500
 """Objects per page of a list; the API server's own clients use the same."""
 
 _RESTARTED_LISTS = 2
+_UNCHECKED = {"fieldValidation": "Ignore"}
+"""The server looks for unknown and repeated fields only to warn of them: work for nothing when nobody reads its answer."""
 
 
 class PatchKind(StrEnum):
@@ -204,7 +206,7 @@ class Client:
     ) -> dict[str, Any]:
         """Create the object, or post to a subresource of `name`; {} when `parse` is false."""
         path = resource.path(namespace, name, subresource)
-        params = {"dryRun": "All"} if dry_run else {}
+        params = ({} if parse else _UNCHECKED) | ({"dryRun": "All"} if dry_run else {})
         request = Request("create", resource.plural, "POST", path, params, orjson.dumps(body))
         answer = await self._connection.call(request, timeout_seconds)
         return _decoded(answer, path) if parse else {}
@@ -239,7 +241,7 @@ class Client:
     ) -> dict[str, Any]:
         """Change some fields; {} when `parse` is false. APPLY takes over fields of other managers (force)."""
         path = resource.path(namespace, name, subresource)
-        params = {"fieldManager": field_manager} if field_manager else {}
+        params = ({} if parse else _UNCHECKED) | ({"fieldManager": field_manager} if field_manager else {})
         if kind is PatchKind.APPLY:
             params["force"] = "true"
         request = Request("patch", resource.plural, "PATCH", path, params, orjson.dumps(body), kind.value)

@@ -176,6 +176,8 @@ class Connection:
     async def _authorization(self, request: Request, *, refresh: bool) -> dict[str, str]:
         """The header, or `Unreachable`: without credentials nothing is sent, and they may come back."""
         try:
+            if not refresh and self._credentials.tokens.is_fresh():
+                return await self._credentials.headers()
             async with asyncio.timeout(_CREDENTIALS_SECONDS):
                 return await self._credentials.headers(refresh=refresh)
         except ConfigurationError as error:
