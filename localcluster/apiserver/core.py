@@ -1,7 +1,6 @@
 """What every verb works with."""
 
 import random
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -58,9 +57,16 @@ class Core:
 
     def new_uid(self) -> str:
         """A new object's UID."""
-        return str(uuid.UUID(int=self.random.getrandbits(128), version=4))
+        return random_uid(self.random)
+
+
+def random_uid(source: random.Random) -> str:
+    """A random UUID (version 4); twice as fast as by way of the library's objects."""
+    digits = f"{source.getrandbits(128):032x}"
+    variant = "89ab"[int(digits[16], 16) & 3]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
 def rfc3339(moment: datetime) -> str:
     """Whole seconds, UTC."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{moment.replace(microsecond=0, tzinfo=None).isoformat()}Z"

@@ -1,6 +1,6 @@
 """What `config/webhook` and `config/policy` ship fits the server and the one predicate that says what a gang is."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from api.constants import (
     MANAGED,
     MUTATING_CONFIGURATION,
     POD_GROUP,
+    POD_GROUP_UID,
     POLICY,
     PROVIDER,
     SYSTEM_NAMESPACE,
@@ -24,7 +25,7 @@ from api.constants import (
 from api.webhookconfig import path_of
 from providers.selection import standard_providers
 from tests.webhooks.all_routes import all_routes
-from tests.webhooks.builders import Object, job, owner, request
+from tests.webhooks.builders import Object, job, owner, patched, request
 from webhooks.job_create import AdmissionRules, admit_new_job
 from webhooks.job_update import keep_job_admitted
 from webhooks.job_validation import validate_parallelism
@@ -213,6 +214,73 @@ def test_every_update_that_concerns_us_is_sent(
         assert is_sent("update.jobs.tutti.scheduler", new, old)
     if not validate_parallelism(request(new, old)).allowed:
         assert is_sent("parallelism.jobs.tutti.scheduler", new, old)
+
+
+def _held() -> Object:
+    """A Job as it is stored after its admission, with metadata of its user's."""
+    new = job(template_labels={"a": "b"}, template_annotations={"c": "d"})
+    return patched(new, admit_new_job(request(new), AdmissionRules(standard_providers())))
+
+
+def _released() -> Object:
+    """The same Job after the controllers' patch."""
+    found = _held()
+    found["spec"]["suspend"] = False
+    found["spec"]["template"]["metadata"]["annotations"] |= {POD_GROUP: "g", POD_GROUP_UID: "u"}
+    del found["metadata"]["annotations"][GATE]
+    return found
+
+
+def test_the_release_of_a_gang_is_not_sent_and_would_not_be_changed() -> None:
+    assert not is_sent("update.jobs.tutti.scheduler", _released(), _held())
+    assert keep_job_admitted(request(_released(), _held()), providers=standard_providers()).patch == ()
+
+
+def _lose(*path: str) -> Callable[[Object], None]:
+    def change(new: Object) -> None:
+        target = new
+        for part in path[:-1]:
+            target = target[part]
+        del target[path[-1]]
+
+    return change
+
+
+def _put(*path: str, value: Any) -> Callable[[Object], None]:
+    def change(new: Object) -> None:
+        target = new
+        for part in path[:-1]:
+            target = target[part]
+        target[path[-1]] = value
+
+    return change
+
+
+TEMPLATE = ("spec", "template")
+LOSSES: list[Callable[[Object], None]] = [
+    _lose(*TEMPLATE, "metadata"),
+    _lose(*TEMPLATE, "metadata", "labels"),
+    _lose(*TEMPLATE, "metadata", "labels", MANAGED),
+    _put(*TEMPLATE, "metadata", "labels", MANAGED, value="volcano"),
+    _lose(*TEMPLATE, "metadata", "annotations"),
+    _lose(*TEMPLATE, "metadata", "annotations", POD_GROUP),
+    _lose(*TEMPLATE, "metadata", "annotations", POD_GROUP_UID),
+    _lose(*TEMPLATE, "spec", "schedulerName"),
+    _put(*TEMPLATE, "spec", "schedulerName", value="default-scheduler"),
+    _lose("spec", "podFailurePolicy"),
+    _put("spec", "podReplacementPolicy", value="TerminatingOrFailed"),
+    _put("metadata", "annotations", GATE, value="pod-group"),
+]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_gang_that_lost_what_admission_minds_is_sent(loss: Callable[[Object], None]) -> None:
+    old, new = _released(), _released()
+    new["spec"]["backoffLimit"] = 9
+    assert not is_sent("update.jobs.tutti.scheduler", new, old)
+    loss(new)
+    assert is_sent("update.jobs.tutti.scheduler", new, old)
+    assert keep_job_admitted(request(new, old), providers=standard_providers()).patch
 
 
 @pytest.mark.parametrize(

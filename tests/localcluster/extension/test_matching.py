@@ -3,7 +3,12 @@
 import pytest
 
 from localcluster.apiserver.extension.admission.conditions import ConditionError, conditions_hold
-from localcluster.apiserver.extension.admission.matching import matches_namespace, matches_object, matches_rules
+from localcluster.apiserver.extension.admission.matching import (
+    covers_resource,
+    matches_namespace,
+    matches_object,
+    matches_rules,
+)
 from localcluster.apiserver.extension.admission.question import question, variables
 from tests.localcluster.extension.crds import CONFIG_MAP, NAMESPACE, NODE, POD, Object, asked, config_map
 
@@ -32,6 +37,14 @@ def rule(resources: str, *, operations: str = "CREATE", group: str = "", scope: 
 )
 def test_a_rule_covers_operations_and_resources(rule: Object, matches: bool) -> None:
     assert matches_rules([rule], asked(kind=POD)) is matches
+
+
+def test_a_rule_for_some_names_covers_their_resource_and_none_but_them() -> None:
+    named = rule("pods") | {"resourceNames": ["a"]}
+    pods = [asked(kind=POD, obj={"metadata": {"name": name}}) for name in ("a", "b")]
+    assert [matches_rules([named], each) for each in pods] == [True, False]
+    assert all(covers_resource([named], each) for each in pods)
+    assert not covers_resource([named], asked(kind=POD, subresource="status"))
 
 
 @pytest.mark.parametrize(

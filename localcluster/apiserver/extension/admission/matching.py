@@ -20,7 +20,17 @@ def matches_rules(rules: Sequence[Mapping[str, Any]], attributes: AdmissionAttri
     return any(_covers(rule, attributes) for rule in rules)
 
 
+def covers_resource(rules: Sequence[Mapping[str, Any]], attributes: AdmissionAttributes) -> bool:
+    """Whether one of the rules covers the operation and the resource, whatever the object's name."""
+    return any(_covers_resource(rule, attributes) for rule in rules)
+
+
 def _covers(rule: Mapping[str, Any], attributes: AdmissionAttributes) -> bool:
+    names = rule.get("resourceNames")
+    return _covers_resource(rule, attributes) and (not names or attributes.name in names)
+
+
+def _covers_resource(rule: Mapping[str, Any], attributes: AdmissionAttributes) -> bool:
     kind = attributes.kind
     return (
         _has(rule.get("operations"), attributes.verb)
@@ -28,7 +38,6 @@ def _covers(rule: Mapping[str, Any], attributes: AdmissionAttributes) -> bool:
         and _has(rule.get("apiVersions"), kind.version)
         and any(_is_resource(each, attributes) for each in rule.get("resources") or ())
         and _in_scope(rule.get("scope") or "*", attributes)
-        and (not rule.get("resourceNames") or attributes.name in rule["resourceNames"])
     )
 
 

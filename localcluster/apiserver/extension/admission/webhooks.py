@@ -7,7 +7,6 @@ once more. What a failing webhook means is up to its failure policy; a patch tha
 import asyncio
 import logging
 import random
-import uuid
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ import orjson
 
 from localcluster.apiserver import status
 from localcluster.apiserver.admission import AdmissionAttributes
+from localcluster.apiserver.core import random_uid
 from localcluster.apiserver.extension.admission.answers import Answer, WebhookFailed, read_answer
 from localcluster.apiserver.extension.admission.authorizing import Allows, authorizer_of
 from localcluster.apiserver.extension.admission.caller import Caller
@@ -114,7 +114,7 @@ class Webhooks:
     async def _answer(self, hook: Hook, attributes: AdmissionAttributes, *, mutating: bool) -> Answer | None:
         if attributes.dry_run and hook.has_side_effects:
             raise status.bad_request(f'admission webhook "{hook.name}" does not support dry run')
-        uid = str(uuid.UUID(int=self._random.getrandbits(128), version=4))
+        uid = random_uid(self._random)
         try:
             code, body = await self._caller.call(hook, review(attributes, uid))
             answer = read_answer(hook.name, uid, code, body, mutating=mutating)

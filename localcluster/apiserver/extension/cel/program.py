@@ -1,18 +1,20 @@
 """Compiled expressions: compiled once, evaluated often, with errors in the words of the real server.
 
 An expression gets only those parts of its variables that it mentions: handing a whole pod to the library costs 0.3 ms, its
-annotations a hundredth of that.
+annotations a hundredth of that. And an expression has no value but that of its variables, so for parts that were seen before
+the answer is remembered: most objects of a burst differ in what no expression mentions.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
 import cel
+import orjson
 
-from localcluster.apiserver.extension.cel.authorizer import AuthorizerVariable
+from localcluster.apiserver.extension.cel.authorizer import AuthorizerVariable, Decision
 from localcluster.apiserver.extension.cel.functions import FUNCTIONS, NATIVE
 from localcluster.apiserver.extension.cel.names import escape
 from localcluster.apiserver.extension.cel.rewrite import rewrite
@@ -26,6 +28,10 @@ _FUNCTION_ERROR: Final = re.compile(
 _CANCELS: Final = (RuntimeError, TypeError, ValueError, KeyError, IndexError, ArithmeticError)
 NAMESPACES: Final = frozenset({"math", "sets", "base64", "strings", "lists", "optional"})
 
+MOST_ANSWERS: Final = 256
+LONGEST_QUESTION_BYTES: Final = 2048
+"""Of each expression so many answers are remembered, to variables of at most so many bytes as JSON."""
+
 
 class CompileError(Exception):
     """The expression is none; `str()` is the real server's complaint."""
@@ -33,6 +39,14 @@ class CompileError(Exception):
 
 class EvaluationError(Exception):
     """The expression has no value for these variables; `str()` says why as the real server does."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """A value that was found, and the decisions of an authorizer that it follows from."""
+
+    value: Any
+    decisions: tuple[Decision, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +61,9 @@ class Program:
     source: str
     uses: frozenset[str]
     _compiled: cel.Program
-    _functions: Mapping[str, Callable[..., Any]]
+    _functions: dict[str, Callable[..., Any]]
     _paths: Mapping[str, tuple[tuple[str, ...], ...]]
+    _answers: dict[bytes, _Answer] = field(default_factory=dict, compare=False, repr=False)
 
     def fields_of(self, variable: str) -> frozenset[str]:
         """The fields of the variable that are mentioned by name."""
@@ -64,16 +79,37 @@ class Program:
             EvaluationError: it has none.
         """
         given = {name: _project(variables[name], self._paths[name]) for name in self.uses if name in variables}
-        functions = dict(self._functions)
-        authorizer = given.get("authorizer")
-        if isinstance(authorizer, AuthorizerVariable):
-            given["authorizer"], functions["check"] = authorizer.value, authorizer.check
+        authorizer = given.pop("authorizer", None)
+        if not isinstance(authorizer, AuthorizerVariable):
+            authorizer = None
+        question = _question(given)
+        known = self._answers.get(question)
+        if known is not None and (not known.decisions or (authorizer and authorizer.still_says(known.decisions))):
+            return known.value
+        functions, before = self._functions, 0
+        if authorizer is not None:
+            given["authorizer"], functions = authorizer.value, {**functions, "check": authorizer.check}
+            before = len(authorizer.asked)
+        value = self._execute(given, functions)
+        self._remember(question, value, authorizer.asked[before:] if authorizer is not None else ())
+        return value
+
+    def _execute(self, given: dict[str, Any], functions: dict[str, Callable[..., Any]]) -> Any:
         try:
             if functions:
                 return self._compiled.execute(cel.Context(given, functions))
             return self._compiled.execute(given)
         except _CANCELS as error:
             raise EvaluationError(_told(error)) from error
+
+    def _remember(self, question: bytes, value: Any, decisions: Sequence[Decision]) -> None:
+        is_plain = value is None or isinstance(value, bool | str)
+        # Decisions about the object of the request itself are about another one next time.
+        if not question or not is_plain or (decisions and "requestResource" in self.source):
+            return
+        if len(self._answers) >= MOST_ANSWERS:
+            self._answers.clear()
+        self._answers[question] = _Answer(value, tuple(decisions))
 
 
 @lru_cache(maxsize=4096)
@@ -176,6 +212,15 @@ def _copy(value: dict[str, Any], part: dict[str, Any], path: tuple[str, ...]) ->
     if known is None:
         known = part[name] = {}
     _copy(inner, known, path[1:])
+
+
+def _question(given: dict[str, Any]) -> bytes:
+    """The variables as a key; empty where they are long or no plain JSON: times, bytes, somebody who answers questions."""
+    try:
+        question = orjson.dumps(given, option=orjson.OPT_PASSTHROUGH_DATETIME)
+    except TypeError:
+        return b""
+    return question if len(question) <= LONGEST_QUESTION_BYTES else b""
 
 
 def _told(error: Exception) -> str:
