@@ -15,10 +15,12 @@ from typing import Any, Final, Literal, TypeVar
 
 import kopf
 import msgspec
+import uvloop
 
 from api.constants import GROUP
 from api.errors import TuttiError
 from kube.cache.store import KubeObject
+from kube.client.client import PAGE_SIZE
 from kube.client.credentials import Credentials
 from kube.client.errors import one_line
 from kube.client.resources import Resource
@@ -91,6 +93,7 @@ def kopf_settings() -> kopf.OperatorSettings:
     settings.queueing.worker_limit = None
     settings.watching.server_timeout = SERVER_SECONDS
     settings.watching.connect_timeout = CONNECT_SECONDS
+    settings.watching.chunk_size = PAGE_SIZE
     settings.networking.request_timeout = REQUEST_SECONDS
     settings.networking.connect_timeout = CONNECT_SECONDS
     settings.networking.enforce_retry_after = True
@@ -179,7 +182,7 @@ class _Watch:
     def _run(self) -> None:
         reason = "no reason was given"
         try:
-            asyncio.run(self._operate())
+            uvloop.run(self._operate())
         except BaseException as error:  # noqa: BLE001 (whatever ends the thread has to end the process)
             reason = one_line(f"{type(error).__name__}: {error}")
         with contextlib.suppress(RuntimeError):

@@ -7,9 +7,8 @@ after their store has changed and enqueue the Job concerned. Nothing is reconcil
 import asyncio
 import gc
 import random as randomness
-from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from api.constants import CONTROLLERS_NAME
 from api.job import Job
@@ -17,6 +16,7 @@ from api.meta import Metadata
 from api.podgroup import PodGroup, Workload
 from controllers.announcer import Announcer
 from controllers.fresh import Fresh
+from controllers.handover import handing_over_to
 from controllers.job_watch import kopf_settings, watch_until_it_ends, watching_registry
 from controllers.jobs.execute import Tools
 from controllers.jobs.give_way import has_given_up, has_to_leave
@@ -143,7 +143,7 @@ class Operator:
                 gc.freeze()
                 group.create_task(self.queue.run())
                 group.create_task(self._resync())
-                registry = watching_registry(self._client.credentials, JOBS, Job, self._deliver())
+                registry = watching_registry(self._client.credentials, JOBS, Job, handing_over_to(self.jobs))
                 group.create_task(watch_until_it_ends(registry, kopf_settings()))
                 group.create_task(self.sets.run())
         finally:
@@ -176,15 +176,6 @@ class Operator:
             await asyncio.sleep(period_seconds)
             for key in self.jobs.keys():  # noqa: SIM118 (the store is no mapping)
                 self.queue.add_after(key, self._random.uniform(0, period_seconds * RESYNC_SPREAD))
-
-    def _deliver(self) -> Callable[[Literal["put", "remove"], Job], None]:
-        loop = asyncio.get_running_loop()
-        actions = {"put": self.jobs.put, "remove": self.jobs.remove}
-
-        def deliver(action: Literal["put", "remove"], job: Job) -> None:
-            loop.call_soon_threadsafe(actions[action], job)
-
-        return deliver
 
     def _workload_changed(self, change: Change[Workload]) -> None:
         workload = change.new if change.new is not None else change.old

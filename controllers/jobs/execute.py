@@ -92,7 +92,7 @@ async def carry_out(plan: Plan, job: Job, tools: Tools) -> None:
 async def _take(step: Step, progress: _Progress, tools: Tools) -> _Progress:
     match step:
         case ConfirmJob():
-            return await _confirm(progress, tools)
+            return progress if tools.jobs.was_just_shown(progress.job) else await _confirm(progress, tools)
         case CreateWorkload():
             return replace(progress, workload=await _create_workload(step, progress.job, tools))
         case CreatePodGroup():

@@ -13,7 +13,8 @@ from controllers.kind_condition import ShowKindMissing
 class ConfirmJob:
     """Reads the Job from the server and ends the pass unless it is still the one the plan was made for.
 
-    Comes before every creation: the store may hold a Job whose deletion nobody reported.
+    Comes before every creation: the store may hold a Job whose deletion nobody reported. One that the server has shown just now
+    is not read: the objects of a Job that ended since are garbage either way, and the Job's patch names its UID.
     """
 
 

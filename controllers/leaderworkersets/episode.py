@@ -6,9 +6,8 @@ watched. Nothing is reconciled before the informers have listed.
 
 import asyncio
 import random as randomness
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from api.constants import (
     CONDITION_SCHEDULED,
@@ -24,6 +23,7 @@ from api.meta import condition_of, controller_of
 from api.podgroup import PodGroup, Workload
 from controllers.announcer import Announcer, Recorder
 from controllers.fresh import Fresh
+from controllers.handover import handing_over_to
 from controllers.job_watch import WatchEnded, kopf_settings, watch_until_it_ends, watching_registry
 from controllers.leaderworkersets.execute import SetTools
 from controllers.leaderworkersets.observe import LEADER_INDEXERS, STATEFUL_SET_INDEXERS, GroupObjects, SetObserver
@@ -116,7 +116,7 @@ class Episode:
             await self.stateful_sets.synced.wait()
             tasks += [group.create_task(self.queue.run()), group.create_task(self._resync())]
             credentials = self._shared.client.credentials
-            registry = watching_registry(credentials, LEADER_WORKER_SETS, LeaderWorkerSet, self._deliver())
+            registry = watching_registry(credentials, LEADER_WORKER_SETS, LeaderWorkerSet, handing_over_to(self.sets))
             try:
                 await watch_until_it_ends(registry, kopf_settings(), "LeaderWorkerSets")
             except WatchEnded as end:
@@ -152,15 +152,6 @@ class Episode:
             await asyncio.sleep(period_seconds)
             for key in self.sets.keys():  # noqa: SIM118 (the store is no mapping)
                 self.queue.add_after(key, self._shared.random.uniform(0, period_seconds * RESYNC_SPREAD))
-
-    def _deliver(self) -> Callable[[Literal["put", "remove"], LeaderWorkerSet], None]:
-        loop = asyncio.get_running_loop()
-        actions = {"put": self.sets.put, "remove": self.sets.remove}
-
-        def deliver(action: Literal["put", "remove"], lws: LeaderWorkerSet) -> None:
-            loop.call_soon_threadsafe(actions[action], lws)
-
-        return deliver
 
     def _leader_changed(self, change: Change[ReplicaPod]) -> None:
         if change.old is not None and change.new is not None and _says_the_same(change.old, change.new):

@@ -11,10 +11,12 @@ from api.constants import (
     EVENT_POD_GROUP_CREATED,
     EVENT_UNSUPPORTED_WORKLOAD_STRUCTURE,
     EVENT_WORKLOAD_CREATED,
+    POD_GROUP,
 )
 from api.names import pod_group_name
 from controllers.gangs.creation import Outdated
 from controllers.gangs.steps import NAME_TAKEN_SECONDS
+from controllers.owner_store import JUST_NOW_SECONDS
 from kube.client.errors import Forbidden, Invalid, NotSent
 from kube.client.resources import JOBS, PODS
 from kube.groups.group_api import OWN
@@ -35,11 +37,37 @@ from tests.controllers.world import World
 async def test_a_gang_is_made_by_three_writes_in_order(gang: World) -> None:
     await gang.once()
     assert gang.cluster.calls == [
-        ("get", "jobs", "train"),
         ("create", "workloads", WORKLOAD_NAME),
         ("create", "podgroups", GROUP_NAME),
         ("patch", "jobs", "train"),
     ]
+
+
+async def test_a_job_that_the_server_did_not_show_just_now_is_read_before_anything_is_created(gang: World) -> None:
+    gang.now += JUST_NOW_SECONDS
+    await gang.once()
+    assert gang.cluster.calls[:2] == [("get", "jobs", "train"), ("create", "workloads", WORKLOAD_NAME)]
+
+
+async def test_a_job_whose_end_nobody_reported_gets_objects_that_its_end_takes_along(gang: World) -> None:
+    # The watch broke less than half a minute ago. The garbage collector deletes what names an owner that is gone.
+    gang.cluster.remove(JOBS, "train")
+    await gang.once()
+    made = [*gang.cluster.all(OWN.workloads), *gang.cluster.all(OWN.pod_groups)]
+    assert [each["metadata"]["ownerReferences"][0]["uid"] for each in made] == [JOB_UID, JOB_UID]
+    assert len(gang.jobs) == 0
+
+
+async def test_a_job_recreated_just_now_unnoticed_is_neither_released_nor_mistaken_for_its_predecessor(
+    gang: World,
+) -> None:
+    gang.cluster.put(JOBS, job_manifest(uid="another-uid"))
+    await gang.once()
+    owners = {each["metadata"]["ownerReferences"][0]["uid"] for each in gang.cluster.all(OWN.workloads)}
+    assert owners == {JOB_UID, "another-uid"}
+    job = gang.cluster.one(JOBS, "train")
+    group = gang.cluster.one(OWN.pod_groups, job["spec"]["template"]["metadata"]["annotations"][POD_GROUP])
+    assert group["metadata"]["ownerReferences"][0]["uid"] == "another-uid"
 
 
 async def test_the_gate_is_opened_by_one_patch_that_tests_what_it_was_decided_on(gang: World) -> None:
@@ -150,6 +178,7 @@ async def test_creations_are_counted_by_kind_and_result(gang: World) -> None:
 
 async def test_a_job_that_is_gone_is_forgotten_before_anything_is_created(gang: World) -> None:
     gang.cluster.remove(JOBS, "train")
+    gang.now += JUST_NOW_SECONDS
     assert await gang.once() is None
     assert gang.cluster.written() == []
     assert len(gang.jobs) == 0
@@ -174,6 +203,7 @@ async def test_a_job_recreated_under_its_name_gets_objects_of_its_own(gang: Worl
 
 async def test_a_job_recreated_unnoticed_is_not_given_the_objects_of_its_predecessor(gang: World) -> None:
     gang.cluster.put(JOBS, job_manifest(uid="another-uid"))
+    gang.now += JUST_NOW_SECONDS
     await gang.once()
     (workload,) = gang.cluster.all(OWN.workloads)
     assert workload["metadata"]["ownerReferences"][0]["uid"] == "another-uid"

@@ -82,9 +82,9 @@ async def test_the_group_object_is_there_before_the_gate_opens(cluster: FakeClus
     world = World(cluster)
     await world.once()
     assert cluster.calls == [
-        ("get", "jobs", "train"),
         ("create", "workloads", WORKLOAD_NAME),
         ("create", "podgroups", GROUP_NAME),
+        ("get", "jobs", "train"),
         ("create", CRD, GROUP_NAME),
         ("patch", "jobs", "train"),
     ]

@@ -10,6 +10,7 @@ import pytest
 
 from api.job import Job
 from controllers.job_watch import WatchEnded, kopf_settings, report, watch_until_it_ends, watching_registry
+from kube.client.client import PAGE_SIZE
 from kube.client.credentials import Credentials
 from kube.client.resources import JOBS
 from tests.controllers.builders import job_manifest
@@ -68,6 +69,7 @@ def test_the_settings_let_kopf_write_nothing_and_start_nothing_of_its_own() -> N
     assert not settings.posting.enabled
     assert settings.peering.standalone
     assert settings.scanning.disabled
+    assert settings.watching.chunk_size == PAGE_SIZE, "all Jobs of the cluster would be in memory at once"
     assert isinstance(settings.watching.server_timeout, int), "the API server refuses 270.0"
 
 

@@ -11,6 +11,7 @@ from controllers.announcer import MAX_REMEMBERED, Announcer
 from controllers.fresh import KEPT_SECONDS, Fresh
 from controllers.jobs.observe import BY_WORKLOAD, POD_GROUP_INDEXERS
 from controllers.jobs.store import JobStore
+from controllers.owner_store import JUST_NOW_SECONDS
 from kube.cache.informer import Change
 from kube.cache.store import Store
 from tests.controllers.builders import GROUP_NAME, NAMESPACE, WORKLOAD_NAME, group_manifest, job
@@ -27,11 +28,29 @@ def jobs() -> JobStore:
     return JobStore()
 
 
+def test_a_job_was_just_shown_for_half_a_minute_and_in_its_latest_version_only() -> None:
+    now = 100.0
+    jobs = JobStore(clock=lambda: now)
+    first, second = job(version="1"), job(version="2")
+    assert not jobs.was_just_shown(first)
+    jobs.put(first)
+    assert jobs.was_just_shown(first)
+    jobs.put(second)
+    assert (jobs.was_just_shown(first), jobs.was_just_shown(second)) == (False, True)
+    assert not jobs.was_just_shown(job(uid="another", version="2"))
+    now += JUST_NOW_SECONDS
+    assert not jobs.was_just_shown(second)
+    jobs.put(second)
+    assert jobs.was_just_shown(second)
+    jobs.remove(second)
+    assert not jobs.was_just_shown(second)
+
+
 def test_an_older_version_of_a_job_never_replaces_a_newer_one(jobs: JobStore) -> None:
     newer = job(version="12")
     jobs.put(newer)
     jobs.put(job(version="9"))
-    assert jobs.get(KEY) is newer
+    assert jobs.get(KEY) == newer
 
 
 def test_the_late_news_of_a_predecessor_does_not_replace_its_successor(jobs: JobStore) -> None:
@@ -39,7 +58,7 @@ def test_the_late_news_of_a_predecessor_does_not_replace_its_successor(jobs: Job
     jobs.put(successor)
     jobs.put(job(uid="a", version="11"))
     jobs.remove(job(uid="a", version="11"))
-    assert jobs.get(KEY) is successor
+    assert jobs.get(KEY) == successor
 
 
 def test_listeners_hear_of_every_change_and_of_the_end(jobs: JobStore) -> None:
@@ -61,7 +80,7 @@ def test_versions_that_are_no_numbers_are_taken_as_they_come(jobs: JobStore) -> 
     jobs.put(job(version="b"))
     later = job(version="a")
     jobs.put(later)
-    assert jobs.get(KEY) is later
+    assert jobs.get(KEY) == later
 
 
 # --- own writes ----------------------------------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ class World:
         self.now = 1000.0
         self.events = RecordedEvents(cluster)
         self.registry = CollectorRegistry()
-        self.jobs = JobStore()
+        self.jobs = JobStore(clock=lambda: self.now)
         self._workloads: Store[Workload] = Store(WORKLOAD_INDEXERS)
         self._groups: Store[PodGroup] = Store(POD_GROUP_INDEXERS)
         self.workloads = Fresh(self._workloads, WORKLOAD_INDEXERS, clock=lambda: self.now)

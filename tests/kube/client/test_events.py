@@ -255,3 +255,11 @@ def test_a_bucket_gives_its_burst_and_then_its_rate() -> None:
     assert [bucket.take() for _ in range(4)] == [0.0, 0.0, 0.5, 1.0]
     moment = 100.0
     assert [bucket.take() for _ in range(3)] == [0.0, 0.0, 0.5]
+
+
+def test_who_does_not_wait_takes_a_token_only_when_there_is_one() -> None:
+    moment = 0.0
+    bucket = TokenBucket(per_second=2, burst=2, clock=lambda: moment)
+    assert [bucket.try_take() for _ in range(4)] == [True, True, False, False]
+    moment = 0.5
+    assert [bucket.try_take() for _ in range(2)] == [True, False]
