@@ -28,7 +28,7 @@ def measure() -> None:
             ["cold start, seconds from the first list to all caches filled", *_figures(found, "seconds", "10")],
             ["  of it CPU of the scheduler, seconds", *_figures(found, "cpu_seconds", "")],
             ["resident memory then, MiB", *_figures(found, "rss_mib", "300")],
-            ["most resident memory so far, MiB", *_figures(found, "peak_mib", "")],
+            ["most resident memory until then, MiB", *_figures(found, "peak_mib", "300")],
             ["one watch event of a pod (bound, phase changed), µs", *_figures(found, "pod_event_us", "50")],
             ["one watch event of a node (heartbeat), µs", *_figures(found, "node_event_us", "50")],
         ],

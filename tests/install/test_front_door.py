@@ -90,3 +90,19 @@ def kubeconfig(server: str) -> dict[str, object]:
         "clusters": [{"name": "c", "cluster": {"server": server, "insecure-skip-tls-verify": True}}],
         "users": [{"name": "u", "user": {"token": "t"}}],
     }
+
+
+def test_what_a_component_is_loaded_with_is_never_searched_for_garbage() -> None:
+    code = """
+import gc
+import tutti
+with tutti._loading():
+    assert not gc.isenabled()
+    import kube.client.client
+assert gc.isenabled()
+print(gc.get_freeze_count() > len(gc.get_objects()))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False, cwd=ROOT
+    )
+    assert (done.stdout, done.stderr) == ("True\n", "")
