@@ -5,11 +5,12 @@ what changes, so that two thousand nominations cost the pods beside them next to
 """
 
 from collections import Counter, OrderedDict
+from collections.abc import Set
 from typing import Final
 
 import numpy as np
 
-from scheduler.placement.fits import FitCache
+from scheduler.placement.fits import FEW, FitCache
 from scheduler.state.changes import ChangeLog
 from scheduler.state.claims import Claims
 from scheduler.state.demand import Demand
@@ -22,6 +23,7 @@ MOST_PRIORITIES: Final = 4
 """Priorities for which this is kept at the same time; the least recently asked for goes first."""
 
 _NOBODY: Final = ItemKey("pod", "", "", "")
+_NOTHING: Final[Counter[Demand]] = Counter()
 
 
 class RoomLeft:
@@ -35,7 +37,11 @@ class RoomLeft:
         self._claims: Final = claims
         self._reservations: Final = reservations
         self._priority: Final = priority
-        self._kept: dict[str, Counter[Demand]] = {}
+        self._reserved: dict[str, Counter[Demand]] = {}
+        self._held: Amounts = self.free
+        """The sums of what is held on each slot."""
+        self._names: list[str] = []
+        """The node for which, as another one may have got its slot."""
         self._version = -1
         self._position = 0
 
@@ -44,41 +50,69 @@ class RoomLeft:
         nodes = self._nodes
         if self._version != self._reservations.version:
             self._look_at_reservations()
-        if self._position == nodes.room_changes.end and not self.followed and self.free.shape == nodes.free.shape:
+        end = nodes.room_changes.end
+        is_like_table = self.free.shape == nodes.free.shape
+        if self._position == end and not self.followed and is_like_table:
             return
-        changed = nodes.room_changes.since(self._position, limit=nodes.slots // 4)
-        self._position = nodes.room_changes.end
-        if changed is None or self.free.shape != nodes.free.shape:
-            self.free = nodes.free.copy()
-            stale = [nodes.slot_of[name] for name in {*self._claims.nodes, *self._kept} if name in nodes.slot_of]
-            # Longer than any view may lag behind: all of them start afresh.
-            news = range(nodes.slots)
-        else:
-            stale = changed.tolist()
-            stale += [nodes.slot_of[name] for name in self.followed if name in nodes.slot_of]
-            news = stale
-        for slot in stale:
-            self._look_at(slot)
-        for slot in news:
+        changed = nodes.room_changes.set_since(self._position, limit=nodes.slots // 4)
+        self._position = end
+        if changed is None or not is_like_table:
+            self._start_afresh()
+            return
+        if self.followed:
+            changed = changed | self._look_at_followed()
+        names, known = nodes.names, self._names
+        for slot in changed:
+            if names[slot] != known[slot]:
+                self._sum_up(slot)
             self.room_changes.add(slot, keep=2 * nodes.slots)
-        self.followed.clear()
+        self._subtract(changed)
 
-    def _look_at(self, slot: int) -> None:
-        nodes, name = self._nodes, self._nodes.names[slot]
-        self.free[:, slot] = nodes.free[:, slot]
-        if name in self._claims.nodes:
-            for demand in self._claims.on(name, self._priority):
-                self.free[:, slot] -= nodes.resolve(demand).column
-        if name in self._kept:
-            for demand, count in self._kept[name].items():
-                self.free[:, slot] -= nodes.resolve(demand).column * count
+    def _start_afresh(self) -> None:
+        nodes = self._nodes
+        self._held = np.zeros_like(nodes.free)
+        self._names = nodes.names.copy()
+        self.followed.clear()
+        self.followed.update(self._claims.nodes, self._reserved)
+        self._look_at_followed()
+        self.free = nodes.free - self._held
+        # Longer than any view may lag behind: all of them start afresh.
+        for slot in range(nodes.slots):
+            self.room_changes.add(slot, keep=2 * nodes.slots)
+
+    def _look_at_followed(self) -> set[int]:
+        """Sums up anew what is held on the nodes where that changed; their slots."""
+        slots = {self._nodes.slot_of[name] for name in self.followed if name in self._nodes.slot_of}
+        self.followed.clear()
+        for slot in slots:
+            self._sum_up(slot)
+        return slots
+
+    def _subtract(self, slots: Set[int]) -> None:
+        free = self._nodes.free
+        if len(slots) > FEW:
+            columns = np.fromiter(slots, dtype=np.intp, count=len(slots))
+            self.free[:, columns] = free[:, columns] - self._held[:, columns]
+            return
+        for slot in slots:
+            np.subtract(free[:, slot], self._held[:, slot], out=self.free[:, slot])
+
+    def _sum_up(self, slot: int) -> None:
+        nodes = self._nodes
+        name = self._names[slot] = nodes.names[slot]
+        held = self._held[:, slot]
+        held[:] = 0
+        for demand in self._claims.on(name, self._priority):
+            held += nodes.resolve(demand).column
+        for demand, count in self._reserved.get(name, _NOTHING).items():
+            held += nodes.resolve(demand).column * count
 
     def _look_at_reservations(self) -> None:
-        self.followed.update(self._kept)
-        self._kept = {}
+        self.followed.update(self._reserved)
+        self._reserved = {}
         for node, kept in self._reservations.against(_NOBODY, self._priority):
-            self._kept[node] = self._kept.get(node, Counter()) + kept
-        self.followed.update(self._kept)
+            self._reserved[node] = self._reserved.get(node, Counter()) + kept
+        self.followed.update(self._reserved)
         self._version = self._reservations.version
 
 
@@ -100,7 +134,7 @@ class Withheld:
             view = self._views[priority] = (left, FitCache(self._nodes, self._ports, left))
             if len(self._views) > MOST_PRIORITIES:
                 self._claims.unfollow(self._views.popitem(last=False)[1][0].followed)
-        else:
+        elif len(self._views) > 1:
             self._views.move_to_end(priority)
         view[0].catch_up()
         return view[1]

@@ -4,6 +4,9 @@ A view remembers the position up to which it is current. Asking for everything s
 up; a view that is too far behind is told to start afresh. Old entries are forgotten.
 """
 
+from collections.abc import Set
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +14,8 @@ Slots = NDArray[np.intp]
 
 NO_SLOTS = np.empty(0, dtype=np.intp)
 """Not to be written to."""
+
+_NOTHING: Final[Set[int]] = frozenset()
 
 
 class ChangeLog:
@@ -35,9 +40,16 @@ class ChangeLog:
 
     def since(self, position: int, *, limit: int) -> Slots | None:
         """The slots changed after a position, each once; None when there are more than `limit` or they are forgotten."""
+        changed = self.set_since(position, limit=limit)
+        if changed is None:
+            return None
+        return np.array(sorted(changed), dtype=np.intp) if changed else NO_SLOTS
+
+    def set_since(self, position: int, *, limit: int) -> Set[int] | None:
+        """The same for one who looks at them one by one."""
         news = self.end - position
         if not news:
-            return NO_SLOTS
+            return _NOTHING
         if position < self._start or news > limit:
             return None
-        return np.array(sorted(set(self._slots[-news:])), dtype=np.intp)
+        return set(self._slots[-news:])

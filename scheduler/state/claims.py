@@ -134,11 +134,8 @@ class Claims:
     def are_against(self, key: ItemKey, priority: int) -> bool:
         """Whether anybody else claims room that an item of that priority must leave alone."""
         own = self._claims.get(key)
-        return any(
-            count > (own is not None and own.priority == level)
-            for level, count in self._priorities.items()
-            if level >= priority
-        )
+        own_priority = None if own is None else own.priority
+        return any(level >= priority and count > (level == own_priority) for level, count in self._priorities.items())
 
     def on(self, node: str, priority: int) -> Iterator[Demand]:
         """What is held on a node against items of that priority which claim nothing, pod by pod."""

@@ -3,11 +3,12 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.placement.domain_sums import DomainTable
-from scheduler.placement.fits import FitCache
+from scheduler.placement.fits import FEW, FitCache
 from scheduler.placement.leaders import Leaders
 from scheduler.placement.muster import muster
 from scheduler.placement.room import RoomTrial, new_trial, room_for
@@ -172,3 +173,36 @@ def test_a_claim_takes_nothing_from_those_above_it() -> None:
     assert sum(_room(world, above, shape)) == NODES
     assert sum(_room(world, below, shape)) == 0
     assert muster(world.state, above).relations is None
+
+
+def test_room_held_on_a_node_that_went_is_not_held_on_the_one_that_got_its_slot() -> None:
+    world = _world()
+    world.pod("plain", cpu=4, priority=1)
+    _claim(world, "a", 1, [(0, 4)])
+    plain = world.state.item(build.pod_key("plain"))
+    assert plain is not None
+    (shape,) = plain.pending
+    slot = world.state.nodes.slot_of["n0"]
+    assert _room(world, plain, shape)[slot] == 0
+    for name, room in (("new", 1), ("n0", 0)):
+        world.node_gone(world.state.nodes.names[slot])
+        world.node(name, cpu=4)
+        assert world.state.nodes.slot_of[name] == slot
+        assert _room(world, plain, shape)[slot] == room
+
+
+@pytest.mark.parametrize("pods", [FEW, FEW + 1])
+def test_room_held_for_others_is_followed_when_few_nodes_change_and_when_many_do(pods: int) -> None:
+    world = World()
+    for index in range(9 * FEW):
+        world.node(f"n{index}", cpu=4)
+    world.pod("plain", cpu=1, priority=1)
+    _claim(world, "a", 1, [(node, 1) for node in range(0, 2 * FEW, 2)])
+    plain = world.state.item(build.pod_key("plain"))
+    assert plain is not None
+    (shape,) = plain.pending
+    before = sum(_room(world, plain, shape))
+    for index in range(pods):
+        world.pod(f"used-{index}", on=f"n{index}", cpu=2, scheduler="other")
+    assert sum(_room(world, plain, shape)) == before - 2 * pods
+    assert _room(world, plain, shape) == _room_made_anew(world, plain, shape)
