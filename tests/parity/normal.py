@@ -3,6 +3,7 @@
 What is dropped altogether is listed in docs/localcluster.md under "Not compared", and a test checks that list.
 """
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -23,6 +24,7 @@ _QUOTED_VERSION = re.compile(r'(resourceVersion\\*":\\*")\d+')
 _CLUSTER_ADDRESS = re.compile(r"10\.0\.\d+\.\d+")
 _TOKEN = re.compile(r"eyJ[\w.-]{20,}")
 _QUOTED_OBJECT = re.compile(r'"\{(?:[^"\\]|\\.)*\}"')
+_LONG = 10_000
 _AGES = {"Age", "Last Seen", "First Seen", "Duration", "Last Schedule"}
 
 
@@ -111,7 +113,10 @@ def _text(text: str) -> str:
         (_OBJECT_VERSION, r"\1 <version>"),
     ):
         text = pattern.sub(placeholder, text)
-    return _QUOTED_OBJECT.sub(_sorted_quote, text)
+    text = _QUOTED_OBJECT.sub(_sorted_quote, text)
+    return (
+        text if len(text) < _LONG else f"<{len(text)} characters, SHA-256 {hashlib.sha256(text.encode()).hexdigest()}>"
+    )
 
 
 def _unordered(status: dict[str, Any]) -> dict[str, Any]:

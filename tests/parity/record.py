@@ -26,6 +26,12 @@ def recorded(script: str) -> dict[str, Answer]:
     return answers
 
 
+def as_text(answers: dict[str, Answer]) -> str:
+    """A line for each answer, so that a changed one is one changed line."""
+    lines = (f"{json.dumps(step)}: {json.dumps(answer, ensure_ascii=False)}" for step, answer in answers.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 def answers_of(server: Server, script: str, kubectl: Path | None = None) -> dict[str, Answer]:
     """What a server answers to a script; `kubectl` is needed for the script of that name only."""
     if script != KUBECTL:
@@ -42,7 +48,7 @@ def main(names: Sequence[str]) -> None:
     with real_server(assets) as server:
         for name in names or [*SCRIPTS, KUBECTL]:
             answers = answers_of(server, name, assets / "kubectl")
-            (FOLDER / f"{name}.json").write_text(json.dumps(answers, indent=1, ensure_ascii=False) + "\n")
+            (FOLDER / f"{name}.json").write_text(as_text(answers))
             sys.stdout.write(f"{name}: {len(answers)} answers\n")
 
 
