@@ -6,23 +6,22 @@ import pytest
 
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, NEVER, TOP
 from tests.conformance.scenarios.scene import TRUE, Scene
-from tests.scheduler.core.build import group_key
-from tests.scheduler.core.world import World
+from tests.placement.profiles import settings
+
+OTHER_PROFILE: str = settings()["scheduler"]["profiles"][0]["scheduler_name"]
+"""A second name to which the one scheduler of these tests answers."""
 
 
-def test_d3_32_members_of_two_profiles_of_one_scheduler_are_refused() -> None:
-    """Driven inside the process: the scheduler that a cluster runs by default answers to one name."""
-    world = World("tutti", "other")
-    world.node("n1")
-    world.group("g", 2)
-    world.pod("g-0", group="g", scheduler="tutti")
-    world.pod("g-1", group="g", scheduler="other")
-    world.run()
-    assert world.held(group_key("g")) == (
-        "SchedulerError",
-        'all pods in a single pod group should have the same .spec.schedulerName set, got: "other" and "tutti"',
-    )
-    assert world.bound() == {}
+def test_d3_32_members_of_two_profiles_of_one_scheduler_are_refused(scene: Scene) -> None:
+    scene.node(4)
+    scene.group("g", 2)
+    scene.pod("g-0", priority=HIGH, group="g", scheduler="tutti")
+    scene.pod("g-1", priority=HIGH, group="g", scheduler=OTHER_PROFILE)
+    text = f'should have the same .spec.schedulerName set, got: "tutti" and "{OTHER_PROFILE}"'
+    scene.group_error("g", f"all pods in a single pod group {text}")
+    for name in ("g-0", "g-1"):
+        assert text in scene.pod_error(name)
+    scene.stays("g", 0)
 
 
 def test_d3_32_a_member_of_a_scheduler_that_is_not_ours_is_not_seen(scene: Scene) -> None:
