@@ -151,7 +151,7 @@ class _Process:
         async with self._background(scheduler.caches.pods.run(), scheduler.recorder.run(), scheduler.self_check.run()):
             if not await self._until(stop, self._synced()):
                 return self._exit_code()
-            _tune_garbage_collection()
+            tune_garbage_collection()
             _log.info("scheduling: %d nodes, %d pods", scheduler.state.nodes_total, scheduler.state.pods_total)
             async with self._background(scheduler.loop.run()):
                 await self._until(stop, asyncio.Event().wait())
@@ -214,7 +214,7 @@ class _Process:
         return "the caches are not filled yet"
 
 
-def _tune_garbage_collection() -> None:
+def tune_garbage_collection() -> None:
     """What the caches hold makes no cycles and stays: keep it out of every later collection."""
     gc.collect()
     gc.freeze()

@@ -69,6 +69,10 @@ class SchedulerSettings(ProcessSettings):
     empty_report_seconds: float = Field(10.0, ge=0)
     """The same for a gang of which no pod exists yet: groups are often made some time before their pods."""
 
+    empty_reports_per_second: float = Field(10.0, gt=0)
+    """How many of those say so in a second. When thousands of groups wait for their pods, what makes the pods is busy, and has the
+    API server to itself."""
+
     held_update_seconds: float = Field(10.0, ge=0)
     """Shortest time between two writes that differ only in how many members are missing."""
 

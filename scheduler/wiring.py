@@ -223,7 +223,9 @@ def _preemptor(
         state=core.state,
         queue=core.queue,
         campaigns=Campaigns(core.seen.view, limits),
-        evictor=Evictor(given.writer, writes.lanes, retries=writes.retries),
+        evictor=Evictor(
+            given.writer, writes.lanes, retries=writes.retries, later=asyncio.get_running_loop().call_later
+        ),
         voice=voice,
         groups=writes.groups,
         priorities=priorities,

@@ -1,11 +1,13 @@
 """Preemption on a real control plane, the stock kube-scheduler beside ours: time until all are bound, and how many had to leave.
 
 Every row starts from the same low pods on the same nodes, put there past every scheduler. Victims have no grace period and no
-kubelet, so what is measured is the schedulers and the API server.
+kubelet, so what is measured is the schedulers and the API server. A third row is no scheduler at all: this program sends what
+cannot be done without (the gang's pods, a condition and a delete for every pod in its way, the binds) as fast as the server
+takes it, so it says what is left to gain.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from math import isfinite
@@ -18,7 +20,7 @@ from hack.bench.bindwatch import BindWatch
 from hack.bench.end_to_end import OURS, STOCK, at_most_in_flight, stock_scheduler, tutti_scheduler
 from hack.bench.objects import NAMESPACE
 from hack.bench.table import ratio, show
-from kube.client.client import Client
+from kube.client.client import Client, PatchKind
 from kube.client.credentials import load_credentials
 from kube.client.resources import NAMESPACES, NODES, PODS, PRIORITY_CLASSES
 from kube.groups.group_api import BUILT_IN
@@ -26,6 +28,7 @@ from tests.conformance.controlplane import ControlPlane
 from tests.conformance.real import RealControlPlane
 
 PATIENCE_SECONDS = 120
+BARE = "no scheduler"
 LOW, HIGH = "bench-low", "bench-high"
 CLASS_LABEL = "bench-class"
 GROUPS = BUILT_IN.pod_groups
@@ -89,7 +92,7 @@ def measure(assets: Path) -> None:
                 outcome.faster_than(rows[shape.name, STOCK]),
             ]
             for shape in SHAPES
-            for scheduler in (STOCK, OURS)
+            for scheduler in (STOCK, OURS, BARE)
             for outcome in [rows[shape.name, scheduler]]
         ],
         notes=[
@@ -113,27 +116,63 @@ async def _measure(plane: ControlPlane, assets: Path) -> dict[tuple[str, str], O
             async with running:
                 for shape in SHAPES:
                     rows[shape.name, scheduler] = await _one(client, shape, scheduler)
+        for shape in SHAPES:
+            rows[shape.name, BARE] = await _bare(client, shape)
     return rows
 
 
-async def _one(client: Client, shape: Shape, scheduler: str) -> Outcome:
+async def _bare(client: Client, shape: Shape) -> Outcome:
+    low = await _prepare(client, shape, "nobody")
+    wanted = shape.gangs * shape.size
+    cleared = {f"node-{index:04}" for index in range(wanted)}
+    victims = [pod for pod in low if pod["spec"]["nodeName"] in cleared]
+    begin = perf_counter()
+    high = await at_most_in_flight(client.create(PODS, pod, NAMESPACE) for pod in _high_pods(shape, "nobody"))
+    await at_most_in_flight(_evict(client, pod["metadata"]) for pod in victims)
+    await at_most_in_flight(_bind(client, pod["metadata"], node) for pod, node in zip(high, cleared, strict=True))
+    took = perf_counter() - begin
+    await _clear(client)
+    return Outcome(wanted, took, len(victims))
+
+
+async def _evict(client: Client, metadata: dict[str, Any]) -> None:
+    name, uid = metadata["name"], metadata["uid"]
+    marked = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": "bench"}
+    body = {"metadata": {"uid": uid}, "status": {"conditions": [marked]}}
+    await client.patch(PODS, body, name, NAMESPACE, subresource="status", kind=PatchKind.STRATEGIC, parse=False)
+    await client.delete(PODS, name, NAMESPACE, uid=uid)
+
+
+def _bind(client: Client, metadata: dict[str, Any], node: str) -> Awaitable[Any]:
+    name = metadata["name"]
+    body = {"metadata": {"name": name, "uid": metadata["uid"]}, "target": {"kind": "Node", "name": node}}
+    return client.create(PODS, body, NAMESPACE, name=name, subresource="binding", parse=False)
+
+
+async def _prepare(client: Client, shape: Shape, scheduler: str) -> list[dict[str, Any]]:
+    """Nodes, low pods and all groups; the low pods as they were made."""
     await at_most_in_flight(client.create(NODES, _node(index), parse=False) for index in range(shape.nodes))
     await at_most_in_flight(
         client.create(GROUPS, _group(f"low-{number}", shape.low_pods // shape.low_gangs, LOW), NAMESPACE)
         for number in range(shape.low_gangs)
     )
-    await at_most_in_flight(client.create(PODS, pod, NAMESPACE, parse=False) for pod in _low_pods(shape, scheduler))
+    low: list[dict[str, Any]] = await at_most_in_flight(
+        client.create(PODS, pod, NAMESPACE) for pod in _low_pods(shape, scheduler)
+    )
     await at_most_in_flight(
         client.create(GROUPS, _group(f"high-{number}", shape.size, HIGH), NAMESPACE) for number in range(shape.gangs)
     )
     await asyncio.sleep(2)
+    return low
+
+
+async def _one(client: Client, shape: Shape, scheduler: str) -> Outcome:
+    await _prepare(client, shape, scheduler)
     wanted = shape.gangs * shape.size
     async with BindWatch(client, NAMESPACE, label_selector=f"{CLASS_LABEL}={HIGH}") as watch:
         begin = perf_counter()
         await at_most_in_flight(
-            client.create(PODS, _pod(f"high-{gang}", index, "4", HIGH, scheduler), NAMESPACE, parse=False)
-            for gang in range(shape.gangs)
-            for index in range(shape.size)
+            client.create(PODS, pod, NAMESPACE, parse=False) for pod in _high_pods(shape, scheduler)
         )
         await watch.wait_bound(wanted, within_seconds=PATIENCE_SECONDS)
         times = sorted(watch.bound.values())
@@ -153,6 +192,12 @@ async def _clear(client: Client) -> None:
     for resource, namespace in everything:
         while (await client.list(resource, namespace))["items"]:  # noqa: ASYNC110 (no event says that it is done)
             await asyncio.sleep(0.2)
+
+
+def _high_pods(shape: Shape, scheduler: str) -> Iterable[dict[str, Any]]:
+    for gang in range(shape.gangs):
+        for index in range(shape.size):
+            yield _pod(f"high-{gang}", index, "4", HIGH, scheduler)
 
 
 def _low_pods(shape: Shape, scheduler: str) -> Iterable[dict[str, Any]]:

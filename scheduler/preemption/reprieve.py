@@ -1,7 +1,8 @@
 """Who of the chosen can stay after all: with every preemptor on its node, units are given back one by one if that still works.
 
 Those that would exceed a disruption budget are tried first, then from the most important down (KEP-5710). A unit is given back
-whole or not at all. What is left is minimal: giving back any one more would push a preemptor off its node.
+whole or not at all. What is left is minimal: giving back any one more would push a preemptor off its node. What is over on a node
+only becomes less, so a unit that is too large for it at the beginning is not looked at one by one.
 """
 
 from collections.abc import Sequence
@@ -27,13 +28,18 @@ def reprieve(
     situation: Situation, room: Room, placement: Placement, candidates: Candidates, chosen: NDArray[np.bool_]
 ) -> list[int]:
     """Numbers of the units that must leave. `room` is that before any of the chosen left."""
-    left = np.flatnonzero(chosen)
-    harmony = _harmony(situation, placement, candidates.where(chosen))
-    slack = _slack(situation, room, placement, candidates, left)
-    ports = _ports(placement)
+    everybody = np.flatnonzero(chosen)
     rows = sorted(
         {row for shape, _, _ in placement for row in situation.state.nodes.resolve(shape.demand).rows.tolist()}
     )
+    used, over = _slack(situation, room, placement, candidates, everybody, rows)
+    stuck = _too_large(candidates, everybody, rows, used, over)
+    left = everybody[~np.isin(candidates.unit[everybody], stuck)]
+    if not len(left):
+        return _numbers(stuck)
+    harmony = _harmony(situation, placement, candidates.where(chosen))
+    slack: dict[int, list[int]] = dict(zip(used.tolist(), over.T.tolist(), strict=True))
+    ports = _ports(placement)
     amounts = candidates.amounts[np.ix_(rows, left)].T.tolist()
     parts: dict[int, list[tuple[int, list[int], int]]] = {}
     slots, units = candidates.slot[left].tolist(), candidates.unit[left].tolist()
@@ -46,8 +52,23 @@ def reprieve(
         leave = [unit for unit in order if not _returns(situation, parts[unit], slack, ports, harmony)]
         # Somebody who came back may be whom required affinity needs, or make a spread even, so that others can stay as well.
         if harmony is None or len(leave) == len(order):
-            return leave
+            return [*_numbers(stuck), *leave]
         order = leave
+
+
+def _too_large(
+    candidates: Candidates, left: Slots, rows: list[int], used: Slots, over: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Units of which a pod does not fit into what is over on its node, even if nobody else comes back."""
+    here = left[np.isin(candidates.slot[left], used)]
+    where = np.searchsorted(used, candidates.slot[here])
+    excess = (candidates.amounts[rows][:, here] > over[:, where]).any(axis=0)
+    return np.unique(candidates.unit[here[excess]])
+
+
+def _numbers(units: NDArray[np.int64]) -> list[int]:
+    found: list[int] = units.tolist()
+    return found
 
 
 def _harmony(situation: Situation, placement: Placement, leaving: Candidates) -> Harmony | None:
@@ -95,12 +116,11 @@ def _ports(placement: Placement) -> dict[int, list[HostPort]]:
 
 
 def _slack(
-    situation: Situation, room: Room, placement: Placement, candidates: Candidates, left: Slots
-) -> dict[int, list[int]]:
-    """What is over on each used node, in the resources that somebody placed there asks for; the others have no limit."""
+    situation: Situation, room: Room, placement: Placement, candidates: Candidates, left: Slots, rows: list[int]
+) -> tuple[Slots, NDArray[np.int64]]:
+    """The used nodes, and what is over on each of them in these resources; one that nobody placed there asks for has no limit."""
     nodes = situation.state.nodes
     used = np.unique(np.concatenate([slots for _, slots, _ in placement]))
-    rows = sorted({row for shape, _, _ in placement for row in nodes.resolve(shape.demand).rows.tolist()})
     free = np.zeros((len(nodes.resources), len(used)), dtype=np.int64)
     free += room.free[:, used]
     asked = np.zeros(free.shape, dtype=np.bool_)
@@ -115,4 +135,4 @@ def _slack(
             free[row, at] -= amount * counts
             asked[row, at] = True
     free[~asked] = NO_LIMIT
-    return dict(zip(used.tolist(), free[rows].T.tolist(), strict=True))
+    return used, free[rows]

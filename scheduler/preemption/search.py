@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.filters.resources_fit import slots_for_pods
+from scheduler.placement.attempt import Attempt
 from scheduler.placement.domains import domains_in_use
 from scheduler.placement.mixed import best_attempt
 from scheduler.placement.room import Room, RoomTrial
@@ -110,6 +111,7 @@ class _Domain:
         self._is_alone = situation.relations is None
         has_ports = any(shape.demand.ports for shape in self._shapes)
         self._is_plain = self._is_alone and len(self._shapes) == 1 and not has_ports
+        self._latest: tuple[Candidates, Attempt] | None = None
         self.most = self._fitting(candidates)
         """Members that fit when everybody who could leave has left."""
 
@@ -139,8 +141,17 @@ class _Domain:
         if self._is_plain:
             [(shape, count)] = self._shapes.items()
             return min(count, int(capacity(self._situation, room, shape, self._allowed).sum()))
+        return self._attempt(leaving, room).total
+
+    def _attempt(self, leaving: Candidates, room: Room) -> Attempt:
+        """Where members go when these have left; the last answer is kept, for it is asked first how many fit and then where."""
+        if self._latest is not None and self._latest[0] is leaving:
+            return self._latest[1]
         need = wanted(self._situation.members)
-        return best_attempt(self._shapes, need, self._situation.state.nodes, self._trials(room, leaving)).total
+        attempt = best_attempt(self._shapes, need, self._situation.state.nodes, self._trials(room, leaving))
+        if self._latest is None or attempt.total >= self._latest[1].total:
+            self._latest = (leaving, attempt)
+        return attempt
 
     def _trials(self, room: Room, leaving: Candidates, nodes: Mask | None = None) -> Callable[[], RoomTrial]:
         state, relations = self._situation.state, self._situation.relations_without(leaving)
@@ -151,14 +162,15 @@ class _Domain:
         """Everybody up to the lowest priority that suffices."""
         candidates = self._candidates
         levels = np.unique(candidates.priority)
-        low, high = 0, len(levels) - 1
+        low, high, found = 0, len(levels) - 1, candidates
         while low < high:
             middle = (low + high) // 2
-            if self._fitting(candidates.where(candidates.priority <= levels[middle])) >= self.most:
-                high = middle
+            tried = candidates.where(candidates.priority <= levels[middle])
+            if self._fitting(tried) >= self.most:
+                high, found = middle, tried
             else:
                 low = middle + 1
-        return candidates.where(candidates.priority <= levels[low])
+        return found
 
     # --- plans -------------------------------------------------------------------------------------------------------
 
@@ -234,9 +246,7 @@ class _Domain:
     def _cleared(self, leaving: Candidates) -> Plan | None:
         """Upstream's way: place with everybody gone, then see who can stay."""
         situation = self._situation
-        need = wanted(situation.members)
-        room = situation.room_without(leaving)
-        attempt = best_attempt(self._shapes, need, situation.state.nodes, self._trials(room, leaving))
+        attempt = self._attempt(leaving, situation.room_without(leaving))
         placement = [(part.shape, part.slots, part.counts) for part in attempt.placed if part.total]
         if attempt.total < self.most:
             return None
@@ -263,11 +273,13 @@ class _Domain:
 
 
 def _cost(victims: tuple[VictimUnit, ...]) -> Cost:
-    top = max((victim.unit.priority for victim in victims), default=-(2**31))
+    priorities = [victim.unit.priority for victim in victims]
+    sizes = [len(victim.pods) for victim in victims]
+    top, lift = max(priorities, default=-(2**31)), int(LIFT)
     return Cost(
-        violations=sum(len(victim.pods) for victim in victims if victim.violates_budget),
+        violations=sum(size for size, victim in zip(sizes, victims, strict=True) if victim.violates_budget),
         top_priority=top,
-        priority_sum=sum((victim.unit.priority + int(LIFT)) * len(victim.pods) for victim in victims),
+        priority_sum=sum((priority + lift) * size for priority, size in zip(priorities, sizes, strict=True)),
         units=len(victims),
         earliest=-min((victim.unit.created_seconds for victim in victims if victim.unit.priority == top), default=0.0),
     )

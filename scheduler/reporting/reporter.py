@@ -15,6 +15,7 @@ from api.constants import (
     REASON_WAITING_FOR_MEMBERS,
     REASON_WAITING_FOR_POD_GROUP,
 )
+from kube.client.rate_limit import TokenBucket
 from scheduler.agenda import Agenda
 from scheduler.cycle.decision import Decision
 from scheduler.queue.held import Held
@@ -31,6 +32,9 @@ from scheduler.writes.pod_conditions import PodConditions
 
 GATES: Final = frozenset({REASON_WAITING_FOR_MEMBERS, REASON_WAITING_FOR_POD_GROUP, REASON_SCHEDULING_GATED})
 """Reasons for which an item is not even tried."""
+
+_NEXT_TURN_SECONDS: Final = 10.0
+"""When a group without pods is looked at again that would have said so too early after others."""
 
 
 class Reporter:
@@ -57,6 +61,8 @@ class Reporter:
         self._timeouts = Timeouts(state=state, queue=queue, groups=groups, pods=pods, voice=voice)
         self._held_agenda: Agenda[ItemKey] = Agenda(clock)
         self._settings = settings
+        per_second = settings.empty_reports_per_second
+        self._empty_reports = TokenBucket(per_second=per_second, burst=max(1, int(per_second)), clock=clock)
         self._said_held: set[ItemKey] = set()
         self._has_looked = False
 
@@ -147,10 +153,12 @@ class Reporter:
         self._progress.say_degraded()
         for key in self._held_agenda.take_due():
             held = self._queue.held(key)
-            if held is not None and held.reason in GATES:
+            if held is None or held.reason not in GATES:
+                self._said_held.discard(key)
+            elif self._state.items.counts(key).known or self._empty_reports.try_take():
                 self._say_held(key, held)
             else:
-                self._said_held.discard(key)
+                self._held_agenda.add(key, _NEXT_TURN_SECONDS)
 
     # --- saying it ---------------------------------------------------------------------------------------------------
 

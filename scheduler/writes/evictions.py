@@ -1,10 +1,12 @@
-"""Carries out a plan: nominations first, then every victim but one, then the last one (KEP-5710, delayed preemption).
+"""Carries out a plan: nominations, every victim in the way but one, the last one, then the others (KEP-5710, delayed preemption).
 
 Before the first delete the plan is checked again, so a preemptor that was deleted, or lost its room to a more important one,
-evicts nobody. A unit of which one pod was deleted is finished whatever happens, for half a gang is of no use to anybody. Each
+evicts nobody. A unit of which one pod was deleted is finished whatever happens, for half a gang is of no use to anybody; that
+somebody (admission, or the lack of a right) forbids one of its deletes is no reason to stop asking. Each
 victim is marked `DisruptionTarget` before its delete, so that its Job does not count a failure; the mark is tried, the delete is
 the act. Deletes name the UID: a same-named successor is never touched. The last delete comes after all others were answered, so
-whoever looks again when it is seen finds the whole room.
+whoever looks again when it is seen finds the whole room. Victims elsewhere, which leave because their group leaves whole, are
+deleted a moment later: the preemptor starts before them.
 """
 
 import logging
@@ -21,12 +23,21 @@ from scheduler.state.records import PodRecord
 from scheduler.writes.condition_rules import as_json, condition
 from scheduler.writes.group_conditions import WallClock, time_stamp, utc_now
 from scheduler.writes.lanes import WriteLanes
-from scheduler.writes.retry import Retries
+from scheduler.writes.nominations import FORBIDDEN, Nominations
+from scheduler.writes.retry import Later, Retries
 
 _log = logging.getLogger(__name__)
 
 _MARK_ATTEMPTS: Final = 3
 _FINAL: Final = (Forbidden, BadRequest, Invalid)
+_START_SECONDS: Final = 1.0
+"""How long what only tells waits for the binds of a preemptor after the last of its victims was deleted."""
+
+_HUSH_SECONDS: Final = 5.0
+"""How long it waits for a plan in all."""
+
+_OTHERS_AFTER_SECONDS: Final = 0.25
+"""How long victims that are in nobody's way stay longer than the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +73,18 @@ class _Run:
 
     eviction: Eviction
     to_nominate: int
+    speak: Callable[[], None]
+    """Lets go out what only tells."""
+
     is_refused: bool = False
     has_others: bool = False
     open_deletes: int = 0
     last: tuple[int, PodRecord] | None = None
-    begun: set[int] = field(default_factory=set)
+    others: list[tuple[int, PodRecord]] = field(default_factory=list)
+    begun: dict[int, set[str]] = field(default_factory=dict)
+    """Pods whose delete was sent and not refused, by the number of their unit."""
+
+    is_refusal_said: bool = False
     marks: dict[str, int] = field(default_factory=dict)
 
 
@@ -79,100 +97,77 @@ class Evictor:
         lanes: WriteLanes,
         *,
         retries: Retries,
+        later: Later,
         wall_clock: WallClock = utc_now,
     ) -> None:
         self._client = client
         self._lanes = lanes
+        self._nominations = Nominations(client, lanes, retries)
         self._retries = retries
+        self._later = later
         self._wall_clock = wall_clock
 
     def submit(self, eviction: Eviction) -> None:
         """Queue a plan; everything that is not written comes to nothing if the plan is overtaken meanwhile."""
-        run = _Run(eviction, len(eviction.nominations))
+        run = _Run(eviction, len(eviction.nominations), self._lanes.expect(_HUSH_SECONDS))
         for pod, node in eviction.nominations:
-            self._lanes.bind(partial(self._nominate, run, pod, node))
+            self._nominations.put(pod, node, eviction.is_current, partial(self._nominated, run))
         if not eviction.nominations:
             self._begin(run)
 
     def withdraw(self, pod: PodRecord) -> None:
         """The pod is nominated no longer: take its node name off again when there is nothing better to do."""
-        self._lanes.status(("nomination", pod.uid), partial(self._clear, pod))
-
-    # --- nominations -------------------------------------------------------------------------------------------------
-
-    async def _nominate(self, run: _Run, pod: PodRecord, node: str) -> str:
-        self._lanes.drop(("nomination", pod.uid))
-        if run.eviction.is_current():
-            try:
-                await self._write_nomination(pod, node)
-            except (NotFound, Conflict):
-                pass  # Its pod is gone; the check before the first delete sees what that means.
-            except Forbidden as error:
-                _log.error("cannot nominate a node for a pod, so nobody is evicted for it: %s", error)
-                run.is_refused = True
-            except KubeError as error:
-                again = partial(self._lanes.bind, partial(self._nominate, run, pod, node))
-                self._retries.again(("nominate", pod.uid), again, error)
-                return "retry"
-        self._retries.succeeded(("nominate", pod.uid))
-        run.to_nominate -= 1
-        if not run.to_nominate:
-            self._begin(run)
-        return "nominated"
-
-    async def _write_nomination(self, pod: PodRecord, node: str | None) -> None:
-        body = {"metadata": {"uid": pod.uid}, "status": {"nominatedNodeName": node}}
-        await self._client.patch(PODS, body, pod.name, pod.namespace, subresource="status", parse=False)
-
-    async def _clear(self, pod: PodRecord) -> str:
-        try:
-            await self._write_nomination(pod, None)
-        except (NotFound, Conflict):
-            return "gone"
-        except Forbidden:
-            return "forbidden"
-        except KubeError as error:
-            self._retries.again(("nomination", pod.uid), partial(self.withdraw, pod), error)
-            return "retry"
-        self._retries.succeeded(("nomination", pod.uid))
-        return "written"
+        self._nominations.withdraw(pod)
 
     # --- deletes -----------------------------------------------------------------------------------------------------
 
+    def _nominated(self, run: _Run, outcome: str) -> None:
+        run.is_refused |= outcome == FORBIDDEN
+        run.to_nominate -= 1
+        if not run.to_nominate:
+            self._begin(run)
+
     def _begin(self, run: _Run) -> None:
         obstacle = "nominations are forbidden" if run.is_refused else run.eviction.obstacle()
-        victims = [(number, pod) for number, unit in enumerate(run.eviction.units) for pod in unit]
         if obstacle is not None:
             _log.info("nobody is evicted: %s", obstacle)
+            run.speak()
             run.eviction.cancelled()
             return
         run.has_others = run.eviction.begun()
+        victims, run.others = _by_need(run.eviction)
         if not victims:
+            run.speak()
             return
         run.last = victims.pop()
-        run.open_deletes = len(victims)
+        self._delete(run, victims)
+        self._go_on(run)
+
+    def _delete(self, run: _Run, victims: list[tuple[int, PodRecord]]) -> None:
+        run.open_deletes += len(victims)
         for number, pod in victims:
             self._lanes.evict(partial(self._evict, run, number, pod))
-        if not victims:
-            self._go_on(run)
 
     def _go_on(self, run: _Run) -> None:
         if run.open_deletes:
             return
-        if run.last is None:
-            if not run.begun and not run.has_others:
-                run.eviction.cancelled()
+        if run.last is not None:
+            last, run.last = run.last, None
+            self._delete(run, [last])
             return
-        number, pod = run.last
-        run.last, run.open_deletes = None, 1
-        self._lanes.evict(partial(self._evict, run, number, pod))
+        self._later(_START_SECONDS, run.speak)
+        if not any(run.begun.values()) and not run.has_others:
+            run.eviction.cancelled()
+        elif run.others:
+            others, run.others = run.others, []
+            self._later(_OTHERS_AFTER_SECONDS, partial(self._delete, run, others))
 
     async def _evict(self, run: _Run, number: int, pod: PodRecord) -> str:
         outcome = "overtaken"
         if run.eviction.is_leaving(pod):
             outcome = "gone"
-        elif number in run.begun or run.eviction.is_current():
-            run.begun.add(number)
+        elif run.begun.get(number) or run.eviction.is_current():
+            run.begun.setdefault(number, set()).add(pod.uid)
             outcome = await self._mark_and_delete(run, number, pod)
             if outcome == "retry":
                 return outcome
@@ -188,15 +183,20 @@ class Evictor:
             await self._client.delete(PODS, pod.name, pod.namespace, uid=pod.uid)
         except (NotFound, Conflict):
             return "gone"
-        except Forbidden as error:
-            _log.error("the scheduler may not evict pods: %s", error)
-            return "forbidden"
         except KubeError as error:
+            if isinstance(error, _FINAL):
+                run.begun[number].discard(pod.uid)
+                self._say_refused(run, error)
             again = partial(self._lanes.evict, partial(self._evict, run, number, pod))
             self._retries.again(("evict", pod.uid), again, error)
             return "retry"
         run.eviction.evicted(pod)
         return "evicted"
+
+    def _say_refused(self, run: _Run, error: KubeError) -> None:
+        if not run.is_refusal_said:
+            run.is_refusal_said = True
+            _log.error("the scheduler may not evict pods: %s", error)
 
     async def _mark(self, run: _Run, pod: PodRecord) -> None:
         """Raises only what says that the pod is gone, or that is worth another attempt."""
@@ -224,3 +224,13 @@ class Evictor:
             run.marks[pod.uid] = _MARK_ATTEMPTS
         else:
             run.marks[pod.uid] = _MARK_ATTEMPTS
+
+
+def _by_need(eviction: Eviction) -> tuple[list[tuple[int, PodRecord]], list[tuple[int, PodRecord]]]:
+    """All victims with the numbers of their units: those on nodes that are cleared (or all, if none is), and the others."""
+    cleared = {node for _, node in eviction.nominations}
+    victims = [(number, pod) for number, unit in enumerate(eviction.units) for pod in unit]
+    in_the_way = [(number, pod) for number, pod in victims if pod.node_name in cleared]
+    if not in_the_way:
+        return victims, []
+    return in_the_way, [(number, pod) for number, pod in victims if pod.node_name not in cleared]

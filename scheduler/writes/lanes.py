@@ -4,9 +4,9 @@ Writes are what limits a scheduler, so the order in which they go out is a decis
 
 - binds are sent in the order they were handed in, up to `concurrency` at once;
 - evictions are sent in their order, one after every few binds: whoever has room starts before room is made for the next one;
-- status writes are sent only when neither of these is queued. They are coalesced per object (the latest wins) and dropped
-  when overtaken. One that has waited for `patience_seconds` may use one connection all the same, so that a steady stream of
-  binds cannot silence the scheduler for ever;
+- status writes are sent only when neither of these is queued, nor expected within a moment. They are coalesced per object
+  (the latest wins) and dropped when overtaken. One that has waited for `patience_seconds` may use one connection all the
+  same, so that a steady stream of binds cannot silence the scheduler for ever;
 - two writes for one key are never under way at once, so an older one can not arrive after a newer one;
 - nothing starts while `may_write` says no: what was queued then is dropped, because whoever holds the lease now decides
   anew.
@@ -64,6 +64,7 @@ class WriteLanes:
         self._under_way: dict[asyncio.Task[None], Hashable | None] = {}
         self._busy_keys: set[Hashable] = set()
         self._overdue_key: Hashable | None = None
+        self._expecting: set[object] = set()
         self._no_binds = asyncio.Event()
         self._no_binds.set()
         self._nothing = asyncio.Event()
@@ -80,6 +81,19 @@ class WriteLanes:
         """Queue a write that makes room."""
         self._evictions.append(job)
         self._pump()
+
+    def expect(self, seconds: float) -> Callable[[], None]:
+        """Binds are about to come: whatever would give way to them gives way until what is returned is called, or so long."""
+        token = object()
+
+        def expect_no_more() -> None:
+            self._expecting.discard(token)
+            self._pump()
+
+        self._expecting.add(token)
+        asyncio.get_running_loop().call_later(seconds, expect_no_more)
+        self._pump()
+        return expect_no_more
 
     def status(self, key: Hashable, job: Job) -> None:
         """Queue a write that says something about an object; replaces one with the same key that has not started."""
@@ -110,7 +124,7 @@ class WriteLanes:
         return len(self._statuses)
 
     async def quiet(self) -> None:
-        """Return when no bind and no eviction is queued; lets writers outside the pool (events) give way."""
+        """Return when no bind and no eviction is queued or expected; lets writers outside the pool (events) give way."""
         await self._no_binds.wait()
 
     async def idle(self) -> None:
@@ -134,11 +148,11 @@ class WriteLanes:
         while len(self._under_way) < self._concurrency and self._start_next():
             pass
         _set(self._no_binds, not self._is_busy)
-        _set(self._nothing, not (self._is_busy or self._statuses or self._under_way))
+        _set(self._nothing, not (self._binds or self._evictions or self._statuses or self._under_way))
 
     @property
     def _is_busy(self) -> bool:
-        return bool(self._binds or self._evictions)
+        return bool(self._binds or self._evictions or self._expecting)
 
     def _start_next(self) -> bool:
         overdue = self._overdue_status() if self._is_busy and self._overdue_key is None else None
@@ -151,6 +165,8 @@ class WriteLanes:
         elif self._evictions:
             self._in_a_row = 0
             self._start(EVICTION_LANE, self._evictions.popleft(), None)
+        elif self._expecting:
+            return False
         else:
             key = self._next_status()
             if key is None:

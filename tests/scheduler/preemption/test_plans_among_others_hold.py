@@ -142,7 +142,7 @@ def _new(case: Case) -> Being:
     return Being("new", build.NAMESPACE, {"app": case.app}, case.rule)
 
 
-THOROUGH = settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+THOROUGH = settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @THOROUGH

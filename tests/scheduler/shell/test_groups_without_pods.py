@@ -33,6 +33,20 @@ async def test_it_says_so_in_the_end_without_any() -> None:
         await cluster.api.until(lambda: cluster.group_says("g") == WAITS)
 
 
+async def test_of_many_groups_without_pods_a_few_say_so_in_a_second_and_one_with_a_pod_does_not_wait_for_them() -> None:
+    cluster = Cluster()
+    names = ["a", "b", "c"]
+    for name in names:
+        cluster.api.put("podgroups", gang(name, 3))
+    async with cluster.scheduler(empty_reports_per_second=0.001):
+        await cluster.api.until(lambda: any(cluster.group_says(name) == WAITS for name in names))
+        (said,) = (name for name in names if cluster.group_says(name) == WAITS)
+        names.remove(said)
+        cluster.add_members(names[0], 1)
+        await cluster.api.until(lambda: cluster.group_says(names[0]) == WAITS)
+        assert cluster.group_says(names[1]) == ("", "")
+
+
 async def test_a_group_of_another_scheduler_is_left_alone() -> None:
     cluster = Cluster()
     made_for_volcano = gang("volcanic", 3)

@@ -66,6 +66,28 @@ async def test_evictions_wait_for_binds_and_go_before_status_writes() -> None:
     assert bench.started == ["first", "second", "eviction", "status"]
 
 
+async def test_while_binds_are_expected_evictions_go_and_what_only_tells_waits() -> None:
+    bench = Bench()
+    expect_no_more = bench.lanes.expect(60.0)
+    bench.lanes.status("a", bench.job("status"))
+    bench.lanes.evict(bench.job("eviction"))
+    await bench.until_started("eviction")
+    quiet = asyncio.ensure_future(bench.lanes.quiet())
+    await asyncio.sleep(0)
+    assert not quiet.done()
+    expect_no_more()
+    await bench.lanes.idle()
+    await quiet
+    assert bench.started == ["eviction", "status"]
+
+
+async def test_binds_are_not_expected_for_ever() -> None:
+    bench = Bench()
+    bench.lanes.expect(0.001)
+    bench.lanes.status("a", bench.job("status"))
+    await bench.until_started("status")
+
+
 async def test_a_stream_of_binds_does_not_hold_up_evictions_for_ever() -> None:
     bench = Bench()
     bench.lanes.bind(bench.job("first", blocks=True))
