@@ -1,7 +1,8 @@
 """The group objects of gang schedulers that bring their own kind: followed from the moment a Job needs that kind.
 
 A cluster has few of these schedulers, mostly none. So a kind is watched only once a Job asks for it, and whether its CRD is
-there at all is asked first, for all Jobs together and not too often. A store that is handed out has been listed.
+there at all is asked first, for all Jobs together and not too often. A store that is handed out has been listed, and is followed:
+one whose watch fails (its CRD was taken away, and may be back) is given up for a new one as soon as somebody asks for it.
 """
 
 import asyncio
@@ -75,13 +76,14 @@ class ProviderGroups:
         self._followers: dict[GroupKind, _Follower] = {}
         self._missing_until: dict[GroupKind, float] = {}
         self._to_follow: asyncio.Queue[Informer[ProviderGroup]] = asyncio.Queue()
+        self._following: dict[Informer[ProviderGroup], asyncio.Task[None]] = {}
 
     async def run(self) -> None:
         """Follow the kinds that are asked for, until cancelled."""
         async with asyncio.TaskGroup() as group:
             while True:
                 informer = await self._to_follow.get()
-                group.create_task(informer.run())
+                self._following[informer] = group.create_task(informer.run())
 
     async def owned(self, kind: GroupKind, owner_uid: str) -> tuple[ProviderGroup, ...]:
         """The objects of that kind that this owner controls and that will stay.
@@ -108,11 +110,14 @@ class ProviderGroups:
     async def _follower(self, kind: GroupKind) -> _Follower:
         if self._missing_until.get(kind, 0.0) > self._clock():
             raise KindMissing(kind)
-        if kind not in self._followers:
+        known = self._followers.get(kind)
+        if known is None or known.informer.is_in_trouble:
             try:
                 await self._client.request_json("GET", resource_of(kind).path(), params={"limit": "1"})
             except NotFound as error:
                 raise self.is_missing(kind) from error
+            if known is not None and self._followers.get(kind) is known:
+                self._give_up(kind, known)
         follower = self._followers.get(kind) or self._follow(kind)
         try:
             await asyncio.wait_for(follower.informer.synced.wait(), LISTED_SECONDS)
@@ -128,6 +133,13 @@ class ProviderGroups:
         self._followers[kind] = follower
         self._to_follow.put_nowait(informer)
         return follower
+
+    def _give_up(self, kind: GroupKind, follower: _Follower) -> None:
+        """The next list cannot tell who has gone since: whoever was known is looked at again."""
+        del self._followers[kind]
+        self._following.pop(follower.informer).cancel()
+        for each in follower.informer.store:
+            self._on_change(each.metadata)
 
     def _changed(self, change: Change[ProviderGroup]) -> None:
         old, new = change.old, change.new

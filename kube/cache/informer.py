@@ -86,6 +86,11 @@ class Informer(Generic[T]):
         """Call this for every change from now on; it must be quick and must not raise."""
         self._handlers.append(callback)
 
+    @property
+    def is_in_trouble(self) -> bool:
+        """Whether the last attempt to list or to watch failed: what has happened since is not in the store yet."""
+        return bool(self._trouble)
+
     def last_heard_seconds(self) -> float:
         """Seconds since the server last said anything, a bookmark included."""
         return self._clock() - self._heard

@@ -1,6 +1,7 @@
 """Group objects of other schedulers are followed from the first Job on that needs their kind, and not before."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from typing import Any, cast
 
@@ -29,7 +30,7 @@ class Server:
     def __init__(self, *objects: dict[str, Any], is_installed: bool = True) -> None:
         self.is_installed = is_installed
         self.asked = 0
-        self._objects = objects
+        self.objects = objects
         self._events: asyncio.Queue[bytes] = asyncio.Queue()
 
     def tell(self, kind: str, changed: dict[str, Any]) -> None:
@@ -38,17 +39,23 @@ class Server:
     async def request_json(self, method: str, path: str, *, params: dict[str, str]) -> dict[str, Any]:
         assert (method, path, params) == ("GET", "/apis/scheduling.volcano.sh/v1beta1/podgroups", {"limit": "1"})
         self.asked += 1
-        if not self.is_installed:
-            raise NotFound(404, "NotFound", "404 page not found")
+        self._require_kind()
         return {"items": []}
 
     async def list_pages(self, resource: Resource, namespace: str | None = None, **_: Any) -> AsyncIterator[bytes]:
         assert (resource.group, namespace) == (KIND.group, None)
-        yield orjson.dumps({"metadata": {"resourceVersion": "1"}, "items": list(self._objects)})
+        self._require_kind()
+        yield orjson.dumps({"metadata": {"resourceVersion": "1"}, "items": list(self.objects)})
 
     async def watch(self, *_: Any, **__: Any) -> AsyncIterator[bytes]:
         while True:
-            yield await self._events.get()
+            event = await self._events.get()
+            self._require_kind()
+            yield event
+
+    def _require_kind(self) -> None:
+        if not self.is_installed:
+            raise NotFound(404, "NotFound", "404 page not found")
 
 
 class Stage:
@@ -122,3 +129,25 @@ async def test_a_changed_minimum_or_a_deletion_concerns_the_owner_and_a_status_d
         server.tell("DELETED", group("mine", version=4))
         assert (await stage.changed.get()).name == "mine"
         assert await stage.names() == []
+
+
+async def test_a_kind_that_was_taken_away_and_came_back_is_followed_anew_at_once() -> None:
+    server = Server(group("mine"), group("other", owner="uid-of-other"))
+    async with Stage(server) as stage:
+        assert await stage.names() == ["mine"]
+        assert {(await stage.changed.get()).name for _ in range(2)} == {"mine", "other"}
+        server.is_installed = False
+        server.tell("DELETED", group("mine", version=2))
+        async with asyncio.timeout(10):
+            while not server.asked > 1:
+                with contextlib.suppress(KindMissing):
+                    await stage.names()
+                await asyncio.sleep(0)
+        server.is_installed, server.objects = True, (group("other", owner="uid-of-other"),)
+        stage.now = MISSING_SECONDS
+        assert await stage.names() == []
+        told = {(await stage.changed.get()).name for _ in range(3)}
+        assert told == {"mine", "other"}, "whoever had an object must look whether it is still there"
+        server.tell("DELETED", group("other", owner="uid-of-other", version=9))
+        assert (await stage.changed.get()).resource_version == "1"
+        assert await stage.names("uid-of-other") == []
