@@ -67,9 +67,7 @@ class WorkloadStrategy(TypedStrategy):
         if subresource == "status":
             return []
         spec = new["spec"]
-        errors: list[FieldError] = []
-        if (spec.get("replicas") or 0) < 0:
-            errors.append(invalid_value("spec.replicas", spec["replicas"], "must be greater than or equal to 0"))
+        errors = _check_replicas(spec)
         selector = spec.get("selector")
         labels = spec["template"]["metadata"].get("labels") or {}
         if not selector:
@@ -81,6 +79,12 @@ class WorkloadStrategy(TypedStrategy):
         if old is not None and selector != old["spec"].get("selector"):
             errors.append(invalid_value("spec.selector", selector, "field is immutable"))
         return errors + validate_template(spec["template"], "spec.template")
+
+
+def _check_replicas(spec: Object) -> list[FieldError]:
+    if (spec.get("replicas") or 0) >= 0:
+        return []
+    return [invalid_value("spec.replicas", spec["replicas"], "must be greater than or equal to 0")]
 
 
 def _annotations(obj: Object) -> Object:
@@ -113,9 +117,7 @@ class ReplicationControllerStrategy(TypedStrategy):
         if subresource == "status":
             return []
         spec = new["spec"]
-        errors: list[FieldError] = []
-        if (spec.get("replicas") or 0) < 0:
-            errors.append(invalid_value("spec.replicas", spec["replicas"], "must be greater than or equal to 0"))
+        errors = _check_replicas(spec)
         if not spec.get("selector"):
             errors.append(required("spec.selector"))
         template = spec.get("template")
