@@ -227,10 +227,16 @@ class Evictor:
 
 
 def _by_need(eviction: Eviction) -> tuple[list[tuple[int, PodRecord]], list[tuple[int, PodRecord]]]:
-    """All victims with the numbers of their units: those on nodes that are cleared (or all, if none is), and the others."""
+    """All victims with the numbers of their units: those in the way, and the others.
+
+    In the way is who is on a node that is cleared, and a unit that has nobody there: it leaves for what else it stands against.
+    """
     cleared = {node for _, node in eviction.nominations}
-    victims = [(number, pod) for number, unit in enumerate(eviction.units) for pod in unit]
-    in_the_way = [(number, pod) for number, pod in victims if pod.node_name in cleared]
-    if not in_the_way:
-        return victims, []
-    return in_the_way, [(number, pod) for number, pod in victims if pod.node_name not in cleared]
+    in_the_way: list[tuple[int, PodRecord]] = []
+    others: list[tuple[int, PodRecord]] = []
+    for number, unit in enumerate(eviction.units):
+        is_on_cleared = any(pod.node_name in cleared for pod in unit)
+        for pod in unit:
+            is_other = is_on_cleared and pod.node_name not in cleared
+            (others if is_other else in_the_way).append((number, pod))
+    return in_the_way, others

@@ -1,9 +1,12 @@
 """In which order a plan is written: what the preemptor waits for goes first, what only tells goes when it has started."""
 
+import asyncio
 from typing import Any
 
 from kube.client.errors import KubeError
+from tests.placement.case import apart, selector, term
 from tests.scheduler.shell.preemption import LOW, Arena
+from tests.scheduler.shell.virtual_time import run_virtually
 
 WHOLE: dict[str, Any] = {"disruptionMode": {"all": {}}}
 BIND = ("create", "pods/binding")
@@ -56,3 +59,30 @@ async def test_the_rest_of_a_group_leaves_although_the_preemptor_is_deleted_mean
     async with arena.scheduler():
         arena.gang("g", 1)
         await arena.api.until(lambda: len(arena.deleted) == 3)
+
+
+def test_who_stands_against_the_preemptor_from_another_node_leaves_with_the_others() -> None:
+    async def scene() -> list[float]:
+        clock = asyncio.get_running_loop().time
+        arena = Arena(clock=clock)
+        arena.node("here", 1, zone="a", place="here")
+        arena.node("beside", 1, zone="a", place="beside")
+        arena.pod("in-the-way", on="here")
+        arena.pod("guard", on="beside", spec=apart(term(selector(app="g"), "zone")))
+        when: list[float] = []
+
+        def note(verb: str, what: str, _name: str) -> KubeError | None:
+            if (verb, what) == ("delete", "pods"):
+                when.append(clock())
+            return None
+
+        arena.api.before.append(note)
+        async with arena.scheduler():
+            arena.group("g", 1)
+            arena.members("g", 1, labels={"app": "g"}, spec={"nodeSelector": {"place": "here"}})
+            await arena.api.until(lambda: arena.runs("g", 1))
+        assert sorted(arena.deleted) == ["guard", "in-the-way"]
+        return when
+
+    first, last = run_virtually(scene())
+    assert last - first < 0.25, "the preemptor waits for both"
