@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.conformance.client import ApiError
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually
 from tests.conformance.hollow import HollowNodes
@@ -78,14 +79,19 @@ def test_a_second_apply_with_the_scheduler_name_spelled_out(
 
 
 @pytest.mark.parametrize("propagation", ["Background", "Foreground"])
+@pytest.mark.parametrize("when", ["at once", "with its PodGroup", "when it runs"])
 def test_a_job_deleted_and_made_again_under_its_name_at_once(
-    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, propagation: str
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, when: str, propagation: str
 ) -> None:
     nodes.add(4, cpu="16")
     for _ in range(REPEATS):
         made = jobs.create(indexed_job("phoenix", WORKERS))
-        jobs.api.delete("jobs", "phoenix", jobs.namespace, propagation=propagation)
-        eventually(lambda: _gone(jobs, "phoenix"), within_seconds=SETTLE_SECONDS)
+        if when == "with its PodGroup":
+            eventually(lambda: jobs.groups("phoenix"), within_seconds=SETTLE_SECONDS, poll_seconds=0)
+        if when == "when it runs" or not _deleted_unresumed(jobs, "phoenix", propagation):
+            eventually(lambda: ends_as_one_gang(jobs, "phoenix"), within_seconds=SETTLE_SECONDS)
+            jobs.api.delete("jobs", "phoenix", jobs.namespace, propagation=propagation)
+        eventually(lambda: _gone(jobs, "phoenix"), within_seconds=SETTLE_SECONDS, poll_seconds=0)
         again = jobs.create(indexed_job("phoenix", WORKERS))
         assert again["metadata"]["uid"] != made["metadata"]["uid"]
         eventually(lambda: ends_as_one_gang(jobs, "phoenix"), within_seconds=SETTLE_SECONDS)
@@ -119,3 +125,21 @@ def test_a_job_its_user_created_suspended_waits_for_the_user(jobs: Jobs, nodes: 
 
 def _gone(jobs: Jobs, name: str) -> bool:
     return jobs.api.find("jobs", name, jobs.namespace) is None
+
+
+def _deleted_unresumed(jobs: Jobs, name: str, propagation: str) -> bool:
+    """Whether the Job could be deleted before it was resumed; a resumed one is left alone.
+
+    A Job deleted while the stock Job controller creates its pods leaves the wait for them behind, and a namesake made at
+    once gets no pods, with Tutti and without (kubernetes/kubernetes#131917). That is not what these tests are about.
+    """
+    while (job := jobs.get(name))["spec"]["suspend"]:
+        read = {key: job["metadata"][key] for key in ("uid", "resourceVersion")}
+        try:
+            jobs.api.delete("jobs", name, jobs.namespace, propagation=propagation, preconditions=read)
+        except ApiError as error:
+            if error.status != 409:
+                raise
+        else:
+            return True
+    return False
