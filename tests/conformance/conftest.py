@@ -22,6 +22,7 @@ from tests.conformance.hollow import HollowNodes, kubelet_process
 from tests.conformance.jobs import Jobs
 from tests.conformance.lws import SERVED_SECONDS, Sets, controller_process, is_followed, is_served
 from tests.conformance.real import RealControlPlane
+from tests.conformance.scenarios.preemption_stage import Stage
 from tests.conformance.tutti_process import COMMAND, Tutti
 
 CLEAN_SECONDS = 60
@@ -221,3 +222,19 @@ def empty(control_plane: ControlPlane, namespace: str) -> None:
     for pod in api.list("pods", namespace):
         api.delete("pods", pod["metadata"]["name"], namespace)
     eventually(lambda: not api.list("pods", namespace), within_seconds=CLEAN_SECONDS)
+
+
+@pytest.fixture
+def stage(jobs: Jobs, nodes: HollowNodes, tutti: Tutti) -> Iterator[Stage]:
+    """Where somebody is preempted; cleared at the end."""
+    made = Stage(jobs, nodes, tutti)
+    yield made
+    made.clear()
+
+
+@pytest.fixture
+def nothing_wasted(stage: Stage) -> Iterator[None]:
+    """Nobody leaves for a group that does not start then."""
+    before = stage.wasted_evictions()
+    yield
+    assert stage.wasted_evictions() == before

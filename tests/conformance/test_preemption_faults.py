@@ -26,13 +26,6 @@ DEADLINE_SECONDS = 3
 
 
 @pytest.fixture
-def stage(jobs: Jobs, nodes: HollowNodes, tutti: Tutti) -> Iterator[Stage]:
-    made = Stage(jobs, nodes, tutti)
-    yield made
-    made.clear()
-
-
-@pytest.fixture
 def impatient(jobs: Jobs, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane) -> Iterator[Stage]:
     """A stage whose scheduler gives up on victims soon."""
     settings = control_plane.folder / "tutti.yaml"

@@ -1,24 +1,10 @@
 """What goes wrong between a plan and the start of its preemptor, on a cluster that answers for itself."""
 
-from collections.abc import Iterator
-
-import pytest
-
 from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, SOON_SECONDS, TOP, Stage
-from tests.conformance.tutti_process import Tutti
 
 STAYS_SECONDS = 1.0
 STATEFUL_SETS = "/apis/apps/v1/namespaces/{}/statefulsets"
-
-
-@pytest.fixture
-def stage(jobs: Jobs, nodes: HollowNodes, tutti: Tutti) -> Iterator[Stage]:
-    made = Stage(jobs, nodes, tutti)
-    yield made
-    made.clear()
 
 
 def evicting(stage: Stage, nodes: int = 1) -> str:

@@ -1,27 +1,15 @@
 """Scenarios 51 to 58: what limits a reprieve, what is said, and what happens while victims are on their way out."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, MID, SOON_SECONDS, Stage
-from tests.conformance.tutti_process import Tutti
 
 STAYS_SECONDS = 1.0
 
-
-@pytest.fixture
-def stage(jobs: Jobs, nodes: HollowNodes, tutti: Tutti) -> Iterator[Stage]:
-    made = Stage(jobs, nodes, tutti)
-    before = made.wasted_evictions()
-    yield made
-    wasted = made.wasted_evictions() - before
-    made.clear()
-    assert wasted == 0
+pytestmark = pytest.mark.usefixtures("nothing_wasted")
 
 
 def keeps_off(app: str) -> dict[str, object]:

@@ -1,26 +1,16 @@
 """The preemption priority of a group: checked when it is said, changed at any time, used by the next decision (KEP-5710)."""
 
-from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
 
 from tests.conformance.client import ApiError
 from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs, condition_entry, indexed_job
+from tests.conformance.jobs import condition_entry, indexed_job
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, SOON_SECONDS, TOP, Stage
-from tests.conformance.tutti_process import Tutti
 
 KEY = "tutti.scheduler/preemption-priority-class"
 STAYS_SECONDS = 1.0
-
-
-@pytest.fixture
-def stage(jobs: Jobs, nodes: HollowNodes, tutti: Tutti) -> Iterator[Stage]:
-    made = Stage(jobs, nodes, tutti)
-    yield made
-    made.clear()
 
 
 def say(stage: Stage, name: str | None, *, suffix: str = "") -> None:

@@ -1,26 +1,13 @@
 """Scenarios 36 to 50: who leaves for whom, and who stays."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, MID, NEVER, SOON_SECONDS, TOP, Stage
-from tests.conformance.tutti_process import Tutti
 
 STAYS_SECONDS = 1.0
 
-
-@pytest.fixture
-def stage(jobs: Jobs, nodes: HollowNodes, tutti: Tutti) -> Iterator[Stage]:
-    made = Stage(jobs, nodes, tutti)
-    before = made.wasted_evictions()
-    yield made
-    wasted = made.wasted_evictions() - before
-    made.clear()
-    assert wasted == 0
+pytestmark = pytest.mark.usefixtures("nothing_wasted")
 
 
 @pytest.mark.parametrize("need", [3, None])
