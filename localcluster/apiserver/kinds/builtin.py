@@ -26,7 +26,7 @@ ALL = ("all",)
 
 def register_builtin(registry: Registry) -> None:
     """Serve all built-in kinds. Events and CRDs come with those who know their rules."""
-    for kind in [*_core(), *volume_kinds(), *storage_kinds(), *_workloads(), *_cluster(), *access_kinds()]:
+    for kind in [*_core(), *_pods(), *volume_kinds(), *storage_kinds(), *_workloads(), *_cluster(), *access_kinds()]:
         registry.add(kind)
 
 
@@ -59,15 +59,11 @@ def _v1(kind: str, plural: str, strategy: PlainStrategy, *short: str, **settings
 
 
 def _core() -> list[KindInfo]:
-    pod_parts = frozenset({"status", "binding", "eviction", "log"})
-    pod = PodStrategy("Pod", has_status=True, counts_generations=True)
     namespace = NamespaceStrategy("Namespace", has_status=True, name_check=label_problems)
-    service = ServiceStrategy("Service", has_status=True, name_check=label_1035_problems)
     quota = plain_strategy("ResourceQuota", has_status=True)
-    listing = ("create", "delete", "get", "list", "patch", "update", "watch")
-
+    account = plain_strategy("ServiceAccount")
+    tokens = frozenset({"token"})
     return [
-        _v1("Binding", "bindings", PlainStrategy(), verbs=("create",)),
         _v1("ConfigMap", "configmaps", ConfigMapStrategy("ConfigMap"), "cm"),
         _v1("LimitRange", "limitranges", plain_strategy("LimitRange"), "limits"),
         _v1(
@@ -77,7 +73,7 @@ def _core() -> list[KindInfo]:
             "ns",
             namespaced=False,
             subresources=frozenset({"status", "finalize"}),
-            verbs=listing,
+            verbs=("create", "delete", "get", "list", "patch", "update", "watch"),
             returns_deleted=True,
             fields={"status.phase": _path("status", "phase")},
         ),
@@ -90,7 +86,18 @@ def _core() -> list[KindInfo]:
             subresources=STATUS,
             fields={"spec.unschedulable": lambda obj: "true" if obj["spec"].get("unschedulable") else "false"},
         ),
-        _v1("Pod", "pods", pod, "po", categories=ALL, subresources=pod_parts, fields=_POD_FIELDS, returns_deleted=True),
+        _v1("ResourceQuota", "resourcequotas", quota, "quota", subresources=STATUS, returns_deleted=True),
+        _v1("Secret", "secrets", SecretStrategy("Secret"), fields={"type": _path("type")}),
+        _v1("ServiceAccount", "serviceaccounts", account, "sa", subresources=tokens, returns_deleted=True),
+    ]
+
+
+def _pods() -> list[KindInfo]:
+    parts = frozenset({"status", "binding", "eviction", "log"})
+    pod = PodStrategy("Pod", has_status=True, counts_generations=True)
+    return [
+        _v1("Binding", "bindings", PlainStrategy(), verbs=("create",)),
+        _v1("Pod", "pods", pod, "po", categories=ALL, subresources=parts, fields=_POD_FIELDS, returns_deleted=True),
         _v1("PodTemplate", "podtemplates", plain_strategy("PodTemplate"), returns_deleted=True),
         _v1(
             "ReplicationController",
@@ -101,20 +108,10 @@ def _core() -> list[KindInfo]:
             subresources=SCALED,
             orphans_by_default=True,
         ),
-        _v1("ResourceQuota", "resourcequotas", quota, "quota", subresources=STATUS, returns_deleted=True),
-        _v1("Secret", "secrets", SecretStrategy("Secret"), fields={"type": _path("type")}),
-        _v1(
-            "ServiceAccount",
-            "serviceaccounts",
-            plain_strategy("ServiceAccount"),
-            "sa",
-            subresources=frozenset({"token"}),
-            returns_deleted=True,
-        ),
         _v1(
             "Service",
             "services",
-            service,
+            ServiceStrategy("Service", has_status=True, name_check=label_1035_problems),
             "svc",
             categories=ALL,
             subresources=STATUS,
