@@ -31,12 +31,13 @@ PATIENCE_SECONDS = 120
 BARE = "no scheduler"
 LOW, HIGH = "bench-low", "bench-high"
 CLASS_LABEL = "bench-class"
+GANG_MILLI = 4000
 GROUPS = BUILT_IN.pod_groups
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Low pods of one CPU on nodes of four, and gangs of pods of four CPUs that want in; `low_gangs` 0 stands for lone pods."""
+    """Nodes full of low pods, and gangs of pods of four CPUs that want in; `low_gangs` 0 stands for lone pods."""
 
     name: str
     nodes: int
@@ -44,12 +45,25 @@ class Shape:
     low_gangs: int
     gangs: int
     size: int
+    low_milli: int = 1500
+    """CPU of a low pod; so many low pods as there are for each node fill it."""
+
+    @property
+    def low_per_node(self) -> int:
+        """How many low pods fill a node."""
+        return self.low_pods // self.nodes
+
+    @property
+    def in_the_way(self) -> int:
+        """How many low pods must leave a node before a pod of a gang fits."""
+        return -(-GANG_MILLI // self.low_milli)
 
 
 SHAPES = (
     Shape("(a) 1 gang × 50 over 800 low pods", 200, 800, 0, 1, 50),
     Shape("(b) 1 gang × 50 over 20 low gangs × 40", 200, 800, 20, 1, 50),
     Shape("(c) 10 gangs × 40 over 50 low gangs × 32", 400, 1600, 50, 10, 40),
+    Shape("(c) where only all low pods are enough", 400, 1600, 50, 10, 40, low_milli=1000),
 )
 
 
@@ -124,8 +138,9 @@ async def _measure(plane: ControlPlane, assets: Path) -> dict[tuple[str, str], O
 async def _bare(client: Client, shape: Shape) -> Outcome:
     low = await _prepare(client, shape, "nobody")
     wanted = shape.gangs * shape.size
-    cleared = {f"node-{index:04}" for index in range(wanted)}
-    victims = [pod for pod in low if pod["spec"]["nodeName"] in cleared]
+    cleared = [_node_name(index) for index in range(wanted)]
+    # The low pods go round the nodes, so one lap of them is one from each.
+    victims = [low[lap * shape.nodes + index] for lap in range(shape.in_the_way) for index in range(wanted)]
     begin = perf_counter()
     high = await at_most_in_flight(client.create(PODS, pod, NAMESPACE) for pod in _high_pods(shape, "nobody"))
     await at_most_in_flight(_evict(client, pod["metadata"]) for pod in victims)
@@ -151,7 +166,7 @@ def _bind(client: Client, metadata: dict[str, Any], node: str) -> Awaitable[Any]
 
 async def _prepare(client: Client, shape: Shape, scheduler: str) -> list[dict[str, Any]]:
     """Nodes, low pods and all groups; the low pods as they were made."""
-    await at_most_in_flight(client.create(NODES, _node(index), parse=False) for index in range(shape.nodes))
+    await at_most_in_flight(client.create(NODES, _node(shape, index), parse=False) for index in range(shape.nodes))
     await at_most_in_flight(
         client.create(GROUPS, _group(f"low-{number}", shape.low_pods // shape.low_gangs, LOW), NAMESPACE)
         for number in range(shape.low_gangs)
@@ -197,21 +212,25 @@ async def _clear(client: Client) -> None:
 def _high_pods(shape: Shape, scheduler: str) -> Iterable[dict[str, Any]]:
     for gang in range(shape.gangs):
         for index in range(shape.size):
-            yield _pod(f"high-{gang}", index, "4", HIGH, scheduler)
+            yield _pod(f"high-{gang}", index, GANG_MILLI, HIGH, scheduler)
 
 
 def _low_pods(shape: Shape, scheduler: str) -> Iterable[dict[str, Any]]:
     for index in range(shape.low_pods):
         gang = f"low-{index * shape.low_gangs // shape.low_pods}" if shape.low_gangs else ""
-        pod = _pod(gang or "low", index, "1", LOW, scheduler, is_member=bool(gang))
-        pod["spec"]["nodeName"] = f"node-{index % shape.nodes:04}"
+        pod = _pod(gang or "low", index, shape.low_milli, LOW, scheduler, is_member=bool(gang))
+        pod["spec"]["nodeName"] = _node_name(index % shape.nodes)
         yield pod
 
 
-def _node(index: int) -> dict[str, Any]:
-    capacity = {"cpu": "4", "memory": "64Gi", "pods": "110"}
+def _node_name(index: int) -> str:
+    return f"node-{index:04}"
+
+
+def _node(shape: Shape, index: int) -> dict[str, Any]:
+    capacity = {"cpu": f"{shape.low_per_node * shape.low_milli}m", "memory": "64Gi", "pods": "110"}
     return {
-        "metadata": {"name": f"node-{index:04}", "labels": {"kubernetes.io/hostname": f"node-{index:04}"}},
+        "metadata": {"name": _node_name(index), "labels": {"kubernetes.io/hostname": _node_name(index)}},
         "status": {
             "capacity": capacity,
             "allocatable": capacity,
@@ -234,7 +253,7 @@ def _group(name: str, size: int, priority_class: str) -> dict[str, Any]:
 
 
 def _pod(
-    group: str, index: int, cpu: str, priority_class: str, scheduler: str, *, is_member: bool = True
+    group: str, index: int, cpu_milli: int, priority_class: str, scheduler: str, *, is_member: bool = True
 ) -> dict[str, Any]:
     spec: dict[str, Any] = {
         "schedulerName": scheduler,
@@ -243,7 +262,7 @@ def _pod(
             {
                 "name": "main",
                 "image": "registry.example/pause",
-                "resources": {"requests": {"cpu": cpu, "memory": "1Gi"}},
+                "resources": {"requests": {"cpu": f"{cpu_milli}m", "memory": "1Gi"}},
             }
         ],
         "terminationGracePeriodSeconds": 0,
