@@ -54,6 +54,22 @@ def test_the_log_is_read_on_from_where_it_was_left_and_half_lines_wait(tmp_path:
     assert [record.name for record in log.since(position)] == ["two"]
 
 
+@pytest.mark.parametrize("length", [0, 10, 200_000])
+def test_the_present_end_is_never_in_the_middle_of_a_line(tmp_path: Path, length: int) -> None:
+    path = tmp_path / "audit.log"
+    log = AuditLog(path)
+    assert log.position() == 0
+    first, second = (json.dumps(entry(name, userAgent="a" * length)) + "\n" for name in ("one", "two"))
+    path.write_text(first[:-1])
+    assert log.position() == 0
+    for half in ("", second[0], second[:-1]):
+        path.write_text(first + half)
+        position = log.position()
+        path.write_text(first + second)
+        assert [record.name for record in log.since(position)] == ["two"]
+    assert log.since(log.position()) == []
+
+
 @pytest.mark.parametrize(
     ("quantity", "value"),
     [("2", 2), ("250m", Fraction(1, 4)), ("1Gi", 2**30), ("1.5k", 1500), ("3e3", 3000), ("100n", Fraction(1, 10**7))],

@@ -6,11 +6,14 @@ answered; A happened before B for certain when A was completed before B was rece
 
 import datetime
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 Object = dict[str, Any]
+
+_TAIL_BYTES = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,18 @@ class AuditLog:
         self._path = path
 
     def position(self) -> int:
-        """The present end of the log."""
-        return self._path.stat().st_size if self._path.exists() else 0
+        """The end of the last whole line: the server may be in the middle of the next one."""
+        if not self._path.exists():
+            return 0
+        with self._path.open("rb") as log:
+            end = log.seek(0, os.SEEK_END)
+            while end:
+                begin = log.seek(max(0, end - _TAIL_BYTES))
+                line_end = log.read(end - begin).rfind(b"\n") + 1
+                if line_end:
+                    return begin + line_end
+                end = begin
+        return 0
 
     def since(self, position: int) -> list[Record]:
         """The records written after this position, in order of completion."""
