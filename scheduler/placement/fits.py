@@ -30,6 +30,7 @@ FEW = 32
 """Changed nodes that are looked at one by one."""
 MOST_ALIKE = 4096
 """States of nodes whose figures are remembered per shape."""
+UNKNOWN = np.iinfo(np.int64).min
 
 
 class Supply(Protocol):
@@ -55,19 +56,26 @@ class Fit:
         self.wishes = wishes
         self.capacity: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self.score: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._second: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self.total = 0
         self._leaders = Leaders()
         self._nodes = nodes
         self._supply = supply
         self._ports = ports
-        self._load = Loads.of(shape.demand, 1, shape.scoring, nodes.row_of)
-        self._alike: dict[tuple[int, ...], tuple[int, int]] = {}
+        self._load, self._two = (Loads.of(shape.demand, depth, shape.scoring, nodes.row_of) for depth in (1, 2))
+        self._alike: dict[tuple[int, ...], tuple[int, int, int]] = {}
         self._room_position = 0
         self._rule_position = 0
 
     def best(self, count: int) -> list[int]:
         """The slots of the nodes that are best for a first pod, best first; fewer when fewer have room."""
         return self._leaders.best(count, self.capacity, self.score)
+
+    def second(self, slots: Slots) -> NDArray[np.int64]:
+        """How good these few nodes are for a second pod once they have a first one."""
+        if (self._second[slots] == UNKNOWN).any():
+            self._second[slots] = [second for _, _, second in self._figures(slots)]
+        return self._second[slots]
 
     def catch_up(self) -> None:
         """Looks again at the nodes that changed since the last call."""
@@ -95,6 +103,7 @@ class Fit:
         used = np.arange(nodes.reach)
         self.capacity[: nodes.reach] = self._capacity(used, slice(nodes.reach))
         self.score[: nodes.reach] = self._score(slice(nodes.reach))
+        self._second = np.full(nodes.slots, UNKNOWN)
         self.total = int(self.capacity.sum())
         self._leaders.forget()
 
@@ -102,19 +111,23 @@ class Fit:
         before = int(self.capacity[slots].sum())
         self.capacity[slots] = self._capacity(slots, slots)
         self.score[slots] = self._score(slots)
+        self._second[slots] = UNKNOWN
         self.total += int(self.capacity[slots].sum()) - before
         self._leaders.forget()
 
     def _look_at_few(self, slots: Slots) -> None:
-        for slot, (capacity, score) in zip(slots.tolist(), self._figures(slots), strict=True):
+        for slot, (capacity, score, second) in zip(slots.tolist(), self._figures(slots), strict=True):
             self.total += capacity - int(self.capacity[slot])
-            self.capacity[slot], self.score[slot] = capacity, score
+            self.capacity[slot], self.score[slot], self._second[slot] = capacity, score, second
             self._leaders.update(slot, capacity, score)
 
-    def _figures(self, slots: Slots) -> list[tuple[int, int]]:
-        """Capacity and score; nodes of the same amounts have the same ones, and most of a stream of gangs meet such nodes."""
+    def _figures(self, slots: Slots) -> list[tuple[int, int, int]]:
+        """Capacity, score and that of a second pod; nodes of the same amounts have the same ones.
+
+        Most of a stream of gangs meet such nodes.
+        """
         if self.shape.demand.ports or self._load.others:
-            return list(zip(self._capacity(slots, slots).tolist(), self._score(slots).tolist(), strict=True))
+            return list(zip(self._capacity(slots, slots).tolist(), *self._scores_of_two(slots), strict=True))
         nodes, alike = self._nodes, self._alike
         rows = (*self._supply.free[:, slots].tolist(), *nodes.allocatable[: len(ROWS), slots].tolist())
         states = list(zip(*rows, *nodes.scored[:, slots].tolist(), strict=True))
@@ -122,10 +135,10 @@ class Fit:
             if len(alike) >= MOST_ALIKE:
                 alike.clear()
             room = slots_for_pods(self._supply.free, nodes.resolve(self.shape.demand), slots)
-            alike.update(zip(states, zip(room.tolist(), self._score(slots).tolist(), strict=True), strict=True))
+            alike.update(zip(states, zip(room.tolist(), *self._scores_of_two(slots), strict=True), strict=True))
         codes = self.mask.codes[slots].tolist()
         found = [alike[state] for state in states]
-        return [figures if code == 0 else (0, figures[1]) for figures, code in zip(found, codes, strict=True)]
+        return [figures if code == 0 else (0, *figures[1:]) for figures, code in zip(found, codes, strict=True)]
 
     def _capacity(self, slots: Slots, where: Slots | slice) -> NDArray[np.int64]:
         demand = self._nodes.resolve(self.shape.demand)
@@ -138,8 +151,15 @@ class Fit:
         return capacity
 
     def _score(self, slots: Slots | slice) -> NDArray[np.int64]:
-        nodes = self._nodes
-        return total_score(After(nodes.allocatable, self._supply.free, nodes.scored, self._load, slots))[:, 0]
+        return self._total_score(self._load, slots)[:, 0]
+
+    def _scores_of_two(self, slots: Slots) -> tuple[list[int], list[int]]:
+        """Of the first pod on each of these nodes, and of the second."""
+        first, second = self._total_score(self._two, slots).T.tolist()
+        return first, second
+
+    def _total_score(self, loads: Loads, slots: Slots | slice) -> NDArray[np.int64]:
+        return total_score(After(self._nodes.allocatable, self._supply.free, self._nodes.scored, loads, slots))
 
 
 class FitCache:
@@ -199,4 +219,4 @@ class FitCache:
         return found
 
     def _limit(self) -> int:
-        return max(LEAST_FITS, FITS_BYTES // (16 * self._nodes.slots))
+        return max(LEAST_FITS, FITS_BYTES // (24 * self._nodes.slots))

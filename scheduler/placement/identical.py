@@ -21,6 +21,9 @@ Counts = NDArray[np.int64]
 ScoreTable = Callable[[Slots, int], NDArray[np.int64]]
 """(nodes, depth) -> score of the 1st..depth-th pod on each of these nodes."""
 
+Seconds = Callable[[Slots], NDArray[np.int64]]
+"""nodes -> score of the 2nd pod on each of them."""
+
 _STEP: Final = 2**20
 """Weight of a score against the number of pods on the node; no node takes as many."""
 
@@ -46,15 +49,22 @@ def spread(count: int, capacity: Counts, score: NDArray[np.int64], score_table: 
 
 
 def spread_over(
-    nodes: Slots, count: int, capacity: Counts, heads: NDArray[np.int64], score_table: ScoreTable
+    nodes: Slots,
+    count: int,
+    capacity: Counts,
+    heads: NDArray[np.int64],
+    score_table: ScoreTable,
+    seconds: Seconds | None = None,
 ) -> tuple[Slots, Counts]:
     """The same, when the nodes with room are known, all of them or the best `count`; ascending, at least one.
 
-    `heads` says how good each of these is for its first pod.
+    `heads` says how good each of these is for its first pod; `seconds` is a shorter way to the second column of the table.
     """
-    if len(nodes) == count and heads.min() == heads.max() and not (score_table(nodes, 2)[:, 1] > heads).any():
-        # No second pod on a node is better than the first on another one.
-        return nodes, np.ones(count, dtype=np.int64)
+    if len(nodes) == count and heads.min() == heads.max():
+        second = score_table(nodes, 2)[:, 1] if seconds is None else seconds(nodes)
+        if not (second > heads).any():
+            # No second pod on a node is better than the first on another one.
+            return nodes, np.ones(count, dtype=np.int64)
     room = np.minimum(capacity[nodes], count)
     depth = min(count, max(2, 2 * count // len(nodes)))
     looked_at = np.full(len(nodes), depth)

@@ -132,7 +132,7 @@ class Trial:
             return None
         nodes = np.array(sorted(best), dtype=np.intp)
         table = partial(self.scores_on, shape)
-        return Placed(shape, *spread_over(nodes, count, fit.capacity, fit.score[nodes], table))
+        return Placed(shape, *spread_over(nodes, count, fit.capacity, fit.score[nodes], table, fit.second))
 
     def reasons(self, shape: Shape) -> Mapping[str, int]:
         """Why no further pod of this shape fits: number of nodes by reason."""

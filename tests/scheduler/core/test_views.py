@@ -206,3 +206,25 @@ def test_room_held_for_others_is_followed_when_few_nodes_change_and_when_many_do
         world.pod(f"used-{index}", on=f"n{index}", cpu=2, scheduler="other")
     assert sum(_room(world, plain, shape)) == before - 2 * pods
     assert _room(world, plain, shape) == _room_made_anew(world, plain, shape)
+
+
+@pytest.mark.parametrize("pods", [1, FEW, FEW + 1, 9 * FEW])
+def test_what_a_first_and_a_second_pod_score_is_followed_when_few_nodes_change_and_when_many_do(pods: int) -> None:
+    world = World()
+    for index in range(9 * FEW):
+        world.node(f"n{index}", cpu=4 + index % 2, memory="8Gi")
+    world.pod("plain", cpu=1, memory="3Gi")
+    plain = world.state.item(build.pod_key("plain"))
+    assert plain is not None
+    (shape,) = plain.pending
+    state = world.state
+    fits, slots = FitCache(state.nodes, state.ports), np.flatnonzero(state.nodes.alive)
+    for turn in range(4):
+        fit = fits.of(shape)
+        anew = Trial(state.nodes, state.ports, FitCache(state.nodes, state.ports)).scores_on(shape, slots, 2)
+        assert fit.score[slots].tolist() == anew[:, 0].tolist()
+        for some in (slots[: FEW // 2], slots):
+            assert fit.second(some).tolist() == anew[: len(some), 1].tolist()
+        for index in range(pods):
+            where, cpu, memory = f"n{(index + turn) % (9 * FEW)}", (index + turn) % 3, f"{1 + index % 3}Gi"
+            world.pod(f"used-{turn}-{index}", on=where, cpu=cpu, memory=memory, scheduler="other")
