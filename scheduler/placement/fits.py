@@ -31,6 +31,7 @@ FEW = 32
 MOST_ALIKE = 4096
 """States of nodes whose figures are remembered per shape."""
 UNKNOWN = np.iinfo(np.int64).min
+"""Stands for the score of a second pod that nobody has asked for yet."""
 
 
 class Supply(Protocol):
