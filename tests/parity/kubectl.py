@@ -55,7 +55,7 @@ def _told(made: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
     return {"code": made.returncode, "out": _lines(made.stdout), "err": _lines(made.stderr)}
 
 
-_AGE = re.compile(r"(?:(?<=\s)|^)(\d+[smhd])+(?=[\s)]|$)")
+_AGE = re.compile(r"(?:(?<=\s)|^)(\d+[smhdy])+(?=[\s)]|$)")
 _DATE = re.compile(r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d \+0000")
 _VERSION = re.compile(r"""(resource ?version"?:\s+"?)\d+""", re.IGNORECASE)
 _LOG_TIME = re.compile(r"^([EIW])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ")

@@ -1,6 +1,6 @@
 """Custom resources: our own PodGroup and Workload, and a definition made on the spot."""
 
-from tests.parity.scripts.objects import Object, condition, group
+from tests.parity.scripts.objects import Object, condition, days_ago, group
 from tests.parity.steps import Script, delete, get, patch, post, put, quiet, table, watch
 
 GROUPS = "/apis/tutti.scheduler/v1beta1/namespaces/{ns}/podgroups"
@@ -217,7 +217,7 @@ DEFINED = Script(
                 size=3,
                 tags=["a", "b"],
                 free={"x": {"y": 1}, "number": 1.5, "flag": True},
-                when="2026-01-15T08:00:00Z",
+                when=days_ago(310),
                 either="5%",
             ),
         ),

@@ -1,5 +1,6 @@
 """Manifests that several scripts use."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 Object = dict[str, Any]
@@ -52,6 +53,12 @@ def group(name: str, **spec: Any) -> Object:
         "metadata": {"name": name},
         "spec": {"schedulingPolicy": {"gang": {"minCount": 2}}, **spec},
     }
+
+
+def days_ago(days: int) -> str:
+    """A time that is that many days old on the day of the recording and on any other: a server tells its age."""
+    # Half a day more, so that no script is slow enough to see the next one.
+    return f"{datetime.now(UTC) - timedelta(days=days, hours=12):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def condition(kind: str, status: str = "True", **more: Any) -> Object:
