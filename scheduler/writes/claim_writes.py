@@ -1,8 +1,8 @@
 """Gives existing volumes to claims, and says for which node a claim's volume is to be made.
 
-Both are small patches that name the UID and the version of what they change. When one is refused because something changed
-meanwhile, or its answer is lost, the object is read before anything else: what we wanted may be there already, or somebody else
-may have been faster.
+Both are small patches that name the UID and the version of what they change; none is ever sent without a version. When one is
+refused because something changed meanwhile, or its answer is lost, the object is read until an answer comes: what we wanted may
+be there already, or somebody else may have been faster.
 """
 
 from collections.abc import Callable
@@ -69,10 +69,18 @@ class ClaimWriter:
     def _queue(self, write: Write, version: str, ended: Ended, is_wanted: Callable[[], bool]) -> None:
         async def send() -> str:
             if not is_wanted():
-                return "overtaken"
+                return self._overtaken(write)
             return await self._send(write, version, ended, is_wanted)
 
         self._lanes.bind(send)
+
+    def _queue_look(self, write: Write, ended: Ended, is_wanted: Callable[[], bool]) -> None:
+        async def look() -> str:
+            if not is_wanted():
+                return self._overtaken(write)
+            return await self._look(write, ended, is_wanted)
+
+        self._lanes.bind(look)
 
     async def _send(self, write: Write, version: str, ended: Ended, is_wanted: Callable[[], bool]) -> str:
         resource, name, namespace = _where(write)
@@ -96,14 +104,18 @@ class ClaimWriter:
         except NotFound as error:
             return self._end(write, ended, str(error))
         except KubeError as error:
-            self._retries.again(_key(write), lambda: self._queue(write, "", ended, is_wanted), error)
+            self._retries.again(_key(write), lambda: self._queue_look(write, ended, is_wanted), error)
             return "unknown"
         verdict = _judge_volume(write, found) if isinstance(write, Give) else _judge_claim(write, found)
         if verdict is None:
-            version = str(found["metadata"].get("resourceVersion", ""))
+            version = str(found["metadata"]["resourceVersion"])
             self._retries.again(_key(write), lambda: self._queue(write, version, ended, is_wanted))
             return "retry"
         return self._end(write, ended, verdict)
+
+    def _overtaken(self, write: Write) -> str:
+        self._retries.succeeded(_key(write))
+        return "overtaken"
 
     def _end(self, write: Write, ended: Ended, problem: str) -> str:
         self._retries.succeeded(_key(write))
@@ -123,10 +135,10 @@ def _key(write: Write) -> tuple[str, str]:
 
 def _patch(write: Write, version: str) -> Object:
     if isinstance(write, Make):
-        chosen = {"uid": write.claim.metadata.uid, "annotations": {SELECTED_NODE: write.node_name}}
-        return {"metadata": chosen | ({"resourceVersion": version} if version else {})}
+        annotations = {SELECTED_NODE: write.node_name}
+        return {"metadata": {"uid": write.claim.metadata.uid, "resourceVersion": version, "annotations": annotations}}
     claim, volume = write.claim.metadata, write.volume
-    meta: Object = {"uid": volume.metadata.uid} | ({"resourceVersion": version} if version else {})
+    meta: Object = {"uid": volume.metadata.uid, "resourceVersion": version}
     if volume.claim != write.claim.key:
         meta["annotations"] = {BOUND_BY_CONTROLLER: "yes"}
     reference = {

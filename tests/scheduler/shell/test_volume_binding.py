@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from api.constants import BIND_COMPLETED, BOUND_BY_CONTROLLER, SELECTED_NODE
-from kube.client.errors import Conflict, Forbidden, OutcomeUnknown
+from api.constants import BIND_COMPLETED, BOUND_BY_CONTROLLER, CONDITION_POD_SCHEDULED, SELECTED_NODE
+from kube.client.errors import Conflict, Forbidden, KubeError, OutcomeUnknown, Unreachable
 from tests.scheduler.shell.cluster import Cluster
 from tests.scheduler.shell.fake_api import FakeApi, always, once
 from tests.scheduler.shell.manifests import gang, node, pod
@@ -70,6 +70,10 @@ class Stored(Cluster):
         names = self.api.names("persistentvolumes")
         found = ((name, self.volume(name)["spec"].get("claimRef")) for name in names)
         return {reference["name"]: name for name, reference in found if reference}
+
+    def waits_for(self, name: str, what: str) -> bool:
+        """Whether a pod says that it waits for this."""
+        return what in self.api.condition("pods", "ns", name, CONDITION_POD_SCHEDULED).get("message", "")
 
     def bind(self, claim: str, volume: str) -> None:
         """What the volume controller does about a volume that was given to a claim."""
@@ -184,6 +188,36 @@ async def test_a_lost_answer_is_read_and_not_sent_again(cluster: Stored) -> None
         cluster.bind("c", "pv")
         await cluster.api.until(lambda: cluster.api.bound() == {"p": "n0"})
     assert cluster.api.sent("patch", "persistentvolumes") == ["pv"]
+
+
+async def test_a_lost_answer_whose_read_fails_as_well_takes_no_volume_from_somebody_else(cluster: Stored) -> None:
+    cluster.add_node("n0")
+    cluster.add_volume("pv", "n0")
+    cluster.add_claim("c")
+    cluster.api.before.append(_lost_and_taken(cluster.api))
+    cluster.api.before.append(once("get", "persistentvolumes", Unreachable("no route")))
+    async with cluster.scheduler(**PATIENT):
+        cluster.add_pod("p", "c")
+        await cluster.api.until(lambda: sum(what == "persistentvolumes" for _, what, _ in cluster.api.log) == 4)
+        assert cluster.api.sent("patch", "persistentvolumes") == ["pv"]
+        await cluster.api.until(lambda: cluster.waits_for("p", "somebody else changed it at the same time"))
+    assert cluster.given() == {"theirs": "pv"}
+
+
+def _lost_and_taken(api: FakeApi) -> Any:
+    """Our patch never arrives, and nobody tells us; the volume goes to another claim, which our watch does not show yet."""
+    lost = once("patch", "persistentvolumes", OutcomeUnknown("the answer was lost"))
+
+    def fault(verb: str, what: str, name: str) -> KubeError | None:
+        error = lost(verb, what, name)
+        if error is not None:
+            volume = api.peek("persistentvolumes", "", "pv")
+            volume["spec"]["claimRef"] = {"namespace": "ns", "name": "theirs", "uid": "theirs"}
+            api.hold_watches = True
+            api.put("persistentvolumes", volume)
+        return error
+
+    return fault
 
 
 async def test_a_gang_whose_volumes_do_not_come_is_given_back_whole_and_says_so(cluster: Stored) -> None:
