@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from api.errors import TuttiError
+from api.errors import ConfigurationError, TuttiError
 from webhooks.certificates import Material, renewed
 from webhooks.material_files import CERTIFICATE, KEY, to_files
 from webhooks.material_stores import MaterialStore
@@ -27,13 +27,28 @@ ATTEMPTS: Final = 20
 CIPHERS: Final = "ECDHE+AESGCM:ECDHE+CHACHA20"
 
 
-def server_context() -> ssl.SSLContext:
-    """A TLS context of a server, without a certificate yet: TLS 1.2 or later, AEAD suites, HTTP/1.1."""
+def server_context(client_authority: Path | None = None) -> ssl.SSLContext:
+    """A TLS context of a server, without a certificate yet: TLS 1.2 or later, AEAD suites, HTTP/1.1.
+
+    Args:
+        client_authority: PEM file; clients without a certificate signed by one of these authorities get no connection. None:
+            everybody gets one.
+
+    Raises:
+        ConfigurationError: the file cannot be read or holds no certificates.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_ciphers(CIPHERS)
     context.set_alpn_protocols(["http/1.1"])
     context.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_COMPRESSION
+    if client_authority is not None:
+        try:
+            context.load_verify_locations(client_authority)
+        except OSError as error:
+            reason = "it holds no PEM certificates" if isinstance(error, ssl.SSLError) else error.strerror or error
+            raise ConfigurationError(f"setting 'client_authority': {client_authority}: {reason}") from error
+        context.verify_mode = ssl.CERT_REQUIRED
     return context
 
 

@@ -37,7 +37,7 @@ from webhooks.material_stores import FolderStore, MaterialStore, SecretStore
 from webhooks.metrics import Metrics
 from webhooks.registration import Registration
 from webhooks.routes import Route, Surroundings, routes
-from webhooks.server import AdmissionServer
+from webhooks.server import AdmissionServer, Limits
 from webhooks.set_admission import SetRules
 from webhooks.settings import WebhooksSettings
 
@@ -96,7 +96,7 @@ class _Process:
         self.classes = Informer(client, PRIORITY_CLASSES, ListDecoder(PriorityClass))
         self.namespaces = Informer(client, NAMESPACES, ListDecoder(Namespace))
         self.registration = Registration(client, base_url=settings.url, random=random)
-        context = server_context()
+        context = server_context(settings.client_authority)
         self.keeper = CertificateKeeper(
             _store(settings, client),
             context,
@@ -176,8 +176,11 @@ def _server(
         host=host,
         port=port,
         metrics=metrics,
-        read_seconds=settings.read_seconds,
-        drain_seconds=settings.drain_seconds,
+        limits=Limits(
+            read_seconds=settings.read_seconds,
+            drain_seconds=settings.drain_seconds,
+            client_names=frozenset(settings.client_names),
+        ),
     )
 
 

@@ -10,11 +10,13 @@ import logging
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from aiohttp import http_exceptions, web
 
 from api.errors import ConfigurationError
+from webhooks.connections import Connections, close
 from webhooks.metrics import Metrics
 from webhooks.review import Malformed, Verdict, read_review, write_review
 from webhooks.routes import Route
@@ -34,6 +36,27 @@ HANDSHAKE_SECONDS: Final = 5.0
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What clients may do.
+
+    Attributes:
+        read_seconds: how long one may take to send a request.
+        drain_seconds: how long a request in flight may still take once the server stops.
+        max_connections: how many may be open at a time; idle ones give way to new ones.
+        client_names: common names, one of which a client's certificate must have; empty for any. Whether there must be a
+            certificate is a matter of the TLS context.
+    """
+
+    read_seconds: float = READ_SECONDS
+    drain_seconds: float = 10.0
+    max_connections: int = MAX_CONNECTIONS
+    client_names: frozenset[str] = frozenset()
+
+
+STANDARD_LIMITS: Final = Limits()
+
+
 class AdmissionServer:
     """Serves the routes over TLS until it is stopped.
 
@@ -44,8 +67,7 @@ class AdmissionServer:
         port: 0 for any free port.
         metrics: where answers are counted.
         clock: seconds, monotonic.
-        read_seconds: how long a client may take to send a request.
-        drain_seconds: how long a request in flight may still take once the server stops.
+        limits: what clients may do.
     """
 
     def __init__(
@@ -57,19 +79,17 @@ class AdmissionServer:
         port: int,
         metrics: Metrics,
         clock: Callable[[], float] = time.perf_counter,
-        read_seconds: float = READ_SECONDS,
-        drain_seconds: float = 10.0,
+        limits: Limits = STANDARD_LIMITS,
     ) -> None:
         self._context = context
         self._host = host
         self._port = port
         self._metrics = metrics
         self._clock = clock
-        self._read_seconds = read_seconds
-        self._silent: set[asyncio.BaseProtocol] = set()
+        self._limits = limits
+        self._connections = Connections(limits.max_connections)
         self._large_bodies = asyncio.Semaphore(LARGE_BODIES_AT_ONCE)
         self._server: asyncio.Server | None = None
-        self._drain_seconds = drain_seconds
         self._in_flight = 0
         self._idle = asyncio.Event()
         self._stopping = False
@@ -129,7 +149,7 @@ class AdmissionServer:
         if self._in_flight:
             self._idle.clear()
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._drain_seconds):
+                async with asyncio.timeout(self._limits.drain_seconds):
                     await self._idle.wait()
         await self._runner.cleanup()
 
@@ -137,17 +157,17 @@ class AdmissionServer:
 
     def _protocol(self) -> asyncio.BaseProtocol:
         server = self._runner.server
-        if server is None or len(server.connections) >= MAX_CONNECTIONS:
+        if server is None or not self._connections.make_room(server.connections):
             return _Refused()
         protocol = server()
-        self._silent.add(protocol)
-        asyncio.get_running_loop().call_later(self._read_seconds * 2, self._close_if_silent, protocol)
+        self._connections.opened(protocol)
+        asyncio.get_running_loop().call_later(self._limits.read_seconds * 2, self._close_if_silent, protocol)
         return protocol
 
     def _close_if_silent(self, protocol: web.RequestHandler) -> None:
-        if protocol in self._silent:
-            self._silent.discard(protocol)
-            protocol.force_close()
+        if self._connections.is_silent(protocol):
+            self._connections.forget(protocol)
+            close(protocol)
 
     # --- requests ----------------------------------------------------------------------------------------------------
 
@@ -171,16 +191,20 @@ class AdmissionServer:
         if request.content_type != "application/json":
             raise web.HTTPUnsupportedMediaType(text="the body must be application/json\n")
         small = request.content_length is not None and request.content_length <= SMALL_BODY_BYTES
-        async with asyncio.timeout(self._read_seconds), contextlib.nullcontext() if small else self._large_bodies:
+        async with (
+            asyncio.timeout(self._limits.read_seconds),
+            contextlib.nullcontext() if small else self._large_bodies,
+        ):
             return await request.read()
 
     @web.middleware
     async def _counted(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        self._silent.discard(request.protocol)
+        self._connections.began(request.protocol)
         self._in_flight += 1
         try:
             answer = await self._answered(request, handler)
         finally:
+            self._connections.ended(request.protocol)
             self._in_flight -= 1
             if not self._in_flight:
                 self._idle.set()
@@ -190,11 +214,14 @@ class AdmissionServer:
 
     async def _answered(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
+            wanted = self._limits.client_names
+            if wanted and not wanted & _client_names_of(request):
+                return self._refusal(403, "the client certificate is not that of the API server")
             return await handler(request)
         except Malformed as error:
             return self._refusal(400, str(error))
         except TimeoutError:
-            return self._refusal(408, f"the request was not complete within {self._read_seconds:g} s")
+            return self._refusal(408, f"the request was not complete within {self._limits.read_seconds:g} s")
         except (web.RequestPayloadError, http_exceptions.HttpProcessingError, ConnectionError) as error:
             return self._refusal(400, f"the request cannot be read: {type(error).__name__}")
         except web.HTTPException as error:
@@ -215,8 +242,14 @@ class _Refused(asyncio.Protocol):
     """A connection beyond the limit: closed at once."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        with contextlib.suppress(Exception):
-            transport.close()
+        if isinstance(transport, asyncio.WriteTransport):
+            transport.abort()
+
+
+def _client_names_of(request: web.Request) -> set[str]:
+    """The common names of the certificate by which the client has shown itself; none when it has not."""
+    certificate = request.get_extra_info("peercert") or {}
+    return {value for part in certificate.get("subject", ()) for key, value in part if key == "commonName"}
 
 
 def _outcome(verdict: Verdict) -> str:

@@ -2,10 +2,10 @@
 
 import ipaddress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from api.constants import DEFAULT_SCHEDULER_NAME, WEBHOOK_SERVICE
 from kube.process.features import FeatureGates
@@ -40,6 +40,12 @@ class WebhooksSettings(ProcessSettings):
     certificates_folder: Path | None = None
     """Folder for CA and certificate; None: a Secret in the system namespace, or with `url` a folder of the user."""
 
+    client_authority: Path | None = None
+    """PEM file of the authorities that sign the API server's client certificate; None: admission answers whoever reaches it."""
+
+    client_names: tuple[str, ...] = ()
+    """Common names, one of which that certificate must have; empty: any that the authorities have signed."""
+
     scheduler_name: str = Field(DEFAULT_SCHEDULER_NAME, min_length=1, max_length=253)
     """`schedulerName` written into the templates of gangs that name none."""
 
@@ -73,6 +79,12 @@ class WebhooksSettings(ProcessSettings):
 
     leave_seconds: float = Field(3.0, ge=0, le=60)
     """How long to go on serving behind the Service once the readiness probe has turned, until nobody is sent here any more."""
+
+    @model_validator(mode="after")
+    def _names_need_an_authority(self) -> Self:
+        if self.client_names and self.client_authority is None:
+            raise ValueError("client_names needs client_authority beside it")
+        return self
 
     @property
     def farewell_seconds(self) -> float:

@@ -11,6 +11,7 @@ import ssl
 import threading
 from collections.abc import Coroutine
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from prometheus_client import CollectorRegistry
@@ -19,7 +20,7 @@ from tests.webhooks.all_routes import all_routes
 from webhooks.certificates import Material, renewed
 from webhooks.keeper import load_chain, server_context
 from webhooks.metrics import Metrics
-from webhooks.server import AdmissionServer
+from webhooks.server import STANDARD_LIMITS, AdmissionServer, Limits
 
 HOST = "127.0.0.1"
 T = TypeVar("T")
@@ -51,13 +52,13 @@ class Records(logging.Handler):
 class RunningServer:
     """A server that answers until the block ends."""
 
-    def __init__(self, *, read_seconds: float = 5.0) -> None:
+    def __init__(self, limits: Limits = STANDARD_LIMITS, *, client_authority: Path | None = None) -> None:
         self.material = renewed(None, hosts=[HOST], now=dt.datetime.now(dt.UTC))
         self.registry = CollectorRegistry()
         self.records = Records()
-        self.context = server_context()
+        self.context = server_context(client_authority)
         load_chain(self.context, self.material)
-        self._read_seconds = read_seconds
+        self._limits = limits
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self.server: AdmissionServer
@@ -84,7 +85,7 @@ class RunningServer:
             host=HOST,
             port=0,
             metrics=Metrics(self.registry),
-            read_seconds=self._read_seconds,
+            limits=self._limits,
         )
         await server.start()
         return server
@@ -100,10 +101,15 @@ class RunningServer:
         """Runs something in the server's loop."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=30)
 
-    def connect(self, material: Material | None = None) -> ssl.SSLSocket:
-        """A TLS connection, verified against the authorities of `material` (default: those of the start)."""
+    def connect(self, material: Material | None = None, *, shown: Path | None = None) -> ssl.SSLSocket:
+        """A TLS connection, verified against the authorities of `material` (default: those of the start).
+
+        `shown` is a file with a client certificate and its key.
+        """
         bundle = (material or self.material).bundle.decode()
         trust = ssl.create_default_context(cadata=bundle)
+        if shown is not None:
+            trust.load_cert_chain(shown)
         plain = socket.create_connection((HOST, self.port), timeout=20)
         try:
             return trust.wrap_socket(plain, server_hostname=HOST)

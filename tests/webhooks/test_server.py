@@ -23,7 +23,7 @@ from api.constants import (
 from tests.lws.builders import worker_set
 from tests.webhooks.builders import Object, job, pod, review
 from tests.webhooks.running import RunningServer
-from webhooks.server import MAX_BODY_BYTES
+from webhooks.server import MAX_BODY_BYTES, Limits
 
 PATHS = [PATH_MUTATE_JOBS, PATH_MUTATE_PODS, PATH_MUTATE_POD_GROUPS, PATH_VALIDATE_JOBS]
 SLOW_ENOUGH = settings(max_examples=60, deadline=None)
@@ -229,7 +229,7 @@ def test_old_tls_is_refused(server: RunningServer) -> None:
 
 
 def test_clients_that_send_too_slowly_or_nothing_are_cut_off() -> None:
-    with RunningServer(read_seconds=0.2) as server:
+    with RunningServer(Limits(read_seconds=0.2)) as server:
         head = b"POST /mutate/jobs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n"
         assert server.raw(head + b"{").startswith(b"HTTP/1.1 408")
         with server.connect() as silent:
