@@ -10,8 +10,8 @@ from typing import Final
 from scheduler.placement.packing import Pack, Packs, pack_of
 from scheduler.placement.relations import Party, Relations
 from scheduler.state.cluster import ClusterState
+from scheduler.state.kin import pairs
 from scheduler.state.members import Members
-from scheduler.state.neighbours import pairs
 from scheduler.state.rules import NodeRules
 from scheduler.state.shapes import Shape
 from scheduler.state.spreads import Spread
@@ -55,8 +55,7 @@ def muster(state: ClusterState, members: Members) -> Muster:
     """The pending members of an item."""
     if not minds_others(state, members):
         return _by_shape(state, members)
-    for shape in members.pending:
-        state.neighbours.learn(_keys(shape.rules))
+    state.neighbours.learn(set().union(*(_keys(shape.rules) for shape in members.pending)))
     parts: dict[Shape, list[str]] = {}
     parties: dict[Shape, Party] = {}
     carried: dict[Shape, tuple[Pack, int]] = {}

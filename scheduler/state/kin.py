@@ -1,11 +1,12 @@
 """Pods that no rule in force can tell apart, counted together; and finding the rules that speak of a pod.
 
 A rule sees of a pod its namespace, some of its labels, and whether it is being deleted. Kin are pods that agree in these, as
-far as any rule in force looks at them; so in a namespace where no rule looks at labels all pods are kin.
+far as any rule in force looks at them, and in the keys of all their labels (not the values): so where no rule looks at labels,
+all pods of a namespace that are made alike are kin.
 """
 
 from collections.abc import Iterator
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,17 +42,34 @@ class Tally:
             self.counts = np.concatenate([self.counts, np.zeros(slots - len(self.counts), dtype=np.int32)])
 
 
+class KinKey(NamedTuple):
+    """What pods of one kin have in common."""
+
+    namespace: str
+    label_keys: tuple[str, ...]
+    """Of all their labels, whether a rule looks at them or not."""
+    visible: tuple[str, ...]
+    """The labels that some rule looks at, keys and values in turn."""
+    leaving: bool
+
+
 class Kin:
     """Pods alike, by node slot; `tallies` count them."""
 
-    __slots__ = ("labels", "leaving", "namespace", "tallies", "where")
+    __slots__ = ("key", "labels", "leaving", "namespace", "tallies", "where")
 
-    def __init__(self, namespace: str, labels: Labels, *, leaving: bool) -> None:
-        self.namespace: Final = namespace
-        self.labels: Final = labels
-        self.leaving: Final = leaving
+    def __init__(self, key: KinKey) -> None:
+        self.key: Final = key
+        self.namespace: Final = key.namespace
+        self.labels: Final[Labels] = pairs(key.visible)
+        self.leaving: Final = key.leaving
         self.where: dict[int, int] = {}
         self.tallies: list[Tally] = []
+
+
+def pairs(labels: tuple[str, ...]) -> Labels:
+    """Keys and values in turn, as a mapping."""
+    return dict(zip(labels[::2], labels[1::2], strict=True))
 
 
 def hooks(query: Query) -> tuple[Hook, ...]:

@@ -4,16 +4,18 @@ What is counted: every pod that takes room on a known node, by kin. A question i
 first, and follows the events from then on. The terms of running pods are found from the pod they speak of, because a pod
 that was there first may refuse newcomers (the symmetry of anti-affinity).
 
-Only labels that some rule looks at tell kin apart. A rule that looks at one nobody looked at before makes all kin be formed
-anew: once per label key in the life of the process.
+Only labels that some rule looks at tell kin apart. A rule that looks at a label nobody looked at before makes those pods be told
+apart anew that have it, and no others; when no rule looks at it any more, it is forgotten with the next question.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Set
 from typing import Final
 
 from scheduler.state.bonds import Bonds, Tie
-from scheduler.state.kin import Counts, Hook, Kin, QueryIndex, Tally, hooks
+from scheduler.state.kin import Counts, Kin, KinKey, QueryIndex, Tally
+from scheduler.state.kin_index import KinIndex
+from scheduler.state.label_keys import LabelKeys
 from scheduler.state.nodes import NodeTable
 from scheduler.state.records import PodRecord
 from scheduler.state.selectors import Labels, Query
@@ -43,10 +45,8 @@ class Neighbours:
     def __init__(self, nodes: NodeTable, tenants: Tenants) -> None:
         self._nodes: Final = nodes
         self._tenants: Final = tenants
-        self._known_keys: set[str] = set()
-        self._kin: dict[tuple[str, tuple[str, ...], bool], Kin] = {}
-        self._by_namespace: dict[str, dict[Kin, None]] = {}
-        self._by_label: dict[tuple[str, Hook], dict[Kin, None]] = {}
+        self._keys: Final = LabelKeys()
+        self._kin: Final = KinIndex()
         self._tallies: OrderedDict[Query, Tally] = OrderedDict()
         self._questions: QueryIndex[Tally] = QueryIndex()
         self._owners: dict[Bonds, tuple[dict[int, int], tuple[Hold, ...]]] = {}
@@ -74,7 +74,7 @@ class Neighbours:
         for tally in kin.tallies:
             tally.add(slot, -1)
         if not kin.where:
-            self._forget(kin)
+            self._kin.discard(kin)
         return bool(kin.tallies) or pod.bonds is not None
 
     def set_namespace(self, name: str, labels: Labels | None) -> bool:
@@ -119,25 +119,14 @@ class Neighbours:
 
     def visible(self, pod: PodRecord) -> tuple[str, ...]:
         """The labels of a pod that some rule looks at, keys and values in turn."""
-        known = self._known_keys
+        known = self._keys.known
         if not known:
             return ()
         return tuple(part for item in pod.labels.items() if item[0] in known for part in item)
 
-    def learn(self, keys: set[str]) -> None:
-        """Rules look at these labels from now on."""
-        if keys <= self._known_keys:
-            return
-        self._known_keys |= keys
-        self._kin.clear()
-        self._by_namespace.clear()
-        self._by_label.clear()
-        for node, pods in self._tenants.items():
-            slot = self._nodes.slot_of.get(node)
-            if slot is not None:
-                for pod in pods.values():
-                    kin = self._kin_of(pod)
-                    kin.where[slot] = kin.where.get(slot, 0) + 1
+    def learn(self, keys: Set[str]) -> None:
+        """Somebody is about to ask by these labels; those that nobody asks by any more are forgotten."""
+        self._tell_apart(keys, self._keys.outdated(keys))
 
     def labels_of(self, namespace: str) -> Labels:
         """The labels of a namespace."""
@@ -146,36 +135,40 @@ class Neighbours:
     # --- inside ------------------------------------------------------------------------------------------------------
 
     def _kin_of(self, pod: PodRecord) -> Kin:
-        labels = self.visible(pod)
-        key = (pod.namespace, labels, pod.terminating)
+        key = KinKey(pod.namespace, tuple(pod.labels), self.visible(pod), pod.terminating)
         kin = self._kin.get(key)
         if kin is None:
-            kin = self._kin[key] = Kin(pod.namespace, pairs(labels), leaving=pod.terminating)
-            self._by_namespace.setdefault(kin.namespace, {})[kin] = None
-            for hook in kin.labels.items():
-                self._by_label.setdefault((kin.namespace, hook), {})[kin] = None
+            kin = Kin(key)
+            self._kin.add(kin)
             asked = dict.fromkeys(self._questions.candidates(kin.namespace, kin.labels))
             kin.tallies = [tally for tally in asked if self._speaks_of(tally.query, kin)]
         return kin
 
-    def _forget(self, kin: Kin) -> None:
-        key = (kin.namespace, tuple(part for item in kin.labels.items() for part in item), kin.leaving)
-        del self._kin[key]
-        del self._by_namespace[kin.namespace][kin]
-        for hook in kin.labels.items():
-            entry = self._by_label[kin.namespace, hook]
-            del entry[kin]
-            if not entry:
-                del self._by_label[kin.namespace, hook]
+    def _tell_apart(self, keys: Set[str], outdated: Set[str] = frozenset()) -> None:
+        """By these labels, and by the outdated ones no more: pods that have one of them become other kin."""
+        new = keys - self._keys.known
+        if not (new or outdated):
+            return
+        self._keys.change(new, outdated)
+        changed = new | outdated
+        concerned = self._kin.with_label_keys(changed)
+        for kin in concerned:
+            self._kin.discard(kin)
+        for slot in {slot: None for kin in concerned for slot in kin.where}:
+            for pod in self._tenants[self._nodes.names[slot]].values():
+                if not changed.isdisjoint(pod.labels):
+                    where = self._kin_of(pod).where
+                    where[slot] = where.get(slot, 0) + 1
 
     def _speaks_of(self, query: Query, kin: Kin) -> bool:
         return not (query.skips_leaving and kin.leaving) and self.meets(query, kin.namespace, kin.labels)
 
     def _count(self, query: Query) -> Tally:
-        self.learn(query.keys())
+        self._tell_apart(query.keys())
+        self._keys.use(query)
         tally = self._tallies[query] = Tally(query, self._nodes.slots)
         self._questions.add(query, tally)
-        for kin in self._candidates(query):
+        for kin in self._kin.candidates(query):
             if self._speaks_of(query, kin):
                 kin.tallies.append(tally)
                 for slot, pods in kin.where.items():
@@ -185,25 +178,19 @@ class Neighbours:
     def _discard(self, query: Query) -> None:
         tally = self._tallies.pop(query)
         self._questions.discard(query, tally)
-        for kin in self._candidates(query):
+        for kin in self._kin.candidates(query):
             if tally in kin.tallies:
                 kin.tallies.remove(tally)
-
-    def _candidates(self, query: Query) -> Iterator[Kin]:
-        everywhere = query.namespace_selector is not None
-        for namespace in tuple(self._by_namespace) if everywhere else query.namespaces:
-            for hook in hooks(query):
-                found = self._by_namespace.get(namespace) if hook is None else self._by_label.get((namespace, hook))
-                yield from tuple(found or ())
+        self._keys.disuse(query)
 
     def _carry(self, slot: int, bonds: Bonds) -> None:
         if bonds not in self._owners:
-            for tie in bonds.ties:
-                self.learn(tie.query.keys())
+            self._tell_apart(frozenset().union(*(tie.query.keys() for tie in bonds.ties)))
             where: dict[int, int] = {}
             holds = tuple(Hold(tie, where) for tie in bonds.ties)
             for hold in holds:
                 self._holds.add(hold.tie.query, hold)
+                self._keys.use(hold.tie.query)
             self._owners[bonds] = (where, holds)
         where = self._owners[bonds][0]
         where[slot] = where.get(slot, 0) + 1
@@ -214,12 +201,8 @@ class Neighbours:
         if not where:
             for hold in holds:
                 self._holds.discard(hold.tie.query, hold)
+                self._keys.disuse(hold.tie.query)
             del self._owners[bonds]
-
-
-def pairs(labels: tuple[str, ...]) -> Labels:
-    """Keys and values in turn, as a mapping."""
-    return dict(zip(labels[::2], labels[1::2], strict=True))
 
 
 def _decrease(where: dict[int, int], slot: int) -> None:
