@@ -4,6 +4,7 @@ A pass repeats its findings every time it runs; a user wants to read each of the
 therefore remembered for as long as the object is. Creations are always news.
 """
 
+from collections.abc import Callable
 from typing import Final, Protocol
 
 from kube.cache.store import KubeObject
@@ -33,8 +34,16 @@ class Recorder(Protocol):
 class Announcer:
     """Says things about objects of one kind by events."""
 
-    def __init__(self, recorder: Recorder, resource: Resource = JOBS) -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        resource: Resource = JOBS,
+        *,
+        is_there: Callable[[KubeObject], bool] = lambda _: True,
+    ) -> None:
+        """`is_there` says whether an object is still known: of one that left during a pass nothing is remembered."""
         self._recorder = recorder
+        self._is_there = is_there
         self._resource = resource
         self._said: dict[str, dict[tuple[str, str], None]] = {}
 
@@ -44,12 +53,13 @@ class Announcer:
 
     def warn_once(self, whose: KubeObject, *, reason: str, note: str, action: str) -> None:
         """A Warning event, unless the same was said about this object before."""
-        said = self._said.setdefault(whose.metadata.uid, {})
-        if (reason, note) in said:
+        if (reason, note) in self._said.get(whose.metadata.uid, ()):
             return
-        said[reason, note] = None
-        if len(said) > MAX_REMEMBERED:
-            del said[next(iter(said))]
+        if self._is_there(whose):
+            said = self._said.setdefault(whose.metadata.uid, {})
+            said[reason, note] = None
+            if len(said) > MAX_REMEMBERED:
+                del said[next(iter(said))]
         self._recorder.record(self._reference(whose), reason=reason, note=note, type="Warning", action=action)
 
     def forget(self, whose: KubeObject) -> None:

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, TypeVar
 import kopf
 import msgspec
 import uvloop
+from kopf._core.reactor.inventory import ResourceMemories, ResourceMemory
 
 from api.constants import GROUP
 from api.errors import TuttiError
@@ -78,6 +79,21 @@ class NoProgress(kopf.ProgressStorage):
     def clear(self, *, essence: kopf.BodyEssence) -> kopf.BodyEssence:
         """The essence as it is."""
         return essence
+
+
+class NoMemories(ResourceMemories):
+    """Remembers nothing of any object: kopf would forget only those whose deletion it is told of."""
+
+    async def recall(
+        self,
+        raw_body: kopf.RawBody,
+        *,
+        memobase: Any = None,
+        noticed_by_listing: bool = False,
+        ephemeral: bool = True,  # noqa: ARG002 (always)
+    ) -> ResourceMemory:
+        """What is known of an object that is seen for the first time."""
+        return await super().recall(raw_body, memobase=memobase, noticed_by_listing=noticed_by_listing, ephemeral=True)
 
 
 def kopf_settings() -> kopf.OperatorSettings:
@@ -198,4 +214,10 @@ class _Watch:
                 return
             self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
         # Stopped by cancellation: for a stop flag, kopf would keep a task that delays its end by five seconds.
-        await kopf.operator(registry=self._registry, settings=self._settings, clusterwide=True, standalone=True)
+        await kopf.operator(
+            registry=self._registry,
+            settings=self._settings,
+            memories=NoMemories(),
+            clusterwide=True,
+            standalone=True,
+        )

@@ -26,6 +26,7 @@ from controllers.jobs.reconcile import JobReconciler
 from controllers.jobs.store import JobStore
 from controllers.leaderworkersets.part import SetPart, Shared
 from controllers.metrics import Metrics
+from controllers.missed_deletions import forget_deleted
 from controllers.provider_groups import ProviderGroups
 from controllers.settings import ControllersSettings
 from kube.cache.decoding import ListDecoder
@@ -100,7 +101,7 @@ class Operator:
 
     def _job_part(self, shared: Shared) -> tuple[Observer, WorkQueue[Key]]:
         """What looks Jobs up, and the queue of those to be looked at."""
-        announcer = Announcer(shared.recorder)
+        announcer = Announcer(shared.recorder, is_there=self.jobs.has)
         self.jobs.on_leave(announcer.forget)
         resource, providers = shared.group_api.workloads, shared.providers
         objects = partial(group_objects_of, providers=providers, groups=shared.provider_groups)
@@ -174,6 +175,7 @@ class Operator:
         period_seconds = self._settings.resync_seconds
         while True:
             await asyncio.sleep(period_seconds)
+            await forget_deleted(self.jobs, self._client, JOBS)
             for key in self.jobs.keys():  # noqa: SIM118 (the store is no mapping)
                 self.queue.add_after(key, self._random.uniform(0, period_seconds * RESYNC_SPREAD))
 

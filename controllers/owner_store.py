@@ -44,6 +44,11 @@ class OwnerStore(Generic[T]):
         """The object, or None."""
         return self._store.get(*key)
 
+    def has(self, item: KubeObject) -> bool:
+        """Whether this very object, in whatever version, is known."""
+        known = self._store.get(*item.metadata.key)
+        return known is not None and known.metadata.uid == item.metadata.uid
+
     def keys(self) -> list[Key]:
         """The keys of all objects."""
         return self._store.keys()

@@ -6,9 +6,12 @@ still matters.
 
 import heapq
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
+
+_MOST_POINTLESS: Final = 64
+"""So many entries that became pointless may always wait for their time; beyond that as many as there are others."""
 
 
 class Agenda(Generic[K]):
@@ -36,6 +39,9 @@ class Agenda(Generic[K]):
         self._due[key] = at
         self._counter += 1
         heapq.heappush(self._heap, (at, self._counter, key))
+        if len(self._heap) > 2 * len(self._due) + _MOST_POINTLESS:
+            self._heap = [entry for entry in self._heap if self._due.get(entry[2]) == entry[0]]
+            heapq.heapify(self._heap)
 
     def discard(self, key: K) -> None:
         """Forget the key."""

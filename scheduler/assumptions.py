@@ -31,7 +31,7 @@ _PODS: Final = msgspec.json.Decoder(Pod)
 class Assumptions:
     """The binder's `Ledger`: translates what became of binds into calls of state, queue and reporter."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (the parts it ties together)
         self,
         *,
         client: Client,
@@ -39,11 +39,12 @@ class Assumptions:
         state: ClusterState,
         queue: Queue,
         reporter: Reporter,
+        apply: Callable[[StateChange], None],
         wake: Callable[[], None],
         clock: Callable[[], float],
         assume_seconds: float,
     ) -> None:
-        """`wake` is called when the loop may have something to do."""
+        """`apply` takes what a read changed as if a watch had shown it; `wake` is called when the loop may have something to do."""
         self._client = client
         self._lanes = lanes
         self._clock = clock
@@ -54,6 +55,7 @@ class Assumptions:
         self._state = state
         self._queue = queue
         self._reporter = reporter
+        self._apply_change = apply
         self._wake = wake
 
     # --- for the loop ------------------------------------------------------------------------------------------------
@@ -154,7 +156,5 @@ class Assumptions:
         self._apply(self._state.forget(pod_uid))
 
     def _apply(self, change: StateChange) -> None:
-        if change:
-            self._queue.woken(change, self._state)
-            self._reporter.changed(change)
+        self._apply_change(change)
         self._wake()

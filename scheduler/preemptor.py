@@ -86,6 +86,7 @@ class Preemptor:
 
     def gone(self, keys: tuple[ItemKey, ...]) -> None:
         """These items are gone."""
+        self._suspended.difference_update(keys)
         for key in keys:
             claim = self._campaigns.gone(key)
             if claim is not None:

@@ -125,7 +125,7 @@ def build_scheduler(given: Surroundings) -> Scheduler:
         preemptor=preemptor,
         wake=core.waker,
     )
-    loop = _loop(given, core, writes, reporter, preemptor if given.settings.preemption else None)
+    loop = _loop(given, core, writes, reporter, ingest, preemptor if given.settings.preemption else None)
     scheduler = Scheduler(
         caches=build_caches(
             given.reader,
@@ -258,7 +258,12 @@ def _reporter(given: Surroundings, core: _Core, writes: _Writes, voice: Voice) -
 
 
 def _loop(
-    given: Surroundings, core: _Core, writes: _Writes, reporter: Reporter, preemptor: Preemptor | None
+    given: Surroundings,
+    core: _Core,
+    writes: _Writes,
+    reporter: Reporter,
+    ingest: Ingest,
+    preemptor: Preemptor | None,
 ) -> SchedulingLoop:
     settings = given.settings
     assumptions = Assumptions(
@@ -267,6 +272,7 @@ def _loop(
         state=core.state,
         queue=core.queue,
         reporter=reporter,
+        apply=ingest.apply,
         wake=core.waker,
         clock=given.clock,
         assume_seconds=settings.assume_seconds,

@@ -31,6 +31,7 @@ from controllers.leaderworkersets.observed import ReplicaPod, StatefulSet, set_o
 from controllers.leaderworkersets.plan import SetRules
 from controllers.leaderworkersets.reconcile import SetReconciler
 from controllers.metrics import Metrics
+from controllers.missed_deletions import forget_deleted
 from controllers.owner_store import OwnerStore
 from controllers.provider_groups import ProviderGroups
 from controllers.settings import ControllersSettings
@@ -85,7 +86,7 @@ class Episode:
             pod_groups=shared.pod_groups,
             group_objects=GroupObjects(shared.providers, shared.provider_groups),
         )
-        announcer = self._announcer = Announcer(shared.recorder, LEADER_WORKER_SETS)
+        announcer = self._announcer = Announcer(shared.recorder, LEADER_WORKER_SETS, is_there=self.sets.has)
         self.queue: WorkQueue[Key] = WorkQueue(
             _reconciler(shared, self.sets, leaders, self.observer, announcer),
             workers=shared.settings.workers,
@@ -150,6 +151,7 @@ class Episode:
         period_seconds = self._shared.settings.resync_seconds
         while True:
             await asyncio.sleep(period_seconds)
+            await forget_deleted(self.sets, self._shared.client, LEADER_WORKER_SETS)
             for key in self.sets.keys():  # noqa: SIM118 (the store is no mapping)
                 self.queue.add_after(key, self._shared.random.uniform(0, period_seconds * RESYNC_SPREAD))
 

@@ -48,6 +48,7 @@ class Attachments:
         before, had = self._limits.get(name, {}), self.drivers_of.get(name, frozenset())
         self._limits.pop(name, None)
         self.drivers_of.pop(name, None)
+        self._stale.discard(name)
         if drivers:
             self.drivers_of[name] = drivers
         if limits:
@@ -70,7 +71,7 @@ class Attachments:
                     del self._nodes_of[key]
         if not used:
             del self._mounted[node]
-        self._stale.add(node)
+        self._is_stale(node)
 
     def attached(self, node: str, attachment: str, volume: str | None) -> None:
         """A VolumeAttachment of this name says that a volume (by name) is attached to a node; None when it is gone."""
@@ -81,15 +82,15 @@ class Attachments:
             there.pop(attachment, None)
         if not there:
             del self._attached[node]
-        self._stale.add(node)
+        self._is_stale(node)
 
     def claim_changed(self, key: tuple[str, str]) -> None:
         """A claim counts as another volume now."""
-        self._stale |= self._nodes_of.get(key, set())
+        self._stale |= self._nodes_of.get(key, set()) & self._limits.keys()
 
     def everything_changed(self) -> None:
         """Any claim may count as another volume now."""
-        self._stale |= self._mounted.keys()
+        self._stale |= self._mounted.keys() & self._limits.keys()
 
     # --- questions ---------------------------------------------------------------------------------------------------
 
@@ -111,6 +112,11 @@ class Attachments:
         return [slot for slot in slots if slot is not None]
 
     # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _is_stale(self, node: str) -> None:
+        # Nothing is ever counted on other nodes, so nobody would take those off again.
+        if node in self._limits:
+            self._stale.add(node)
 
     def _catch_up(self) -> None:
         end = self._nodes.rule_changes.end

@@ -103,7 +103,7 @@ class Claims:
         """Gives the places of an item up; returns what was given up."""
         claim = self._claims.pop(key, None)
         if claim is not None:
-            self._priorities[claim.priority] -= 1
+            self._priorities -= Counter([claim.priority])
             for pod_uid, (node, _) in claim.places.items():
                 self._forget(pod_uid, node)
         return claim

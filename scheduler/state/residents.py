@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.state.changes import Slots
+from scheduler.state.node_numbers import NodeNumbers
 from scheduler.state.nodes import NodeTable
 from scheduler.state.priorities import PriorityClasses
 from scheduler.state.records import GroupRecord, PodRecord
@@ -57,12 +58,10 @@ class Residents:
         self.with_ports: set[int] = set()
         self._row_of: dict[str, int] = {}
         self._node_numbers: NDArray[np.int64] = np.zeros(FIRST_ROWS, dtype=np.int64)
-        self._number_of_node: dict[str, int] = {}
+        self._numbers: Final = NodeNumbers(nodes)
         self._spare: list[int] = list(range(FIRST_ROWS - 1, -1, -1))
         self._whole: dict[str, Unit] = {}
         self._next_unit = 0
-        self._slots_of_nodes: Slots = np.empty(0, dtype=np.intp)
-        self._position = -1
 
     def __len__(self) -> int:
         return len(self._row_of)
@@ -76,10 +75,7 @@ class Residents:
         row = self._spare.pop()
         self._row_of[pod.uid] = row
         self.pods[row] = pod
-        number = self._number_of_node.setdefault(pod.node_name, len(self._number_of_node))
-        if number >= len(self._slots_of_nodes):
-            self._position = -1
-        self._node_numbers[row] = number
+        self._node_numbers[row] = self._numbers.enter(pod.node_name)
         self.leaving[row] = pod.terminating
         resolved = self._nodes.resolve(pod.demand)
         self.catch_up()
@@ -94,6 +90,8 @@ class Residents:
         if row is None:
             return
         self._part(row)
+        self._numbers.leave(int(self._node_numbers[row]))
+        self._node_numbers[row] = 0
         self.pods[row] = None
         self.amounts[:, row] = 0
         self.leaving[row] = False
@@ -112,18 +110,8 @@ class Residents:
 
     @property
     def slots(self) -> Slots:
-        """The node slot of each row, -1 where the node is not known."""
-        log = self._nodes.rule_changes
-        if self._position != log.end:
-            self._slots_of_nodes = np.fromiter(
-                (self._nodes.slot_of.get(name, -1) for name in self._number_of_node),
-                dtype=np.intp,
-                count=len(self._number_of_node),
-            )
-            self._position = log.end
-        if not len(self._slots_of_nodes):
-            return np.full(len(self.pods), -1, dtype=np.intp)
-        return self._slots_of_nodes[self._node_numbers]
+        """The node slot of each row in use, -1 where the node is not known."""
+        return self._numbers.slots[self._node_numbers]
 
     def below(self, priority: int) -> Slots:
         """Rows of pods on known nodes whose unit has a lower priority and that are not leaving already."""

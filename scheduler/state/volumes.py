@@ -140,7 +140,7 @@ class Storage:
         """A volume came, changed or went."""
         old = self.volumes.pop(name, None)
         if old is not None:
-            self._free.get(old.storage_class, {}).pop(name, None)
+            self._take_from_free(old)
             if old.claim is not None:
                 self._reserved[old.claim].pop(name)
                 if not self._reserved[old.claim]:
@@ -211,6 +211,11 @@ class Storage:
             del self._given[name]
 
     # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _take_from_free(self, volume: VolumeRecord) -> None:
+        free = self._free.get(volume.storage_class, {})
+        if free.pop(volume.metadata.name, None) is not None and not free:
+            del self._free[volume.storage_class]
 
     def _waiting_for(self, keys: Iterable[ClaimKey]) -> Uids:
         return set().union(*(self._waiting.get(key, ()) for key in keys))

@@ -28,6 +28,9 @@ from scheduler.writes.retry import Retries
 _log = logging.getLogger(__name__)
 
 _ATTEMPTS: Final = 4
+_WRITTEN: Final = "written"
+_UNCHANGED: Final = "unchanged"
+_STANDS: Final = frozenset({_WRITTEN, _UNCHANGED})
 WallClock = Callable[[], datetime]
 Done = Callable[[], None]
 
@@ -106,6 +109,7 @@ class GroupConditions:
     def gone(self, uid: str) -> None:
         """The informer saw the group leave."""
         self.forget(uid)
+        self._retries.succeeded(("group", uid))
         self._answered.pop(uid, None)
 
     def _queue(self, group: Identified) -> None:
@@ -117,11 +121,13 @@ class GroupConditions:
         try:
             outcome = await self._settle(group, wishes)
         except NotFound:
-            return "gone"
+            outcome = "gone"
         except Forbidden as error:
             _log.error("cannot say why groups wait: %s", error)
-            return "forbidden"
+            outcome = "forbidden"
         except KubeError as error:
+            if self._is_gone(group):
+                return "gone"
             # Newer wishes win over those that failed.
             self._wishes[group.uid] = wishes | self._wishes.get(group.uid, {})
             if follower is not None:
@@ -129,7 +135,7 @@ class GroupConditions:
             self._retries.again(("group", group.uid), lambda: self._queue(group), error)
             return "retry"
         self._retries.succeeded(("group", group.uid))
-        if follower is not None:
+        if follower is not None and outcome in _STANDS and not self._is_gone(group):
             follower()
         return outcome
 
@@ -141,7 +147,7 @@ class GroupConditions:
             now = time_stamp(self._wall_clock())
             conditions = with_conditions(base.status.conditions or (), wishes.values(), now=now)
             if conditions is None:
-                return "unchanged"
+                return _UNCHANGED
             try:
                 await self._patch(base.metadata, conditions)
             except Conflict:
@@ -151,7 +157,7 @@ class GroupConditions:
                     raise
                 base = None
             else:
-                return "written"
+                return _WRITTEN
         raise Conflict(409, "Conflict", f"PodGroup {group.namespace}/{group.name} changes faster than we can write")
 
     async def _patch(self, base: Metadata, conditions: tuple[Condition, ...]) -> None:
@@ -160,15 +166,25 @@ class GroupConditions:
             "status": {"conditions": as_json(conditions)},
         }
         answer = await self._client.patch(self._pod_groups, body, base.name, base.namespace, subresource="status")
-        self._answered[base.uid] = msgspec.convert(answer, PodGroup)
+        self._remember(msgspec.convert(answer, PodGroup))
 
     async def _read(self, group: Identified) -> PodGroup:
         found: dict[str, Any] = await self._client.get(self._pod_groups, group.name, group.namespace)
         live = msgspec.convert(found, PodGroup)
         if live.metadata.uid != group.uid:
             raise NotFound(404, "NotFound", f"PodGroup {group.namespace}/{group.name} is another one now")
-        self._answered[group.uid] = live
+        self._remember(live)
         return live
+
+    def _remember(self, answer: PodGroup) -> None:
+        # Of a group that went before the answer came nobody would ever say so again.
+        if not self._is_gone(answer.metadata):
+            self._answered[answer.metadata.uid] = answer
+
+    def _is_gone(self, group: Identified) -> bool:
+        """Whether the informer shows no such group: whoever writes about one was shown it before."""
+        shown = self._shown(group.namespace, group.name)
+        return shown is None or shown.metadata.uid != group.uid
 
     def _latest(self, group: Identified) -> PodGroup | None:
         answer = self._answered.get(group.uid)

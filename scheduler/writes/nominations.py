@@ -47,10 +47,17 @@ class Nominations:
         again = partial(self.put, pod, node, is_wanted, ended)
         outcome = await self._write(pod, node, again) if is_wanted() else _OVERTAKEN
         if outcome != _RETRY:
+            self._retries.succeeded(_key(pod))
             ended(outcome)
         return outcome
 
     async def _write(self, pod: PodRecord, node: str | None, again: Callable[[], None]) -> str:
+        outcome = await self._send(pod, node, again)
+        if outcome != _RETRY:
+            self._retries.succeeded(_key(pod))
+        return outcome
+
+    async def _send(self, pod: PodRecord, node: str | None, again: Callable[[], None]) -> str:
         body = {"metadata": {"uid": pod.uid}, "status": {"nominatedNodeName": node}}
         try:
             await self._client.patch(PODS, body, pod.name, pod.namespace, subresource="status", parse=False)
@@ -63,7 +70,6 @@ class Nominations:
         except KubeError as error:
             self._retries.again(_key(pod), again, error)
             return _RETRY
-        self._retries.succeeded(_key(pod))
         return "nominated" if node else "written"
 
 

@@ -26,6 +26,7 @@ from scheduler.writes.retry import Retries
 _log = logging.getLogger(__name__)
 
 _SCHEDULING_GATED: Final = "SchedulingGated"
+_RETRY: Final = "retry"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +96,12 @@ class PodConditions:
         self._lanes.status(("pod", pod.uid), lambda: self._write(pod, wanted))
 
     async def _write(self, pod: Identified, wanted: Condition) -> str:
-        if not self._is_waiting(pod.uid):
-            return "overtaken"
+        outcome = await self._send(pod, wanted) if self._is_waiting(pod.uid) else "overtaken"
+        if outcome != _RETRY:
+            self._retries.succeeded(("pod", pod.uid))
+        return outcome
+
+    async def _send(self, pod: Identified, wanted: Condition) -> str:
         known = self._standing.get(pod.uid)
         since = (known.since if known else None) or time_stamp(self._wall_clock())
         entry = as_json([wanted])[0] | {"lastProbeTime": None, "lastTransitionTime": since}
@@ -114,7 +119,8 @@ class PodConditions:
         except KubeError as error:
             # The patch says the same however often it arrives, so an unknown outcome may simply be repeated.
             self._retries.again(("pod", pod.uid), lambda: self._queue(pod, wanted), error)
-            return "retry"
-        self._retries.succeeded(("pod", pod.uid))
-        self._standing[pod.uid] = Standing(wanted.reason, intern(blockers(wanted.message)), since)
+            return _RETRY
+        if self._is_waiting(pod.uid):
+            # Of a pod that went before the answer came nobody would ever say so again.
+            self._standing[pod.uid] = Standing(wanted.reason, intern(blockers(wanted.message)), since)
         return "written"

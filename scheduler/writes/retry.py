@@ -10,7 +10,10 @@ Later = Callable[[float, Callable[[], None]], object]
 
 
 class Retries:
-    """Pauses that double from `base_seconds` to `max_seconds` for each key that keeps failing."""
+    """Pauses that double from `base_seconds` to `max_seconds` for each key that keeps failing.
+
+    A key is remembered until `succeeded`: whoever calls `again` calls that as well, however the write ends, or it is kept for ever.
+    """
 
     def __init__(
         self, later: Later, jitter: random.Random, *, base_seconds: float = 0.2, max_seconds: float = 10.0
@@ -32,5 +35,5 @@ class Retries:
         return pause
 
     def succeeded(self, key: Hashable) -> None:
-        """Start from the smallest pause the next time."""
+        """The write is over, done or not: start from the smallest pause the next time."""
         self._failures.pop(key, None)

@@ -9,7 +9,7 @@ import kopf
 import pytest
 
 from api.job import Job
-from controllers.job_watch import WatchEnded, kopf_settings, report, watch_until_it_ends, watching_registry
+from controllers.job_watch import NoMemories, WatchEnded, kopf_settings, report, watch_until_it_ends, watching_registry
 from kube.client.client import PAGE_SIZE
 from kube.client.credentials import Credentials
 from kube.client.resources import JOBS
@@ -109,6 +109,13 @@ async def test_a_run_reports_every_change_and_writes_nothing(server: SmallServer
     with pytest.raises(asyncio.CancelledError):
         await watch
     assert server.writes == []
+
+
+async def test_kopf_remembers_no_object_as_it_would_forget_only_those_it_sees_deleted() -> None:
+    memories = NoMemories()
+    first = await memories.recall(cast("kopf.RawBody", job_manifest()), noticed_by_listing=True)
+    assert first.noticed_by_listing
+    assert list(memories.iter_all_memories()) == []
 
 
 async def test_the_end_of_kopf_is_an_error_in_one_line(server: SmallServer) -> None:

@@ -124,6 +124,26 @@ async def test_scheduled_that_the_server_shows_first_is_not_taken_back(bench: Be
     assert bench.now()["status"] == "True"
 
 
+@pytest.mark.parametrize("lost", [False, True], ids=["answered", "lost"])
+async def test_of_a_group_that_went_before_the_answer_came_nothing_is_remembered_or_told(
+    bench: Bench, *, lost: bool
+) -> None:
+    def gone(verb: str, what: str, _name: str) -> OutcomeUnknown | None:
+        if (verb, what) != PATCH:
+            return None
+        bench.cached = None
+        bench.conditions.gone(bench.group.metadata.uid)
+        return OutcomeUnknown("lost") if lost else None
+
+    said: list[str] = []
+    bench.api.after.append(gone)
+    bench.conditions.want(bench.group.metadata, refused("no room"), then=lambda: said.append("refused"))
+    await bench.lanes.idle()
+    assert bench.conditions.current(bench.group.metadata) == ()
+    assert bench.clock.waiting == 0
+    assert said == []
+
+
 async def test_a_same_named_successor_gets_nothing(bench: Bench) -> None:
     bench.api.remove("podgroups", "ns", "g")
     bench.api.put("podgroups", {"metadata": {"namespace": "ns", "name": "g"}, "spec": {}})

@@ -129,6 +129,19 @@ async def test_what_is_queued_for_a_pod_is_withdrawn_when_it_gets_a_place(bench:
     assert bench.api.sent(*PATCH) == []
 
 
+async def test_the_answer_about_a_pod_that_went_meanwhile_is_not_remembered(bench: Bench) -> None:
+    def gone(verb: str, what: str, _name: str) -> None:
+        if (verb, what) == PATCH:
+            bench.waiting = False
+            bench.conditions.gone(bench.pod.metadata.uid)
+
+    bench.api.after.append(gone)
+    assert await bench.want("no room")
+    bench.api.after.clear()
+    bench.waiting = True
+    assert await bench.want("no room"), "somebody who is not known says nothing"
+
+
 async def test_a_same_named_successor_gets_nothing(bench: Bench) -> None:
     bench.api.remove("pods", "ns", "p")
     bench.api.put("pods", {"metadata": {"namespace": "ns", "name": "p"}, "spec": {}})
