@@ -3,8 +3,9 @@
 What it promises: `holds()` turns False *before* anybody else can take the lease, whatever happens to this process or to
 the API server. The proof is one inequality. We stop `renew_seconds` after the moment we *began* the last successful
 renewal, by our own monotonic clock; others wait until they have seen no change for `lease_seconds`, which cannot begin
-earlier than that moment. A stopped process (SIGSTOP, a paused machine) finds the time passed when it wakes, and once
-`holds()` was False it never turns True again: the process is expected to end.
+earlier than that moment. A stopped process (SIGSTOP, a suspended machine) finds the time passed when it wakes, and once
+`holds()` was False it never turns True again: the process is expected to end. The clock is `elapsed_seconds`, which
+says where this ends.
 
 A thread of its own, because a scheduling cycle may keep the process's loop busy for longer than a renewal may wait.
 """
@@ -14,7 +15,6 @@ import contextlib
 import logging
 import random as randomness
 import threading
-import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
@@ -22,6 +22,7 @@ from api.errors import ConfigurationError, TuttiError
 from kube.client.client import Client
 from kube.client.credentials import Credentials
 from kube.client.errors import one_line
+from kube.process.elapsed import elapsed_seconds
 from kube.process.lease_lock import LeaseLock
 
 _log = logging.getLogger(__name__)
@@ -46,7 +47,7 @@ class Elector:
         lease_seconds: float = 15.0,
         renew_seconds: float = 10.0,
         retry_seconds: float = 2.0,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = elapsed_seconds,
         random: randomness.Random | None = None,
     ) -> None:
         if not retry_seconds < renew_seconds < lease_seconds:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from api.errors import ConfigurationError
+from kube.process.elapsed import elapsed_seconds
 from kube.process.lease import Elector
 from tests.kube.process.lease_server import LeaseServer, lease_of
 
@@ -160,6 +161,26 @@ async def test_a_process_that_was_stopped_finds_on_waking_that_it_does_not_hold(
         assert not elector.holds()  # and for good
         async with asyncio.timeout(5):
             await elector.lost.wait()
+
+
+async def test_time_that_a_machine_spends_suspended_counts(leases: LeaseServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clocks of Linux: CLOCK_MONOTONIC stands still meanwhile, CLOCK_BOOTTIME goes on."""
+    suspended = 0.0
+    monkeypatch.setattr(time, "CLOCK_BOOTTIME", "boottime", raising=False)
+    monkeypatch.setattr(
+        time, "clock_gettime", lambda clock: time.monotonic() + (suspended if clock == "boottime" else 0.0)
+    )
+    async with candidate(leases, retry_seconds=0.4) as elector:
+        await elector.acquire()
+        assert elector.holds()
+        suspended = 3600.0
+        assert not elector.holds()
+
+
+def test_a_platform_without_such_a_clock_has_its_monotonic_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(time, "CLOCK_BOOTTIME", raising=False)
+    before = time.monotonic()
+    assert before <= elapsed_seconds() <= time.monotonic()
 
 
 async def test_release_empties_the_holder_and_is_no_loss(leases: LeaseServer) -> None:
