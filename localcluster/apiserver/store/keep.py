@@ -2,9 +2,11 @@
 
 Changes are collected and written in one transaction, in another thread, several times a second: a request never waits for
 the disk, and a crash loses the last moment only. Versions that may have been given out and lost are never given again.
+Secrets are among the objects, so nobody but the file's owner may read it.
 """
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
@@ -32,6 +34,7 @@ class Keeper:
     def __init__(self, path: Path, store: Store) -> None:
         self._store = store
         self._changed: dict[_Place, tuple[int, bytes] | None] = {}
+        _make_private(path)
         self._database = sqlite3.connect(path, check_same_thread=False)
         self._database.execute("PRAGMA journal_mode = WAL")
         self._database.execute("PRAGMA synchronous = NORMAL")
@@ -81,3 +84,14 @@ class Keeper:
                     self._database.execute(_DELETE, place)
                 else:
                     self._database.execute(_PUT, (*place, *state))
+
+
+def _make_private(path: Path) -> None:
+    """Makes the file if need be, and takes others' rights from it and from what a crash left beside it.
+
+    SQLite gives the files that it makes beside a database the rights of the database.
+    """
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    for file in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
+        if file.exists():
+            file.chmod(0o600)
