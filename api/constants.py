@@ -189,6 +189,9 @@ REASON_BELOW_MINIMUM: Final = "BelowMinimum"
 REASON_BIND_FORBIDDEN: Final = "BindForbidden"
 """Degraded is True: the scheduler's identity may not bind pods."""
 
+REASON_NAMESPACE_TERMINATING: Final = "NamespaceTerminating"
+"""Degraded is True: the namespace is being deleted, so no pod of it is bound any more; the API server's own word for it."""
+
 REASON_BELOW_SCHEDULING_PRIORITY: Final = "BelowSchedulingPriority"
 """PreemptionPriority is False: the class is below the priority the group is scheduled with, which counts."""
 

@@ -117,9 +117,9 @@ class Assumptions:
         """Give the room back and let the pod go through a cycle, after a pause."""
         self._give_back(bind.uid, bind.node_name)
 
-    def forbidden(self, bind: Bind, reason: str) -> None:
+    def forbidden(self, bind: Bind, reason: str, message: str) -> None:
         """As `failed`, and say so where people look."""
-        self._reporter.forbidden(bind.uid, reason)
+        self._reporter.forbidden(bind.uid, reason, message)
         self._give_back(bind.uid, bind.node_name)
 
     # --- inside ------------------------------------------------------------------------------------------------------

@@ -74,6 +74,13 @@ class AnsweredError(KubeError):
         self.request = request
         super().__init__(self._sentence())
 
+    def has_cause(self, reason: str) -> bool:
+        """Whether the server names this reason among the causes."""
+        causes = self.details.get("causes")
+        return isinstance(causes, list) and any(
+            isinstance(cause, dict) and cause.get("reason") == reason for cause in causes
+        )
+
     def _sentence(self) -> str:
         code = f"{self.status} {self.reason}".strip()
         sentence = one_line(self.message) or "no reason was given"

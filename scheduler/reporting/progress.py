@@ -11,7 +11,6 @@ from api.constants import (
     CONDITION_DEGRADED,
     CONDITION_SCHEDULED,
     REASON_BELOW_MINIMUM,
-    REASON_BIND_FORBIDDEN,
     REASON_RECOVERED,
     REASON_SCHEDULED,
     REASON_SCHEDULER_ERROR,
@@ -89,12 +88,12 @@ class Progress:
             )
             self._degrade(group, REASON_BELOW_MINIMUM, message)
 
-    def forbidden(self, key: ItemKey, message: str) -> None:
-        """A member may not be bound by us."""
+    def forbidden(self, key: ItemKey, reason: str, message: str) -> None:
+        """The server forbids the bind of a member."""
         group = self._state.group(key)
         if group is None:
             return
-        self._degrade(group, REASON_BIND_FORBIDDEN, message)
+        self._degrade(group, reason, message)
         if key not in self._started:
             wanted = condition(CONDITION_SCHEDULED, is_true=False, reason=REASON_SCHEDULER_ERROR, message=message)
             self._groups.want(group, wanted, then=lambda: self._voice.group_refused(key, group, message))

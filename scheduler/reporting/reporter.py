@@ -112,15 +112,14 @@ class Reporter:
         elif key is not None:
             self._progress.answered(key, pod_uid)
 
-    def forbidden(self, pod_uid: str, reason: str) -> None:
-        """The server says that we may not bind."""
+    def forbidden(self, pod_uid: str, reason: str, message: str) -> None:
+        """The server forbids the bind of a pod, for a reason of the group's `Degraded`."""
         key = self._state.item_of(pod_uid)
         pod = self._state.pod(pod_uid)
         if key is None or pod is None:
             return
-        message = f"the scheduler may not bind pods: {reason}"
         if key.kind == "group":
-            self._progress.forbidden(key, message)
+            self._progress.forbidden(key, reason, message)
         else:
             self._pods.want(pod, reason=REASON_SCHEDULER_ERROR, message=message)
 

@@ -5,7 +5,8 @@ One bind ends in exactly one of three ways, each told to the `Ledger` once:
 - `bound`: the server has this pod (by UID) on this node, because it said so or because we read it there;
 - `failed`: it has not and will not by this bind (pod or node gone, somebody else was faster, time is up): the room is given
   back and the pod goes through a cycle again, in which its bound siblings count;
-- `forbidden`: we lack the right; a person has to act.
+- `forbidden`: the server forbids it. Its namespace is being deleted, so the pod will go too; or we lack the right, and a person
+  has to act.
 
 Until then the pod stays assumed, so its room cannot be given away twice. The UID of the pod is in the request, so a
 same-named successor is never bound in its place. A retry always names the same node: a first request that arrives late
@@ -17,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from api.constants import REASON_BIND_FORBIDDEN, REASON_NAMESPACE_TERMINATING
 from kube.client.client import Client
 from kube.client.errors import AlreadyExists, BadRequest, Conflict, Forbidden, Invalid, KubeError, NotFound
 from kube.client.resources import PODS
@@ -31,6 +33,8 @@ FORBIDDEN: Final = "forbidden"
 OVERTAKEN: Final = "overtaken"
 RETRY: Final = "retry"
 UNKNOWN: Final = "unknown"
+
+NAMESPACE_TERMINATES: Final = "the namespace {} is being deleted, so none of its pods can be bound any more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +79,8 @@ class Ledger(Protocol):
     def failed(self, bind: Bind, reason: str) -> None:
         """The pod is not on the node; forget the assumption and try again through a cycle."""
 
-    def forbidden(self, bind: Bind, reason: str) -> None:
-        """We may not bind; forget the assumption and say so."""
+    def forbidden(self, bind: Bind, reason: str, message: str) -> None:
+        """The server forbids the bind; forget the assumption and say why: a reason for conditions, and a sentence."""
 
 
 class Binder:
@@ -178,8 +182,11 @@ class Binder:
 
     def _refuse(self, bind: Bind, error: Forbidden) -> str:
         self._retries.succeeded(bind.uid)
+        if error.has_cause(REASON_NAMESPACE_TERMINATING):
+            self._ledger.forbidden(bind, REASON_NAMESPACE_TERMINATING, NAMESPACE_TERMINATES.format(bind.namespace))
+            return FORBIDDEN
         if not self._forbidden_said:
             self._forbidden_said = True
             _log.error("the scheduler may not bind pods: %s", error)
-        self._ledger.forbidden(bind, str(error))
+        self._ledger.forbidden(bind, REASON_BIND_FORBIDDEN, f"the scheduler may not bind pods: {error}")
         return FORBIDDEN

@@ -4,6 +4,7 @@ from localcluster.apiserver import status
 from localcluster.apiserver.admission import AdmissionAttributes
 from localcluster.apiserver.dispatch import Call
 from localcluster.apiserver.kinds.kind import Object
+from localcluster.apiserver.verbs.create import require_open_namespace
 from localcluster.apiserver.verbs.options import WriteOptions, write_options
 
 
@@ -24,8 +25,9 @@ async def admit(call: Call, body: Object, api_version: str, kind: str, options: 
     """The body after admission.
 
     Raises:
-        StatusError: admission refused it.
+        StatusError: admission refused it, or the namespace is on its way out: a POST counts as new content.
     """
+    require_open_namespace(call.core, call.kind, call.namespace, {"metadata": {"name": call.info.name}})
     attributes = AdmissionAttributes(
         verb="CREATE",
         kind=call.kind,

@@ -7,10 +7,11 @@ few requests and not by hundreds. Every write names the UID it is meant for.
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
+from api.constants import REASON_NAMESPACE_TERMINATING
 from kube.client.client import Client, PatchKind
 from kube.client.errors import AnsweredError, Conflict, Forbidden, KubeError, NotFound
 from kube.client.events import EventRecorder, ObjectReference
@@ -25,7 +26,6 @@ from localcluster.controllers.jobs.pods import TRACKING_FINALIZER, Pod
 from localcluster.controllers.together import all_of, first_error, in_slow_start
 
 WRITES_AT_ONCE: Final = 32
-NAMESPACE_TERMINATING: Final = "NamespaceTerminating"
 
 
 @dataclass(slots=True)
@@ -150,5 +150,4 @@ async def release_pod(client: Client, pod: Pod) -> None:
 
 
 def _is_terminating_namespace(error: KubeError) -> bool:
-    causes: list[dict[str, Any]] = error.details.get("causes") or [] if isinstance(error, Forbidden) else []
-    return any(cause.get("reason") == NAMESPACE_TERMINATING for cause in causes)
+    return isinstance(error, Forbidden) and error.has_cause(REASON_NAMESPACE_TERMINATING)

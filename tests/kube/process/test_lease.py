@@ -163,7 +163,9 @@ async def test_a_process_that_was_stopped_finds_on_waking_that_it_does_not_hold(
             await elector.lost.wait()
 
 
-async def test_time_that_a_machine_spends_suspended_counts(leases: LeaseServer, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_time_that_a_machine_spends_suspended_counts(
+    leases: LeaseServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The clocks of Linux: CLOCK_MONOTONIC stands still meanwhile, CLOCK_BOOTTIME goes on."""
     suspended = 0.0
     monkeypatch.setattr(time, "CLOCK_BOOTTIME", "boottime", raising=False)

@@ -57,6 +57,23 @@ async def test_a_gated_or_going_pod_is_not_bound(rest: Rest) -> None:
     assert "pod going is being deleted, cannot be assigned to a host" in going.message
 
 
+@pytest.mark.parametrize("subresource", ["binding", "eviction"])
+async def test_nothing_is_posted_to_a_pod_whose_namespace_is_going(rest: Rest, subresource: str) -> None:
+    await rest.create("/api/v1/namespaces", {"metadata": {"name": "going"}})
+    await rest.create("/api/v1/namespaces/going/pods", pod())
+    await rest.ask("DELETE", "/api/v1/namespaces/going")
+    body = binding("p") if subresource == "binding" else {"metadata": {"name": "p"}}
+    answer = await rest.ask("POST", f"/api/v1/namespaces/going/pods/p/{subresource}", body)
+    assert (answer.code, answer.body["reason"]) == (403, "Forbidden")
+    assert answer.body["details"]["causes"] == [
+        {
+            "reason": "NamespaceTerminating",
+            "message": "namespace going is being terminated",
+            "field": "metadata.namespace",
+        }
+    ]
+
+
 async def test_a_dry_run_binds_nothing(rest: Rest) -> None:
     await rest.create(PODS, pod())
     assert (await rest.ask("POST", f"{PODS}/p/binding?dryRun=All", binding("p"))).code == 201

@@ -32,9 +32,9 @@ class Told:
         self.ends.append(f"failed {bind.name}")
         self.reasons.append(reason)
 
-    def forbidden(self, bind: Bind, reason: str) -> None:
-        self.ends.append(f"forbidden {bind.name}")
-        self.reasons.append(reason)
+    def forbidden(self, bind: Bind, reason: str, message: str) -> None:
+        self.ends.append(f"forbidden {bind.name}: {reason}")
+        self.reasons.append(message)
 
 
 class Bench:
@@ -213,6 +213,25 @@ async def test_a_missing_right_is_told_and_not_repeated(bench: Bench, caplog: py
     await bench.settle()
     bench.bind()
     await bench.settle()
-    assert bench.told.ends == ["forbidden p", "forbidden p"]
+    assert bench.told.ends == ["forbidden p: BindForbidden", "forbidden p: BindForbidden"]
     assert "cannot create pods/binding" in bench.told.reasons[0]
     assert caplog.text.count("the scheduler may not bind pods") == 1
+
+
+async def test_a_namespace_that_is_being_deleted_is_no_missing_right(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The answer of Kubernetes 1.37, word for word."""
+    cause = {
+        "reason": "NamespaceTerminating",
+        "message": "namespace ns is being terminated",
+        "field": "metadata.namespace",
+    }
+    sentence = 'pods "p" is forbidden: unable to create new content in namespace ns because it is being terminated'
+    details = {"name": "p", "kind": "pods", "causes": [cause]}
+    bench.api.before.append(always("create", "pods/binding", Forbidden(403, "Forbidden", sentence, details)))
+    bench.bind()
+    await bench.settle()
+    assert bench.told.ends == ["forbidden p: NamespaceTerminating"]
+    assert bench.told.reasons == ["the namespace ns is being deleted, so none of its pods can be bound any more"]
+    assert "the scheduler may not bind pods" not in caplog.text

@@ -236,6 +236,19 @@ async def test_a_missing_right_to_bind_is_said_on_the_group(cluster: Cluster) ->
     assert cluster.api.bound() == {}
 
 
+async def test_a_gang_whose_namespace_is_being_deleted_says_that_and_not_that_a_right_is_missing(
+    cluster: Cluster,
+) -> None:
+    cluster.add_nodes(2)
+    going = Forbidden(403, "Forbidden", "no", {"causes": [{"reason": "NamespaceTerminating"}]})
+    cluster.api.before.append(always("create", "pods/binding", going))
+    async with cluster.scheduler():
+        cluster.add_gang("g", 2)
+        await cluster.api.until(lambda: cluster.group_says("g", CONDITION_DEGRADED) == ("True", "NamespaceTerminating"))
+        await cluster.api.until(lambda: "the namespace ns is being deleted" in cluster.group_message("g"))
+    assert "may not bind" not in cluster.group_message("g")
+
+
 async def test_nothing_is_written_without_the_lease(cluster: Cluster) -> None:
     cluster.holds_lease = False
     cluster.add_nodes(8)
