@@ -6,7 +6,9 @@ other failure goes to the caller as it is. Reads are repeated by `kube.client.cl
 
 import asyncio
 import contextlib
+import ssl as tls
 import time
+from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
 
 import aiohttp
@@ -27,6 +29,8 @@ Guard = Callable[[], None]
 
 
 _CREDENTIALS_SECONDS = 30.0
+_FORMER_SECONDS = 900.0
+"""Longer than any request or watch lasts. Idle connections are closed much earlier, by the pool itself."""
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -76,12 +80,18 @@ class Connection:
         self._observe = observe
         self._guard = guard
         self._session: aiohttp.ClientSession | None = None
+        self._session_tls: tls.SSLContext | bool | None = None
+        self._former: deque[tuple[float, aiohttp.ClientSession]] = deque()
 
     async def close(self) -> None:
         """Close the connections; calling it twice does no harm."""
+        sessions = [session for _, session in self._former]
+        self._former.clear()
         if self._session is not None:
-            await self._session.close()
+            sessions.append(self._session)
             self._session = None
+        for session in sessions:
+            await session.close()
 
     async def call(self, request: Request, timeout_seconds: float | None = None) -> bytes:
         """The body of a successful answer.
@@ -155,15 +165,12 @@ class Connection:
         *,
         refresh: bool = False,
     ) -> aiohttp.ClientResponse:
-        if self._session is None:
-            self._session = open_session(
-                self._credentials, user_agent=self._user_agent, max_connections=self._max_connections
-            )
         headers = await self._authorization(request, refresh=refresh)
+        session = await self._current_session()
         if request.data is not None:
             headers["Content-Type"] = request.media_type
         url = URL(self._credentials.server + request.path, encoded=True)
-        return await self._session.request(
+        return await session.request(
             request.method,
             url.with_query(request.params) if request.params else url,
             data=request.data,
@@ -172,6 +179,23 @@ class Connection:
             allow_redirects=False,
             server_hostname=self._credentials.server_name,
         )
+
+    async def _current_session(self) -> aiohttp.ClientSession:
+        """The pool whose connections show the present client certificate.
+
+        The former pool is not used any more and closed once nothing can go on in it: what was sent over it gets its answer.
+        """
+        while self._former and time.monotonic() - self._former[0][0] > _FORMER_SECONDS:
+            await self._former.popleft()[1].close()
+        if self._session is not None and self._session_tls is not self._credentials.ssl:
+            self._former.append((time.monotonic(), self._session))
+            self._session = None
+        if self._session is None:
+            self._session_tls = self._credentials.ssl
+            self._session = open_session(
+                self._session_tls, user_agent=self._user_agent, max_connections=self._max_connections
+            )
+        return self._session
 
     async def _authorization(self, request: Request, *, refresh: bool) -> dict[str, str]:
         """The header, or `Unreachable`: without credentials nothing is sent, and they may come back."""

@@ -1,17 +1,16 @@
 """How to reach the API server and as whom.
 
 The kubernetes client's loaders read kubeconfig files and the service account folder; its HTTP side is not used. What is
-left to us: one-line errors, tokens that are re-read (`kube.client.tokens`), and the same facts in the shape kopf wants.
+left to us: one-line errors, tokens and certificates that are renewed (`kube.client.tokens`), and the same facts in the shape
+kopf wants.
 Proxies named in a kubeconfig or in the environment are ignored.
 """
 
 import asyncio
-import atexit
 import binascii
 import os
 import ssl as tls
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
@@ -25,7 +24,8 @@ from kubernetes.config.kube_config import KubeConfigLoader, KubeConfigMerger
 from api.errors import ConfigurationError
 from kube.client.errors import one_line
 from kube.client.exec_plugin import plugin_runner
-from kube.client.tokens import FileToken, FixedToken, PluginToken, TokenSource
+from kube.client.tls import PrivateFiles, tls_context
+from kube.client.tokens import FileToken, FixedToken, PluginAnswer, PluginToken, TokenSource
 
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _BROKEN = (ConfigException, yaml.YAMLError, binascii.Error, OSError, ValueError, KeyError, TypeError, AttributeError)
@@ -49,7 +49,8 @@ class Credentials:
 
     Attributes:
         server: URL without a trailing slash.
-        ssl: what aiohttp wants: a context, None for plain HTTP or the system's trust.
+        ssl: what aiohttp wants: a context, None for plain HTTP or the system's trust. Another object once the client
+            certificate was renewed; connections that were made before show the former one for ever.
         tokens: where the Authorization header comes from.
         ca_path: the certificate authority's file, None for the system's trust.
         certificate_path: the client certificate's file.
@@ -70,6 +71,8 @@ class Credentials:
     async def headers(self, *, refresh: bool = False) -> dict[str, str]:
         """The Authorization header, or nothing; `refresh` (after a 401) fetches the token anew first.
 
+        What gives the token may renew the client certificate as well, so look at `ssl` afterwards.
+
         Raises:
             ConfigurationError: a token file or plugin that worked at the start gives nothing any more.
         """
@@ -81,6 +84,7 @@ class Credentials:
 
     def connection_info(self) -> ConnectionFields:
         """The same facts for `kopf.ConnectionInfo(**…)`. May block (file, plugin): call it from a login handler's thread."""
+        scheme, _, token = self.tokens.authorization(refresh=False).partition(" ")
         fields = ConnectionFields(server=self.server)
         if self.insecure:
             fields["insecure"] = True
@@ -89,7 +93,6 @@ class Credentials:
         if self.certificate_path and self.private_key_path:
             fields["certificate_path"] = self.certificate_path
             fields["private_key_path"] = self.private_key_path
-        scheme, _, token = self.tokens.authorization(refresh=False).partition(" ")
         if token:
             fields["scheme"] = scheme
             fields["token"] = token
@@ -131,7 +134,7 @@ def _from_service_account(folder: Path, env: Mapping[str, str]) -> Credentials:
         raise ConfigurationError(f"the pod's service account is unusable: {one_line(str(error))}") from error
     return Credentials(
         server=found.host,
-        ssl=_tls_context(found, source=str(folder)),
+        ssl=tls_context(found, source=str(folder)),
         tokens=FileToken(folder / "token"),
         ca_path=found.ssl_ca_cert,
     )
@@ -162,24 +165,41 @@ def _load(paths: str) -> Credentials:
     if "server" not in cluster.value["cluster"]:
         raise ConfigurationError(f"kubeconfig {paths} is unusable: cluster {context['cluster']!r} names no server")
 
-    tokens = _tokens(settings, found, folder)
-    if exec_settings and not found.api_key:
-        run = plugin_runner(exec_settings, cluster.value["cluster"], folder)
-        plugin = PluginToken(run, run())
-        tokens = plugin
-        if plugin.answer.certificate_pem:
-            found.cert_file = _private_file(plugin.answer.certificate_pem)
-            found.key_file = _private_file(plugin.answer.key_pem)
-    return Credentials(
+    credentials = Credentials(
         server=found.host.rstrip("/"),
-        ssl=_tls_context(found, source=f"kubeconfig {paths}"),
-        tokens=tokens,
+        ssl=tls_context(found, source=f"kubeconfig {paths}"),
+        tokens=_tokens(settings, found, folder),
         ca_path=found.ssl_ca_cert,
         certificate_path=found.cert_file,
         private_key_path=found.key_file,
         server_name=found.tls_server_name,
         insecure=not found.verify_ssl,
     )
+    if exec_settings and not found.api_key:
+        run = plugin_runner(exec_settings, cluster.value["cluster"], folder)
+        credentials.tokens = _plugin_token(run, credentials, found, source=f"kubeconfig {paths}")
+    return credentials
+
+
+def _plugin_token(
+    run: Callable[[], PluginAnswer], credentials: Credentials, found: Configuration, *, source: str
+) -> PluginToken:
+    """The plugin's token; whenever the plugin gives another client certificate, the credentials get it."""
+    files = PrivateFiles()
+    shown = ("", "")
+
+    def ask() -> PluginAnswer:
+        nonlocal shown
+        answer = run()
+        given = (answer.certificate_pem, answer.key_pem)
+        if all(given) and given != shown:
+            found.cert_file, found.key_file = files.replace(*given)
+            credentials.ssl = tls_context(found, source=source)
+            credentials.certificate_path, credentials.private_key_path = found.cert_file, found.key_file
+            shown = given
+        return answer
+
+    return PluginToken(ask, ask())
 
 
 def _tokens(settings: Mapping[str, Any], found: Configuration, folder: str) -> TokenSource:
@@ -188,28 +208,3 @@ def _tokens(settings: Mapping[str, Any], found: Configuration, folder: str) -> T
         source.authorization(refresh=True)
         return source
     return FixedToken(str(found.api_key.get("BearerToken", "")))
-
-
-def _tls_context(found: Configuration, *, source: str) -> tls.SSLContext | bool | None:
-    if not found.host.startswith("https"):
-        return None
-    try:
-        context = tls.create_default_context(cafile=found.ssl_ca_cert)
-        context.minimum_version = tls.TLSVersion.TLSv1_2
-        # Certificates of many clusters predate the strict profile that newer Python versions ask for.
-        context.verify_flags &= ~tls.VERIFY_X509_STRICT
-        if found.cert_file:
-            context.load_cert_chain(found.cert_file, found.key_file)
-    except (OSError, ValueError) as error:
-        raise ConfigurationError(f"{source}: the certificates are unusable: {one_line(str(error))}") from error
-    if not found.verify_ssl:
-        context.check_hostname = False
-        context.verify_mode = tls.CERT_NONE
-    return context
-
-
-def _private_file(content: str) -> str:
-    with tempfile.NamedTemporaryFile("w", prefix="tutti-", suffix=".pem", delete=False) as file:
-        file.write(content)
-    atexit.register(Path(file.name).unlink, missing_ok=True)
-    return file.name

@@ -5,9 +5,11 @@ keeps an expired answer. So we ask its `ExecProvider` ourselves and turn every f
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from cryptography import x509
 from kubernetes.config.config_exception import ConfigException
 from kubernetes.config.exec_provider import ExecProvider
 from kubernetes.config.kube_config import ConfigNode
@@ -47,9 +49,20 @@ def _answer(status: Any) -> PluginAnswer:
         key_pem=str(status.get("clientKeyData") or ""),
         expires=_time(status.get("expirationTimestamp")),
     )
+    if answer.certificate_pem:
+        answer = replace(answer, expires=_earlier(answer.expires, _end_of(answer.certificate_pem)))
     if not answer.token and not (answer.certificate_pem and answer.key_pem):
         raise ValueError("it gave neither a token nor a client certificate with its key")
     return answer
+
+
+def _end_of(certificate_pem: str) -> datetime:
+    """When the certificate ends, which a plugin need not say beside it."""
+    return x509.load_pem_x509_certificate(certificate_pem.encode()).not_valid_after_utc
+
+
+def _earlier(stated: datetime | None, certified: datetime) -> datetime:
+    return certified if stated is None else min(stated, certified)
 
 
 def _time(stamp: Any) -> datetime | None:

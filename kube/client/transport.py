@@ -6,12 +6,12 @@ repeat PUT and DELETE by itself when a kept-alive connection turns out to be dea
 """
 
 import contextlib
+import ssl as tls
 from collections.abc import AsyncGenerator, Iterator
 
 import aiohttp
 from aiohttp.client_middlewares import ClientHandlerType
 
-from kube.client.credentials import Credentials
 from kube.client.errors import KubeError, OutcomeUnknown, Unreachable, one_line
 
 _CONNECTING_FAILED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.InvalidURL)
@@ -62,11 +62,13 @@ async def _send_once(request: aiohttp.ClientRequest, send: ClientHandlerType) ->
         raise translate(error, f"{request.method} {request.url.path}") from error
 
 
-def open_session(credentials: Credentials, *, user_agent: str, max_connections: int) -> aiohttp.ClientSession:
+def open_session(
+    context: tls.SSLContext | bool | None, *, user_agent: str, max_connections: int
+) -> aiohttp.ClientSession:
     """A session over one keep-alive pool. Proxies of the environment are ignored, answers are not compressed."""
     connector = aiohttp.TCPConnector(
         limit=max_connections,
-        ssl=True if credentials.ssl is None else credentials.ssl,
+        ssl=True if context is None else context,
         keepalive_timeout=_KEEP_ALIVE_SECONDS,
     )
     return aiohttp.ClientSession(

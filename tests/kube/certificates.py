@@ -20,14 +20,16 @@ class Certificates:
     key: Path
 
 
-def make_certificates(folder: Path) -> Certificates:
+def make_certificates(
+    folder: Path, *, lifetime: timedelta = timedelta(days=1), authority: str = "test CA"
+) -> Certificates:
     ca_key = ec.generate_private_key(ec.SECP256R1())
     key = ec.generate_private_key(ec.SECP256R1())
-    ca = _builder("test CA", "test CA", ca_key.public_key()).add_extension(
+    ca = _builder(authority, authority, ca_key.public_key()).add_extension(
         x509.BasicConstraints(ca=True, path_length=None), critical=True
     )
     names = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ipaddress.IPv4Address("127.0.0.1"))])
-    leaf = _builder("localhost", "test CA", key.public_key()).add_extension(names, critical=False)
+    leaf = _builder("localhost", authority, key.public_key(), lifetime).add_extension(names, critical=False)
     files = Certificates(folder / "ca.pem", folder / "certificate.pem", folder / "key.pem")
     pem = serialization.Encoding.PEM
     files.ca.write_bytes(ca.sign(ca_key, hashes.SHA256()).public_bytes(pem))
@@ -36,7 +38,9 @@ def make_certificates(folder: Path) -> Certificates:
     return files
 
 
-def _builder(subject: str, issuer: str, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
+def _builder(
+    subject: str, issuer: str, key: ec.EllipticCurvePublicKey, lifetime: timedelta = timedelta(days=1)
+) -> x509.CertificateBuilder:
     now = datetime.now(UTC)
     return (
         x509.CertificateBuilder()
@@ -45,5 +49,5 @@ def _builder(subject: str, issuer: str, key: ec.EllipticCurvePublicKey) -> x509.
         .public_key(key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(minutes=1))
-        .not_valid_after(now + timedelta(days=1))
+        .not_valid_after(now + lifetime)
     )
