@@ -110,7 +110,8 @@ class Preemptor:
             return bool(suspended)
 
         what = "podgroup" if group is not None else "pod"
-        message = f"{self._scheduler_name}: preempting to accommodate a higher priority {what}"
+        name = self._state.items.scheduler_name(plan.key) or self._scheduler_name
+        message = f"{name}: preempting to accommodate a higher priority {what}"
         nominees = ((self._state.pod(uid), node) for uid, node in plan.places)
         self._evictor.submit(
             Eviction(

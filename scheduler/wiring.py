@@ -112,7 +112,7 @@ def build_scheduler(given: Surroundings) -> Scheduler:
     )
     groups: Informer[PodGroup] = Informer(given.reader, given.group_api.pod_groups, ListDecoder(PodGroup))
     writes = _writes(given, core.state, groups)
-    voice = _voice(given, writes)
+    voice = _voice(given, core.state, writes)
     reporter = _reporter(given, core, writes, voice)
     priorities = VictimPriorities(core.state, writes.groups)
     preemptor = _preemptor(given, core, writes, voice, priorities)
@@ -201,10 +201,11 @@ def _writes(given: Surroundings, state: ClusterState, groups: Informer[PodGroup]
     )
 
 
-def _voice(given: Surroundings, writes: _Writes) -> Voice:
+def _voice(given: Surroundings, state: ClusterState, writes: _Writes) -> Voice:
     return Voice(
         writes.recorder,
         given.group_api.pod_groups,
+        scheduler_name=state.items.scheduler_name,
         clock=given.clock,
         repeat_seconds=given.settings.repeat_event_seconds,
     )

@@ -47,6 +47,8 @@ class Occurrence:
     type: EventType
     action: str
     related: ObjectReference | None
+    reporter: str = ""
+    """`reportingController`, where it is not the component that records."""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -142,7 +144,7 @@ def event_body(occurrence: Occurrence, name: str, component: str, instance: str,
         "kind": EVENTS.kind,
         "metadata": {"namespace": occurrence.namespace, "name": name},
         "eventTime": micro_time(now),
-        "reportingController": component,
+        "reportingController": occurrence.reporter or component,
         "reportingInstance": instance[:128],
         "action": occurrence.action[:128],
         "reason": occurrence.reason[:128],

@@ -87,12 +87,16 @@ class EventRecorder:
         type: EventType = "Normal",  # noqa: A002 (the API's own name)
         action: str,
         related: ObjectReference | None = None,
+        reporter: str = "",
     ) -> None:
-        """Remember to write this event. Only to be called from the loop that runs `run`."""
+        """Remember to write this event. Only to be called from the loop that runs `run`.
+
+        `reporter` is who the event is from, where that is not the component itself (one profile of several, say).
+        """
         if len(self._queue) >= self._max_queued:
             self._queue.popleft()
             self.dropped += 1
-        occurrence = Occurrence(regarding, reason, short_note(note), type, action, related)
+        occurrence = Occurrence(regarding, reason, short_note(note), type, action, related, reporter)
         self._queue.append((occurrence, self._wall_clock()))
         self._drained.clear()
         self._filled.set()

@@ -6,6 +6,7 @@ be a thousand events. Lone pods hear for themselves, as from the stock scheduler
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from api.constants import EVENT_FAILED_SCHEDULING, EVENT_PREEMPTED, EVENT_SCHEDULED, EVENT_WAITING_FOR_POD_GROUP
@@ -28,11 +29,17 @@ class Voice:
         recorder: EventRecorder,
         pod_groups: Resource,
         *,
+        scheduler_name: Callable[[ItemKey], str],
         clock: Callable[[], float],
         repeat_seconds: float,
     ) -> None:
+        """`scheduler_name` says by which name the pods of an item know this scheduler, "" when it has none.
+
+        Of several profiles, each speaks under its own name, as those of kube-scheduler do.
+        """
         self._recorder = recorder
         self._pod_groups = pod_groups
+        self._scheduler_name = scheduler_name
         self._once = SaidOnce(clock, repeat_seconds=repeat_seconds)
 
     def group_refused(
@@ -40,12 +47,12 @@ class Voice:
     ) -> None:
         """A cycle found no place for the group, or it is not tried any more."""
         if self._once.is_news(key, reason, message):
-            self._tell_group(group, reason, message, "Scheduling")
+            self._tell_group(key, group, reason, message, "Scheduling")
 
     def group_waits(self, key: ItemKey, group: GroupRecord, reason: str, message: str) -> None:
         """The group is held; said once, however the numbers change."""
         if self._once.is_news(key, reason, ""):
-            self._tell_group(group, reason, message, "Waiting", kind="Normal")
+            self._tell_group(key, group, reason, message, "Waiting", kind="Normal")
 
     def group_scheduled(self, key: ItemKey, group: GroupRecord) -> None:
         """As many members of the group are bound as must start together."""
@@ -57,20 +64,29 @@ class Voice:
             note=note,
             action="Binding",
             related=owner_reference(group.owner, group.namespace),
+            reporter=self._scheduler_name(key),
         )
 
     def pod_refused(self, key: ItemKey, pod: PodRecord, message: str) -> None:
         """A cycle found no place for a lone pod."""
         if self._once.is_news(key, EVENT_FAILED_SCHEDULING, message):
             self._recorder.record(
-                pod_reference(pod), reason=EVENT_FAILED_SCHEDULING, note=message, type="Warning", action="Scheduling"
+                pod_reference(pod),
+                reason=EVENT_FAILED_SCHEDULING,
+                note=message,
+                type="Warning",
+                action="Scheduling",
+                reporter=pod.profile.scheduler_name,
             )
 
     def pod_scheduled(self, key: ItemKey, pod: PodRecord, node_name: str) -> None:
         """A lone pod is bound."""
         self._once.forget(key)
         note = f"Successfully assigned {pod.namespace}/{pod.name} to {node_name}"
-        self._recorder.record(pod_reference(pod), reason=EVENT_SCHEDULED, note=note, action="Binding")
+        reporter = pod.profile.scheduler_name
+        self._recorder.record(
+            pod_reference(pod), reason=EVENT_SCHEDULED, note=note, action="Binding", reporter=reporter
+        )
 
     def pod_preempted(self, pod: PodRecord, preemptor: ItemKey, group: GroupRecord | None) -> None:
         """A pod was asked to leave; the words are upstream's."""
@@ -81,7 +97,12 @@ class Voice:
             related = ObjectReference("v1", "Pod", preemptor.namespace, preemptor.name, preemptor.uid)
             note = f"Preempted by pod {preemptor.uid} on node {pod.node_name}"
         self._recorder.record(
-            pod_reference(pod), reason=EVENT_PREEMPTED, note=note, action="Preempting", related=related
+            pod_reference(pod),
+            reason=EVENT_PREEMPTED,
+            note=note,
+            action="Preempting",
+            related=related,
+            reporter=self._scheduler_name(preemptor),
         )
 
     def pods_wait(self, key: ItemKey, pods: list[PodRecord], message: str) -> None:
@@ -95,7 +116,12 @@ class Voice:
                 told.add(regarding.uid)
                 related = pod_reference(pod) if pod.owner.uid else None
                 self._recorder.record(
-                    regarding, reason=EVENT_WAITING_FOR_POD_GROUP, note=message, action="Waiting", related=related
+                    regarding,
+                    reason=EVENT_WAITING_FOR_POD_GROUP,
+                    note=message,
+                    action="Waiting",
+                    related=related,
+                    reporter=pod.profile.scheduler_name,
                 )
 
     def forget(self, key: ItemKey) -> None:
@@ -103,11 +129,13 @@ class Voice:
         self._once.forget(key)
 
     def _tell_group(
-        self, group: GroupRecord, reason: str, message: str, action: str, *, kind: EventType = "Warning"
+        self, key: ItemKey, group: GroupRecord, reason: str, message: str, action: str, *, kind: EventType = "Warning"
     ) -> None:
         itself = group_reference(group, self._pod_groups)
         owner = owner_reference(group.owner, group.namespace)
+        record = partial(
+            self._recorder.record, reason=reason, type=kind, action=action, reporter=self._scheduler_name(key)
+        )
         if owner is not None:
-            note = f"pod group {group.name}: {message}"
-            self._recorder.record(owner, reason=reason, note=note, type=kind, action=action, related=itself)
-        self._recorder.record(itself, reason=reason, note=message, type=kind, action=action, related=owner)
+            record(owner, note=f"pod group {group.name}: {message}", related=itself)
+        record(itself, note=message, related=owner)

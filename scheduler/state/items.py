@@ -69,6 +69,11 @@ class Items:
             return group
         return group if is_of(pod, group.takes_only_owner, self._lineage) else None
 
+    def scheduler_name(self, key: ItemKey) -> str:
+        """The `schedulerName` of an item's pods, which a sound group has one of; "" while it has no living pod."""
+        found = self.get(key)
+        return min((profile.scheduler_name for profile in found.profiles), default="") if found else ""
+
     def of_class(self, name: str) -> list[Members]:
         """The groups whose preemption priority comes from this PriorityClass."""
         return [
