@@ -54,11 +54,10 @@ class ApiError(AssertionError):
 class Api:
     """One user's view of one API server."""
 
-    def __init__(self, server: str, *, token: str, ca: Path, group_api: str) -> None:
+    def __init__(self, server: str, *, token: str, ca: Path, group_api: str, agent: str = "conformance") -> None:
         self._server = server
-        self._pool = urllib3.PoolManager(
-            ca_certs=str(ca), headers={"Authorization": f"Bearer {token}"}, maxsize=16, retries=False
-        )
+        headers = {"Authorization": f"Bearer {token}", "User-Agent": agent}
+        self._pool = urllib3.PoolManager(ca_certs=str(ca), headers=headers, maxsize=16, retries=False)
         self._group_root = GROUP_ROOTS[group_api]
 
     def close(self) -> None:

@@ -16,6 +16,7 @@ from urllib3.exceptions import HTTPError
 from tests.conformance import cluster_files as files
 from tests.conformance.client import Api
 from tests.conformance.eventually import eventually
+from tests.conformance.identities import SYSTEM_NAMESPACE, THIEF
 from tests.conformance.server import Server
 
 GroupApi = Literal["own", "built-in"]
@@ -100,6 +101,13 @@ class ControlPlane(ABC):
     def api(self, user: str) -> Api:
         """The API as this user sees it."""
         return Api(self.url, token=files.token_of(user), ca=self.ca, group_api=self.group_api)
+
+    def api_of_thief(self, account: str) -> Api:
+        """The API as somebody sees it who has stolen a token of one of our accounts."""
+        path = f"{self.admin.path('serviceaccounts', SYSTEM_NAMESPACE, account)}/token"
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
+        token = str(self.admin.request("POST", path, body)["status"]["token"])
+        return Api(self.url, token=token, ca=self.ca, group_api=self.group_api, agent=THIEF)
 
     def kubeconfig_of(self, user: str) -> Path:
         """A kubeconfig file for this user."""

@@ -13,7 +13,12 @@ from localcluster.apiserver.extension.admission.authorizing import Allows, autho
 from localcluster.apiserver.extension.admission.caller import Caller
 from localcluster.apiserver.extension.admission.claims import CLAIMS, STORAGE_CLASSES, check_growth, choose_class
 from localcluster.apiserver.extension.admission.hooks import Hook, hooks_of
-from localcluster.apiserver.extension.admission.matching import ADMISSION_GROUP, covers_resource, is_exempt
+from localcluster.apiserver.extension.admission.matching import (
+    ADMISSION_GROUP,
+    covers_resource,
+    is_exempt,
+    is_exempt_from_policies,
+)
 from localcluster.apiserver.extension.admission.pods import PODS, PRIORITY_CLASSES, admit_pod, check_default_class
 from localcluster.apiserver.extension.admission.policies import Bound, bound_policies, check_policies
 from localcluster.apiserver.extension.admission.question import refusal_name
@@ -76,14 +81,12 @@ class Chain:
             check_default_class(attributes, self._objects(PRIORITY_CLASSES))
         if attributes.kind.resource == CLAIMS:
             check_growth(attributes, self._objects(STORAGE_CLASSES))
-        if is_exempt(attributes):
-            return
         policies = self._policies.about(attributes)
-        if policies:
+        if policies and not is_exempt_from_policies(attributes):
             authorizer = authorizer_of(attributes, self._allows)
             check_policies(policies, attributes, self.namespace(attributes.namespace), authorizer)
         hooks = self._validating.about(attributes)
-        if hooks:
+        if hooks and not is_exempt(attributes):
             await self._webhooks.validate(hooks, attributes)
 
     def namespace(self, name: str) -> Object | None:

@@ -12,6 +12,7 @@ from localcluster.apiserver.selectors import matches_labels
 Object = dict[str, Any]
 
 ADMISSION_GROUP: Final = "admissionregistration.k8s.io"
+POLICY_KINDS: Final = frozenset({"validatingadmissionpolicies", "validatingadmissionpolicybindings"})
 NAME_LABEL: Final = "kubernetes.io/metadata.name"
 
 
@@ -81,8 +82,13 @@ def matches_object(selector: Mapping[str, Any] | None, attributes: AdmissionAttr
 
 
 def is_exempt(attributes: AdmissionAttributes) -> bool:
-    """Whether nobody is asked: the configuration of admission itself, so that a broken one can be repaired."""
+    """Whether no webhook is asked: the configuration of admission itself, so that a broken one can be repaired."""
     return attributes.kind.group == ADMISSION_GROUP
+
+
+def is_exempt_from_policies(attributes: AdmissionAttributes) -> bool:
+    """Whether no policy is asked: policies do not judge themselves, but they do judge configurations of webhooks."""
+    return is_exempt(attributes) and attributes.kind.plural in POLICY_KINDS
 
 
 def namespace_labels(namespace: Object | None) -> dict[str, str]:
