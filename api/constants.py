@@ -55,6 +55,9 @@ DESIRED_COUNT: Final = "tutti.scheduler/desired-count"
 PREEMPTION_PRIORITY_CLASS: Final = "tutti.scheduler/preemption-priority-class"
 """On a Job, LeaderWorkerSet or PodGroup: the PriorityClass whose value counts when somebody wants its room (KEP-5710)."""
 
+ALLOW_AS_PREEMPTION_PRIORITY: Final = "tutti.scheduler/allow-as-preemption-priority"
+"""Label on a PriorityClass: `"true"` lets groups of a lower priority name it as their `PREEMPTION_PRIORITY_CLASS`."""
+
 SCHEDULING_TIMEOUT: Final = "tutti.scheduler/scheduling-timeout"
 """On a Job, LeaderWorkerSet or PodGroup: a duration such as `10m`, after which a group that could not start gives up."""
 
@@ -202,6 +205,9 @@ REASON_IN_FORCE: Final = "InForce"
 REASON_NOT_STATED: Final = "NotStated"
 REASON_PODS_NOT_MATCHING_PRIORITY: Final = "PodsNotMatchingPriority"
 """PreemptionPriority is True, and members show another number in their own `spec.priority` (KEP-5710)."""
+
+REASON_PRIORITY_CLASS_NOT_ALLOWED: Final = "PriorityClassNotAllowed"
+"""PreemptionPriority is False: the class is above the group's own priority, and groups may not name it."""
 
 REASON_PRIORITY_CLASS_NOT_FOUND: Final = "PriorityClassNotFound"
 

@@ -4,22 +4,38 @@ The number is used by the next decision after any change. Members keep showing t
 when somebody wants their room; where the two differ the condition's reason says so (`PodsNotMatchingPriority`).
 """
 
+from typing import Final
+
 from api.constants import (
+    ALLOW_AS_PREEMPTION_PRIORITY,
     CONDITION_PREEMPTION_PRIORITY,
     REASON_BELOW_SCHEDULING_PRIORITY,
     REASON_IN_FORCE,
     REASON_NOT_STATED,
     REASON_PODS_NOT_MATCHING_PRIORITY,
+    REASON_PRIORITY_CLASS_NOT_ALLOWED,
     REASON_PRIORITY_CLASS_NOT_FOUND,
 )
 from api.meta import Condition, condition_of
-from api.priorityclass import PriorityClass
+from api.priorityclass import PreemptionClassProblem, PriorityClass, preemption_class_problem
 from kube.cache.informer import Change
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members
 from scheduler.state.records import GroupRecord, ItemKey
 from scheduler.writes.condition_rules import condition
 from scheduler.writes.group_conditions import GroupConditions
+
+_NOT_ALLOWED: Final = (
+    f"above the priority the group is scheduled with, and not allowed by {ALLOW_AS_PREEMPTION_PRIORITY}=true"
+)
+_REFUSALS: Final = {
+    PreemptionClassProblem.BELOW_OWN: (
+        REASON_BELOW_SCHEDULING_PRIORITY,
+        "below the priority the group is scheduled with",
+    ),
+    PreemptionClassProblem.OF_SYSTEM: (REASON_PRIORITY_CLASS_NOT_ALLOWED, "for the system"),
+    PreemptionClassProblem.NOT_ALLOWED: (REASON_PRIORITY_CLASS_NOT_ALLOWED, _NOT_ALLOWED),
+}
 
 
 class VictimPriorities:
@@ -53,22 +69,24 @@ class VictimPriorities:
 
     def _in_force(self, group: GroupRecord, members: Members) -> Condition:
         name, own = group.preemption_class, members.priority
-        value = self._state.classes.value(name) if name else None
+        found = self._state.classes.find(name) if name else None
         counts = self._state.classes.as_victim(group, own)
         if not name:
             return _said(
                 REASON_NOT_STATED, f"when somebody wants its room the group counts with its priority, {counts}"
             )
-        if value is None:
+        if found is None:
             return _said(
                 REASON_PRIORITY_CLASS_NOT_FOUND,
                 f"there is no PriorityClass {name}: when somebody wants its room the group counts with its priority, {counts}",
             )
-        if value < own:
+        problem = preemption_class_problem(found, own)
+        if problem is not None:
+            reason, words = _REFUSALS[problem]
             return _said(
-                REASON_BELOW_SCHEDULING_PRIORITY,
-                f"PriorityClass {name} has the value {value}, which is below the priority the group is scheduled with: "
-                f"{counts} counts when somebody wants its room",
+                reason,
+                f"PriorityClass {name} has the value {found.value}, which is {words}: {counts} counts when somebody wants its "
+                "room",
             )
         others = sorted({profile.priority for profile in members.profiles} - {counts})
         differ = f"; its pods show {', '.join(map(str, others))}, which does not count for that" if others else ""

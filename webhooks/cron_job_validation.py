@@ -8,11 +8,13 @@ import msgspec
 
 from api.constants import POLICY
 from api.errors import InvalidGangSettings
+from api.gang import GroupIntent, job_intent
 from api.job import Job, JobSpec
 from api.meta import NO_METADATA, Metadata
 from providers.selection import Providers, choose_provider
 from webhooks.job_limits import within_limits
 from webhooks.job_scheduling import annotations_of
+from webhooks.preemption_priority import Classes, check_preemption_class
 from webhooks.review import AS_IT_IS, Request, Verdict, denied, new_object
 
 TEMPLATE = "spec.jobTemplate"
@@ -37,8 +39,13 @@ class CronJob(msgspec.Struct, frozen=True):
     spec: CronJobSpec = CronJobSpec()
 
 
-def validate_job_template(request: Request, *, providers: Providers) -> Verdict:
+def validate_job_template(request: Request, *, providers: Providers, classes: Classes = None) -> Verdict:
     """Refuses gang settings in the template that a Job would be refused for.
+
+    Args:
+        request: the CronJob.
+        providers: the gang schedulers.
+        classes: the PriorityClasses as known now, None before they are known.
 
     Raises:
         Malformed: the request holds no CronJob.
@@ -52,6 +59,8 @@ def validate_job_template(request: Request, *, providers: Providers) -> Verdict:
             providers, annotations=job.metadata.annotations, scheduler_name=job.spec.template.spec.scheduler_name
         )
         within_limits(job, chosen, {})
+        if chosen is not None and isinstance(job_intent(job), GroupIntent):
+            check_preemption_class(job.metadata, job.spec.template.spec.priority_class_name, classes)
     except InvalidGangSettings as error:
         return denied(f"{TEMPLATE}.{error}")
     return AS_IT_IS

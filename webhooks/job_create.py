@@ -25,6 +25,7 @@ from webhooks.defaults import JOB, Filled, fill_in, with_annotations
 from webhooks.job_limits import own_group, within_limits
 from webhooks.job_scheduling import JobIntegration, annotations_of, field_of
 from webhooks.patch import Patch
+from webhooks.preemption_priority import Classes, check_preemption_class
 from webhooks.review import Request, Verdict, denied, new_object
 
 ANNOTATIONS: Final = ("metadata", "annotations")
@@ -56,6 +57,7 @@ class AdmissionRules:
         integration: who makes the groups.
         defaults: the cluster's defaults, as annotations.
         namespace: the annotations of the Namespace of that name.
+        classes: the PriorityClasses as known now, None before they are known.
     """
 
     providers: Providers
@@ -64,6 +66,7 @@ class AdmissionRules:
     integration: JobIntegration = "tutti"
     defaults: Mapping[str, str] = field(default_factory=dict)
     namespace: Callable[[str], Mapping[str, str]] = lambda _: NO_ANNOTATIONS
+    classes: Callable[[], Classes] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +139,7 @@ def _decide(job: Job, namespace: str, rules: AdmissionRules) -> _Decision:
         return _Decision(Plain(f"its pod template names the scheduler {name}, which Tutti does not use"))
     if key := own_group(job, provider):
         return _Decision(Plain(f"its pod template names a group of its own ({key})"))
+    check_preemption_class(meant.metadata, job.spec.template.spec.priority_class_name, rules.classes())
     # Where the field alone counts, its translation would only be in the way.
     translated = {} if _integration(provider, rules) == "kubernetes" else stated
     said = {**translated, **filled.annotations, **dropped}

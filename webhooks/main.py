@@ -9,7 +9,7 @@ import datetime as dt
 import random as randomness
 import secrets
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 from prometheus_client import REGISTRY, CollectorRegistry
@@ -121,20 +121,25 @@ class _Process:
             integration=integration_in_force(settings.job_integration, self.group_api),
             defaults=settings.defaults.annotations,
             namespace=self._namespace_annotations,
+            classes=self._classes_now,
         )
         set_rules = SetRules(
             providers=rules.providers,
             gang_sets=settings.feature_gates.gang_leader_worker_sets,
             defaults=rules.defaults,
             namespace=rules.namespace,
+            classes=rules.classes,
         )
         given = Surroundings(
             group_api=self.group_api,
-            classes=lambda: self.classes.store.all() if self.classes.synced.is_set() else None,
+            classes=self._classes_now,
             read_pod=self._read_pod,
             new_token=lambda: new_token(secrets.randbits(64)),
         )
         return routes(rules=rules, set_rules=set_rules, given=given)
+
+    def _classes_now(self) -> Iterable[PriorityClass] | None:
+        return self.classes.store.all() if self.classes.synced.is_set() else None
 
     async def _read_pod(self, namespace: str, name: str) -> Metadata | None:
         try:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from api.constants import HIGHEST_USER_PRIORITY
 from api.podgroup import PodGroup
-from api.priorityclass import PriorityClass
+from api.priorityclass import PriorityClass, class_in_force
 from webhooks.patch import Patch
 from webhooks.review import Request, Verdict, denied, new_object
 
@@ -30,7 +30,7 @@ def resolve_priority(request: Request, *, classes: Iterable[PriorityClass] | Non
     document, group = new_object(request, PodGroup)
     if classes is None:
         return denied(NOT_READ_YET, code=503)
-    found = _class_for(group.spec.priority_class_name, classes)
+    found = class_in_force(group.spec.priority_class_name, tuple(classes))
     if found is None and group.spec.priority_class_name:
         return denied(f"no PriorityClass with name {group.spec.priority_class_name} was found", code=403)
     refusal = _contradiction(group, found)
@@ -43,14 +43,6 @@ def resolve_priority(request: Request, *, classes: Iterable[PriorityClass] | Non
         if found.preemption_policy is not None and found.preemption_policy != DEFAULT_PREEMPTION:
             patch.set(("spec", "preemptionPolicy"), found.preemption_policy)
     return Verdict(patch=patch.operations)
-
-
-def _class_for(name: str, classes: Iterable[PriorityClass]) -> PriorityClass | None:
-    if name:
-        return next((known for known in classes if known.metadata.name == name), None)
-    defaults = [known for known in classes if known.global_default]
-    # The API server takes the lowest when there are several, which only a race can bring about.
-    return min(defaults, key=lambda known: (known.value, known.metadata.name), default=None)
 
 
 def _contradiction(group: PodGroup, found: PriorityClass | None) -> Verdict | None:

@@ -90,10 +90,12 @@ def routes(*, rules: AdmissionRules, set_rules: SetRules, given: Surroundings) -
     create_job = partial(admit_new_job, rules=rules)
     keep_job = partial(keep_job_admitted, providers=providers)
     create_pod = partial(associate_new_pod, group_api=group_api, providers=providers)
-    check_template = partial(validate_job_template, providers=providers)
     change_set = partial(admit_set, rules=set_rules)
     create_leader = partial(name_group_of_leader, group_api=group_api, providers=providers, new_token=given.new_token)
     create_workers = partial(stamp_worker_set, group_api=group_api, providers=providers, read_pod=given.read_pod)
+
+    def check_template(request: Request) -> Verdict:
+        return validate_job_template(request, providers=providers, classes=classes())
 
     def check_preemption_priority(request: Request) -> Verdict:
         return validate_preemption_priority(request, classes=classes())

@@ -23,6 +23,7 @@ from api.constants import (
     MANAGED,
     MIN_COUNT,
     POLICY,
+    PREEMPTION_PRIORITY_CLASS,
     PROVIDER,
     TOPOLOGY,
 )
@@ -41,6 +42,7 @@ from webhooks.defaults import Filled, Shape, fill_in, with_annotations
 from webhooks.job_create import NO_ANNOTATIONS
 from webhooks.leader_create import tie_to_group
 from webhooks.patch import Patch
+from webhooks.preemption_priority import Classes, check_preemption_class
 from webhooks.review import AS_IT_IS, Request, Verdict, denied, former_object, new_object
 
 ANNOTATIONS: Final = ("metadata", "annotations")
@@ -61,12 +63,14 @@ class SetRules:
         gang_sets: whether the replicas of new sets become gangs at all.
         defaults: the cluster's defaults, as annotations.
         namespace: the annotations of the Namespace of that name.
+        classes: the PriorityClasses as known now, None before they are known.
     """
 
     providers: Providers
     gang_sets: bool = True
     defaults: Mapping[str, str] = field(default_factory=dict)
     namespace: Callable[[str], Mapping[str, str]] = lambda _: NO_ANNOTATIONS
+    classes: Callable[[], Classes] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +134,15 @@ def _decide(lws: LeaderWorkerSet, former: LeaderWorkerSet | None, namespace: str
         return _Decision(Plain(f"its pod templates name the scheduler {name}, which Tutti does not use"))
     if reason := _why_plain(meant, provider, intent):
         return _Decision(Plain(reason), filled.annotations, filled.warnings)
+    if former is None or _preemption_class(former) != _preemption_class(lws):
+        # One that was allowed when it was said must not keep its set from being changed later.
+        check_preemption_class(lws.metadata, lws.leader_template.spec.priority_class_name, rules.classes())
     unmet = tuple(f"{each.key}: {each.message}" for each in unobserved(provider, meant.metadata))
     return _Decision(provider, filled.annotations, (*filled.warnings, *unmet))
+
+
+def _preemption_class(lws: LeaderWorkerSet) -> str | None:
+    return lws.metadata.annotation(PREEMPTION_PRIORITY_CLASS)
 
 
 def _why_plain(lws: LeaderWorkerSet, provider: Provider, intent: GroupIntent) -> str | None:

@@ -1,12 +1,12 @@
 """What a group's priority is when somebody wants its room: that of its preemption class, never below that of scheduling (KEP-5710).
 
-A class that does not exist, or is too low, counts as none: two groups could evict each other for ever. Admission refuses both, but
-a class can be deleted, and admission can be away.
+A class that does not exist, or that the group may not name (`api.priorityclass`), counts as none. Admission refuses both, but
+classes change, and admission can be away.
 """
 
 from typing import Final
 
-from api.priorityclass import PriorityClass
+from api.priorityclass import PriorityClass, preemption_class_problem
 from scheduler.state.records import GroupRecord
 
 
@@ -17,10 +17,10 @@ class PriorityClasses:
         self._classes: Final[dict[str, PriorityClass]] = {}
 
     def put(self, found: PriorityClass) -> bool:
-        """A class came; True when that changes a value."""
+        """A class came; True when that changes what counts."""
         before = self._classes.get(found.metadata.name)
         self._classes[found.metadata.name] = found
-        return before is None or before.value != found.value
+        return before is None or _what_counts(before) != _what_counts(found)
 
     def drop(self, gone: PriorityClass) -> bool:
         """A class went; a same-named successor stays. True when it was known."""
@@ -30,15 +30,20 @@ class PriorityClasses:
         del self._classes[gone.metadata.name]
         return True
 
-    def value(self, name: str) -> int | None:
-        """The value of a class, None when there is none of that name."""
-        found = self._classes.get(name)
-        return found.value if found is not None else None
+    def find(self, name: str) -> PriorityClass | None:
+        """The class of that name, None when there is none."""
+        return self._classes.get(name)
 
     def as_victim(self, group: GroupRecord | None, otherwise: int) -> int:
         """The priority that counts for pods of this group; `otherwise` is their own, used where the group states none."""
         if group is None:
             return otherwise
         priority = group.priority if group.priority is not None else otherwise
-        stated = self.value(group.preemption_class) if group.preemption_class else None
-        return priority if stated is None else max(stated, priority)
+        stated = self.find(group.preemption_class) if group.preemption_class else None
+        if stated is None or preemption_class_problem(stated, priority) is not None:
+            return priority
+        return stated.value
+
+
+def _what_counts(found: PriorityClass) -> tuple[int, bool]:
+    return found.value, found.is_allowed_as_preemption_priority

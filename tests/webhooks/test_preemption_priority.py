@@ -1,15 +1,24 @@
 """The preemption priority of a PodGroup is checked whenever it is said anew."""
 
+import copy
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 
-from api.constants import PREEMPTION_PRIORITY_CLASS
-from tests.webhooks.builders import Object, request
+from api.constants import ALLOW_AS_PREEMPTION_PRIORITY, POLICY, PREEMPTION_PRIORITY_CLASS
+from api.meta import Metadata
+from api.priorityclass import PriorityClass
+from providers.selection import standard_providers
+from tests.lws.builders import lws
+from tests.webhooks.builders import Object, job, patched, request
 from tests.webhooks.test_manifests import is_sent
-from tests.webhooks.test_podgroup_create import CLASSES
-from webhooks.preemption_priority import validate_preemption_priority
+from tests.webhooks.test_podgroup_create import CLASSES as KNOWN
+from webhooks.cron_job_validation import validate_job_template
+from webhooks.job_create import AdmissionRules, admit_new_job
+from webhooks.preemption_priority import FIELD, validate_preemption_priority
 from webhooks.review import Verdict
+from webhooks.set_admission import SetRules, admit_set
 
 
 def group(name: str | None, **spec: Any) -> Object:
@@ -21,12 +30,22 @@ def group(name: str | None, **spec: Any) -> Object:
     }
 
 
+def allowed(name: str, value: int) -> PriorityClass:
+    return PriorityClass(metadata=Metadata(name=name, labels={ALLOW_AS_PREEMPTION_PRIORITY: "true"}), value=value)
+
+
+CLASSES = (*KNOWN, allowed("gold", 2000), allowed("system-like", 2_000_001_000))
+
+
 def verdict(name: str | None, **spec: Any) -> Verdict:
     return validate_preemption_priority(request(group(name, **spec)), classes=CLASSES)
 
 
-@pytest.mark.parametrize(("name", "priority"), [("high", 1000), ("high", 7), ("never", 0), (None, 1000)])
-def test_a_class_that_is_not_below_the_groups_own_priority_is_taken(name: str | None, priority: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "priority"),
+    [("high", 1000), ("gold", 2000), ("gold", 7), ("system-cluster-critical", 2_000_000_000), (None, 0)],
+)
+def test_a_class_of_the_groups_own_priority_or_one_that_is_allowed_is_taken(name: str | None, priority: int) -> None:
     assert verdict(name, priority=priority).allowed
 
 
@@ -37,6 +56,88 @@ def test_a_class_below_the_groups_own_priority_is_refused() -> None:
         "metadata.annotations[tutti.scheduler/preemption-priority-class]: PriorityClass high has the value 1000, which is "
         "below 1001, the priority the group is scheduled with: groups could evict each other for ever"
     )
+
+
+def test_a_class_above_the_groups_own_priority_is_refused_unless_an_administrator_allows_it() -> None:
+    found = verdict("high", priority=7)
+    assert found.code == 422
+    assert found.message == (
+        "metadata.annotations[tutti.scheduler/preemption-priority-class]: PriorityClass high has the value 1000, which is above "
+        "7, the priority the group is scheduled with, and is not allowed for this: an administrator allows it by the label "
+        "tutti.scheduler/allow-as-preemption-priority=true on the class"
+    )
+
+
+@pytest.mark.parametrize("name", ["system-cluster-critical", "system-like"])
+def test_a_class_of_the_system_is_never_allowed(name: str) -> None:
+    assert verdict(name, priority=0).message.endswith(
+        "which is for the system: nobody could ever get the room of the group"
+    )
+
+
+# --- where it is said for groups to come ---------------------------------------------------------------------------------
+
+
+def say(name: str, *, of_pods: str = "") -> Object:
+    said = job(annotations={PREEMPTION_PRIORITY_CLASS: name})
+    if of_pods:
+        said["spec"]["template"]["spec"]["priorityClassName"] = of_pods
+    return said
+
+
+def judge_job(new: Object, classes: Iterable[PriorityClass] | None = CLASSES) -> Verdict:
+    return admit_new_job(request(new), AdmissionRules(standard_providers(), classes=lambda: classes))
+
+
+def judge_cron_job(new: Object) -> Verdict:
+    cron = {
+        "kind": "CronJob",
+        "metadata": {"name": "c"},
+        "spec": {"jobTemplate": {"metadata": new["metadata"], "spec": new["spec"]}},
+    }
+    return validate_job_template(request(cron), providers=standard_providers(), classes=CLASSES)
+
+
+def judge_set(new: Object, former: Object | None = None) -> Verdict:
+    return admit_set(request(new, former), SetRules(standard_providers(), classes=lambda: CLASSES))
+
+
+@pytest.mark.parametrize("judge", [judge_job, judge_cron_job])
+def test_a_job_is_refused_where_its_user_sees_it(judge: Callable[[Object], Verdict]) -> None:
+    assert judge(say("gold")).allowed
+    assert judge(say("high", of_pods="high")).allowed
+    for name, words in (
+        ("high", "not allowed for this"),
+        ("system-cluster-critical", "for the system"),
+        ("nope", "was found"),
+    ):
+        told = judge(say(name))
+        assert not told.allowed
+        assert f"{FIELD}: " in told.message
+        assert words in told.message
+    assert "below 2000" in judge(say("high", of_pods="gold")).message
+
+
+def test_a_plain_job_may_say_what_it_likes() -> None:
+    plain = say("system-cluster-critical")
+    plain["metadata"]["annotations"][POLICY] = "none"
+    assert judge_job(plain).allowed
+
+
+def test_before_the_classes_are_known_jobs_are_taken_and_their_groups_are_checked_later() -> None:
+    assert judge_job(say("system-cluster-critical"), None).allowed
+
+
+def test_a_leader_worker_set_is_refused_when_it_says_something_new() -> None:
+    assert "not allowed for this" in judge_set(lws(annotations={PREEMPTION_PRIORITY_CLASS: "high"})).message
+    assert judge_set(lws(annotations={PREEMPTION_PRIORITY_CLASS: "gold"})).allowed
+    former = lws(annotations={PREEMPTION_PRIORITY_CLASS: "high"})
+    former = patched(former, admit_set(request(former), SetRules(standard_providers())))
+    resized = copy.deepcopy(former)
+    resized["spec"]["replicas"] = 9
+    assert judge_set(resized, former).allowed
+    resized["metadata"]["annotations"][PREEMPTION_PRIORITY_CLASS] = "system-cluster-critical"
+    assert "for the system" in judge_set(resized, former).message
 
 
 def test_a_class_that_does_not_exist_is_refused() -> None:

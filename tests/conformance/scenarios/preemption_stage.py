@@ -28,6 +28,8 @@ CLASSES: dict[str, Object] = {
     **{name: {"value": value} for name, value in PRIORITIES.items()},
     NEVER: {"value": PRIORITIES[HIGH], "preemptionPolicy": "Never"},
 }
+NAMEABLE = {TOP: {"tutti.scheduler/allow-as-preemption-priority": "true"}}
+"""The labels of the class that groups of a lower priority may name as that of their preemption."""
 SOON_SECONDS = 15
 GRACE_SECONDS = 600
 WASTED = "tutti_wasted_evictions_total"
@@ -44,7 +46,9 @@ class Stage:
         self._tutti = tutti
         for name, said in CLASSES.items():
             if self.api.find("priorityclasses", name) is None:
-                self.api.create("priorityclasses", {"metadata": {"name": name}, **said})
+                self.api.create(
+                    "priorityclasses", {"metadata": {"name": name, "labels": NAMEABLE.get(name, {})}, **said}
+                )
 
     # --- what is put there -------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import pytest
 from tests.conformance.client import ApiError
 from tests.conformance.eventually import eventually, throughout
 from tests.conformance.jobs import condition_entry, indexed_job
-from tests.conformance.scenarios.preemption_stage import HIGH, LOW, SOON_SECONDS, TOP, Stage
+from tests.conformance.scenarios.preemption_stage import HIGH, LOW, MID, SOON_SECONDS, TOP, Stage
 
 KEY = "tutti.scheduler/preemption-priority-class"
 STAYS_SECONDS = 1.0
@@ -36,17 +36,31 @@ def test_d4_a_group_with_a_higher_preemption_priority_stays_until_that_is_taken_
     stage.preempted("v-0", "v-1")
 
 
-def test_d4_a_preemption_priority_that_is_too_low_or_unknown_is_refused(stage: Stage) -> None:
-    stage.group("v", 2, HIGH)
+def test_d4_a_preemption_priority_that_is_too_low_too_high_or_unknown_is_refused(stage: Stage) -> None:
+    stage.group("v", 2, MID)
     with pytest.raises(ApiError, match="no PriorityClass with name nowhere was found"):
         say(stage, "nowhere")
-    with pytest.raises(ApiError, match="below 100, the priority the group is scheduled with"):
+    with pytest.raises(ApiError, match="below 50, the priority the group is scheduled with"):
         say(stage, LOW)
+    with pytest.raises(
+        ApiError, match="above 50, the priority the group is scheduled with, and is not allowed for this"
+    ):
+        say(stage, HIGH)
+    with pytest.raises(ApiError, match="which is for the system"):
+        say(stage, "system-node-critical")
     say(stage, TOP)
     # Some servers ignore metadata that comes with a status; the others would let it pass if a policy did not forbid it.
     with suppress(ApiError):
         say(stage, LOW, suffix="/status")
     assert stage.api.get("podgroups", "v", stage.namespace)["metadata"]["annotations"][KEY] == TOP
+
+
+def test_d4_a_job_that_makes_itself_too_dear_to_evict_is_refused(stage: Stage) -> None:
+    for name, words in ((HIGH, "is not allowed for this"), ("system-node-critical", "which is for the system")):
+        with pytest.raises(ApiError) as refused:
+            stage.jobs.create(indexed_job("dear", 2, annotations={KEY: name}))
+        assert refused.value.message.count(f"metadata.annotations[{KEY}]: PriorityClass {name} has the value") == 1
+        assert words in refused.value.message
 
 
 def test_d4_a_job_gives_its_preemption_priority_to_its_group(stage: Stage) -> None:

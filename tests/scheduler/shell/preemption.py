@@ -2,7 +2,13 @@
 
 from typing import Any
 
-from api.constants import CONDITION_DISRUPTION_TARGET, MANAGED_BY, MANAGED_BY_TUTTI, POD_GROUP
+from api.constants import (
+    ALLOW_AS_PREEMPTION_PRIORITY,
+    CONDITION_DISRUPTION_TARGET,
+    MANAGED_BY,
+    MANAGED_BY_TUTTI,
+    POD_GROUP,
+)
 from tests.scheduler.shell.cluster import Cluster
 from tests.scheduler.shell.manifests import JOB
 
@@ -65,9 +71,10 @@ class Arena(Cluster):
         self.group(name, size if need is None else need, priority)
         self.members(name, size, cpu, priority=priority)
 
-    def priority_class(self, name: str, value: int) -> None:
-        """A PriorityClass."""
-        self.api.put("priorityclasses", {"metadata": {"name": name}, "value": value})
+    def priority_class(self, name: str, value: int, *, allowed: bool = True) -> None:
+        """A PriorityClass, which groups of a lower priority may name as that of their preemption, or not."""
+        labels = {ALLOW_AS_PREEMPTION_PRIORITY: "true"} if allowed else {}
+        self.api.put("priorityclasses", {"metadata": {"name": name, "labels": labels}, "value": value})
 
     def budget(self, name: str, allowed: int, **labels: str) -> None:
         """A disruption budget for pods of these labels."""

@@ -67,6 +67,26 @@ async def test_it_does_not_help_to_get_room(arena: Arena) -> None:
     assert arena.deleted == []
 
 
+@pytest.mark.parametrize(("value", "allowed"), [(500, False), (2_000_000_000, True)])
+async def test_one_that_groups_may_not_name_is_not_in_force(arena: Arena, value: int, allowed: bool) -> None:
+    arena.priority_class("gold", value, allowed=allowed)
+    victims(arena, GOLD)
+    async with arena.scheduler():
+        await arena.api.until(lambda: says(arena) == ("False", "PriorityClassNotAllowed"))
+        arena.gang("g", 2)
+        await arena.api.until(lambda: arena.runs("g", 2))
+
+
+async def test_when_it_is_not_allowed_any_more_the_next_decision_knows(arena: Arena) -> None:
+    arena.priority_class("gold", 500)
+    victims(arena, GOLD)
+    async with arena.scheduler(initial_backoff_seconds=0.05, max_backoff_seconds=0.05):
+        arena.gang("g", 2)
+        await refused(arena, "g")
+        arena.priority_class("gold", 500, allowed=False)
+        await arena.api.until(lambda: arena.runs("g", 2))
+
+
 @pytest.mark.parametrize(("value", "reason"), [(LOW - 1, "BelowSchedulingPriority"), (None, "PriorityClassNotFound")])
 async def test_one_that_is_too_low_or_missing_is_not_in_force(arena: Arena, value: int | None, reason: str) -> None:
     if value is not None:
