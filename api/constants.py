@@ -107,6 +107,10 @@ GATE: Final = "tutti.scheduler/gate"
 GATE_POD_GROUP: Final = "pod-group"
 """Value of `GATE`: what the Job waits for."""
 
+SUSPENDED: Final = "tutti.scheduler/suspended"
+"""Annotation on a Job that the controllers suspended because its group gave up waiting: its UID and the generation of its spec
+since then, as UID/GENERATION. Another generation means that somebody has resumed or changed it since."""
+
 MANAGED_BY: Final = "tutti.scheduler/managed-by"
 """Annotation on Workloads and groups that we made; their life is ours."""
 
@@ -272,6 +276,10 @@ WEBHOOKS_NAME: Final = "tutti-webhooks"
 MUTATING_CONFIGURATION: Final = "tutti-mutating"
 VALIDATING_CONFIGURATION: Final = "tutti-validating"
 CERTIFICATE_SECRET: Final = "tutti-webhooks-certificates"
+PART_OF_LABEL: Final = "app.kubernetes.io/part-of"
+PART_OF: Final = "tutti"
+"""Label and value on everything that `config/` installs."""
+
 WEBHOOK_SERVICE: Final = "tutti-webhooks"
 GROUP_API_CONFIG_MAP: Final = "tutti-group-api"
 """ConfigMap in which the first process records the group API in force, so that no two processes disagree."""

@@ -26,6 +26,7 @@ class Metadata(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     namespace: str = ""
     uid: str = ""
     resource_version: str = ""
+    generation: int = 0
     generate_name: str = ""
     creation_timestamp: str | None = None
     deletion_timestamp: str | None = None

@@ -1,12 +1,14 @@
-"""Whether a namespace may go: what is in it that we did not put there.
+"""Whether a namespace may go: what is in it that we put there, and what we did not.
 
 Deleting a namespace deletes everything in it, so everything counts that the server can list there: all its namespaced kinds
 that can be deleted, but for those that come and go by themselves.
 """
 
 import asyncio
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+from api.constants import PART_OF, PART_OF_LABEL
 from kube.client.client import Client
 from kube.client.errors import AnsweredError, Forbidden, NotFound
 from kube.client.resources import NAMESPACES, Resource
@@ -25,23 +27,34 @@ _OF_ACCOUNTS: Final = "kubernetes.io/service-account-token"
 _AT_ONCE: Final = 8
 
 
-async def leftovers_in(client: Client, namespace: str) -> list[str]:
-    """Kind and name of everything in the namespace that does not come by itself; none when there is no such namespace.
+@dataclass(slots=True)
+class Content:
+    """What is in a namespace and does not come by itself.
 
-    What this user may not look at counts as something.
+    Attributes:
+        ours: kinds and objects that an overlay of `config/` has put there.
+        foreign: kind and name of everything else. What may not be looked at counts as something.
     """
+
+    ours: list[tuple[Resource, dict[str, Any]]] = field(default_factory=list)
+    foreign: set[str] = field(default_factory=set)
+
+
+async def content_of(client: Client, namespace: str) -> Content:
+    """What is in the namespace; nothing when there is no such namespace."""
+    content = Content()
     try:
         await client.get(NAMESPACES, namespace)
     except NotFound:
-        return []
+        return content
     slots = asyncio.Semaphore(_AT_ONCE)
 
-    async def listed(resource: Resource) -> list[str]:
+    async def look(resource: Resource) -> None:
         async with slots:
-            return await _listed(client, resource, namespace)
+            await _add(content, client, resource, namespace)
 
-    found = await asyncio.gather(*(listed(resource) for resource in await namespaced_resources(client)))
-    return sorted({name for names in found for name in names})
+    await asyncio.gather(*(look(resource) for resource in await namespaced_resources(client)))
+    return content
 
 
 async def namespaced_resources(client: Client) -> list[Resource]:
@@ -72,17 +85,24 @@ def _resource(group: str, version: str, found: dict[str, Any]) -> Resource:
     return Resource(group, version, str(found["name"]), str(found["kind"]), namespaced=True)
 
 
-async def _listed(client: Client, resource: Resource, namespace: str) -> list[str]:
+async def _add(content: Content, client: Client, resource: Resource, namespace: str) -> None:
     try:
         found = (await client.list(resource, namespace)).get("items") or []
     except NotFound:
-        return []
+        return
     except Forbidden:
-        return [f"{resource.kind} (may not be listed)"]
-    return [f"{resource.kind} {each['metadata']['name']}" for each in found if _is_foreign(resource, each)]
+        content.foreign.add(f"{resource.kind} (may not be listed)")
+        return
+    for each in found:
+        if not _counts_as_content(resource, each):
+            continue
+        if (each["metadata"].get("labels") or {}).get(PART_OF_LABEL) == PART_OF:
+            content.ours.append((resource, each))
+        else:
+            content.foreign.add(f"{resource.kind} {each['metadata']['name']}")
 
 
-def _is_foreign(resource: Resource, found: dict[str, Any]) -> bool:
+def _counts_as_content(resource: Resource, found: dict[str, Any]) -> bool:
     if found["metadata"].get("deletionTimestamp"):
         return False
     if found.get("type") == _OF_ACCOUNTS:

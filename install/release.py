@@ -6,7 +6,7 @@ What the patches say is pure and tested on its own; all of them are pinned to th
 from collections.abc import Iterable
 from typing import Any, Final
 
-from api.constants import DEFAULT_SCHEDULER_NAME, GATE, GROUP, MANAGED, MANAGED_BY, MANAGED_BY_TUTTI
+from api.constants import GATE, GROUP, MANAGED, MANAGED_BY, MANAGED_BY_TUTTI, SUSPENDED
 from install.removal import Object, each, list_if_served, patch_listed, remove_object
 from kube.client.client import Client
 from kube.client.errors import Invalid
@@ -15,8 +15,6 @@ from kube.groups.group_api import BUILT_IN, OWN
 
 PROTECTION: Final = "scheduling.k8s.io/podgroup-protection"
 """Finalizer that the built-in group API puts on every PodGroup; with the group's members still running it stays."""
-
-_FINISHED: Final = frozenset({"Complete", "Failed"})
 
 
 def opening_patch(job: Object, *, template_too: bool = True) -> Object | None:
@@ -32,6 +30,15 @@ def opening_patch(job: Object, *, template_too: bool = True) -> Object | None:
     if template_too and MANAGED in labels:
         spec["template"] = {"metadata": {"labels": {MANAGED: None}}}
     return {"metadata": {"annotations": {GATE: None}}, "spec": spec}
+
+
+def resuming_patch(job: Object) -> Object | None:
+    """What resumes a Job that the controllers suspended when its group gave up; None when it was somebody else."""
+    metadata = job["metadata"]
+    mark = (metadata.get("annotations") or {}).get(SUSPENDED)
+    if not job["spec"].get("suspend") or mark != f"{metadata.get('uid')}/{metadata.get('generation')}":
+        return None
+    return {"metadata": {"annotations": {SUSPENDED: None}}, "spec": {"suspend": False}}
 
 
 def unowned_patch(pod: Object) -> Object | None:
@@ -56,20 +63,6 @@ def is_ours(found: Object) -> bool:
     return (found["metadata"].get("annotations") or {}).get(MANAGED_BY) == MANAGED_BY_TUTTI
 
 
-def is_stranded_job(job: Object, scheduler_name: str = DEFAULT_SCHEDULER_NAME) -> bool:
-    """Whether the Job will still make pods that only our scheduler would place."""
-    conditions = (job.get("status") or {}).get("conditions") or []
-    ended = any(each["type"] in _FINISHED and each["status"] == "True" for each in conditions)
-    return not ended and job["spec"]["template"]["spec"].get("schedulerName") == scheduler_name
-
-
-def is_stranded_pod(pod: Object, scheduler_name: str = DEFAULT_SCHEDULER_NAME) -> bool:
-    """Whether the pod waits for our scheduler."""
-    spec = pod["spec"]
-    waits = not spec.get("nodeName") and (pod.get("status") or {}).get("phase", "Pending") == "Pending"
-    return waits and spec.get("schedulerName") == scheduler_name
-
-
 async def open_gates(client: Client) -> int:
     """Let every Job go that waits at our gate; how many did."""
     return await each(await list_if_served(client, JOBS), lambda job: _open(client, job))
@@ -80,6 +73,12 @@ async def _open(client: Client, job: Object) -> bool:
         return await patch_listed(client, JOBS, job, opening_patch)
     except Invalid:
         return await patch_listed(client, JOBS, job, lambda live: opening_patch(live, template_too=False))
+
+
+async def resume_jobs(client: Client) -> int:
+    """Resume every Job that was suspended when its group gave up and that nobody has changed since; how many there were."""
+    jobs = await list_if_served(client, JOBS)
+    return await each(jobs, lambda job: patch_listed(client, JOBS, job, resuming_patch))
 
 
 async def disown_pods(client: Client) -> int:
@@ -101,19 +100,8 @@ async def delete_groups(client: Client) -> int:
     return count
 
 
-async def stranded(client: Client) -> list[str]:
-    """Unfinished Jobs and waiting pods, as kind and namespace/name, that only our scheduler would place."""
-    jobs = [job for job in await list_if_served(client, JOBS) if is_stranded_job(job)]
-    pods = [pod for pod in await list_if_served(client, PODS) if is_stranded_pod(pod)]
-    return [f"Job {_path(job)}" for job in jobs] + [f"pod {_path(pod)}" for pod in pods]
-
-
 def _ours(found: Iterable[Object]) -> list[Object]:
     return [one for one in found if is_ours(one)]
-
-
-def _path(found: Object) -> str:
-    return f"{found['metadata'].get('namespace', '')}/{found['metadata']['name']}"
 
 
 async def others_groups(client: Client) -> int:

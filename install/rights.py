@@ -15,7 +15,16 @@ from install.kinds import CLUSTER_ROLES, ROLES, WEBHOOKS
 from install.manifests import Manifest
 from kube.client.client import Client
 from kube.client.errors import NotFound
-from kube.client.resources import CONFIG_MAPS, JOBS, LEASES, PODS, SECRETS, SERVICE_ACCOUNTS, Resource
+from kube.client.resources import (
+    CONFIG_MAPS,
+    JOBS,
+    LEADER_WORKER_SETS,
+    LEASES,
+    PODS,
+    SECRETS,
+    SERVICE_ACCOUNTS,
+    Resource,
+)
 from kube.groups.group_api import BUILT_IN, OWN
 
 _REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
@@ -61,6 +70,7 @@ def needed_to_uninstall(manifests: Iterable[Manifest], system_namespace: str) ->
     """What `tutti uninstall` uses whatever is installed: delete all that, and give Jobs and pods back."""
     rights = _on_kinds(manifests, ("get", "delete"))
     rights |= {_right(verb, resource) for verb in ("get", "list", "patch") for resource in (JOBS, PODS)}
+    rights.add(_right("list", LEADER_WORKER_SETS))
     for api in (OWN, BUILT_IN):
         rights |= {
             _right(v, each) for v in ("get", "list", "patch", "delete") for each in (api.workloads, api.pod_groups)

@@ -7,7 +7,7 @@ server had not yet noticed that the webhooks are gone.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -15,22 +15,22 @@ from typing import Any, Final
 from api.constants import (
     CERTIFICATE_SECRET,
     CONTROLLERS_NAME,
-    DEFAULT_SCHEDULER_NAME,
     GROUP_API_CONFIG_MAP,
     SCHEDULER_NAME,
     SYSTEM_NAMESPACE,
 )
-from install.emptiness import leftovers_in
+from install.emptiness import content_of
 from install.kinds import BINDINGS
 from install.manifests import Manifest, load
 from install.pace import Pace
-from install.release import delete_groups, disown_pods, open_gates, others_groups, stranded
-from install.removal import remove, remove_all, wait_until_gone
+from install.release import delete_groups, disown_pods, open_gates, others_groups, resume_jobs
+from install.removal import remove, remove_all, remove_object, wait_until_gone
 from install.rights import needed_to_uninstall, require
+from install.stranded import scheduler_names, stranded
 from kube.client.client import Client
 from kube.client.credentials import load_credentials
-from kube.client.errors import NotFound
-from kube.client.resources import CONFIG_MAPS, CUSTOM_RESOURCE_DEFINITIONS, LEASES, NAMESPACES, PODS, SECRETS
+from kube.client.errors import Forbidden, NotFound
+from kube.client.resources import CONFIG_MAPS, CUSTOM_RESOURCE_DEFINITIONS, LEASES, NAMESPACES, PODS, SECRETS, Resource
 from kube.process.run import EXIT_OK, EXIT_UNEXPECTED, preflight
 
 USER_AGENT: Final = "tutti-uninstall"
@@ -102,6 +102,7 @@ class Uninstallation:
             needed_to_uninstall(crds + rbac + admission + manager, SYSTEM_NAMESPACE),
             purpose="tutti uninstall",
         )
+        names = await scheduler_names(self.client)
         self._count(await remove_all(self.client, admission), "admission configurations and policies removed")
         bindings = tuple(each for each in rbac if each.resource in BINDINGS)
         self._count(await remove_all(self.client, bindings), "grants of rights to our processes withdrawn")
@@ -113,8 +114,9 @@ class Uninstallation:
         rest = tuple(each for each in rbac if each not in bindings and each.resource != NAMESPACES)
         self._count(await remove_all(self.client, rest), "accounts and roles removed")
         self._count(await open_gates(self.client), "more gates opened")
+        self._count(await resume_jobs(self.client), "more Jobs resumed")
         await self._remove_namespace()
-        await self._tell_stranded()
+        await self._tell_stranded(names)
         for each in self.remaining:
             self.say(f"still there: {each}")
         self.say("Tutti is uninstalled" if not self.remaining else "Tutti is not wholly gone; run this again later")
@@ -142,6 +144,7 @@ class Uninstallation:
 
     async def _give_back(self) -> None:
         self._count(await open_gates(self.client), "Jobs let go that waited at our gate")
+        self._count(await resume_jobs(self.client), "Jobs resumed that we had suspended when they gave up waiting")
         self._count(await disown_pods(self.client), "pods freed from the reference to their PodGroup")
         self._count(await delete_groups(self.client), "Workloads and PodGroups that we made deleted")
 
@@ -177,10 +180,12 @@ class Uninstallation:
         self._count(sum(removed), "Leases and records removed")
 
     async def _remove_namespace(self) -> None:
-        others = await leftovers_in(self.client, SYSTEM_NAMESPACE)
-        if others:
-            shown = ", ".join(others[:_SHOWN])
-            self.say(f"the namespace {SYSTEM_NAMESPACE} is kept, it holds things that are not ours: {shown}")
+        content = await content_of(self.client, SYSTEM_NAMESPACE)
+        removed = [await self._remove_labelled(resource, found) for resource, found in content.ours]
+        self._count(sum(removed), f"further objects of ours removed from {SYSTEM_NAMESPACE}")
+        if content.foreign:
+            shown = ", ".join(sorted(content.foreign)[:_SHOWN])
+            self.remaining.append(f"namespace {SYSTEM_NAMESPACE}, which holds things that are not ours: {shown}")
             return
         if not await remove(self.client, NAMESPACES, SYSTEM_NAMESPACE):
             return
@@ -192,12 +197,19 @@ class Uninstallation:
         else:
             self.remaining.append(f"namespace {SYSTEM_NAMESPACE}, which is being deleted")
 
-    async def _tell_stranded(self) -> None:
-        found = await stranded(self.client)
+    async def _remove_labelled(self, resource: Resource, found: dict[str, Any]) -> bool:
+        try:
+            return await remove_object(self.client, resource, found)
+        except Forbidden:
+            self.remaining.append(f"{resource.kind} {SYSTEM_NAMESPACE}/{found['metadata']['name']}: may not be deleted")
+            return False
+
+    async def _tell_stranded(self, names: Collection[str]) -> None:
+        found = await stranded(self.client, names)
         if not found:
             return
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         self.say(
-            f"these still name the scheduler {DEFAULT_SCHEDULER_NAME!r}, which cannot be changed, and nobody will place "
-            f"their pods; delete them and create them anew: {', '.join(found[:_SHOWN])}{more}"
+            f"these still name a scheduler that is gone ({', '.join(sorted(names))}), and nobody will place their pods; in a "
+            f"Job that cannot be changed: delete them and create them anew: {', '.join(found[:_SHOWN])}{more}"
         )

@@ -8,7 +8,8 @@ pods and counts no failure. When they have left, the scheduler takes the conditi
 queue like those of any other gang. A Job its user suspended meanwhile stays suspended: it has no gate.
 
 A Job that asked for it is also suspended when the scheduler has given up on its group (`SchedulingTimedOut`). That one gets no
-gate: its user resumes it, and the new pods wait as long as the first ones did.
+gate: its user resumes it, and the new pods wait as long as the first ones did. It carries a mark, by which `tutti uninstall`
+knows whom to resume.
 """
 
 from api.constants import (

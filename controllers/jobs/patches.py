@@ -5,7 +5,7 @@ It names the UID and the values it was decided on, so that the server refuses it
 
 from typing import Any, Final
 
-from api.constants import GATE, GATE_POD_GROUP, MANAGED, POD_GROUP
+from api.constants import GATE, GATE_POD_GROUP, MANAGED, POD_GROUP, SUSPENDED
 from api.job import Job
 from controllers.gangs.patches import Body
 from controllers.jobs.observed import is_gated, is_suspended
@@ -34,13 +34,25 @@ def job_patch(job: Job, step: PatchJob, association: PodMetadata | None) -> list
         operations.append({"op": "remove", "path": _pointer("metadata", "annotations", GATE)})
         if is_suspended(job):
             operations.append({"op": "replace", "path": "/spec/suspend", "value": False})
-    if step.close_gate:
+    if step.close_gate or step.suspend:
         if job.metadata.annotations is None:
             operations.append({"op": "add", "path": "/metadata/annotations", "value": {}})
-        operations.append({"op": "add", "path": _pointer("metadata", "annotations", GATE), "value": GATE_POD_GROUP})
-    if step.close_gate or step.suspend:
+        operations += _marked_suspension(job) if step.suspend else [_annotated(GATE, GATE_POD_GROUP)]
         operations.append({"op": "replace", "path": "/spec/suspend", "value": True})
     return operations
+
+
+def _marked_suspension(job: Job) -> list[Body]:
+    """The mark counts for the generation that this very patch makes, and for no later one."""
+    now = job.metadata.generation
+    return [
+        {"op": "test", "path": "/metadata/generation", "value": now},
+        _annotated(SUSPENDED, f"{job.metadata.uid}/{now + 1}"),
+    ]
+
+
+def _annotated(key: str, value: str) -> Body:
+    return {"op": "add", "path": _pointer("metadata", "annotations", key), "value": value}
 
 
 def _unchanged(job: Job) -> list[Body]:

@@ -54,7 +54,7 @@ class PatchJob:
         unmanage: take our label off the template.
         open_gate: resume the Job if it is suspended, and take the gate annotation off.
         close_gate: suspend the Job and put the gate annotation on.
-        suspend: suspend the Job until somebody else resumes it.
+        suspend: suspend the Job until somebody else resumes it, and say on it that it was us.
     """
 
     associate: bool = False

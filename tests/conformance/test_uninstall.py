@@ -1,6 +1,7 @@
 """After `tutti uninstall` the cluster is as it was: nothing of ours, nobody suspended by us, everything deletable."""
 
 import signal
+from pathlib import Path
 
 from tests.conformance.client import ApiError, Object
 from tests.conformance.controlplane import ControlPlane
@@ -17,6 +18,7 @@ CLUSTER_KINDS = (
     "validatingadmissionpolicybindings",
     "validatingwebhookconfigurations",
 )
+CONFIG = Path(__file__).parents[2] / "config"
 OWN_DEFINITIONS = ("podgroups.tutti.scheduler", "workloads.tutti.scheduler")
 
 
@@ -79,6 +81,46 @@ def test_uninstalling_leaves_nothing_behind_and_every_gate_open(
     for job in jobs.api.list("jobs", jobs.namespace):
         jobs.api.delete("jobs", job["metadata"]["name"], jobs.namespace)
     eventually(lambda: not jobs.api.list("pods", jobs.namespace), within_seconds=30)
+
+
+def test_a_job_that_was_suspended_when_it_gave_up_is_resumed(jobs: Jobs, nodes: HollowNodes, tutti: Tutti) -> None:
+    nodes.add(cpu="1")
+    gives_up = {"tutti.scheduler/scheduling-timeout": "2s", "tutti.scheduler/on-scheduling-timeout": "suspend"}
+    for name in ("ours", "resumed-and-suspended-by-its-user"):
+        jobs.create(indexed_job(name, 2, annotations=gives_up))
+    for name in ("ours", "resumed-and-suspended-by-its-user"):
+        eventually(lambda: jobs.get(name)["spec"]["suspend"] and not jobs.pods(name), within_seconds=30)  # noqa: B023
+    theirs = jobs.api.path("jobs", jobs.namespace, "resumed-and-suspended-by-its-user")
+    for suspend in (False, True):
+        jobs.api.request("PATCH", theirs, {"spec": {"suspend": suspend}}, kind="merge")
+    assert tutti.stop() == 0
+    assert "1 Jobs resumed that we had suspended" in tutti.uninstall().out
+    assert not jobs.get("ours")["spec"]["suspend"]
+    assert jobs.get("resumed-and-suspended-by-its-user")["spec"]["suspend"]
+
+
+def test_the_installation_with_profiles_goes_wholly_and_its_jobs_are_named(
+    jobs: Jobs, tutti: Tutti, control_plane: ControlPlane
+) -> None:
+    assert tutti.stop() == 0
+    tutti.uninstall()
+    control_plane.kubectl("apply", "-k", str(CONFIG / "profiles"))
+    stays = indexed_job("packed", 2, suspend=True)
+    stays["spec"]["template"]["spec"]["schedulerName"] = "tutti-packed"
+    jobs.create(stays)
+    said = tutti.uninstall().out
+    assert objects_of_ours(control_plane) == []
+    assert f"Job {jobs.namespace}/packed" in said
+
+
+def test_a_namespace_that_holds_something_else_is_no_success(tutti: Tutti, control_plane: ControlPlane) -> None:
+    assert tutti.stop() == 0
+    control_plane.admin.create("configmaps", {"metadata": {"name": "somebody-elses"}}, SYSTEM_NAMESPACE)
+    done = tutti.uninstall(code=1)
+    assert "holds things that are not ours: ConfigMap somebody-elses" in done.out
+    control_plane.admin.delete("configmaps", "somebody-elses", SYSTEM_NAMESPACE)
+    tutti.uninstall()
+    assert objects_of_ours(control_plane) == []
 
 
 def test_pods_made_after_an_uninstall_run_as_on_any_cluster(

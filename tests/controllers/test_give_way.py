@@ -78,9 +78,13 @@ def test_a_job_that_asked_for_it_is_suspended_without_a_gate_when_its_group_was_
     assert step == PatchJob(suspend=True)
     assert isinstance(warning, Warn)
     assert warning.note == "suspended: its pods found no place together within 10m; resume it to try again"
-    operations = job_patch(job("train", group=GROUP_NAME, gated=False), PatchJob(suspend=True), None)
+    seen = job("train", group=GROUP_NAME, gated=False)
+    seen = msgspec.structs.replace(seen, metadata=msgspec.structs.replace(seen.metadata, generation=3, annotations={}))
+    operations = job_patch(seen, PatchJob(suspend=True), None)
+    assert {"op": "test", "path": "/metadata/generation", "value": 3} in operations
     changes = {each["path"]: each["value"] for each in operations if each["op"] != "test"}
-    assert changes == {"/spec/suspend": True}
+    mark = "/metadata/annotations/tutti.scheduler~1suspended"
+    assert changes == {mark: f"{seen.metadata.uid}/4", "/spec/suspend": True}
 
 
 def test_it_stays_suspended_until_its_user_resumes_it() -> None:

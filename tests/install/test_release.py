@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from install.release import is_stranded_job, is_stranded_pod, opening_patch, unowned_patch, unprotected_patch
+from install.release import opening_patch, resuming_patch, unowned_patch, unprotected_patch
 
 MANAGED = "tutti.scheduler/managed"
 GATE = "tutti.scheduler/gate"
@@ -34,6 +34,35 @@ def test_a_job_that_its_user_suspended_stays_suspended(annotations: dict[str, st
     assert opening_patch(job(annotations=annotations)) is None
 
 
+def given_up(mark: str, *, generation: int = 4, suspend: bool = True) -> dict[str, Any]:
+    found = job(annotations={"tutti.scheduler/suspended": mark, "mine": "1"})
+    found["metadata"] |= {"uid": "u", "generation": generation}
+    found["spec"]["suspend"] = suspend
+    return found
+
+
+def test_a_job_that_we_suspended_when_it_gave_up_is_resumed() -> None:
+    assert resuming_patch(given_up("u/4")) == {
+        "metadata": {"annotations": {"tutti.scheduler/suspended": None}},
+        "spec": {"suspend": False},
+    }
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        given_up("u/4", generation=6),
+        given_up("u/4", suspend=False),
+        given_up("other/4"),
+        given_up(""),
+        {"metadata": {"uid": "u", "generation": 4}, "spec": {"suspend": True}},
+    ],
+    ids=["resumed and suspended again", "resumed", "copied", "nothing", "no mark"],
+)
+def test_a_job_that_somebody_has_resumed_or_changed_since_stays_as_it_is(found: dict[str, Any]) -> None:
+    assert resuming_patch(found) is None
+
+
 def test_a_pod_keeps_its_other_owners() -> None:
     assert unowned_patch({"metadata": {"ownerReferences": [OWNER, GROUP]}}) == {
         "metadata": {"ownerReferences": [OWNER]}
@@ -51,31 +80,3 @@ def test_only_the_protection_finalizer_is_taken_off() -> None:
         "metadata": {"finalizers": ["a/b", "foregroundDeletion"]}
     }
     assert unprotected_patch({"metadata": {"finalizers": ["a/b"]}}) is None
-
-
-@pytest.mark.parametrize(
-    ("found", "expected"),
-    [
-        (job(), True),
-        (job(scheduler="default-scheduler"), False),
-        (job(conditions=[{"type": "Complete", "status": "True"}]), False),
-        (job(conditions=[{"type": "Failed", "status": "True"}]), False),
-        (job(conditions=[{"type": "Suspended", "status": "True"}]), True),
-    ],
-)
-def test_unfinished_jobs_of_our_scheduler_are_named(found: dict[str, Any], expected: bool) -> None:
-    assert is_stranded_job(found) is expected
-
-
-@pytest.mark.parametrize(
-    ("spec", "phase", "expected"),
-    [
-        ({"schedulerName": "tutti"}, "Pending", True),
-        ({"schedulerName": "tutti", "nodeName": "n"}, "Pending", False),
-        ({"schedulerName": "tutti", "nodeName": "n"}, "Running", False),
-        ({"schedulerName": "default-scheduler"}, "Pending", False),
-        ({"schedulerName": "tutti"}, "Failed", False),
-    ],
-)
-def test_waiting_pods_of_our_scheduler_are_named(spec: dict[str, str], phase: str, expected: bool) -> None:
-    assert is_stranded_pod({"spec": spec, "status": {"phase": phase}}) is expected

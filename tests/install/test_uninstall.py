@@ -53,6 +53,13 @@ async def uninstall(cluster: FakeCluster) -> list[str]:
     return said
 
 
+async def half_uninstall(cluster: FakeCluster) -> list[str]:
+    """Uninstalls, which must not wholly succeed; what was said."""
+    said: list[str] = []
+    assert not await Uninstallation(cluster, said.append, FakeTime().pace).run(), said
+    return said
+
+
 def gated_job(cluster: FakeCluster, name: str = "gated", **more: Any) -> None:
     template = {"metadata": {"labels": dict(MANAGED)}, "spec": {"schedulerName": "tutti"}}
     metadata = {"annotations": {"tutti.scheduler/gate": "pod-group"}}
@@ -158,10 +165,43 @@ async def test_groups_of_others_in_our_kinds_are_counted_before_they_go() -> Non
 async def test_a_namespace_that_holds_other_things_is_kept() -> None:
     cluster = await installed()
     cluster.put(SECRETS, "somebody-elses", SYSTEM)
-    said = await uninstall(cluster)
-    kept = "the namespace tutti-system is kept, it holds things that are not ours: Secret somebody-elses"
-    assert kept in said
+    said = await half_uninstall(cluster)
+    assert "still there: namespace tutti-system, which holds things that are not ours: Secret somebody-elses" in said
+    assert said[-1] == "Tutti is not wholly gone; run this again later"
     assert cluster.names(NAMESPACES) == [SYSTEM]
+
+
+async def test_what_an_overlay_put_into_our_namespace_goes_with_it() -> None:
+    cluster = await installed(in_cluster=True)
+    labels = {"labels": {"app.kubernetes.io/part-of": "tutti"}}
+    cluster.put(CONFIG_MAPS, "tutti-scheduler-settings-k7h2", SYSTEM, metadata=labels)
+    assert "1 further objects of ours removed from tutti-system" in await uninstall(cluster)
+    assert cluster.names(NAMESPACES) == []
+
+
+async def test_what_of_it_may_not_be_deleted_is_named_and_is_no_success() -> None:
+    class Guarded(FakeCluster):
+        async def delete(self, resource, name, namespace=None, **more):  # type: ignore[no-untyped-def]
+            if resource.plural == "configmaps":
+                raise Forbidden(403, "Forbidden", "cannot delete configmaps")
+            await super().delete(resource, name, namespace, **more)
+
+    cluster = Guarded()
+    cluster.put(NAMESPACES, SYSTEM)
+    cluster.put(CONFIG_MAPS, "settings", SYSTEM, metadata={"labels": {"app.kubernetes.io/part-of": "tutti"}})
+    assert "still there: ConfigMap tutti-system/settings: may not be deleted" in await half_uninstall(cluster)
+
+
+async def test_a_job_that_we_suspended_when_it_gave_up_is_resumed_and_no_other() -> None:
+    cluster = await installed()
+    for name, generation in (("ours", 2), ("theirs", 4)):
+        metadata = {"uid": name, "generation": generation, "annotations": {"tutti.scheduler/suspended": f"{name}/2"}}
+        cluster.put(JOBS, name, "team", metadata=metadata, spec={"suspend": True, "template": {"spec": {}}})
+    assert "1 Jobs resumed that we had suspended when they gave up waiting" in await uninstall(cluster)
+    suspended = {
+        name: found["spec"]["suspend"] for (_, kind, _, name), found in cluster.objects.items() if kind == "jobs"
+    }
+    assert suspended == {"ours": False, "theirs": True}
 
 
 async def test_what_nobody_will_place_any_more_is_named() -> None:
@@ -232,12 +272,12 @@ async def test_a_process_that_still_runs_somewhere_is_said() -> None:
 async def test_a_namespace_that_cannot_be_looked_into_is_kept() -> None:
     class Closed(FakeCluster):
         async def list(self, resource, namespace=None, **more):  # type: ignore[no-untyped-def]
-            if resource.plural == "configmaps":
-                raise Forbidden(403, "Forbidden", "cannot list configmaps")
+            if resource.plural == "secrets":
+                raise Forbidden(403, "Forbidden", "cannot list secrets")
             return await super().list(resource, namespace, **more)
 
     cluster = Closed()
     for each in load("rbac"):
         await apply(cluster, each, FakeTime().pace)
-    assert any(line.endswith("not ours: ConfigMap (may not be listed)") for line in await uninstall(cluster))
+    assert any(line.endswith("not ours: Secret (may not be listed)") for line in await half_uninstall(cluster))
     assert cluster.names(NAMESPACES) == [SYSTEM]
