@@ -7,7 +7,7 @@ from scheduler.state.residents import Unit
 
 
 class Cost(msgspec.Struct, frozen=True, order=True):
-    """What a plan costs; the smaller the better, compared from the first field on (upstream's order of node choice)."""
+    """What a plan costs; the smaller the better, compared from the first field on (upstream's order for nodes, and placements)."""
 
     violations: int
     """Pods that leave beyond what a disruption budget allows."""
@@ -15,6 +15,8 @@ class Cost(msgspec.Struct, frozen=True, order=True):
     priority_sum: int
     """Of all pods that leave, each moved above zero, so that fewer pods are fewer."""
     units: int
+    vacancy: float
+    """How empty it leaves the topology domain it is planned in: the fuller, the better, so that whole domains stay free."""
     earliest: float
     """Minus the start of the oldest of the most important victims: who started last leaves first."""
 

@@ -2,7 +2,8 @@
 
 (1) With everybody of lower priority gone, does the item fit at all? Rules that no leaving pod changes (selectors, taints,
 amounts no node has) are part of that question, so a hopeless item is refused at the price of one look. (2) Binary search for
-the lowest priority that has to leave. (3) Nodes and victims, avoiding those whose disruption budget is used up; (4) reprieve.
+the lowest priority that has to leave, among those whom disruption budgets let go if they suffice (KEP-5710 gives those back
+first whom a budget protects). (3) Nodes and victims; (4) reprieve.
 A group with a topology constraint is planned inside every domain and the cheapest is taken; a lone pod on every node.
 """
 
@@ -17,9 +18,10 @@ from scheduler.placement.attempt import Attempt
 from scheduler.placement.domains import domains_in_use
 from scheduler.placement.mixed import best_attempt
 from scheduler.placement.room import Room, RoomTrial
-from scheduler.preemption.plan import NEVER, NO_VICTIMS, ONGOING, Cost, Plan, Refusal, VictimUnit
+from scheduler.preemption.cost import cost_of, vacancy_after
+from scheduler.preemption.plan import NEVER, NO_VICTIMS, ONGOING, Plan, Refusal
 from scheduler.preemption.reprieve import Placement, reprieve
-from scheduler.preemption.selection import LIFT, Mask, capacity, select, steps_of
+from scheduler.preemption.selection import Mask, capacity, select, steps_of
 from scheduler.preemption.situation import Candidates, Situation, Violators
 from scheduler.queue.wake import wanted
 from scheduler.state.cluster import ClusterState
@@ -29,6 +31,8 @@ from scheduler.state.shapes import Shape
 POLICY_NEVER: Final = "Never"
 MOST_COMPARED: Final = 32
 """Nodes on which a plan for a single pod is worked out whole, the most promising of all."""
+
+_LOWEST: Final = np.iinfo(np.int64).min
 
 
 def search(
@@ -122,17 +126,51 @@ class _Domain:
         return self._fitting(self._candidates.where(nobody)) >= self.most
 
     def plans(self) -> list[Plan]:
-        """The plans worth comparing: one, or one per promising node for a single pod."""
-        # A lone pod has a domain per node, and every node the level of its own that its least important pods give.
-        leaving = self._candidates if self._situation.members.is_lone else self._cheapest_level()
-        if leaving.violates.any():
-            law_abiding = leaving.where(~leaving.violates)
-            if self._fitting(law_abiding) >= self.most:
-                leaving = law_abiding
+        """The plans worth comparing: one for each choice of who may leave, or one per promising node for a single pod."""
+        return [plan for leaving in self._choices() for plan in self._plans(leaving)]
+
+    def _plans(self, leaving: Candidates) -> list[Plan]:
         if self.most == 1 and len(self._shapes) == 1:
             return self._single(leaving) if self._is_plain else self._single_among_others(leaving)
         found = self._selected(leaving) or self._cleared(leaving)
         return [found] if found else []
+
+    # --- who may leave -----------------------------------------------------------------------------------------------
+
+    def _choices(self) -> list[Candidates]:
+        """Who may leave: the lowest priorities that suffice, and where budgets are in the way whom these allow to go first.
+
+        Which pods a budget lets go is settled from the least important up, although it may be another one whose node is
+        needed. So the choice that does not ask for budgets is worked out, too; what a plan costs says which is better.
+        """
+        everybody = self._candidates
+        cheapest = self._cheapest(everybody)
+        if not everybody.violates.any():
+            return [cheapest]
+        spared = everybody.where(~everybody.violates)
+        if self._fitting(spared) >= self.most:
+            return [self._cheapest(spared), cheapest]
+        violating = np.where(everybody.violates, everybody.priority, _LOWEST)
+        return [self._up_to_level(everybody, violating), cheapest]
+
+    def _cheapest(self, candidates: Candidates) -> Candidates:
+        # A lone pod has a domain per node, and every node the level of its own that its least important pods give.
+        if self._situation.members.is_lone:
+            return candidates
+        return self._up_to_level(candidates, candidates.priority)
+
+    def _up_to_level(self, candidates: Candidates, priority: NDArray[np.int64]) -> Candidates:
+        """Everybody up to the lowest of these priorities that suffices; all of them together do."""
+        levels = np.unique(priority)
+        low, high, found = 0, len(levels) - 1, candidates
+        while low < high:
+            middle = (low + high) // 2
+            tried = candidates.where(priority <= levels[middle])
+            if self._fitting(tried) >= self.most:
+                high, found = middle, tried
+            else:
+                low = middle + 1
+        return found
 
     # --- how much fits -----------------------------------------------------------------------------------------------
 
@@ -157,20 +195,6 @@ class _Domain:
         state, relations = self._situation.state, self._situation.relations_without(leaving)
         allowed = nodes if nodes is not None else self._allowed
         return lambda: RoomTrial(state.nodes, state.fits, room, allowed, relations=relations)
-
-    def _cheapest_level(self) -> Candidates:
-        """Everybody up to the lowest priority that suffices."""
-        candidates = self._candidates
-        levels = np.unique(candidates.priority)
-        low, high, found = 0, len(levels) - 1, candidates
-        while low < high:
-            middle = (low + high) // 2
-            tried = candidates.where(candidates.priority <= levels[middle])
-            if self._fitting(tried) >= self.most:
-                high, found = middle, tried
-            else:
-                low = middle + 1
-        return found
 
     # --- plans -------------------------------------------------------------------------------------------------------
 
@@ -269,17 +293,5 @@ class _Domain:
         for shape, slots, counts in placement:
             where = [names[slot] for slot in slots.repeat(counts).tolist()]
             places += zip(situation.uids[shape][: len(where)], where, strict=True)
-        return Plan(situation.members.key, situation.priority, tuple(places), victims, _cost(victims))
-
-
-def _cost(victims: tuple[VictimUnit, ...]) -> Cost:
-    priorities = [victim.unit.priority for victim in victims]
-    sizes = [len(victim.pods) for victim in victims]
-    top, lift = max(priorities, default=-(2**31)), int(LIFT)
-    return Cost(
-        violations=sum(size for size, victim in zip(sizes, victims, strict=True) if victim.violates_budget),
-        top_priority=top,
-        priority_sum=sum((priority + lift) * size for priority, size in zip(priorities, sizes, strict=True)),
-        units=len(victims),
-        earliest=-min((victim.unit.created_seconds for victim in victims if victim.unit.priority == top), default=0.0),
-    )
+        cost = cost_of(victims, vacancy_after(situation, self._allowed, placement, units))
+        return Plan(situation.members.key, situation.priority, tuple(places), victims, cost)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from api.node import Node
 from api.podgroup import PodGroup
 from scheduler.preemption.plan import NO_VICTIMS, ONGOING, Plan, Refusal
@@ -155,3 +157,75 @@ def test_a_pod_that_claims_a_strangers_group_leaves_alone() -> None:
         build.pod("new", priority=5),
     )
     assert leaving(searched(state)) == ["stranger"]
+
+
+def spares(*names: str) -> Any:
+    """Budgets that let none of these pods go."""
+    return lambda units: [any(pod.name in names for pod in unit) for unit in units]
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_a_group_spares_budgets_although_more_important_pods_have_to_leave(size: int) -> None:
+    state = state_of(
+        *(build.node(f"n{number}", cpu=size) for number in range(2)),
+        *(low(f"guarded-{number}", on="n0") for number in range(size)),
+        *(low(f"mid-{number}", on="n1", priority=1) for number in range(size)),
+        build.group("new", size, priority=5),
+        *(build.pod(f"new-{number}", group="new", priority=5) for number in range(size)),
+    )
+    found = searched(state, violators=spares("guarded-0", "guarded-1"))
+    assert leaving(found) == [f"mid-{number}" for number in range(size)]
+
+
+def test_as_few_budgets_as_possible_are_broken_when_some_must_be() -> None:
+    state = state_of(
+        *(build.node(f"n{number}", cpu=1) for number in range(3)),
+        low("guarded-0", on="n0"),
+        low("guarded-1", on="n1"),
+        low("mid", on="n2", priority=1),
+        build.group("new", 2, priority=5),
+        *(build.pod(f"new-{number}", group="new", priority=5) for number in range(2)),
+    )
+    found = searched(state, violators=spares("guarded-0", "guarded-1"))
+    assert isinstance(found, Plan)
+    assert found.cost.violations == 1
+    assert "mid" in leaving(found)
+
+
+@pytest.mark.parametrize("kind", ["group", "pod"])
+def test_what_a_budget_allows_is_used_where_it_is_needed(kind: str) -> None:
+    # The budget lets one of the two go, and only the node of the more important one is large enough.
+    def one_may_go(units: list[tuple[Any, ...]]) -> list[bool]:
+        guarded = [any(pod.name.startswith("guarded") for pod in unit) for unit in units]
+        return [is_guarded and any(guarded[:index]) for index, is_guarded in enumerate(guarded)]
+
+    new = [build.pod("new", cpu=2, priority=5, group="new" if kind == "group" else "")]
+    state = state_of(
+        build.node("n0", cpu=1),
+        build.node("n1", cpu=2),
+        build.node("n2", cpu=2),
+        low("guarded-0", on="n0"),
+        low("guarded-1", 2, on="n1", priority=1),
+        low("mid", 2, on="n2", priority=2),
+        *([build.group("new", 1, priority=5)] if kind == "group" else []),
+        *new,
+    )
+    assert leaving(searched(state, violators=one_may_go)) == ["guarded-1"]
+
+
+@pytest.mark.parametrize(("fuller", "other"), [("rack-a", "rack-b"), ("rack-b", "rack-a")])
+def test_of_domains_that_cost_equal_victims_the_one_that_is_fuller_afterwards_is_taken(fuller: str, other: str) -> None:
+    state = state_of(
+        *(
+            build.node(f"{rack}-{number}", cpu=2, labels={"rack": rack})
+            for rack in (fuller, other)
+            for number in (0, 1)
+        ),
+        build.node(f"{other}-2", cpu=2, labels={"rack": other}, unschedulable=True),
+        # When the victims started decides only where all else is equal.
+        low(f"low-{fuller}", 2, on=f"{fuller}-0", created="2026-01-01T00:00:00Z"),
+        low(f"low-{other}", 2, on=f"{other}-0", created="2026-01-01T09:00:00Z"),
+        build.group("new", 3, priority=5, topology="rack"),
+        *(build.pod(f"new-{number}", group="new", priority=5) for number in range(3)),
+    )
+    assert leaving(searched(state)) == [f"low-{fuller}"]

@@ -1,6 +1,5 @@
 """Whatever the cluster looks like: a plan is complete, feasible, minimal and touches nobody it must not touch."""
 
-from itertools import combinations
 from typing import Any, NamedTuple
 
 from hypothesis import HealthCheck, given, settings
@@ -204,36 +203,50 @@ def test_giving_back_any_one_unit_breaks_the_plan(case: Case) -> None:
 
 @EXHAUSTIVE
 @given(cases())
-def test_no_lower_priority_suffices_and_no_budget_is_broken_without_need(case: Case) -> None:
+def test_no_budget_is_broken_without_need_and_then_no_lower_priority_suffices(case: Case) -> None:
     if not is_full(case):
         return
     found = outcome(cluster(case))
     if not isinstance(found, Plan):
         return
-    costs = [found.cost]
+    plans: list[tuple[int | None, Plan]] = [(None, found)]
     if case.racks:
         alone = [(rack, outcome(cluster(case, only_rack=rack))) for rack in range(min(2, len(case.nodes)))]
         plans = [
             (rack, plan) for rack, plan in alone if isinstance(plan, Plan) and len(plan.places) == len(found.places)
         ]
-        costs = [plan.cost for _, plan in plans]
-        judged = [(plan, cheapest(case, rack, len(plan.places))) for rack, plan in plans]
-    else:
-        judged = [(found, cheapest(case, None, len(found.places)))]
-    for plan, (broken, top) in judged:
-        assert plan.cost.top_priority == top
-        if not broken:
-            assert plan.cost.violations == 0
-    assert found.cost == min(costs)
+    for rack, plan in plans:
+        lowest = lowest_without_violators(case, rack, len(plan.places))
+        if lowest is None:
+            assert plan.cost.violations
+            highest = max(victim.unit.priority for victim in plan.victims if victim.violates_budget)
+            lowest = lowest_of_violators(case, rack, len(plan.places))
+            assert lowest is not None
+            assert highest <= lowest
+        else:
+            assert (plan.cost.violations, plan.cost.top_priority) == (0, lowest)
+    assert found.cost == min(plan.cost for _, plan in plans)
 
 
-def cheapest(case: Case, rack: int | None, wanted: int) -> tuple[bool, int]:
-    """(budget broken, top priority) of the best choice of victims: in one domain the priority counts first."""
+def lowest_without_violators(case: Case, rack: int | None, wanted: int) -> int | None:
+    """The lowest priority up to which enough may leave whom no budget protects; None when there is no such priority."""
+    return lowest_level(case, rack, wanted, protected=False)
+
+
+def lowest_of_violators(case: Case, rack: int | None, wanted: int) -> int | None:
+    """The lowest priority up to which enough protected ones leave beside everybody whom no budget protects."""
+    return lowest_level(case, rack, wanted, protected=True)
+
+
+def lowest_level(case: Case, rack: int | None, wanted: int, *, protected: bool) -> int | None:
     units = units_below(case)
-    best = (MOST_UNITS, True)
-    for size in range(len(units) + 1):
-        for chosen in combinations(units, size):
-            broken, worst = any(safe for _, _, safe in chosen), max((unit[0] for unit in chosen), default=0)
-            if (worst, broken) < best and fits(case, [pod for _, pods, _ in chosen for pod in pods], rack) >= wanted:
-                best = (worst, broken)
-    return best[1], best[0]
+    for level in sorted({priority for priority, _, is_safe in units if is_safe is protected}):
+        leaving = [
+            pod
+            for priority, pods, is_safe in units
+            if (priority <= level if is_safe is protected else protected)
+            for pod in pods
+        ]
+        if fits(case, leaving, rack) >= wanted:
+            return level
+    return None
