@@ -38,4 +38,8 @@ def meets_all(requirements: Term, nodes: NodeTable, slots: Slots) -> NDArray[np.
 
 def _meets(requirement: Requirement, nodes: NodeTable, slots: Slots) -> NDArray[np.bool_]:
     column = nodes.label_column(requirement.key)
+    if requirement.operator == "In":
+        return column.one_of(requirement.values, slots)
+    if requirement.operator == "NotIn":
+        return ~column.one_of(requirement.values, slots)
     return column.ask(lambda value: matches(requirement, value), slots)

@@ -4,15 +4,17 @@ Most items have no such rules, and nothing that runs has one about them: then th
 know. Otherwise pods of one shape whose labels look different to some rule become shapes of their own.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from scheduler.placement.looks import Looks, Party
 from scheduler.placement.packing import Pack, Packs, pack_of
-from scheduler.placement.relations import Party, Relations
+from scheduler.placement.relations import Relations
 from scheduler.state.cluster import ClusterState
 from scheduler.state.kin import pairs
 from scheduler.state.members import Members
 from scheduler.state.rules import NodeRules
+from scheduler.state.selectors import Query
 from scheduler.state.shapes import Shape
 from scheduler.state.spreads import Spread
 
@@ -59,13 +61,14 @@ def muster(state: ClusterState, members: Members) -> Muster:
     parts: dict[Shape, list[str]] = {}
     parties: dict[Shape, Party] = {}
     carried: dict[Shape, tuple[Pack, int]] = {}
+    seen = _Seen(state, members)
     for shape, waiting in members.pending.items():
         looks: dict[Hashable, _Alike] = {}
         for uid in waiting.uids:
             pod = state.pod(uid)
-            labels = state.neighbours.visible(pod) if pod else ()
+            labels = seen.labels(uid)
             pack = pack_of(state.storage, pod) if pod and pod.volumes is not None else None
-            key = (labels, pack.key) if pack is not None else labels
+            key = (seen.look(labels), pack.key) if pack is not None else seen.look(labels)
             alike = looks.get(key)
             if alike is None:
                 alike = looks[key] = _Alike(labels, pack)
@@ -86,6 +89,38 @@ def muster(state: ClusterState, members: Members) -> Muster:
     if not is_minded and not defaults:
         return Muster({shape: waiting.uids for shape, waiting in members.pending.items()})
     return Muster(parts, Relations(state.nodes, state.neighbours, parties, defaults, packs))
+
+
+class _Seen:
+    """The labels of the members, as far as rules can see them, and which of them no rule in force tells apart."""
+
+    def __init__(self, state: ClusterState, members: Members) -> None:
+        namespace = members.key.namespace
+        pods = ((uid, state.pod(uid)) for waiting in members.pending.values() for uid in waiting.uids)
+        self._labels: Final = {uid: state.neighbours.visible(pod) if pod else () for uid, pod in pods}
+        parties = {labels: Party(namespace, pairs(labels)) for labels in dict.fromkeys(self._labels.values())}
+        if len(parties) < 2:
+            self._looks: Mapping[tuple[str, ...], Hashable] = dict.fromkeys(parties)
+            return
+        rules = {shape.rules: None for shape in members.pending}
+        told_apart = Looks(state.neighbours, parties.values(), state.nodes.steps).told_apart(_queries(rules))
+        self._looks = {labels: told_apart[party.look] for labels, party in parties.items()}
+
+    def labels(self, uid: str) -> tuple[str, ...]:
+        """Keys and values in turn."""
+        return self._labels[uid]
+
+    def look(self, labels: tuple[str, ...]) -> Hashable:
+        """Equal for labels that no rule tells apart."""
+        return self._looks[labels]
+
+
+def _queries(rules: Iterable[NodeRules]) -> Iterator[Query]:
+    for one in rules:
+        for tie in one.bonds.ties if one.bonds else ():
+            yield tie.query
+        for spread in one.spreads:
+            yield spread.query
 
 
 def _by_shape(state: ClusterState, members: Members) -> Muster:

@@ -6,7 +6,8 @@ the rules are as good as fixed masks and scores, and equal pods stay in closed f
 """
 
 import copy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -14,26 +15,26 @@ from numpy.typing import NDArray
 
 from scheduler.filters.node_affinity import node_affinity
 from scheduler.filters.taint_toleration import taint_toleration
+from scheduler.placement.looks import Party
+from scheduler.placement.member_terms import MemberTerms, weight_of
 from scheduler.placement.packing import Packs
-from scheduler.scores.inter_pod_affinity import WEIGHT_OF_NEED
 from scheduler.state.bonds import Bonds, Tie
 from scheduler.state.columns import Codes
+from scheduler.state.kin import Counts
 from scheduler.state.neighbours import Hold, Neighbours
 from scheduler.state.nodes import NodeTable
 from scheduler.state.records import PodRecord
 from scheduler.state.rules import NodeRules
-from scheduler.state.selectors import Labels, Query
+from scheduler.state.selectors import Query
 from scheduler.state.shapes import Shape
 from scheduler.state.spreads import Spread
+from scheduler.state.steps import ONE_LOOK
 
 HOSTNAME: Final = "kubernetes.io/hostname"
-
-
-class Party(NamedTuple):
-    """What rules see of the pods of one shape."""
-
-    namespace: str
-    labels: Labels
+_LOOKS_OF_A_SUM: Final = 6
+"""A sum by value costs so many looks at all nodes."""
+_ONE_SLOT: Final = 100
+"""Steps to take over where one running pod is."""
 
 
 class Place:
@@ -140,24 +141,28 @@ class Relations:
         self.stances: Final[dict[Shape, Stance]] = {}
         self.effects: Final[dict[Shape, dict[int, int]]] = {shape: {} for shape in parties}
         """What one pod of a shape adds to which place."""
-        self._counted: dict[tuple[Query, str], int] = {}
-        self._spread: dict[tuple[Spread, NodeRules], tuple[int, NDArray[np.intp]]] = {}
+        self._terms: Final = MemberTerms(neighbours, parties, nodes.steps)
+        self._made: dict[Hashable, Stance] = {}
+        self._counts_of: dict[int, Counts] = {}
+        self._held: dict[Hashable, int] = {}
+        self._counted: dict[tuple[int, str], int] = {}
+        self._spread: dict[tuple[int, NodeRules], tuple[int, NDArray[np.intp]]] = {}
         self._accepting: dict[NodeRules, tuple[NDArray[np.bool_], NDArray[np.bool_]]] = {}
         for shape, party in parties.items():
             self.stances[shape] = self._stance(shape, party)
 
-    @property
+    @cached_property
     def are_fixed(self) -> bool:
         """True when where one member goes matters to none of the members."""
         if self.packs is not None and not self.packs.are_fixed:
             return False
-        looked_at = {place for stance in self.stances.values() for place in stance.looked_at}
+        looked_at = {place for stance in self._distinct() for place in stance.looked_at}
         return not any(looked_at & effects.keys() for effects in self.effects.values())
 
-    @property
+    @cached_property
     def strict(self) -> set[int]:
         """The places that can refuse a node to somebody."""
-        return {place for stance in self.stances.values() for place in stance.strict}
+        return {place for stance in self._distinct() for place in stance.strict}
 
     @property
     def is_strict(self) -> bool:
@@ -194,7 +199,7 @@ class Relations:
         ]
         return made
 
-    @property
+    @cached_property
     def improvable(self) -> set[int]:
         """The places that members change."""
         return {place for effects in self.effects.values() for place in effects}
@@ -212,76 +217,91 @@ class Relations:
 
     # --- stances -----------------------------------------------------------------------------------------------------
 
+    def _distinct(self) -> Iterable[Stance]:
+        return {id(stance): stance for stance in self.stances.values()}.values()
+
     def _stance(self, shape: Shape, party: Party) -> Stance:
+        """Shared by all shapes that have the same rules and look the same."""
+        defaults = self._defaults.get(shape, ())
+        key = (id(shape.rules), self._terms.look(shape), tuple(map(id, defaults)))
+        stance = self._made.get(key)
+        if stance is None:
+            stance = self._made[key] = self._new_stance(shape, party)
+            for spread in defaults:
+                even = Even(spread, *self._soft_place(spread, shape, self._nodes.alive), counts_itself=False)
+                stance.soft.append(even)
+        return stance
+
+    def _new_stance(self, shape: Shape, party: Party) -> Stance:
         stance = Stance()
         bonds = shape.rules.bonds
         if bonds is not None:
-            self._own_terms(stance, bonds, party)
+            self._own_terms(stance, shape, bonds)
         holds = self._neighbours.holds_on(*party) if self._neighbours.is_held(party.namespace) else []
-        self._terms_of_others(stance, party, holds)
-        self._wishes(stance, bonds, party, holds)
+        self._terms_of_others(stance, shape, party, holds)
+        self._wishes(stance, shape, bonds, holds)
         if shape.rules.spreads:
             self._spreads(stance, shape, party)
-        for spread in self._defaults.get(shape, ()):
-            stance.soft.append(Even(spread, *self._soft_place(spread, shape, self._nodes.alive), counts_itself=False))
         return stance
 
-    def _own_terms(self, stance: Stance, bonds: Bonds, party: Party) -> None:
+    def _own_terms(self, stance: Stance, shape: Shape, bonds: Bonds) -> None:
         if bonds.together is not None:
             stance.near = [self._pods(bonds.together, tie.key) for tie in bonds.needs]
-            stance.is_of_its_kind = self._speaks_of(bonds.together, party)
-        stance.keeps_off = [self._pods(tie.query, tie.key) for tie in bonds.repels]
+            stance.is_of_its_kind = shape in self._terms.selected(bonds.together)
+        stance.keeps_off = [self._pods(tie.query, tie.key) for tie in bonds.repels if self._is_on_nodes(tie.key)]
 
-    def _terms_of_others(self, stance: Stance, party: Party, holds: Iterable[Hold]) -> None:
+    def _is_on_nodes(self, key: str) -> bool:
+        """Whether any node has this label: terms that keep pods apart by a label mean nothing without it."""
+        return bool(self._nodes.label_column(key).codes.any())
+
+    def _terms_of_others(self, stance: Stance, shape: Shape, party: Party, holds: Iterable[Hold]) -> None:
         by_key: dict[str, list[tuple[Hold, int]]] = {}
         for hold in holds:
             if hold.tie.kind == "repels":
                 by_key.setdefault(hold.tie.key, []).append((hold, 1))
-        coming = self._effects_of_ties(party, _as_repelling)
+        coming = self._terms.repelling(shape)
         for key in {**by_key, **coming}:
-            source = Source(party=party, key=key)
-            stance.repelled.append(self._held_place(key, by_key.get(key, ()), coming.get(key, {}), source))
+            if not self._is_on_nodes(key):
+                continue
+            held, effects = by_key.get(key, ()), coming.get(key, {})
+            # Whom the same terms keep off looks at the same numbers.
+            same = (key, tuple(id(hold) for hold, _ in held), tuple(effects.items()))
+            if same not in self._held:
+                source = Source(party=party, key=key)
+                self._held[same] = self._held_place(key, held, self._terms.by_shape(effects), source)
+            stance.repelled.append(self._held[same])
 
-    def _wishes(self, stance: Stance, bonds: Bonds | None, party: Party, holds: Iterable[Hold]) -> None:
+    def _wishes(self, stance: Stance, shape: Shape, bonds: Bonds | None, holds: Iterable[Hold]) -> None:
         by_key: dict[str, list[tuple[Hold, int]]] = {}
         for hold in holds:
-            if weight := _as_wish(hold.tie):
+            if weight := weight_of(hold.tie):
                 by_key.setdefault(hold.tie.key, []).append((hold, weight))
         likes: dict[str, list[Tie]] = {}
         for tie in bonds.likes if bonds else ():
             likes.setdefault(tie.key, []).append(tie)
-        coming = self._effects_of_ties(party, _as_wish)
+        coming = self._terms.wishing(shape)
         for key in {**by_key, **likes, **coming}:
-            effects = dict(coming.get(key, {}))
+            if not self._is_on_nodes(key):
+                continue
+            effects = self._terms.by_shape(coming.get(key, {}))
             for tie in likes.get(key, ()):
-                for shape, other in self._parties.items():
-                    if self._speaks_of(tie.query, other):
-                        effects[shape] = effects.get(shape, 0) + tie.weight
+                for other in self._terms.selected(tie.query):
+                    effects[other] = effects.get(other, 0) + tie.weight
             at = self._held_place(key, by_key.get(key, ()), effects)
             place = self.places[at]
             for tie in likes.get(key, ()):
                 place.sums[:] += tie.weight * self._by_value(place.codes, len(place.sums), tie.query)
             stance.wish.append(at)
 
-    def _effects_of_ties(self, party: Party, weigh: Callable[[Tie], int]) -> dict[str, dict[Shape, int]]:
-        """What the terms of members that are yet to be placed will mean to this party, by topology key."""
-        found: dict[str, dict[Shape, int]] = {}
-        for shape in self._parties:
-            for tie in shape.rules.bonds.ties if shape.rules.bonds else ():
-                weight = weigh(tie)
-                if weight and self._speaks_of(tie.query, party):
-                    effects = found.setdefault(tie.key, {})
-                    effects[shape] = effects.get(shape, 0) + weight
-        return found
-
     # --- places ------------------------------------------------------------------------------------------------------
 
     def _pods(self, query: Query, key: str) -> int:
-        at = self._counted.get((query, key))
+        same = (self._terms.number(query), key)
+        at = self._counted.get(same)
         if at is None:
             column = self._nodes.label_column(key)
             sums = self._by_value(column.codes, len(column.values), query)
-            at = self._counted[query, key] = self._add(Place(column.codes, sums), Source(query))
+            at = self._counted[same] = self._add(Place(column.codes, sums), Source(query))
             self._note_effects(at, query)
         return at
 
@@ -291,6 +311,7 @@ class Relations:
         column = self._nodes.label_column(key)
         codes, sums = column.codes, np.zeros(len(column.values), dtype=np.int64)
         for hold, weight in holds:
+            self._nodes.steps.spend(ONE_LOOK + _ONE_SLOT * len(hold.where))
             slots = np.fromiter(hold.where, dtype=np.intp, count=len(hold.where))
             pods = np.fromiter(hold.where.values(), dtype=np.int64, count=len(hold.where))
             np.add.at(sums, codes[slots], weight * pods)
@@ -304,17 +325,24 @@ class Relations:
     def _by_value(
         self, codes: Codes, size: int, query: Query, eligible: NDArray[np.bool_] | None = None
     ) -> NDArray[np.int64]:
-        counts = self._neighbours.counts(query)
+        self._nodes.steps.spend(_LOOKS_OF_A_SUM * (ONE_LOOK + len(codes)))
+        counts = self._counts(query)
         if eligible is not None:
             counts = counts * eligible
         sums = np.bincount(codes, weights=counts, minlength=size).astype(np.int64)
         sums[0] = 0
         return sums
 
+    def _counts(self, query: Query) -> Counts:
+        number = self._terms.number(query)
+        found = self._counts_of.get(number)
+        if found is None:
+            found = self._counts_of[number] = self._neighbours.counts(query)
+        return found
+
     def _note_effects(self, at: int, query: Query) -> None:
-        for shape, party in self._parties.items():
-            if self._speaks_of(query, party):
-                self.effects[shape][at] = 1
+        for shape in self._terms.selected(query):
+            self.effects[shape][at] = 1
 
     def _add(self, place: Place, source: Source = _NO_SOURCE) -> int:
         self.places.append(place)
@@ -351,13 +379,14 @@ class Relations:
     def _labelled(self, spreads: Iterable[Spread]) -> NDArray[np.bool_]:
         labelled = self._nodes.alive.copy()
         for spread in spreads:
+            self._nodes.steps.spend(ONE_LOOK + self._nodes.slots)
             labelled &= self._nodes.label_column(spread.key).codes != 0
         return labelled
 
     def _spread_place(
         self, spread: Spread, rules: NodeRules, labelled: NDArray[np.bool_]
     ) -> tuple[int, NDArray[np.intp]]:
-        found = self._spread.get((spread, rules))
+        found = self._spread.get((id(spread), rules))
         if found is None:
             eligible = labelled & self._counting(spread, rules)
             column = self._nodes.label_column(spread.key)
@@ -365,7 +394,7 @@ class Relations:
             sums = self._by_value(codes, len(column.values), spread.query, eligible)
             at = self._add(Place(codes, sums, eligible), Source(spread.query))
             values = np.flatnonzero(np.bincount(codes[eligible], minlength=1))
-            found = self._spread[spread, rules] = (at, values)
+            found = self._spread[id(spread), rules] = (at, values)
         return found
 
     def _per_node(self, spread: Spread) -> int:
@@ -375,6 +404,7 @@ class Relations:
 
     def _counting(self, spread: Spread, rules: NodeRules) -> NDArray[np.bool_]:
         if rules not in self._accepting:
+            self._nodes.steps.spend(rules.steps(self._nodes.slots))
             slots = np.arange(self._nodes.slots)
             verdicts = node_affinity(rules, self._nodes, slots), taint_toleration(rules, self._nodes, slots)
             everybody = np.ones(len(slots), dtype=np.bool_)
@@ -387,11 +417,3 @@ class Relations:
         if spread.honours_taints:
             counting &= by_taints
         return counting
-
-
-def _as_repelling(tie: Tie) -> int:
-    return 1 if tie.kind == "repels" else 0
-
-
-def _as_wish(tie: Tie) -> int:
-    return WEIGHT_OF_NEED if tie.kind == "needs" else tie.weight

@@ -55,6 +55,12 @@ class Column(Generic[Value]):
         answers = np.fromiter(map(question, self.values), dtype=np.bool_, count=len(self.values))
         return answers[codes]
 
+    def one_of(self, wanted: Iterable[Value], slots: Slots) -> NDArray[np.bool_]:
+        """Whether the value of each slot is among the wanted ones."""
+        answers = np.zeros(len(self.values), dtype=np.bool_)
+        answers[[code for value in wanted if (code := self._code_of.get(value)) is not None]] = True
+        return answers[self.codes[slots]]
+
     def _forget_unused(self) -> None:
         used, codes = np.unique(np.append(self.codes, 0), return_inverse=True)
         self.codes = codes[:-1].astype(np.int32)

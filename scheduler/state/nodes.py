@@ -6,6 +6,7 @@ taken on a node are counted whether they fit or not; `free` may be negative.
 """
 
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
@@ -21,6 +22,7 @@ from scheduler.state.columns import Column
 from scheduler.state.demand import MAX_AMOUNT, Demand
 from scheduler.state.images import ImageTable
 from scheduler.state.requirements import FIELD_PREFIX, NAME_FIELD
+from scheduler.state.steps import ONE_BY_ONE, Steps
 
 Amounts = NDArray[np.int64]
 
@@ -91,7 +93,13 @@ class NodeTable:
         self.names: list[str] = [""] * FIRST_SLOTS
         self.slot_of: dict[str, int] = {}
         self._spare: list[int] = list(range(FIRST_SLOTS - 1, -1, -1))
+        self.steps: Final = Steps()
+        """What the computation under way may still cost; unlimited outside decisions."""
         self._labels: dict[str, Column[str | None]] = {}
+        self._labelled: Counter[str] = Counter()
+        """Nodes by label key."""
+        self._unlabelled: Final = Column[str | None](FIRST_SLOTS, None)
+        """The column of every key that no node has: users may name as many as they like."""
         self._resolved: dict[Demand, Resolved] = {}
 
     def __len__(self) -> int:
@@ -102,9 +110,12 @@ class NodeTable:
         return np.flatnonzero(self.alive)
 
     def label_column(self, key: str) -> Column[str | None]:
-        """The values of a label on all nodes; kept current from the first use on."""
+        """The values of a label on all nodes; kept current from the first use on, unless no node has the label."""
         column = self._labels.get(key)
         if column is None:
+            if key not in self._labelled and key != FIELD_PREFIX + NAME_FIELD:
+                return self._unlabelled
+            self.steps.spend(len(self) * ONE_BY_ONE)
             if len(self._labels) >= MOST_LABEL_COLUMNS:
                 del self._labels[next(iter(self._labels))]
             column = self._labels[key] = Column[str | None](self.slots, None)
@@ -186,6 +197,7 @@ class NodeTable:
         self.room_changes.add(slot, keep=2 * self.slots)
 
     def _note_rules(self, slot: int, facts: NodeFacts | None) -> None:
+        self._count_labels(self.facts[slot], facts)
         self.facts[slot] = facts
         self.unschedulable[slot] = facts is not None and facts.unschedulable
         hard = tuple(taint for taint in facts.taints if taint.effect in HARD_EFFECTS) if facts else ()
@@ -196,6 +208,16 @@ class NodeTable:
         for key, column in self._labels.items():
             column.set(slot, facts.label(key) if facts else None)
         self.rule_changes.add(slot, keep=2 * self.slots)
+
+    def _count_labels(self, old: NodeFacts | None, new: NodeFacts | None) -> None:
+        before, after = old.labels if old else {}, new.labels if new else {}
+        if before.keys() == after.keys():
+            return
+        self._labelled.update(after.keys() - before.keys())
+        for key in before.keys() - after.keys():
+            self._labelled[key] -= 1
+            if not self._labelled[key]:
+                del self._labelled[key]
 
     def _rows_for(self, allocatable: Mapping[str, str]) -> tuple[str, ...]:
         new = tuple(sys.intern(name) for name in allocatable if name not in self.row_of)
@@ -224,7 +246,7 @@ class NodeTable:
         self.unschedulable = np.concatenate([self.unschedulable, np.zeros(old, dtype=np.bool_)])
         self.taints.grow(self.slots)
         self.soft_taints.grow(self.slots)
-        for column in self._labels.values():
+        for column in (*self._labels.values(), self._unlabelled):
             column.grow(self.slots)
         self.facts += [None] * old
         self.names += [""] * old

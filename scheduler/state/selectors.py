@@ -9,6 +9,11 @@ from typing import Final
 import msgspec
 
 from scheduler.state.requirements import Requirement, matches
+from scheduler.state.steps import ONE_BY_ONE
+
+_REQUIREMENT: Final = 200
+_VALUE: Final = 25
+"""Steps of comparing a label with a requirement, and with each of its values."""
 
 Labels = Mapping[str, str]
 LabelsOf = Callable[[str], Labels]
@@ -29,6 +34,11 @@ class Selector(msgspec.Struct, frozen=True, gc=False):
     def keys(self) -> set[str]:
         """The labels it looks at."""
         return {requirement.key for requirement in self.requirements or ()}
+
+    @property
+    def steps(self) -> int:
+        """What comparing it with labels costs."""
+        return sum(_REQUIREMENT + _VALUE * len(requirement.values) for requirement in self.requirements or ())
 
 
 NOTHING: Final = Selector()
@@ -60,6 +70,12 @@ class Query(msgspec.Struct, frozen=True, gc=False):
     def keys(self) -> set[str]:
         """The pod labels it looks at."""
         return self.selector.keys().union(*(other.keys() for other in self.others))
+
+    @property
+    def steps(self) -> int:
+        """What comparing it with a pod costs (`scheduler.state.steps`)."""
+        further = self.namespace_selector.steps if self.namespace_selector is not None else 0
+        return ONE_BY_ONE + self.selector.steps + further + sum(other.steps for other in self.others)
 
     @property
     def looks_at_namespaces(self) -> bool:
