@@ -52,7 +52,7 @@ class Company:
             self._sums[at][code] += amount * pods
             there = self._there[at]
             if there is not None:
-                there[self._code(at) == code] += amount * pods
+                np.add(there, amount * pods, out=there, where=self._code(at) == code)
 
     def allowed(self, shape: Shape) -> Mask | None:
         """The nodes of `slots` that relations allow one more pod of this shape; None when they allow all."""

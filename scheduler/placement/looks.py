@@ -4,12 +4,11 @@ A rule that asks for a label value is only compared with pods that have it. Quer
 as long as the pods' shapes do, and comparing long ones costs.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from typing import Final, NamedTuple
 
-from scheduler.state.kin import Hook, hooks
 from scheduler.state.neighbours import Neighbours
-from scheduler.state.selectors import Labels, Query
+from scheduler.state.selectors import Labels, Query, Selector
 from scheduler.state.steps import Steps
 
 Look = tuple[str, tuple[tuple[str, str], ...]]
@@ -35,7 +34,7 @@ class Looks:
         self._neighbours: Final = neighbours
         self._steps: Final = steps
         self._parties: Final[dict[Look, Party]] = {}
-        self._by_hook: Final[dict[Hook, list[Look]]] = {}
+        self._by_label: Final[dict[tuple[str, str], list[Look]]] = {}
         self._numbers: Final[dict[int, int]] = {}
         self._number_of: Final[dict[Query, int]] = {}
         self._selected: Final[dict[int, list[Look]]] = {}
@@ -43,8 +42,8 @@ class Looks:
             look = party.look
             if look not in self._parties:
                 self._parties[look] = party
-                for hook in party.labels.items():
-                    self._by_hook.setdefault(hook, []).append(look)
+                for label in party.labels.items():
+                    self._by_label.setdefault(label, []).append(look)
 
     def number(self, query: Query) -> int:
         """Equal queries have the same number."""
@@ -59,12 +58,10 @@ class Looks:
         number = self.number(query)
         found = self._selected.get(number)
         if found is None:
-            found = self._selected[number] = []
-            steps = query.steps
-            for hook in hooks(query):
-                candidates = self._parties if hook is None else self._by_hook.get(hook, ())
-                self._steps.spend(steps * len(candidates))
-                found += [look for look in candidates if self._neighbours.meets(query, *self._parties[look])]
+            candidates = self._candidates(query.selector)
+            self._steps.spend(query.steps * (1 + len(candidates)))
+            found = [look for look in candidates if self._neighbours.meets(query, *self._parties[look])]
+            self._selected[number] = found
         return found
 
     def told_apart(self, queries: Iterable[Query]) -> dict[Look, Hashable]:
@@ -74,6 +71,20 @@ class Looks:
             for look in self.selected(query):
                 found[look].append(number)
         return {look: (*numbers, *self._holds(look)) for look, numbers in found.items()}
+
+    def _candidates(self, selector: Selector) -> Collection[Look]:
+        """Those that have what the rarest of the label values has that the selector asks for."""
+        if selector.requirements is None:
+            return ()
+        named = [
+            [self._by_label.get((one.key, value), ()) for value in one.values]
+            for one in selector.requirements
+            if one.operator == "In"
+        ]
+        if not named:
+            return self._parties
+        rarest = min(named, key=lambda found: sum(map(len, found)))
+        return [look for looks in rarest for look in looks]
 
     def _holds(self, look: Look) -> list[tuple[int]]:
         party = self._parties[look]

@@ -19,6 +19,10 @@ from scheduler.state.shapes import Shape
 _STEP: Final = 2**20
 """Weight of a score against the number of members that are on the node already."""
 
+_NOWHERE: Final = np.iinfo(np.int64).min
+_FEW: Final = 8
+"""Changed nodes that are looked at one by one."""
+
 Confined = Callable[[Shape], NDArray[np.bool_] | None]
 """The node slots that an attempt limits the pods of a shape to; None for no limit."""
 
@@ -80,7 +84,7 @@ class Seating:
         if liked is not None:
             score = score + liked
         merit = self._sign * score * _STEP - self._given
-        return int(np.where(feasible, merit, np.iinfo(np.int64).min).argmax())
+        return int(np.where(feasible, merit, _NOWHERE).argmax())
 
     def _offer(self, shape: Shape) -> "_Offer":
         offer = self._offers.get(shape)
@@ -93,11 +97,14 @@ class Seating:
             limit = self._confined(shape)
             if limit is not None:
                 offer.limit = limit[slots]
-        news = np.unique(np.array(self._history[offer.position :], dtype=np.intp))
-        if len(news):
+        news = sorted(set(self._history[offer.position :]))
+        if len(news) <= _FEW:
+            for index in news:
+                offer.room[index], offer.score[index] = self._trial.figures_on(shape, int(slots[index]), offer.known)
+        else:
             offer.room[news] = self._trial.room_on(shape, slots[news])
             offer.score[news] = self._trial.scores_on(shape, slots[news], 1)[:, 0]
-            offer.position = len(self._history)
+        offer.position = len(self._history)
         if offer.limit is not None:
             offer.room[~offer.limit] = 0
         return offer
@@ -116,7 +123,7 @@ class Seating:
 class _Offer:
     """What the nodes offer one shape, up to a position in the history of placed pods."""
 
-    __slots__ = ("has_wishes", "limit", "position", "room", "score")
+    __slots__ = ("has_wishes", "known", "limit", "position", "room", "score")
 
     def __init__(self, room: Counts, score: NDArray[np.int64], *, has_wishes: bool) -> None:
         self.room = room.copy()
@@ -124,3 +131,4 @@ class _Offer:
         self.has_wishes = has_wishes
         self.limit: NDArray[np.bool_] | None = None
         self.position = 0
+        self.known: dict[tuple[int, ...], tuple[int, int]] = {}

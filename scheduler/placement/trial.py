@@ -237,6 +237,20 @@ class Trial:
             capacity[self._port_conflicts(shape.demand.ports, slots)] = 0
         return capacity
 
+    def figures_on(self, shape: Shape, slot: int, known: dict[tuple[int, ...], tuple[int, int]]) -> tuple[int, int]:
+        """`room_on` and `scores_on` for a first pod on one node; `known` remembers them by the state of the node."""
+        tables = self._free, self._scored, self._nodes.allocatable
+        state = (
+            int(self._fits.of(shape).mask.codes[slot]),
+            *(each for table in tables for each in table[:, slot].tolist()),
+        )
+        found = None if shape.demand.ports else known.get(state)
+        if found is None:
+            slots = np.array([slot], dtype=np.intp)
+            found = int(self.room_on(shape, slots)[0]), int(self.scores_on(shape, slots, 1)[0, 0])
+            known[state] = found
+        return found
+
     def _port_conflicts(self, ports: tuple[HostPort, ...], slots: Slots) -> NDArray[np.bool_]:
         own = [
             slot
