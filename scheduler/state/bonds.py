@@ -1,10 +1,13 @@
 """Pod affinity and anti-affinity: what ties a pod to others, and others to it for as long as it runs."""
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
 from scheduler.state.selectors import Labels, Query, RawSelector, parse_selector, with_own_labels
+
+Weight = Annotated[int, msgspec.Meta(ge=1, le=100)]
+"""Of a preferred term, in the bounds of the Kubernetes API. What is announced in an annotation has met no API server."""
 
 TieKind = Literal["needs", "repels", "likes"]
 """Required affinity, required anti-affinity, preferred affinity (or, with a negative weight, anti-affinity)."""
@@ -55,7 +58,7 @@ class _Term(msgspec.Struct, frozen=True, rename="camel"):
 
 class _Weighted(msgspec.Struct, frozen=True, rename="camel"):
     pod_affinity_term: _Term
-    weight: int = 0
+    weight: Weight
 
 
 class _Terms(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ the node's `pods` and says in `problem` why it cannot be placed, so that a stran
 Amounts are limited to `MAX_AMOUNT`: sums over thousands of pods must stay inside an int64.
 """
 
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
@@ -27,9 +27,12 @@ HostPort = tuple[str, int, str]
 ANY_ADDRESS: Final = "0.0.0.0"
 
 
+_PortNumber = Annotated[int, msgspec.Meta(ge=0, le=65535)]
+
+
 class _Port(msgspec.Struct, frozen=True, rename="camel"):
-    host_port: int = 0
-    container_port: int = 0
+    host_port: _PortNumber = 0
+    container_port: _PortNumber = 0
     protocol: str = "TCP"
     host_ip: str = msgspec.field(default="", name="hostIP")
 

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from api.pod import PodSpec
-from scheduler.state.bonds import Bonds
+from scheduler.state.bonds import Bonds, Weight
 from scheduler.state.pod_volumes import limits
 from scheduler.state.requirements import FIELD_PREFIX, NAME_FIELD, Operator, Requirement, whole_number
 from scheduler.state.selectors import Labels
@@ -105,7 +105,7 @@ _PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 class _Preferred(msgspec.Struct, frozen=True):
-    weight: int
+    weight: Weight
     preference: _Term
 
 
@@ -202,7 +202,7 @@ def parse_node_terms(raw: msgspec.Raw) -> tuple[Term, ...]:
 def _preferred(affinity: _NodeAffinity | None) -> tuple[tuple[int, Term], ...]:
     wishes = affinity.preferred or () if affinity else ()
     found = ((wish.weight, _term(wish.preference)) for wish in wishes)
-    return tuple((weight, term) for weight, term in found if weight and term)
+    return tuple((weight, term) for weight, term in found if term)
 
 
 def _term(term: _Term) -> Term:

@@ -11,6 +11,7 @@ from api.constants import (
     CONDITION_TIMED_OUT,
     MANAGED_BY,
     MANAGED_BY_TUTTI,
+    MAX_INT32,
     MIN_RESOURCES,
     PREEMPTION_PRIORITY_CLASS,
     PROVIDER,
@@ -98,18 +99,19 @@ class Slimmer:
         told = condition_of(group.status.conditions or (), CONDITION_SCHEDULED)
         gave_up = condition_of(group.status.conditions or (), CONDITION_TIMED_OUT)
         owner = self._owner(meta)
+        is_ours = meta.annotation(MANAGED_BY) == MANAGED_BY_TUTTI
         return GroupRecord(
             namespace=sys.intern(meta.namespace),
             name=sys.intern(meta.name),
             uid=meta.uid,
             resource_version=meta.resource_version,
-            need=max(group.need, 1),
+            need=max(_int32(group.need), 1),
             is_gang=group.is_gang,
-            priority=spec.priority,
+            priority=None if spec.priority is None else _int32(spec.priority),
             preemption_class=sys.intern(meta.annotation(PREEMPTION_PRIORITY_CLASS) or ""),
             preemption_policy=spec.preemption_policy,
             topology_key=group.topology_key,
-            takes_only_owner=owner.uid if meta.annotation(MANAGED_BY) == MANAGED_BY_TUTTI else "",
+            takes_only_owner=owner.uid if is_ours else "",
             leaves_whole=group.is_disrupted_whole,
             owner=owner,
             created_seconds=epoch_seconds(meta.creation_timestamp),
@@ -119,7 +121,8 @@ class Slimmer:
             condition_message=told.message if told else "",
             waiting=waiting_of(meta),
             has_timed_out=gave_up is not None and gave_up.status == "True",
-            min_resources=meta.annotation(MIN_RESOURCES) or "",
+            # Of other groups anybody could say it.
+            min_resources=(meta.annotation(MIN_RESOURCES) or "") if is_ours else "",
             provider=sys.intern(meta.annotation(PROVIDER) or ""),
         )
 
@@ -160,8 +163,13 @@ class Slimmer:
         if profile is None:
             if len(self._profiles) >= _MOST_SHARED:
                 self._profiles.clear()
-            profile = self._profiles[key] = Profile(*key)
+            profile = self._profiles[key] = Profile(scheduler_name, _int32(priority), preemption_policy)
         return profile
+
+
+def _int32(number: int) -> int:
+    """The nearest number that the Kubernetes API has for it: sums of such numbers fit into an int64."""
+    return min(max(number, -MAX_INT32 - 1), MAX_INT32)
 
 
 def epoch_seconds(timestamp: str | None) -> float:

@@ -1,10 +1,13 @@
 """Topology spread constraints: how evenly pods that are alike are to be spread over the values of a node label."""
 
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
+from api.constants import MAX_INT32
 from scheduler.state.selectors import NOTHING, Labels, Query, RawSelector, Selector, parse_selector, with_own_labels
+
+_Positive = Annotated[int, msgspec.Meta(ge=1, le=MAX_INT32)]
 
 
 class Spread(msgspec.Struct, frozen=True, gc=False):
@@ -26,11 +29,11 @@ class Spread(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Constraint(msgspec.Struct, frozen=True, rename="camel"):
-    max_skew: int = 1
+    max_skew: _Positive = 1
     topology_key: str = ""
     when_unsatisfiable: str = "DoNotSchedule"
     label_selector: RawSelector | None = None
-    min_domains: int | None = None
+    min_domains: _Positive | None = None
     node_affinity_policy: str | None = None
     node_taints_policy: str | None = None
     match_label_keys: tuple[str, ...] | None = None
