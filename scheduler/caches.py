@@ -18,6 +18,7 @@ from kube.client.client import Client
 from kube.client.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, PODS, PRIORITY_CLASSES
 from scheduler.families import FAMILIES, family_informers
 from scheduler.ingest import Ingest
+from scheduler.item_errors import TAKE_IN, ItemErrors
 from scheduler.state.budgets import Budget
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import PodRecord
@@ -72,6 +73,7 @@ def build_caches(
     ingest: Ingest,
     priorities: VictimPriorities,
     storage: StorageFeed,
+    errors: ItemErrors,
 ) -> Caches:
     """The informers, with their handlers; `groups` is shared with who writes PodGroups."""
     caches = Caches(
@@ -81,13 +83,13 @@ def build_caches(
         budgets=Informer(reader, POD_DISRUPTION_BUDGETS, ListDecoder(Budget)),
         namespaces=Informer(reader, NAMESPACES, ListDecoder(Namespace)),
         classes=Informer(reader, PRIORITY_CLASSES, ListDecoder(PriorityClass)),
-        families=family_informers(reader, state.default_spreads, ingest.controller_changed),
-        storage=storage_informers(reader, storage),
+        families=family_informers(reader, state.default_spreads, ingest.controller_changed, errors),
+        storage=storage_informers(reader, storage, errors),
     )
     caches.pods.add_handler(ingest.pod_changed)
     caches.nodes.add_handler(ingest.node_changed)
     caches.groups.add_handler(ingest.group_changed)
     caches.budgets.add_handler(ingest.budget_changed)
     caches.namespaces.add_handler(ingest.namespace_changed)
-    caches.classes.add_handler(priorities.class_changed)
+    caches.classes.add_handler(errors.guarded(priorities.class_changed, TAKE_IN))
     return caches

@@ -15,6 +15,7 @@ from kube.cache.decoding import Converted, ListDecoder
 from kube.cache.informer import Change, Informer
 from kube.client.client import Client
 from kube.client.resources import REPLICA_SETS, REPLICATION_CONTROLLERS, SERVICES, STATEFUL_SETS, Resource
+from scheduler.item_errors import TAKE_IN, ItemErrors
 from scheduler.state.default_spreads import DefaultSpreads, SelectorOwner, SimpleOwner
 from scheduler.state.selectors import RawSelector
 
@@ -29,10 +30,10 @@ SetController = Callable[[str, str], None]
 
 
 def family_informers(
-    reader: Client, spreads: DefaultSpreads, set_controller: SetController
+    reader: Client, spreads: DefaultSpreads, set_controller: SetController, errors: ItemErrors
 ) -> tuple[Informer[Any], ...]:
     """One informer for each of `FAMILIES`, in that order."""
-    stateful_sets = _controllers(reader, STATEFUL_SETS, spreads)
+    stateful_sets = _controllers(reader, STATEFUL_SETS, spreads, errors)
 
     def controlled(change: Change[SelectorOwner]) -> None:
         if change.old is not None and (change.new is None or change.new.metadata.uid != change.old.metadata.uid):
@@ -40,27 +41,27 @@ def family_informers(
         if change.new is not None:
             set_controller(change.new.metadata.uid, _leader_of(change.new.metadata))
 
-    stateful_sets.add_handler(controlled)
+    stateful_sets.add_handler(errors.guarded(controlled, TAKE_IN))
     return (
-        _services(reader, spreads),
-        _replication_controllers(reader, spreads),
-        _controllers(reader, REPLICA_SETS, spreads),
+        _services(reader, spreads, errors),
+        _replication_controllers(reader, spreads, errors),
+        _controllers(reader, REPLICA_SETS, spreads, errors),
         stateful_sets,
     )
 
 
-def _services(reader: Client, spreads: DefaultSpreads) -> Informer[SimpleOwner]:
+def _services(reader: Client, spreads: DefaultSpreads, errors: ItemErrors) -> Informer[SimpleOwner]:
     def changed(change: Change[SimpleOwner]) -> None:
         owner = change.new or change.old or SimpleOwner()
         selector = owner.spec.selector if change.new is not None else None
         spreads.set_service(owner.metadata.namespace, owner.metadata.name, selector)
 
     informer: Informer[SimpleOwner] = Informer(reader, SERVICES, Converted(ListDecoder(SimpleOwner), _slim))
-    informer.add_handler(changed)
+    informer.add_handler(errors.guarded(changed, TAKE_IN))
     return informer
 
 
-def _replication_controllers(reader: Client, spreads: DefaultSpreads) -> Informer[SimpleOwner]:
+def _replication_controllers(reader: Client, spreads: DefaultSpreads, errors: ItemErrors) -> Informer[SimpleOwner]:
     def changed(change: Change[SimpleOwner]) -> None:
         owner = change.new or change.old or SimpleOwner()
         selector = RawSelector(owner.spec.selector) if change.new is not None and owner.spec.selector else None
@@ -68,18 +69,20 @@ def _replication_controllers(reader: Client, spreads: DefaultSpreads) -> Informe
 
     decoder = Converted(ListDecoder(SimpleOwner), _slim)
     informer: Informer[SimpleOwner] = Informer(reader, REPLICATION_CONTROLLERS, decoder)
-    informer.add_handler(changed)
+    informer.add_handler(errors.guarded(changed, TAKE_IN))
     return informer
 
 
-def _controllers(reader: Client, resource: Resource, spreads: DefaultSpreads) -> Informer[SelectorOwner]:
+def _controllers(
+    reader: Client, resource: Resource, spreads: DefaultSpreads, errors: ItemErrors
+) -> Informer[SelectorOwner]:
     def changed(change: Change[SelectorOwner]) -> None:
         owner = change.new or change.old or SelectorOwner()
         selector = owner.spec.selector if change.new is not None else None
         spreads.set_owner(resource.kind, owner.metadata.namespace, owner.metadata.name, selector)
 
     informer: Informer[SelectorOwner] = Informer(reader, resource, Converted(ListDecoder(SelectorOwner), _slim))
-    informer.add_handler(changed)
+    informer.add_handler(errors.guarded(changed, TAKE_IN))
     return informer
 
 

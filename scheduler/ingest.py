@@ -1,21 +1,26 @@
 """What the informers see goes into the core's state, and what that changes wakes the queue.
 
-Handlers are synchronous and quick: they run once per watch event of the whole cluster. Nothing is written from here.
+Handlers are synchronous and quick: they run once per watch event of the whole cluster. Nothing is written from here. An exception
+about one object is noted as that item's, and the next event is taken in.
 """
 
 from collections.abc import Callable
 
+import msgspec
+
+from api.meta import NO_METADATA
 from api.namespace import Namespace
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
 from kube.cache.informer import Change
+from scheduler.item_errors import TAKE_IN, ItemErrors
 from scheduler.preemptor import Preemptor
 from scheduler.queue.queue import Queue
 from scheduler.reporting.reporter import Reporter
 from scheduler.state.budgets import Budget
 from scheduler.state.cluster import ClusterState
-from scheduler.state.records import PodRecord, StateChange
+from scheduler.state.records import ItemKey, PodRecord, StateChange
 from scheduler.writes.group_conditions import GroupConditions
 from scheduler.writes.pod_conditions import PodConditions
 
@@ -32,6 +37,7 @@ class Ingest:
         groups: GroupConditions,
         pods: PodConditions,
         preemptor: Preemptor,
+        errors: ItemErrors,
         wake: Callable[[], None],
     ) -> None:
         self._state = state
@@ -40,17 +46,31 @@ class Ingest:
         self._groups = groups
         self._pods = pods
         self._preemptor = preemptor
+        self._errors = errors
         self._wake = wake
 
     def slim(self, pod: Pod) -> PodRecord:
-        """The record to keep of a pod, once per decoded pod; what it says about waiting is remembered beside it."""
-        record = self._state.slim_pod(pod)
-        if record.shape is not None:
-            self._pods.observe(pod)
+        """The record to keep of a pod, once per decoded pod; what it says about waiting is remembered beside it.
+
+        Raises:
+            ValidationError: it cannot be kept; to whoever follows pods it is one that cannot be read.
+        """
+        try:
+            record = self._state.slim_pod(pod)
+            if record.shape is not None:
+                self._pods.observe(pod)
+        except Exception as error:
+            self._errors.note(None, TAKE_IN, error)
+            raise msgspec.ValidationError(f"internal error: {type(error).__name__}") from error
         return record
 
     def pod_changed(self, change: Change[PodRecord]) -> None:
         """A pod came, changed or went."""
+        pod = change.new or change.old
+        with self._errors.about(self._item_of(pod) if pod is not None else None, TAKE_IN):
+            self._pod_changed(change)
+
+    def _pod_changed(self, change: Change[PodRecord]) -> None:
         if change.new is not None:
             self._apply(self._state.upsert_pod(change.new))
             if change.new.is_bound or change.new.is_terminal:
@@ -61,13 +81,20 @@ class Ingest:
 
     def node_changed(self, change: Change[Node]) -> None:
         """A node came, changed or went."""
-        if change.new is not None:
-            self._apply(self._state.upsert_node(change.new))
-        elif change.old is not None:
-            self._apply(self._state.remove_node(change.old.metadata.name, change.old.metadata.uid))
+        with self._errors.about(None, TAKE_IN):
+            if change.new is not None:
+                self._apply(self._state.upsert_node(change.new))
+            elif change.old is not None:
+                self._apply(self._state.remove_node(change.old.metadata.name, change.old.metadata.uid))
 
     def group_changed(self, change: Change[PodGroup]) -> None:
         """A PodGroup came, changed (by our own status writes too) or went."""
+        group = change.new or change.old
+        metadata = group.metadata if group is not None else NO_METADATA
+        with self._errors.about(ItemKey("group", metadata.namespace, metadata.name, metadata.uid), TAKE_IN):
+            self._group_changed(change)
+
+    def _group_changed(self, change: Change[PodGroup]) -> None:
         if change.new is not None:
             self._groups.seen(change.new)
             self._apply(self._state.upsert_group(change.new))
@@ -79,30 +106,42 @@ class Ingest:
 
     def namespace_changed(self, change: Change[Namespace]) -> None:
         """A namespace came, changed or went: rules about other pods may choose by its labels."""
-        if change.new is not None:
-            self._apply(self._state.upsert_namespace(change.new.metadata.name, change.new.metadata.labels))
-        elif change.old is not None:
-            self._apply(self._state.remove_namespace(change.old.metadata.name))
+        with self._errors.about(None, TAKE_IN):
+            if change.new is not None:
+                self._apply(self._state.upsert_namespace(change.new.metadata.name, change.new.metadata.labels))
+            elif change.old is not None:
+                self._apply(self._state.remove_namespace(change.old.metadata.name))
 
     def controller_changed(self, uid: str, pod_uid: str) -> None:
         """A controller of pods is itself controlled by a pod, or no longer ("")."""
-        self.apply(self._state.set_controller(uid, pod_uid))
+        with self._errors.about(None, TAKE_IN):
+            self.apply(self._state.set_controller(uid, pod_uid))
 
     def budget_changed(self, change: Change[Budget]) -> None:
         """A disruption budget came, changed or went; it is looked at when somebody is to leave."""
-        if change.new is not None:
-            self._state.budgets.upsert(change.new)
-        elif change.old is not None:
-            self._state.budgets.remove(change.old)
+        with self._errors.about(None, TAKE_IN):
+            if change.new is not None:
+                self._state.budgets.upsert(change.new)
+            elif change.old is not None:
+                self._state.budgets.remove(change.old)
+        self._queue.noticed()
 
     def apply(self, change: StateChange) -> None:
         """Something that pods wait for changed."""
         self._apply(change)
 
+    def _item_of(self, pod: PodRecord) -> ItemKey:
+        members = self._state.items.of_pod(pod)
+        return members.key if members is not None else ItemKey("pod", pod.namespace, pod.name, pod.uid)
+
     def _apply(self, change: StateChange) -> None:
         if change:
-            self._queue.woken(change, self._state)
-            self._reporter.changed(change)
-            self._preemptor.gone(change.gone)
-            self._preemptor.changed(change.items)
+            concerned = next(iter((*change.items, *change.gone, *change.bound)), None)
+            with self._errors.about(concerned, TAKE_IN):
+                self._queue.woken(change, self._state)
+            with self._errors.about(concerned, TAKE_IN):
+                self._reporter.changed(change)
+            with self._errors.about(concerned, TAKE_IN):
+                self._preemptor.gone(change.gone)
+                self._preemptor.changed(change.items)
             self._wake()

@@ -1,8 +1,8 @@
 """The loop: take the most urgent item, decide, assume, hand its binds to the pool, take the next.
 
 It waits for no write. It gives way to the rest of the process (watches, answers, probes) after every few milliseconds of
-deciding, and sleeps until something happened or is due: there is no polling. A defect met in one decision is that item's
-error and nobody else's.
+deciding, and sleeps until something happened or is due: there is no polling. A defect that one item brings to light, at whatever
+stage, is that item's error and nobody else's: it is set aside and the loop goes on.
 """
 
 import asyncio
@@ -16,18 +16,23 @@ from scheduler.cycle.decide import decide
 from scheduler.cycle.decision import Decision
 from scheduler.cycle.remainder import RemainderKeeper
 from scheduler.cycle.reserver import Reserver
+from scheduler.item_errors import ItemErrors
 from scheduler.preemptor import Preemptor
 from scheduler.queue.queue import Queue
 from scheduler.reporting.reporter import Reporter
+from scheduler.set_aside import SetAside, refusal_of
 from scheduler.state.cluster import ClusterState
 from scheduler.state.errors import UnknownPod
 from scheduler.state.records import ItemKey
+from scheduler.ticks import Ticks
 from scheduler.writes.binder import Bind, Binder
 from scheduler.writes.volume_binding import VolumeBinding
 
 _log = logging.getLogger(__name__)
 
 _SHORTEST_PAUSE_SECONDS = 0.001
+_DECIDING = "queue"
+_NEWS = "news"
 
 
 Observe = Callable[[str, str, float, float], None]
@@ -83,6 +88,8 @@ class SchedulingLoop:
         preemptor: Preemptor | None,
         reserver: Reserver,
         keeper: RemainderKeeper,
+        errors: ItemErrors,
+        set_aside: SetAside,
         observe: Observe,
         pace: Pace,
         waker: Waker,
@@ -101,17 +108,24 @@ class SchedulingLoop:
         self._pace = pace
         self._waker = waker
         self._clock = pace.clock
+        self._errors = errors
+        self._set_aside = set_aside
+        self._ticks = Ticks(pace.clock, errors)
+        self._ticks.add("report", reporter.say_what_is_due, reporter.next_due_seconds)
+        self._ticks.add("recheck", assumptions.recheck_old, assumptions.next_due_seconds)
+        self._ticks.add("reserve", reserver.tick, reserver.next_due_seconds)
+        self._ticks.add("keep", keeper.tick, keeper.next_due_seconds)
 
     async def run(self) -> None:
         """Schedule until cancelled."""
-        self._reporter.start()
-        self._keeper.restore()
+        self._ticks.attempt("report", self._reporter.start)
+        self._ticks.attempt("restore", self._keeper.restore)
         while True:
-            self._reporter.say_what_is_due()
-            self._assumptions.recheck_old()
-            self._reserver.tick()
-            self._keeper.tick()
-            if self._decide_for_a_while():
+            self._ticks.run()
+            has_more = self._ticks.attempt(_DECIDING, self._decide_for_a_while)
+            self._ticks.attempt(_NEWS, self._reporter.collect_news)
+            self._set_aside.look()
+            if has_more:
                 await asyncio.sleep(0)
             else:
                 await self._waker.wait(self._pause_seconds())
@@ -130,41 +144,75 @@ class SchedulingLoop:
             if key is None:
                 break
             self._attempt(key)
+            if len(self._errors):
+                self._set_aside.look()
             if self._clock() >= end:
-                self._reporter.collect_news()
                 return True
-        self._reporter.collect_news()
         return False
 
     def _attempt(self, key: ItemKey) -> None:
         started = self._clock()
-        decision, binds = self._decide(key)
-        decided = self._clock()
-        for bind in binds:
-            self._assumptions.assume(bind)
-        self._keeper.decided(decision)
+        try:
+            decision, binds = self._decide(key)
+            decided = self._clock()
+            self._assume(binds)
+        except Exception as error:  # noqa: BLE001 (noted; one object that meets a defect must not stop the others)
+            self._errors.note(key, "decide", error)
+            decision, decided = refusal_of(key, ""), self._clock()
+        else:
+            self._carry_out(decision, binds)
+        self._queue.spent(key, self._clock() - started)
+        with self._errors.about(key, "report"):
+            self._observe(key.kind, decision.verdict, self._clock() - started, decided - started)
+
+    def _decide(self, key: ItemKey) -> tuple[Decision, list[Bind]]:
+        decision = decide(self._seen, key, self._queue.aim(key, self._state))
+        if self._preemptor is not None and not decision.is_hope:
+            decision = self._preemptor.refused(decision)
+        decision = self._keeper.real_part(decision)
+        return decision, [self._bind(*binding) for binding in decision.bindings]
+
+    def _assume(self, binds: list[Bind]) -> None:
+        """All of them or, when one cannot be assumed, none."""
+        try:
+            for bind in binds:
+                self._assumptions.assume(bind)
+        except Exception:
+            self._give_back(binds)
+            raise
+
+    def _carry_out(self, decision: Decision, binds: list[Bind]) -> None:
+        """Whoever has to hear of a decision does, whatever goes wrong with another; without a bind nothing stays assumed."""
+        key, errors = decision.key, self._errors
+        with errors.about(key, "keep"):
+            self._keeper.decided(decision)
         if self._preemptor is not None:
-            self._preemptor.decided(decision)
-        self._queue.done(key, decision, self._state)
-        self._reserver.decided(decision)
+            with errors.about(key, "preempt"):
+                self._preemptor.decided(decision)
+        with errors.about(key, "queue"):
+            self._queue.done(key, decision, self._state)
+        with errors.about(key, "reserve"):
+            self._reserver.decided(decision)
+        try:
+            self._submit(decision, binds)
+        except Exception as error:  # noqa: BLE001 (noted, as above)
+            errors.note(key, "bind", error)
+            self._give_back(binds)
+        with errors.about(key, "report"):
+            self._reporter.decided(decision)
+
+    def _submit(self, decision: Decision, binds: list[Bind]) -> None:
         if decision.carries:
             self._volumes.submit(decision, binds)
         else:
             for bind in binds:
                 self._binder.submit(bind)
-        self._reporter.decided(decision)
-        self._observe(key.kind, decision.verdict, self._clock() - started, decided - started)
 
-    def _decide(self, key: ItemKey) -> tuple[Decision, list[Bind]]:
-        try:
-            decision = decide(self._seen, key, self._queue.aim(key, self._state))
-            if self._preemptor is not None and not decision.is_hope:
-                decision = self._preemptor.refused(decision)
-            decision = self._keeper.real_part(decision)
-            return decision, [self._bind(*binding) for binding in decision.bindings]
-        except Exception as error:  # noqa: BLE001 (logged; one object that meets a defect must not stop the others)
-            _log.exception("deciding on %s %s/%s failed", key.kind, key.namespace, key.name)
-            return _internal_error(key, error), []
+    def _give_back(self, binds: list[Bind]) -> None:
+        """Nothing of these has been sent, and what is queued is refused when its turn comes: it is not assumed any more."""
+        for bind in binds:
+            with self._errors.about(self._state.item_of(bind.uid), "give back"):
+                self._assumptions.failed(bind, "the attempt met a defect")
 
     def _bind(self, pod_uid: str, node_name: str) -> Bind:
         pod, node_uid = self._state.pod(pod_uid), self._state.node_uid(node_name)
@@ -179,24 +227,9 @@ class SchedulingLoop:
         return self._assumptions.open_binds - self._volumes.waiting >= self._pace.bind_backlog
 
     def _pause_seconds(self) -> float | None:
-        dues = [
-            self._reporter.next_due_seconds(),
-            self._assumptions.next_due_seconds(),
-            self._reserver.next_due_seconds(),
-            self._keeper.next_due_seconds(),
-            None if self._is_backlogged() else self._queue.next_due_seconds(),
-        ]
+        dues = [self._ticks.next_due_seconds()]
+        if not self._is_backlogged():
+            due = self._queue.next_due_seconds()
+            dues.append(None if due is None else max(due, self._ticks.rests_seconds(_DECIDING)))
         soonest = min((due for due in dues if due is not None), default=None)
         return None if soonest is None else max(soonest, _SHORTEST_PAUSE_SECONDS)
-
-
-def _internal_error(key: ItemKey, error: Exception) -> Decision:
-    return Decision(
-        key=key,
-        verdict="error",
-        bindings=(),
-        failures=(),
-        condition_message=f"internal error: {type(error).__name__}",
-        scheduled_so_far=0,
-        need=0,
-    )

@@ -72,7 +72,7 @@ class Preemptor:
             self._give_back(claim)
         if verdict.plan is not None and verdict.claim is not None:
             self._carry_out(verdict.plan, verdict.claim)
-        return _worded(decision, verdict.message)
+        return _worded(decision, verdict.message, depends_on_time=verdict.result == "paused")
 
     def decided(self, decision: Decision) -> None:
         """A decision was carried out: an item that has all its places claims none any more."""
@@ -197,9 +197,10 @@ def _disruption(*, is_true: bool, message: str) -> Condition:
     )
 
 
-def _worded(decision: Decision, message: str) -> Decision:
+def _worded(decision: Decision, message: str, *, depends_on_time: bool) -> Decision:
     if not message:
         return decision
+    decision = msgspec.structs.replace(decision, depends_on_time=depends_on_time)
     if decision.key.kind == "pod":
         said = f"{decision.condition_message} preemption: {message}"
         return msgspec.structs.replace(

@@ -27,6 +27,9 @@ class SchedulerSettings(ProcessSettings):
     desired_wait_seconds: float = Field(5.0, ge=0, le=600)
     """How long a basic group waits for the pods, and the room for them, that it would like to start with."""
 
+    set_aside_seconds: float = Field(300.0, gt=0)
+    """When a group or pod about which a defect was met is tried again, unless it changes before."""
+
     reserve_after_seconds: float = Field(60.0, ge=0)
     """A group that has been refused for so long gets room reserved, so that smaller ones cannot starve it."""
 

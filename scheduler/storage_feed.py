@@ -20,6 +20,7 @@ from kube.client.resources import (
     VOLUME_ATTACHMENTS,
     Resource,
 )
+from scheduler.item_errors import TAKE_IN, ItemErrors
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import StateChange
 from scheduler.state.volume_records import (
@@ -105,9 +106,9 @@ class StorageFeed:
         self._noticed()
 
 
-def storage_informers(reader: Client, feed: StorageFeed) -> tuple[Informer[Any], ...]:
+def storage_informers(reader: Client, feed: StorageFeed, errors: ItemErrors) -> tuple[Informer[Any], ...]:
     """One informer for each of `STORAGE`, in that order."""
-    follow = _Follow(reader)
+    follow = _Follow(reader, errors)
     return (
         follow.records(PERSISTENT_VOLUMES, Converted(ListDecoder(Volume), volume_record), feed.volume),
         follow.keyed(PERSISTENT_VOLUME_CLAIMS, Converted(ListDecoder(Claim), claim_record), feed.claim),
@@ -130,8 +131,9 @@ def storage_informers(reader: Client, feed: StorageFeed) -> tuple[Informer[Any],
 class _Follow:
     """Makes informers whose changes call a method of the feed."""
 
-    def __init__(self, reader: Client) -> None:
+    def __init__(self, reader: Client, errors: ItemErrors) -> None:
         self._reader = reader
+        self._errors = errors
 
     def records(self, resource: Resource, decoder: Any, tell: Callable[[str, Any], None]) -> Informer[Any]:
         """Told by name, with None for what has gone."""
@@ -159,7 +161,7 @@ class _Follow:
 
     def _made(self, resource: Resource, decoder: Any, changed: Callable[[Change[Any]], None]) -> Informer[Any]:
         informer: Informer[Any] = Informer(self._reader, resource, decoder)
-        informer.add_handler(changed)
+        informer.add_handler(self._errors.guarded(changed, TAKE_IN))
         return informer
 
 

@@ -17,6 +17,7 @@ from scheduler.cycle.decision import Decision
 from scheduler.cycle.remainder import RemainderKeeper
 from scheduler.cycle.reserver import Reserver
 from scheduler.ingest import Ingest
+from scheduler.item_errors import ItemErrors
 from scheduler.loop import Pace, SchedulingLoop, Waker
 from scheduler.placement.remainder import Foreseen
 from scheduler.preemption.campaign import Campaigns
@@ -30,6 +31,7 @@ from scheduler.reporting.progress import Progress
 from scheduler.reporting.reporter import Reporter
 from scheduler.reporting.voice import Voice
 from scheduler.selfcheck import SelfCheck
+from scheduler.set_aside import SetAside
 from scheduler.settings import SchedulerSettings
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import ItemKey
@@ -86,6 +88,7 @@ class Scheduler:
 @dataclass(frozen=True, slots=True)
 class _Core:
     state: ClusterState
+    errors: ItemErrors
     seen: Foreseen
     queue: Queue
     waker: Waker
@@ -104,10 +107,12 @@ def build_scheduler(given: Surroundings) -> Scheduler:
     """A scheduler, ready to be started. To be called in the event loop it will run in."""
     settings = given.settings
     state = _cluster_state(settings)
+    errors = ItemErrors()
     core = _Core(
         state,
+        errors,
         Foreseen(state),
-        Queue(given.clock, _queue_settings(settings), given.epoch),
+        Queue(given.clock, _queue_settings(settings), given.epoch, errors),
         Waker(),
     )
     groups: Informer[PodGroup] = Informer(given.reader, given.group_api.pod_groups, ListDecoder(PodGroup))
@@ -123,6 +128,7 @@ def build_scheduler(given: Surroundings) -> Scheduler:
         groups=writes.groups,
         pods=writes.pods,
         preemptor=preemptor,
+        errors=errors,
         wake=core.waker,
     )
     loop = _loop(given, core, writes, reporter, ingest, preemptor if given.settings.preemption else None)
@@ -134,6 +140,7 @@ def build_scheduler(given: Surroundings) -> Scheduler:
             ingest,
             priorities,
             StorageFeed(state, ingest.apply, loop.storage_changed),
+            errors,
         ),
         loop=loop,
         lanes=writes.lanes,
@@ -164,6 +171,7 @@ def _queue_settings(settings: SchedulerSettings) -> QueueSettings:
         initial_backoff_seconds=settings.initial_backoff_seconds,
         max_backoff_seconds=settings.max_backoff_seconds,
         desired_wait_seconds=settings.desired_wait_seconds,
+        set_aside_seconds=settings.set_aside_seconds,
         reserve_after_seconds=settings.reserve_after_seconds,
         reserve_seconds=settings.reserve_seconds,
     )
@@ -245,6 +253,7 @@ def _reporter(given: Surroundings, core: _Core, writes: _Writes, voice: Voice) -
         voice=voice,
         clock=given.clock,
         degraded_after_seconds=settings.degraded_after_seconds,
+        errors=core.errors,
     )
     return Reporter(
         state=core.state,
@@ -255,6 +264,7 @@ def _reporter(given: Surroundings, core: _Core, writes: _Writes, voice: Voice) -
         progress=progress,
         clock=given.clock,
         settings=settings,
+        errors=core.errors,
     )
 
 
@@ -295,10 +305,17 @@ def _loop(
         assumptions=assumptions,
         reporter=reporter,
         preemptor=preemptor,
-        reserver=Reserver(core.seen.view, core.queue, given.clock, _queue_settings(settings)),
+        reserver=Reserver(core.seen.view, core.queue, given.clock, _queue_settings(settings), core.errors),
         keeper=RemainderKeeper(
-            core.seen, core.state, core.queue, clock=given.clock, keep_seconds=settings.keep_remainder_seconds
+            core.seen,
+            core.state,
+            core.queue,
+            clock=given.clock,
+            keep_seconds=settings.keep_remainder_seconds,
+            errors=core.errors,
         ),
+        errors=core.errors,
+        set_aside=SetAside(core.errors, core.queue, core.state, reporter, given.metrics.item_error),
         observe=given.metrics.attempt,
         pace=Pace(settings.slice_seconds, settings.bind_backlog, given.clock),
         waker=core.waker,

@@ -12,6 +12,7 @@ import msgspec
 
 from scheduler.cycle.decide import decide
 from scheduler.cycle.decision import Decision
+from scheduler.item_errors import ItemErrors
 from scheduler.placement.remainder import Foreseen, is_to_come
 from scheduler.queue.queue import Queue
 from scheduler.state.cluster import ClusterState
@@ -66,16 +67,25 @@ class RemainderKeeper:
         queue: hears of room that is given back.
         clock: monotonic seconds.
         keep_seconds: how long room is kept at most.
+        errors: where exceptions about single groups are noted.
     """
 
     def __init__(
-        self, seen: Foreseen, state: ClusterState, queue: Queue, *, clock: Callable[[], float], keep_seconds: float
+        self,
+        seen: Foreseen,
+        state: ClusterState,
+        queue: Queue,
+        *,
+        clock: Callable[[], float],
+        keep_seconds: float,
+        errors: ItemErrors | None = None,
     ) -> None:
         self._seen: Final = seen
         self._state: Final = state
         self._queue: Final = queue
         self._clock: Final = clock
         self._keep_seconds: Final = keep_seconds
+        self._errors: Final = errors if errors is not None else ItemErrors()
         self._counted_on: Places = NOWHERE
 
     @property
@@ -98,24 +108,35 @@ class RemainderKeeper:
         """After a restart: keeps room again for what has a leader on a node already, as far as there is room."""
         beside = Foreseen(self._state, beside=True)
         for key in list(self._state.items):
-            if beside.item(key) is not self._state.item(key):
-                self._keep(key, of_real_pods(decide(beside.view, key), beside)[1])
+            with self._errors.about(key, "restore"):
+                if beside.item(key) is not self._state.item(key):
+                    self._keep(key, of_real_pods(decide(beside.view, key), beside)[1])
 
     def tick(self) -> None:
         """Gives back what is kept too long, or for somebody who does not need it any more."""
         now = self._clock()
         for kept in self._state.remainders:
-            members = self._state.item(kept.key)
-            is_needed = members is not None and members.satisfied and kept.held
-            if not is_needed or now >= kept.deadline_seconds:
-                self._state.remainders.drop(kept.key)
-                if kept.held:
-                    self._queue.woken(_ROOM_GIVEN_BACK, self._state)
+            try:
+                self._look_at(kept, now)
+            except Exception as error:  # noqa: BLE001 (noted; what is kept for others is looked at all the same)
+                self._errors.note(kept.key, "keep", error)
+                self._give_back(kept)
 
     def next_due_seconds(self) -> float | None:
         """Seconds until `tick` has something to do by the clock alone."""
         deadlines = [kept.deadline_seconds for kept in self._state.remainders]
         return max(min(deadlines) - self._clock(), 0.0) if deadlines else None
+
+    def _look_at(self, kept: Reservation, now: float) -> None:
+        members = self._state.item(kept.key)
+        is_needed = members is not None and members.satisfied and kept.held
+        if not is_needed or now >= kept.deadline_seconds:
+            self._give_back(kept)
+
+    def _give_back(self, kept: Reservation) -> None:
+        self._state.remainders.drop(kept.key)
+        if kept.held:
+            self._queue.woken(_ROOM_GIVEN_BACK, self._state)
 
     def _keep(self, key: ItemKey, places: Places) -> None:
         members = self._state.item(key)

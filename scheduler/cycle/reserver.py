@@ -13,6 +13,7 @@ import msgspec
 from api.constants import REASON_UNSCHEDULABLE
 from scheduler.cycle.decision import Decision
 from scheduler.cycle.reserve import room_to_keep
+from scheduler.item_errors import ItemErrors
 from scheduler.queue.queue import Queue
 from scheduler.queue.settings import QueueSettings
 from scheduler.state.cluster import ClusterState
@@ -35,11 +36,19 @@ class _Past(msgspec.Struct):
 class Reserver:
     """Belongs to the scheduling loop, which calls it after its decisions. `clock` gives monotonic seconds."""
 
-    def __init__(self, state: ClusterState, queue: Queue, clock: Callable[[], float], settings: QueueSettings) -> None:
+    def __init__(
+        self,
+        state: ClusterState,
+        queue: Queue,
+        clock: Callable[[], float],
+        settings: QueueSettings,
+        errors: ItemErrors | None = None,
+    ) -> None:
         self._state = state
         self._queue = queue
         self._clock = clock
         self._settings = settings
+        self._errors = errors if errors is not None else ItemErrors()
         self._past: dict[ItemKey, _Past] = {}
         self._most_past = MOST_HOLDERS
         """Beyond that those that are gone are looked for."""
@@ -57,14 +66,10 @@ class Reserver:
         """Gives back what is kept too long, or for somebody who does not want it any more."""
         now = self._clock()
         for held in self._state.reservations:
-            members = self._state.item(held.key)
-            if members is None or not self._wants(members):
-                self._past.pop(held.key, None)
-                self._give_back(held.key)
-            elif now >= held.deadline_seconds or not self._queue.refused_seconds(held.key):
-                past = self._past.setdefault(held.key, _Past())
-                past.times += 1
-                past.not_before_seconds = now + self._settings.reserve_seconds * 2 ** min(past.times, _MOST_DOUBLINGS)
+            try:
+                self._look_at(held, now)
+            except Exception as error:  # noqa: BLE001 (noted; the other reservations are looked at all the same)
+                self._errors.note(held.key, "reserve", error)
                 self._give_back(held.key)
         if len(self._past) > self._most_past:
             self._past = {key: past for key, past in self._past.items() if self._state.item(key) is not None}
@@ -76,6 +81,17 @@ class Reserver:
         return max(min(deadlines) - self._clock(), 0.0) if deadlines else None
 
     # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _look_at(self, held: Reservation, now: float) -> None:
+        members = self._state.item(held.key)
+        if members is None or not self._wants(members):
+            self._past.pop(held.key, None)
+            self._give_back(held.key)
+        elif now >= held.deadline_seconds or not self._queue.refused_seconds(held.key):
+            past = self._past.setdefault(held.key, _Past())
+            past.times += 1
+            past.not_before_seconds = now + self._settings.reserve_seconds * 2 ** min(past.times, _MOST_DOUBLINGS)
+            self._give_back(held.key)
 
     def _refused(self, key: ItemKey) -> None:
         members = self._state.item(key)

@@ -21,16 +21,37 @@ class Place(Enum):
     """It has been popped and `done` has not been called yet."""
 
 
+class Cause(Enum):
+    """Why an active item is to be tried."""
+
+    NEWS = "news"
+    """It has not been refused since it came, or since it last got what it wanted."""
+    ROOM = "room"
+    """It was refused, and there is room for it now."""
+    DOUBT = "doubt"
+    """It was refused, and it or the room has changed: that may be enough or not."""
+    TIME = "time"
+    """It was refused and has waited for its time; nothing has been heard."""
+
+
+Version = tuple[int, ...]
+"""Equal ones mean that nothing has changed which decisions look at."""
+
+
 class Entry:
     """An item with all the queue remembers of it."""
 
     __slots__ = (
         "bind_failures",
+        "cause",
         "created_seconds",
+        "depends_on_time",
         "due_seconds",
+        "errors",
         "failures",
         "held",
         "is_dirty",
+        "is_hoping",
         "key",
         "no_wake_before_seconds",
         "not_before_seconds",
@@ -39,6 +60,8 @@ class Entry:
         "refused_since_seconds",
         "sequence",
         "stamp",
+        "tried_seconds",
+        "tried_version",
         "was_woken",
         "wasted_wakes",
     )
@@ -52,7 +75,10 @@ class Entry:
         self.place = Place.IDLE
         self.stamp = 0
         """Raised with every move, so that older heap entries can be told from the current one."""
+        self.cause = Cause.NEWS
         self.held: Held | None = None
+        self.errors = 0
+        """Exceptions in a row."""
         self.failures = 0
         """Refusals in a row."""
         self.bind_failures = 0
@@ -61,12 +87,23 @@ class Entry:
         self.due_seconds = 0.0
         self.not_before_seconds = 0.0
         """Holds against everything, its own changes included: set when binds fail."""
+        self.is_hoping = False
+        """It waits only for more than it must have, and when it is due it is content with less."""
+        self.tried_version: Version = ()
+        self.tried_seconds = 0.0
+        self.depends_on_time = False
+        """Its last attempt might have another outcome now although nothing has changed."""
         self.is_dirty = False
         """Something about it changed while it was running."""
         self.was_woken = False
         """Its current attempt was caused by room appearing, not by its own change or by time."""
         self.wasted_wakes = 0
         self.no_wake_before_seconds = 0.0
+
+    @property
+    def was_refused(self) -> bool:
+        """Whether there is a reason to doubt that it can be placed."""
+        return self.refused_since_seconds is not None or self.errors > 0
 
     @property
     def order(self) -> tuple[int, float, int, str]:

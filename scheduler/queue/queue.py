@@ -1,32 +1,35 @@
 """The queue: which item is tried next (KEP-4671, with the wake-ups upstream lacks).
 
 Order is priority, then age, then UID. A refused item waits, growing longer each time, but is tried at once when its own
-content changes or when room appears that can be enough for it. Nothing that waits stands in anybody's way. Whatever happens to a
-popped item, `done` puts it somewhere, so no item is ever lost.
+content changes or when room appears that can be enough for it. Nothing that waits stands in anybody's way: what trying hopeless
+items may cost is limited (`active`). Whatever happens to a popped item, `done` or `set_aside` puts it somewhere, so no item is
+ever lost; and an exception about one item, wherever it is met here, is noted and leaves the others be.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
+from typing import Final
 
 from api.constants import REASON_SCHEDULER_ERROR, REASON_UNSCHEDULABLE
 from scheduler.cycle.decision import Decision
-from scheduler.placement.mixed import by_base
+from scheduler.item_errors import ItemErrors
+from scheduler.queue.active import ActiveItems
 from scheduler.queue.backoff import backoff_seconds
-from scheduler.queue.entry import Entry, Place
+from scheduler.queue.entry import Cause, Entry, Place, Version
 from scheduler.queue.gate import gate
 from scheduler.queue.held import Held
 from scheduler.queue.patience import Patience
 from scheduler.queue.settings import QueueSettings
-from scheduler.queue.wake import placeable, wakes_exactly, wanted
+from scheduler.queue.wake import Outlook, placeable, wakes_exactly, wanted
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members
 from scheduler.state.records import ItemKey, StateChange
-from scheduler.state.shapes import Shape
 
-_WAKE_SHARE = 4
+_WAKE_SHARE: Final = 4
 """Looking for items to wake may take at most one part in 1 + this many of the time."""
-_WAKE_BATCH = 16
+_WAKE_BATCH: Final = 16
 """Items woken at a time: each of them may use up what woke the next one, so the rest is looked at again after these."""
+_STAGE: Final = "queue"
 
 
 def _no_time_of_day() -> float:
@@ -36,25 +39,35 @@ def _no_time_of_day() -> float:
 class Queue:
     """Items that want a place. One caller; `clock` gives monotonic seconds, `epoch` those since 1970.
 
-    Without `epoch` nobody ever gives up waiting.
+    Without `epoch` nobody ever gives up waiting. Whoever owns `errors` is to call `set_aside` for the items in it.
     """
 
     def __init__(
-        self, clock: Callable[[], float], settings: QueueSettings, epoch: Callable[[], float] = _no_time_of_day
+        self,
+        clock: Callable[[], float],
+        settings: QueueSettings,
+        epoch: Callable[[], float] = _no_time_of_day,
+        errors: ItemErrors | None = None,
     ) -> None:
         self._clock = clock
         self._settings = settings
+        self._errors = errors if errors is not None else ItemErrors()
         self._patience = Patience(clock, epoch, settings)
         self._entries: dict[ItemKey, Entry] = {}
         self._waiting: dict[ItemKey, Entry] = {}
-        self._active: list[tuple[tuple[int, float, int, str], int, Entry]] = []
+        self._active = ActiveItems(clock, settings)
         self._due: list[tuple[float, int, Entry]] = []
         self._arrivals = 0
         self._stamps = 0
         self._room_appeared = False
         self._look_again = False
         self._next_wake_seconds = 0.0
-        self._woken_active = 0
+        self._woken: dict[Cause, int] = {Cause.ROOM: 0, Cause.DOUBT: 0}
+        """Active items that were woken by room, by what is known of them."""
+        self._notices = 0
+        """Raised with everything that happens."""
+        self._vain: tuple[ItemKey, Cause] | None = None
+        """The item that was tried last, when it was refused, and why it had been tried."""
         self._fresh: dict[ItemKey, None] = {}
         self._told: dict[ItemKey, Held] = {}
 
@@ -62,6 +75,7 @@ class Queue:
 
     def woken(self, change: StateChange, state: ClusterState) -> None:
         """Takes in what an event changed; room is looked at when the next item is asked for, once for many events."""
+        self._notices += 1
         for key in change.gone:
             self.remove(key)
         for key in change.bound:
@@ -85,7 +99,15 @@ class Queue:
         if entry.place is Place.RUNNING:
             entry.is_dirty = True
             return
-        self._settle(entry, members, state)
+        if entry.errors and entry.not_before_seconds > self._clock():
+            self._due_by(entry, entry.not_before_seconds)
+            return
+        with self._errors.about(key, _STAGE):
+            self._settle(entry, members, state)
+
+    def noticed(self) -> None:
+        """Something happened beside the cluster's state that decisions look at: what was refused may be tried again."""
+        self._notices += 1
 
     def remove(self, key: ItemKey) -> None:
         """The key is no item any more."""
@@ -102,15 +124,12 @@ class Queue:
             self.touch(key, state)
         if self._room_appeared:
             self._wake(state, now)
-        while self._due and self._due[0][0] <= now:
-            _, stamp, entry = heappop(self._due)
-            if stamp == entry.stamp and entry.place is Place.WAITING:
-                self._activate(entry, was_woken=False)
-        if self._look_again and self._is_drained():
+        self._collect_due(now, state)
+        if self._look_again and self._active.is_drained:
             self._wake(state, now)
-        if self._is_drained():
+        entry = self._next(state)
+        if entry is None:
             return None
-        entry = heappop(self._active)[2]
         self._move(entry, Place.RUNNING)
         return entry.key
 
@@ -123,6 +142,9 @@ class Queue:
         if members is None:
             self.remove(key)
             return
+        entry.errors = 0
+        entry.is_hoping = False
+        entry.tried_version, entry.tried_seconds = self._version(state), self._clock()
         refused = decision.verdict in {"unschedulable", "error"}
         if refused:
             self._refused(entry, decision, members, state)
@@ -138,6 +160,31 @@ class Queue:
         else:
             self._move(entry, Place.IDLE)
         entry.is_dirty = False
+
+    def spent(self, key: ItemKey, seconds: float) -> None:
+        """The attempt at the item, all that was done about it included, took so long."""
+        if self._vain is not None and self._vain[0] == key:
+            self._active.spent(self._vain[1], seconds)
+        self._vain = None
+
+    def set_aside(self, key: ItemKey, message: str, state: ClusterState) -> bool:
+        """An exception was raised about this item: it is tried again when it changes, or rarely; False if it wants no place.
+
+        If it fails again and again, its own changes have to wait a while, too.
+        """
+        entry, members = self._entries.get(key), state.item(key)
+        if entry is None or members is None or not members.pending_count:
+            if entry is not None and entry.place is Place.RUNNING:
+                self._move(entry, Place.IDLE)
+            return False
+        now = self._clock()
+        entry.is_dirty = entry.is_hoping = False
+        entry.errors += 1
+        entry.not_before_seconds = now + backoff_seconds(entry.errors, 1, self._settings)
+        entry.due_seconds = now + self._settings.set_aside_seconds
+        self._set_held(entry, Held(REASON_SCHEDULER_ERROR, message))
+        self._move(entry, Place.WAITING)
+        return True
 
     def bind_failed(self, key: ItemKey | None) -> None:
         """A bind of this item failed for sure: it is tried again, but not at once and ever less often.
@@ -155,11 +202,14 @@ class Queue:
 
     def next_due_seconds(self) -> float | None:
         """Seconds until `pop` may have something, None when only an event can change that."""
-        if not self._is_drained():
+        active = self._active.next_due_seconds()
+        if active == 0.0:
             return 0.0
         while self._due and self._due[0][1] != self._due[0][2].stamp:
             heappop(self._due)
         dues = [self._due[0][0]] if self._due else []
+        if active is not None:
+            dues.append(self._clock() + active)
         patience = self._patience.next_due_seconds()
         if patience is not None:
             dues.append(self._clock() + patience)
@@ -207,10 +257,45 @@ class Queue:
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _is_drained(self) -> bool:
-        while self._active and self._active[0][1] != self._active[0][2].stamp:
-            heappop(self._active)
-        return not self._active
+    def _collect_due(self, now: float, state: ClusterState) -> None:
+        while self._due and self._due[0][0] <= now:
+            _, stamp, entry = heappop(self._due)
+            if stamp != entry.stamp or entry.place is not Place.WAITING:
+                continue
+            if entry.errors:
+                self.touch(entry.key, state)
+            elif entry.is_hoping or not entry.failures:
+                self._activate(entry, Cause.NEWS)
+            else:
+                self._active.put_overdue(entry)
+
+    def _next(self, state: ClusterState) -> Entry | None:
+        """The item to be tried now. Retries of which it is known how they would end are left out."""
+        while (entry := self._active.take()) is not None:
+            if entry.cause is not Cause.TIME or not self._would_end_alike(entry, state):
+                return entry
+            members = state.item(entry.key)
+            if members is not None:
+                entry.failures += 1
+                self._wait(entry, members)
+        return None
+
+    def _version(self, state: ClusterState) -> Version:
+        nodes = state.nodes
+        return (self._notices, nodes.room_changes.end, nodes.rule_changes.end, state.classes.version)
+
+    def _would_end_alike(self, entry: Entry, state: ClusterState) -> bool:
+        """Whether the last attempt at a refused item would have the same end now."""
+        if (
+            entry.depends_on_time
+            or entry.tried_version != self._version(state)
+            or state.claims.of(entry.key) is not None
+        ):
+            return False
+        now, settings = self._clock(), self._settings
+        may_reserve = (entry.refused_since_seconds or now) + settings.reserve_after_seconds
+        is_news = entry.tried_seconds < may_reserve <= now
+        return not is_news and now - entry.tried_seconds < settings.unchanged_seconds
 
     def _settle(self, entry: Entry, members: Members, state: ClusterState) -> None:
         entry.priority, entry.created_seconds = members.priority, members.created_seconds
@@ -227,7 +312,7 @@ class Queue:
         else:
             if entry.place is Place.GATED:
                 self._set_held(entry, None)
-            self._activate(entry, was_woken=False)
+            self._activate(entry, Cause.DOUBT if entry.was_refused else Cause.NEWS)
 
     def _refused(self, entry: Entry, decision: Decision, members: Members, state: ClusterState) -> None:
         entry.failures += 1
@@ -235,10 +320,14 @@ class Queue:
             entry.refused_since_seconds = self._clock()
         reason = REASON_SCHEDULER_ERROR if decision.verdict == "error" else REASON_UNSCHEDULABLE
         self._set_held(entry, Held(reason, decision.condition_message))
+        entry.depends_on_time = decision.depends_on_time
+        self._vain = (entry.key, entry.cause)
         if not entry.was_woken:
             return
         self._look_again = True
-        if decision.room_is_held or not wakes_exactly(state, members):
+        is_exact = not decision.room_is_held and wakes_exactly(state, members)
+        # What looks as if it fitted still was not woken because of room that others have taken since.
+        if not is_exact or placeable(state, members) >= wanted(members):
             entry.wasted_wakes += 1
             pause = self._settings.wake_pause_seconds * 2 ** min(entry.wasted_wakes - 1, 10)
             entry.no_wake_before_seconds = self._clock() + pause
@@ -247,26 +336,35 @@ class Queue:
         wait = backoff_seconds(entry.failures, members.pending_count, self._settings)
         hopes_until = self._patience.hopes_until(members)
         due = self._clock() + wait
+        entry.is_hoping = hopes_until is not None and hopes_until <= due
         entry.due_seconds = max(due if hopes_until is None else min(due, hopes_until), entry.not_before_seconds)
         self._move(entry, Place.WAITING)
 
-    def _activate(self, entry: Entry, *, was_woken: bool) -> None:
+    def _due_by(self, entry: Entry, seconds: float) -> None:
+        """A waiting entry is due at that time at the latest."""
+        if entry.place is Place.WAITING and entry.due_seconds > seconds:
+            entry.due_seconds = seconds
+            self._move(entry, Place.WAITING)
+
+    def _activate(self, entry: Entry, cause: Cause, *, was_woken: bool = False) -> None:
+        self._move(entry, Place.IDLE)
+        entry.cause, entry.was_woken = cause, was_woken
         self._move(entry, Place.ACTIVE)
-        entry.was_woken = was_woken
-        self._woken_active += was_woken
 
     def _move(self, entry: Entry, place: Place) -> None:
         self._stamps += 1
         if entry.place is Place.ACTIVE and entry.was_woken:
-            self._woken_active -= 1
+            self._woken[entry.cause] -= 1
         entry.place, entry.stamp = place, self._stamps
         if place is Place.WAITING:
             self._waiting[entry.key] = entry
             heappush(self._due, (entry.due_seconds, entry.stamp, entry))
-        else:
-            self._waiting.pop(entry.key, None)
+            return
+        self._waiting.pop(entry.key, None)
         if place is Place.ACTIVE:
-            heappush(self._active, (entry.order, entry.stamp, entry))
+            if entry.was_woken:
+                self._woken[entry.cause] += 1
+            self._active.put(entry)
 
     def _set_held(self, entry: Entry, held: Held | None) -> None:
         entry.held = held
@@ -276,42 +374,35 @@ class Queue:
         """Activates the first waiting items, in queue order, that fit by count, as long as the room lasts by count.
 
         An item that was woken in vain just now sits out, so that others get the room it could not use; if there was an event
-        meanwhile, it is tried again when its pause is over.
+        meanwhile, it is tried again when its pause is over. Doubtful ones hold no room against others while too much time has been
+        spent in vain.
         """
-        if now < self._next_wake_seconds or self._woken_active:
+        if now < self._next_wake_seconds or self._woken[Cause.ROOM]:
             return
         is_event, self._room_appeared, self._look_again = self._room_appeared, False, False
-        left: dict[Shape, int] = {}
-        for entry in sorted(self._fitting(state, now), key=lambda entry: entry.order):
-            members = state.item(entry.key)
-            if members is None:
-                continue
+        outlook = Outlook(state)
+        for entry, members in sorted(self._fitting(outlook, state, now), key=lambda found: found[0].order):
             if entry.no_wake_before_seconds > now:
-                if is_event and entry.due_seconds > entry.no_wake_before_seconds:
-                    entry.due_seconds = entry.no_wake_before_seconds
-                    self._move(entry, Place.WAITING)
-            elif self._woken_active == _WAKE_BATCH:
-                self._look_again = True
-            elif self._claim(members, left, state):
-                self._activate(entry, was_woken=True)
+                if is_event:
+                    self._due_by(entry, entry.no_wake_before_seconds)
+                continue
+            with self._errors.about(entry.key, _STAGE):
+                self._wake_one(entry, members, outlook, state)
         self._next_wake_seconds = now + _WAKE_SHARE * (self._clock() - now)
 
-    def _fitting(self, state: ClusterState, now: float) -> list[Entry]:
-        found: list[Entry] = []
+    def _fitting(self, outlook: Outlook, state: ClusterState, now: float) -> Iterator[tuple[Entry, Members]]:
         for key, entry in self._waiting.items():
             if entry.not_before_seconds > now or (entry.held and entry.held.reason == REASON_SCHEDULER_ERROR):
                 continue
-            members = state.item(key)
-            if members is not None and members.pending and placeable(state, members) >= wanted(members):
-                found.append(entry)
-        return found
+            with self._errors.about(key, _STAGE):
+                members = state.item(key)
+                if members is not None and members.pending and outlook.fits(members):
+                    yield entry, members
 
-    def _claim(self, members: Members, left: dict[Shape, int], state: ClusterState) -> bool:
-        pending = by_base({shape: len(waiting) for shape, waiting in members.pending.items()})
-        for shape in pending:
-            left.setdefault(shape, state.fits.of(shape).total)
-        if sum(min(count, left[shape]) for shape, count in pending.items()) < wanted(members):
-            return False
-        for shape, count in pending.items():
-            left[shape] -= min(count, left[shape])
-        return True
+    def _wake_one(self, entry: Entry, members: Members, outlook: Outlook, state: ClusterState) -> None:
+        is_promised = outlook.is_certain(members) or state.claims.of(entry.key) is not None
+        cause = Cause.ROOM if is_promised and not entry.wasted_wakes else Cause.DOUBT
+        if self._woken[cause] >= _WAKE_BATCH:
+            self._look_again = True
+        elif (cause is Cause.DOUBT and not self._active.trusts_doubtful) or outlook.claim(members):
+            self._activate(entry, cause, was_woken=True)

@@ -15,6 +15,16 @@ class QueueSettings:
     """Least pause before an item that was woken in vain is woken again; doubles each time, up to its backoff."""
     desired_wait_seconds: float = 5.0
     """How long a basic group waits for as many pods, and room for them, as it would like to start with."""
+    doubt_share: float = 0.2
+    """Part of the time for trying anew, in vain, what was refused and may have become possible, while something new waits."""
+    retry_share: float = 0.2
+    """Part of the time for trying anew, in vain, what was refused and of which nothing is heard."""
+    saved_seconds: float = 0.25
+    """As much of either part as may be used at once."""
+    unchanged_seconds: float = 300.0
+    """A refused item is tried again after so long although nothing has changed since."""
+    set_aside_seconds: float = 300.0
+    """How soon an item about which an exception was raised is tried again, unless it changes."""
     reserve_after_seconds: float = 60.0
     """A group that has been refused for so long gets room reserved."""
     reserve_seconds: float = 300.0

@@ -69,6 +69,12 @@ class SchedulerMetrics:
         )
         self._objects = Gauge(names.METRIC_CACHE_OBJECTS, "Objects in the cache.", ["kind"], registry=registry)
         self._queued_writes = Gauge(names.METRIC_QUEUED_WRITES, "Writes not yet sent.", ["lane"], registry=registry)
+        self._item_errors = Counter(
+            names.METRIC_ITEM_ERRORS,
+            "Exceptions about single groups and pods, which were set aside, by what was being done.",
+            ["stage"],
+            registry=registry,
+        )
 
     def attempt(self, kind: str, result: str, attempt_seconds: float, algorithm_seconds: float) -> None:
         """An item went through a cycle."""
@@ -79,6 +85,10 @@ class SchedulerMetrics:
     def bound(self, seconds: float) -> None:
         """A pod is bound, so many seconds after that was decided."""
         self._bind_seconds.observe(seconds)
+
+    def item_error(self, stage: str) -> None:
+        """An exception about one item was met."""
+        self._item_errors.labels(stage).inc()
 
     def write(self, lane: str, outcome: str) -> None:
         """A write ended."""

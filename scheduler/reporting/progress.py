@@ -17,6 +17,7 @@ from api.constants import (
 )
 from api.meta import condition_of
 from scheduler.agenda import Agenda
+from scheduler.item_errors import ItemErrors
 from scheduler.reporting.voice import Voice
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import Counts, GroupRecord, ItemKey
@@ -35,7 +36,9 @@ class Progress:
         voice: Voice,
         clock: Callable[[], float],
         degraded_after_seconds: float,
+        errors: ItemErrors,
     ) -> None:
+        self._errors = errors
         self._state = state
         self._groups = groups
         self._voice = voice
@@ -79,14 +82,9 @@ class Progress:
         """The limit has passed for some: those that are still short say so."""
         for key in self._agenda.take_due():
             group = self._state.group(key)
-            if group is None or key not in self._short:
-                continue
-            counts = self._state.items.counts(key)
-            message = (
-                f"{counts.bound + counts.succeeded} of at least {group.need} members are bound or done for more than "
-                f"{self._degraded_after_seconds:.0f} s; {counts.pending} are waiting for a place"
-            )
-            self._degrade(group, REASON_BELOW_MINIMUM, message)
+            if group is not None and key in self._short:
+                with self._errors.about(key, "report"):
+                    self._below_minimum(key, group)
 
     def forbidden(self, key: ItemKey, reason: str, message: str) -> None:
         """The server forbids the bind of a member."""
@@ -129,6 +127,14 @@ class Progress:
                 CONDITION_DEGRADED, is_true=False, reason=REASON_RECOVERED, message="the group has its minimum again"
             )
             self._groups.want(group, recovered)
+
+    def _below_minimum(self, key: ItemKey, group: GroupRecord) -> None:
+        counts = self._state.items.counts(key)
+        message = (
+            f"{counts.bound + counts.succeeded} of at least {group.need} members are bound or done for more than "
+            f"{self._degraded_after_seconds:.0f} s; {counts.pending} are waiting for a place"
+        )
+        self._degrade(group, REASON_BELOW_MINIMUM, message)
 
     def _degrade(self, group: GroupRecord, reason: str, message: str) -> None:
         self._groups.want(group, condition(CONDITION_DEGRADED, is_true=True, reason=reason, message=message))

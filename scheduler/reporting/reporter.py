@@ -18,6 +18,7 @@ from api.constants import (
 from kube.client.rate_limit import TokenBucket
 from scheduler.agenda import Agenda
 from scheduler.cycle.decision import Decision
+from scheduler.item_errors import ItemErrors
 from scheduler.queue.held import Held
 from scheduler.queue.queue import Queue
 from scheduler.reporting.progress import Progress
@@ -33,6 +34,7 @@ from scheduler.writes.pod_conditions import PodConditions
 GATES: Final = frozenset({REASON_WAITING_FOR_MEMBERS, REASON_WAITING_FOR_POD_GROUP, REASON_SCHEDULING_GATED})
 """Reasons for which an item is not even tried."""
 
+_STAGE: Final = "report"
 _NEXT_TURN_SECONDS: Final = 10.0
 """When a group without pods is looked at again that would have said so too early after others."""
 
@@ -40,7 +42,7 @@ _NEXT_TURN_SECONDS: Final = 10.0
 class Reporter:
     """Says how every item is doing, with as few writes as that takes. Belongs to one event loop."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (what it tells from, and how)
         self,
         *,
         state: ClusterState,
@@ -51,7 +53,9 @@ class Reporter:
         progress: Progress,
         clock: Callable[[], float],
         settings: SchedulerSettings,
+        errors: ItemErrors,
     ) -> None:
+        self._errors = errors
         self._state = state
         self._queue = queue
         self._groups = groups
@@ -71,7 +75,8 @@ class Reporter:
     def start(self) -> None:
         """The caches are filled: say what a predecessor did not come to say."""
         for key in list(self._state.items):
-            self._progress.look(key)
+            with self._errors.about(key, _STAGE):
+                self._progress.look(key)
 
     def decided(self, decision: Decision) -> None:
         """A cycle ended."""
@@ -91,15 +96,20 @@ class Reporter:
         for key in change.gone:
             self._forget(key)
         for key in change.bound:
-            self._progress.look(key)
-        for key in change.items:
-            if key.kind == "group":
+            with self._errors.about(key, _STAGE):
                 self._progress.look(key)
-            if key in self._said_held:
-                self._held_agenda.add(key, self._settings.held_update_seconds)
-            elif key in self._held_agenda:
-                # The first member may have come: what a group without any would wait is too long now.
-                self._held_agenda.add(key, self._patience_seconds(key))
+        for key in change.items:
+            with self._errors.about(key, _STAGE):
+                self._item_changed(key)
+
+    def _item_changed(self, key: ItemKey) -> None:
+        if key.kind == "group":
+            self._progress.look(key)
+        if key in self._said_held:
+            self._held_agenda.add(key, self._settings.held_update_seconds)
+        elif key in self._held_agenda:
+            # The first member may have come: what a group without any would wait is too long now.
+            self._held_agenda.add(key, self._patience_seconds(key))
 
     def bound(self, pod_uid: str, node_name: str) -> None:
         """The server answered that a pod is bound; the watch may have shown it already."""
@@ -129,11 +139,13 @@ class Reporter:
             # Not before the queue has judged everybody once, or what a predecessor said would be taken back first.
             self._has_looked = True
             for key in list(self._state.items):
-                self._timeouts.look(key)
+                with self._errors.about(key, _STAGE):
+                    self._timeouts.look(key)
         for key, held in self._queue.news():
-            self._timeouts.look(key)
-            if held is not None and held.reason in GATES:
-                self._held_agenda.add(key, self._patience_seconds(key))
+            with self._errors.about(key, _STAGE):
+                self._timeouts.look(key)
+                if held is not None and held.reason in GATES:
+                    self._held_agenda.add(key, self._patience_seconds(key))
 
     def _patience_seconds(self, key: ItemKey) -> float:
         """How long an item may be held before it says so."""
@@ -151,13 +163,17 @@ class Reporter:
         """The time given to held items has passed: those that are still held say what they wait for."""
         self._progress.say_degraded()
         for key in self._held_agenda.take_due():
-            held = self._queue.held(key)
-            if held is None or held.reason not in GATES:
-                self._said_held.discard(key)
-            elif self._state.items.counts(key).known or self._empty_reports.try_take():
-                self._say_held(key, held)
-            else:
-                self._held_agenda.add(key, _NEXT_TURN_SECONDS)
+            with self._errors.about(key, _STAGE):
+                self._held_is_due(key)
+
+    def _held_is_due(self, key: ItemKey) -> None:
+        held = self._queue.held(key)
+        if held is None or held.reason not in GATES:
+            self._said_held.discard(key)
+        elif self._state.items.counts(key).known or self._empty_reports.try_take():
+            self._say_held(key, held)
+        else:
+            self._held_agenda.add(key, _NEXT_TURN_SECONDS)
 
     # --- saying it ---------------------------------------------------------------------------------------------------
 

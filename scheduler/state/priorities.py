@@ -15,11 +15,14 @@ class PriorityClasses:
 
     def __init__(self) -> None:
         self._classes: Final[dict[str, PriorityClass]] = {}
+        self.version = 0
+        """Raised with every change."""
 
     def put(self, found: PriorityClass) -> bool:
         """A class came; True when that changes what counts."""
         before = self._classes.get(found.metadata.name)
         self._classes[found.metadata.name] = found
+        self.version += 1
         return before is None or _what_counts(before) != _what_counts(found)
 
     def drop(self, gone: PriorityClass) -> bool:
@@ -28,6 +31,7 @@ class PriorityClasses:
         if known is None or known.metadata.uid != gone.metadata.uid:
             return False
         del self._classes[gone.metadata.name]
+        self.version += 1
         return True
 
     def find(self, name: str) -> PriorityClass | None:

@@ -100,19 +100,33 @@ def test_heartbeats_and_status_updates_wake_nobody() -> None:
     assert world.run() == []
 
 
-def test_a_refused_group_is_tried_again_without_any_event_ever_less_often() -> None:
+def test_a_refused_group_is_tried_again_without_any_event_about_it_ever_less_often() -> None:
     world = World()
     world.node("n1", cpu=1)
     world.group("g", 4)
     world.pods("g", 4)
     world.run()
     waits = []
-    for _ in range(7):
+    for number in range(7):
+        world.pod(f"elsewhere-{number}", cpu=0, on="n1", scheduler="other")
         due = world.queue.next_due_seconds()
         assert due is not None
         waits.append(due)
         assert len(world.wait(due)) == 1
     assert waits == [1, 2, 4, 8, 16, 20, 20]
+
+
+def test_a_retry_that_would_end_alike_is_left_out_for_five_minutes() -> None:
+    world = World()
+    world.node("n1", cpu=1)
+    world.pod("p", cpu=2)
+    world.run()
+    tried = 0
+    for _ in range(299):
+        tried += len(world.wait(1))
+    # Once, for it might have room reserved from then on if it were a group.
+    assert tried == 1
+    assert len(world.wait(70)) == 1
 
 
 def test_the_longest_wait_grows_with_the_root_of_the_group() -> None:

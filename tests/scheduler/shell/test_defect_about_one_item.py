@@ -1,0 +1,274 @@
+"""A defect that one group brings to light, at whatever stage: it is set aside and says so, and everything else goes on."""
+
+import json
+from typing import Any
+
+import pytest
+
+from api.constants import MANAGED_BY, METRIC_ITEM_ERRORS, MIN_RESOURCES
+from scheduler import loop
+from scheduler.assumptions import Assumptions
+from scheduler.cycle import remainder
+from scheduler.cycle.remainder import RemainderKeeper
+from scheduler.cycle.reserver import Reserver
+from scheduler.loop import SchedulingLoop
+from scheduler.preemptor import Preemptor
+from scheduler.queue.patience import Patience
+from scheduler.queue.queue import Queue
+from scheduler.queue.wake import Outlook
+from scheduler.reporting.progress import Progress
+from scheduler.reporting.reporter import Reporter
+from scheduler.reporting.timeouts import Timeouts
+from scheduler.state.cluster import ClusterState
+from scheduler.state.members import Members
+from scheduler.wiring import Scheduler
+from scheduler.writes.binder import Binder
+from tests.scheduler.shell.cluster import Cluster
+from tests.scheduler.shell.manifests import gang, node, pod
+
+TRUE = ("True", "Scheduled")
+REFUSED = ("False", "Unschedulable")
+SET_ASIDE = ("False", "SchedulerError")
+
+
+class Defect:
+    """Makes a function raise when it is called about the group `bad`, or a pod of it."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, owner: Any, name: str) -> None:
+        self.met = 0
+        self._patch = patch
+        sound = getattr(owner, name)
+
+        def fragile(*given: Any, **named: Any) -> Any:
+            if any(map(_is_about_bad, (*given, *named.values()))):
+                self.met += 1
+                raise ZeroDivisionError
+            return sound(*given, **named)
+
+        patch.setattr(owner, name, fragile)
+
+    def mend(self) -> None:
+        self._patch.undo()
+
+
+def _is_about_bad(given: Any) -> bool:
+    if isinstance(given, str):
+        return given.startswith("bad") or given in _BAD_PODS
+    if isinstance(given, Members):
+        return given.key.name.startswith("bad")
+    key, metadata = getattr(given, "key", None), getattr(given, "metadata", None)
+    named = (getattr(given, "name", ""), getattr(key, "name", ""), getattr(metadata, "name", ""))
+    return any(isinstance(name, str) and name.startswith("bad") for name in named)
+
+
+_BAD_PODS: set[str] = set()
+
+
+def put_bad_pods(cluster: Cluster, count: int, *, first: int = 0) -> None:
+    for number in range(first, first + count):
+        made = cluster.api.put("pods", pod(f"bad-{number}", group="bad", owned=True))
+        _BAD_PODS.add(made["metadata"]["uid"])
+
+
+def put_bad(cluster: Cluster) -> None:
+    cluster.api.put("podgroups", gang("bad", 2))
+    put_bad_pods(cluster, 2)
+
+
+def errors_counted(cluster: Cluster) -> float:
+    families = cluster.metrics.registry.collect()
+    return sum(sample.value for family in families for sample in family.samples if sample.name == METRIC_ITEM_ERRORS)
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    _BAD_PODS.clear()
+    return Cluster()
+
+
+async def others_start(cluster: Cluster, scheduler: Scheduler, name: str = "good") -> None:
+    """Room comes, for them and for two pods more, and a gang and a lone pod with it: both start."""
+    cluster.api.put("nodes", node(f"for-{name}", gpus=5))
+    cluster.add_gang(name, 2)
+    cluster.api.put("pods", pod(f"{name}-lone"))
+    await cluster.api.until(lambda: cluster.group_says(name) == TRUE and f"{name}-lone" in cluster.api.bound())
+    await scheduler.lanes.idle()
+
+
+BEFORE_IT_IS_BOUND = {
+    "asked whether it may be tried": (Patience, "judge"),
+    "asked how many it would like": (Queue, "aim"),
+    "decided": (loop, "decide"),
+    "asked who should leave": (Preemptor, "refused"),
+    "reduced to pods that exist": (RemainderKeeper, "real_part"),
+    "made a bind": (SchedulingLoop, "_bind"),
+    "assumed": (Assumptions, "assume"),
+    "handed to the binder": (Binder, "submit"),
+    "taken in, its group": (ClusterState, "upsert_group"),
+    "taken in, its pods": (ClusterState, "upsert_pod"),
+    "taken in, a record of its pods": (ClusterState, "slim_pod"),
+    "shown to the preemptor": (Preemptor, "group_seen"),
+}
+
+
+@pytest.mark.parametrize("spot", BEFORE_IT_IS_BOUND.values(), ids=BEFORE_IT_IS_BOUND)
+async def test_before_it_is_bound(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str]) -> None:
+    defect = Defect(monkeypatch, *spot)
+    cluster.add_nodes(4)
+    async with cluster.scheduler() as scheduler:
+        put_bad(cluster)
+        await others_start(cluster, scheduler)
+        assert defect.met
+        assert errors_counted(cluster) >= 1
+        assert not any(name.startswith("bad") for name in cluster.api.bound()) or spot == (Preemptor, "group_seen")
+        assert scheduler.state.pods_total - len(cluster.api.bound()) in {0, 2}
+        await others_start(cluster, scheduler, "later")
+
+
+SAID = [spot for spot in BEFORE_IT_IS_BOUND.values() if spot[0] is not ClusterState and spot[1] != "group_seen"]
+
+
+@pytest.mark.parametrize("spot", SAID, ids=lambda spot: spot[1])
+async def test_it_says_so_and_starts_when_it_changes_after_the_defect_is_gone(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    defect = Defect(monkeypatch, *spot)
+    cluster.add_nodes(4)
+    async with cluster.scheduler(set_aside_seconds=600):
+        put_bad(cluster)
+        await cluster.api.until(lambda: cluster.group_says("bad") == SET_ASIDE)
+        assert "ZeroDivisionError" in cluster.group_message("bad")
+        assert "setting group ns/bad aside" in caplog.text
+        defect.mend()
+        put_bad_pods(cluster, 1, first=2)
+        await cluster.api.until(lambda: cluster.group_says("bad") == TRUE)
+    assert {"bad-0", "bad-1"} <= set(cluster.api.bound())
+
+
+async def test_it_is_tried_again_after_a_long_time(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    defect = Defect(monkeypatch, loop, "decide")
+    cluster.add_nodes(4)
+    async with cluster.scheduler(set_aside_seconds=0.3):
+        put_bad(cluster)
+        await cluster.api.until(lambda: cluster.group_says("bad") == SET_ASIDE)
+        defect.mend()
+        await cluster.api.until(lambda: cluster.group_says("bad") == TRUE)
+
+
+AFTER_IT_IS_BOUND = {
+    "its remainder kept": (RemainderKeeper, "decided"),
+    "its claim taken back": (Preemptor, "decided"),
+    "put back into the queue": (Queue, "done"),
+    "its reservation given back": (Reserver, "decided"),
+    "reported": (Reporter, "decided"),
+    "shown to the reporter": (Reporter, "_item_changed"),
+    "its progress looked at": (Progress, "look"),
+    "its time-out looked at": (Timeouts, "look"),
+}
+
+
+@pytest.mark.parametrize("spot", AFTER_IT_IS_BOUND.values(), ids=AFTER_IT_IS_BOUND)
+async def test_after_it_is_decided(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str]) -> None:
+    defect = Defect(monkeypatch, *spot)
+    cluster.add_nodes(4)
+    async with cluster.scheduler() as scheduler:
+        put_bad(cluster)
+        await others_start(cluster, scheduler)
+        assert {"bad-0", "bad-1"} <= set(cluster.api.bound())
+        assert defect.met
+        assert errors_counted(cluster) >= 1
+        await others_start(cluster, scheduler, "later")
+
+
+@pytest.mark.parametrize("spot", [(Outlook, "fits"), (Outlook, "is_certain"), (Outlook, "claim")])
+async def test_when_room_appears(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str]) -> None:
+    defect = Defect(monkeypatch, *spot)
+    cluster.add_nodes(1)
+    async with cluster.scheduler(initial_backoff_seconds=600, max_backoff_seconds=600):
+        put_bad(cluster)
+        cluster.add_gang("good", 2)
+        await cluster.api.until(lambda: cluster.group_says("bad") == cluster.group_says("good") == REFUSED)
+        cluster.add_nodes(4, first=1)
+        await cluster.api.until(lambda: cluster.group_says("good") == TRUE)
+        await cluster.api.until(lambda: cluster.group_says("bad") == SET_ASIDE)
+        assert defect.met
+
+
+async def test_when_it_says_what_it_waits_for(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    defect = Defect(monkeypatch, Reporter, "_say_held")
+    async with cluster.scheduler() as scheduler:
+        for name in ("bad", "good"):
+            cluster.api.put("podgroups", gang(name, 3))
+        put_bad_pods(cluster, 1)
+        cluster.add_members("good", 1)
+        await cluster.api.until(lambda: cluster.group_says("good") == ("False", "WaitingForMembers"))
+        await cluster.api.until(lambda: bool(defect.met))
+        await others_start(cluster, scheduler, "later")
+
+
+def announcing(name: str) -> Any:
+    """The group of a leader that has workers to come."""
+    made = gang(name, 1)
+    roles = [{"role": "leader", "count": 1, "requests": {}}, {"role": "worker", "count": 1, "requests": {"cpu": "1"}}]
+    made["metadata"]["annotations"] = {MANAGED_BY: "tutti", MIN_RESOURCES: json.dumps(roles)}
+    return made
+
+
+@pytest.mark.parametrize(
+    "spot",
+    [(remainder, "decide"), (Progress, "look"), (Timeouts, "look"), (RemainderKeeper, "_keep")],
+    ids=lambda spot: spot[1],
+)
+async def test_at_every_start(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str]) -> None:
+    defect = Defect(monkeypatch, *spot)
+    cluster.add_nodes(4)
+    for name in ("bad", "fine"):
+        cluster.api.put("podgroups", announcing(name))
+        runs = pod(f"{name}-0", group=name, owned=True)
+        runs["spec"]["nodeName"] = "n0" if name == "bad" else "n1"
+        runs["status"]["phase"] = "Running"
+        cluster.api.put("pods", runs)
+    for name in ("good", "better"):
+        async with cluster.scheduler() as scheduler:
+            await others_start(cluster, scheduler, name)
+            assert [kept.key.name for kept in scheduler.state.remainders] in (["fine"], ["bad", "fine"])
+    assert defect.met
+
+
+@pytest.mark.parametrize("spot", [(Reserver, "_look_at"), (RemainderKeeper, "_look_at")], ids=["reserved", "kept"])
+async def test_while_room_is_held_for_it(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str]
+) -> None:
+    cluster.add_nodes(2)
+    async with cluster.scheduler(reserve_after_seconds=0) as scheduler:
+        cluster.add_gang("blocker", 2)
+        await cluster.api.until(lambda: cluster.group_says("blocker") == TRUE)
+        if spot[0] is Reserver:
+            put_bad(cluster)
+            held = scheduler.state.reservations
+        else:
+            cluster.api.put("podgroups", announcing("bad"))
+            cluster.api.put("nodes", node("n9", gpus=1))
+            put_bad_pods(cluster, 1)
+            held = scheduler.state.remainders
+        await cluster.api.until(lambda: len(held) == 1)
+        defect = Defect(monkeypatch, *spot)
+        await others_start(cluster, scheduler)
+        assert defect.met
+        assert errors_counted(cluster) >= 1
+
+
+async def test_a_part_of_the_loop_that_raises_whatever_it_is_about_stops_no_other_part(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_given: Any) -> None:
+        raise ZeroDivisionError
+
+    for owner, name in ((Reserver, "tick"), (RemainderKeeper, "tick"), (Reporter, "say_what_is_due")):
+        monkeypatch.setattr(owner, name, broken)
+    monkeypatch.setattr(RemainderKeeper, "restore", broken)
+    cluster.add_nodes(1)
+    async with cluster.scheduler() as scheduler:
+        await others_start(cluster, scheduler)
+        await others_start(cluster, scheduler, "later")
+        assert errors_counted(cluster) < 30
