@@ -19,7 +19,7 @@ def run(kubectl: Path, kubeconfig: Path, home: Path, commands: Sequence[Command]
     _prepare(kubectl, kubeconfig, home)
     said: dict[str, Any] = {}
     for command in commands:
-        made = _run(kubectl, kubeconfig, home, command.line, command.manifest)
+        made = _run(kubectl, kubeconfig, home, command.line.split(" "), command.manifest)
         name = next(
             name for number in range(1, 9) if (name := command.name + f" ({number})" * (number > 1)) not in said
         )
@@ -29,19 +29,19 @@ def run(kubectl: Path, kubeconfig: Path, home: Path, commands: Sequence[Command]
 
 def _prepare(kubectl: Path, kubeconfig: Path, home: Path) -> None:
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
-    for line, manifest in ((f"apply -k {REPOSITORY / 'config/crd'}", None), ("create -f -", space)):
-        made = _run(kubectl, kubeconfig, home, line, manifest)
+    for words, manifest in ((["apply", "-k", str(REPOSITORY / "config/crd")], None), (["create", "-f", "-"], space)):
+        made = _run(kubectl, kubeconfig, home, words, manifest)
         assert made.returncode == 0, made.stderr
     names = "crd/podgroups.tutti.scheduler crd/workloads.tutti.scheduler"
-    made = _run(kubectl, kubeconfig, home, f"wait {names} --for=condition=Established --timeout=30s", None)
+    made = _run(kubectl, kubeconfig, home, f"wait {names} --for=condition=Established --timeout=30s".split(), None)
     assert made.returncode == 0, made.stderr
 
 
 def _run(
-    kubectl: Path, kubeconfig: Path, home: Path, line: str, manifest: dict[str, Any] | None
+    kubectl: Path, kubeconfig: Path, home: Path, words: Sequence[str], manifest: dict[str, Any] | None
 ) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [kubectl, "--kubeconfig", kubeconfig, "-n", NAMESPACE, *line.split(" ")],
+        [kubectl, "--kubeconfig", kubeconfig, "-n", NAMESPACE, *words],
         input=None if manifest is None else json.dumps(manifest),
         capture_output=True,
         text=True,

@@ -1,5 +1,8 @@
 """How steps are filled with what earlier answers said, and what the scripts are made of."""
 
+import re
+from datetime import UTC, datetime
+
 import pytest
 
 from tests.parity.life import Kind, life, lives
@@ -18,6 +21,13 @@ def test_a_change_is_merged_into_what_was_read_and_leaves_that_alone() -> None:
 def test_every_step_of_a_script_has_a_name_of_its_own(name: str) -> None:
     names = [step.name for step in SCRIPTS[name].steps]
     assert [each for each in set(names) if names.count(each) > 1] == []
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_no_step_names_a_time_that_is_yet_to_come(name: str) -> None:
+    now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    told = re.findall(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", repr([step.body for step in SCRIPTS[name].steps]))
+    assert [time for time in told if time > now] == []
 
 
 def methods(steps: list[Step]) -> set[tuple[str, str]]:

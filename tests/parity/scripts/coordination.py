@@ -7,8 +7,8 @@ from tests.parity.steps import Script, delete, get, patch, post, put, quiet, wat
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/{ns}/leases"
 ONE = f"{LEASES}/one"
-NOW = "2027-01-15T08:00:00.000000Z"
-LATER = "2027-01-15T08:00:05.123456Z"
+NOW = "2026-01-15T08:00:00.000000Z"
+LATER = "2026-01-15T08:00:05.123456Z"
 
 
 def lease(name: str, holder: str = "me", *, metadata: Object | None = None, **spec: Any) -> Object:
@@ -45,9 +45,9 @@ LEASES_SCRIPT = Script(
         post("of less than no duration", LEASES, lease("bad", leaseDurationSeconds=-1)),
         post("of less than no transitions", LEASES, lease("bad", leaseTransitions=-1)),
         post("of a time that is none", LEASES, lease("bad", renewTime="soon")),
-        post("of a time of seconds", LEASES, lease("bad", renewTime="2027-01-15T08:00:00Z"), query={"dryRun": "All"}),
-        post("of a time in another zone", LEASES, lease("zoned", renewTime="2027-01-15T09:00:00.000000+01:00")),
-        post("of a time of nanoseconds", LEASES, lease("fine", renewTime="2027-01-15T08:00:00.123456789Z")),
+        post("of a time of seconds", LEASES, lease("bad", renewTime="2026-01-15T08:00:00Z"), query={"dryRun": "All"}),
+        post("of a time in another zone", LEASES, lease("zoned", renewTime="2026-01-15T09:00:00.000000+01:00")),
+        post("of a time of nanoseconds", LEASES, lease("fine", renewTime="2026-01-15T08:00:00.123456789Z")),
         post("of a duration that is a text", LEASES, lease("bad", leaseDurationSeconds="15")),
         post("of a holder that is a number", LEASES, lease("bad", holderIdentity=1)),
         post("with a strategy", LEASES, lease("chosen", strategy="OldestEmulationVersion")),

@@ -57,7 +57,7 @@ ENDS = Script(
                         {
                             "type": "NamespaceContentRemaining",
                             "status": "True",
-                            "lastTransitionTime": "2027-01-15T08:00:00Z",
+                            "lastTransitionTime": "2026-01-15T08:00:00Z",
                             "reason": "SomeResourcesRemain",
                             "message": "Some resources are remaining: configmaps. has 1 resource instances",
                         }

@@ -155,8 +155,8 @@ POLICY_LIVES = Script(
                 spec={
                     "holderIdentity": "me",
                     "leaseDurationSeconds": 15,
-                    "acquireTime": "2027-01-15T08:00:00.000000Z",
-                    "renewTime": "2027-01-15T08:00:00.000000Z",
+                    "acquireTime": "2026-01-15T08:00:00.000000Z",
+                    "renewTime": "2026-01-15T08:00:00.000000Z",
                     "leaseTransitions": 0,
                 },
             ),
@@ -173,7 +173,7 @@ POLICY_LIVES = Script(
                 "events.k8s.io/v1",
                 "Event",
                 "",
-                eventTime="2027-01-15T08:00:00.000000Z",
+                eventTime="2026-01-15T08:00:00.000000Z",
                 reportingController="tutti.scheduler/scheduler",
                 reportingInstance="s-1",
                 action="Scheduling",
@@ -182,7 +182,7 @@ POLICY_LIVES = Script(
                 type="Warning",
                 regarding={"apiVersion": "v1", "kind": "Pod", "name": "one", "namespace": "{ns}"},
             ),
-            {"series": {"count": 2, "lastObservedTime": "2027-01-15T08:01:00.000000Z"}},
+            {"series": {"count": 2, "lastObservedTime": "2026-01-15T08:01:00.000000Z"}},
         ),
     ),
 )

@@ -100,13 +100,13 @@ BATCH_LIVES = Script(
             f"{BATCH}/jobs",
             job("", spec={"parallelism": 2, "completions": 2, "completionMode": "Indexed", "suspend": True}),
             {"spec": {"suspend": False, "template": {"metadata": {"annotations": {"tutti.scheduler/pod-group": "g"}}}}},
-            status={"status": {"active": 2, "startTime": "2027-01-15T08:00:00Z"}},
+            status={"status": {"active": 2, "startTime": "2026-01-15T08:00:00Z"}},
         ),
         Kind(
             f"{BATCH}/cronjobs",
             of("batch/v1", "CronJob", "", spec={"schedule": "0 0 * * *", "jobTemplate": {"spec": job("")["spec"]}}),
             {"spec": {"suspend": True}},
-            status={"status": {"lastScheduleTime": "2027-01-15T08:00:00Z"}},
+            status={"status": {"lastScheduleTime": "2026-01-15T08:00:00Z"}},
         ),
     ),
 )

@@ -63,7 +63,7 @@ def days_ago(days: int) -> str:
 
 def condition(kind: str, status: str = "True", **more: Any) -> Object:
     """A status condition."""
-    return {"type": kind, "status": status, "lastTransitionTime": "2027-01-15T08:00:00Z", **more}
+    return {"type": kind, "status": status, "lastTransitionTime": "2026-01-15T08:00:00Z", **more}
 
 
 def of(api_version: str, kind: str, name: str, **more: object) -> Object:

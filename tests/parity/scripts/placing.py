@@ -119,7 +119,7 @@ REPORTS = Script(
                             "ready": True,
                             "started": True,
                             "restartCount": 0,
-                            "state": {"running": {"startedAt": "2027-01-15T08:00:00Z"}},
+                            "state": {"running": {"startedAt": "2026-01-15T08:00:00Z"}},
                         }
                     ],
                 }
