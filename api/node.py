@@ -27,11 +27,12 @@ class ContainerImage(msgspec.Struct, frozen=True, rename="camel", gc=False):
     size_bytes: int = 0
 
 
-class NodeStatus(msgspec.Struct, frozen=True):
-    """`status` of a node: what pods may ask for in total, as quantity strings, and the images it holds."""
+class NodeStatus(msgspec.Struct, frozen=True, rename="camel"):
+    """`status` of a node: what pods may ask for in total, as quantity strings, the images it holds, what its kubelet can do."""
 
     allocatable: dict[str, str] = {}
     images: tuple[ContainerImage, ...] = ()
+    declared_features: tuple[str, ...] = ()
 
 
 class Node(msgspec.Struct, frozen=True):

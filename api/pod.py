@@ -16,12 +16,17 @@ TERMINAL_PHASES: Final = frozenset({"Succeeded", "Failed"})
 
 
 class Container(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """A container: what it asks for, the ports it opens on its host, its image; `restart_policy` Always makes a sidecar."""
+    """A container: what it asks for, the ports it opens on its host, its image; `restart_policy` Always makes a sidecar.
+
+    Its mounts and the rules of its restart decide which features of a node it needs.
+    """
 
     image: str = ""
     resources: msgspec.Raw = EMPTY
     ports: msgspec.Raw = EMPTY
     restart_policy: str = ""
+    restart_policy_rules: msgspec.Raw = EMPTY
+    volume_mounts: msgspec.Raw = EMPTY
 
 
 class Volume(msgspec.Struct, frozen=True, rename="camel", gc=False):
@@ -59,6 +64,7 @@ class PodSpec(msgspec.Struct, frozen=True, rename="camel"):
     scheduling_gates: tuple[SchedulingGate, ...] = ()
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] = ()
+    ephemeral_containers: msgspec.Raw = EMPTY
     volumes: tuple[Volume, ...] = ()
     resources: msgspec.Raw = EMPTY
     overhead: msgspec.Raw = EMPTY
@@ -68,6 +74,7 @@ class PodSpec(msgspec.Struct, frozen=True, rename="camel"):
     topology_spread_constraints: msgspec.Raw = EMPTY
     resource_claims: msgspec.Raw = EMPTY
     host_network: bool = False
+    host_users: bool | None = None
 
 
 class PodStatus(msgspec.Struct, frozen=True, rename="camel"):

@@ -12,6 +12,7 @@ import msgspec
 
 from api.constants import LWS_REVISION
 from api.errors import InvalidQuantity
+from api.features import fields_that_need, required_features
 from api.job import TemplateMetadata
 from api.meta import NO_METADATA, Metadata
 from api.pod import PodSpec
@@ -21,6 +22,7 @@ LEADER: Final = "leader"
 WORKER: Final = "worker"
 _PLACEMENT: Final = ("nodeSelector", "affinity", "tolerations", "topologySpreadConstraints", "resourceClaims")
 _HOST_PORTS: Final = "hostPorts"
+_FEATURES: Final = "features"
 
 
 class RevisionTemplate(msgspec.Struct, frozen=True):
@@ -71,7 +73,8 @@ class Revision(msgspec.Struct, frozen=True):
 class Role(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """Pods of one kind in a replica: how many, what each takes of its node (quantities), and where it may run.
 
-    `placement` has the fields of a pod's spec that limit its place, under their own names, and its `hostPorts`.
+    `placement` has the fields of a pod's spec that limit its place, under their own names, its `hostPorts`, and the `features`
+    that its node must declare.
     """
 
     role: str
@@ -96,6 +99,9 @@ def roles_of(templates: RevisionTemplates, *, size: int, labels: dict[str, str])
     ports = _host_ports(fields)
     if ports:
         placement[_HOST_PORTS] = ports
+    features = required_features(_typed(template))
+    if features:
+        placement[_FEATURES] = sorted(features)
     worker = Role(
         role=WORKER,
         count=size - 1,
@@ -114,7 +120,8 @@ def pod_spec_of(role: Role) -> PodSpec:
     """
     placement = dict(role.placement or {})
     container = {"resources": {"requests": role.requests}, "ports": placement.pop(_HOST_PORTS, None) or []}
-    return msgspec.json.decode(json.dumps({"containers": [container], **placement}), type=PodSpec)
+    needing, spec = fields_that_need(msgspec.convert(placement.pop(_FEATURES, None) or (), tuple[str, ...]))
+    return msgspec.json.decode(json.dumps({"containers": [container | needing], **placement, **spec}), type=PodSpec)
 
 
 def write_roles(roles: tuple[Role, ...]) -> str:
@@ -130,12 +137,15 @@ def read_roles(text: str) -> tuple[Role, ...]:
         return ()
 
 
-def _requests(template: RevisionTemplate) -> dict[str, str]:
+def _typed(template: RevisionTemplate) -> PodSpec:
     try:
-        spec = msgspec.json.decode(json.dumps(spec_of(template)), type=PodSpec)
+        return msgspec.json.decode(json.dumps(spec_of(template)), type=PodSpec)
     except msgspec.ValidationError as error:
         raise InvalidQuantity(str(error)) from error
-    amounts = effective_requests(spec)
+
+
+def _requests(template: RevisionTemplate) -> dict[str, str]:
+    amounts = effective_requests(_typed(template))
     return {name: format_amount(name, amount) for name, amount in sorted(amounts.items()) if name != PODS}
 
 

@@ -6,6 +6,7 @@ run and on nothing else about them than what they take (`node_ports`, `resources
 `inter_pod_affinity`) depend on which pods run where, members of the same gang included; `placement.company` asks them. Volume
 filters (`volume_restrictions`, `node_volume_limits`, `volume_binding`, `volume_zone`) look at what the pods of a decision carry;
 `placement.luggage` asks them.
+`node_declared_features` is static and yet the last filter of the profile: of a node that others refuse too, theirs is the reason.
 `NodeName` has no file: a pod that names its node is bound in our eyes and never reaches a cycle. A constraint without a filter
 here is refused by `state.rules`, never ignored.
 """

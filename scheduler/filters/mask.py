@@ -7,8 +7,11 @@ nothing here.
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scheduler.filters.node_affinity import node_affinity
+from scheduler.filters.node_declared_features import REASON as LACKS_FEATURES
+from scheduler.filters.node_declared_features import node_declared_features
 from scheduler.filters.node_unschedulable import node_unschedulable
 from scheduler.filters.taint_toleration import taint_toleration
 from scheduler.filters.verdict import Codes, StaticFilter
@@ -16,7 +19,12 @@ from scheduler.state.changes import Slots
 from scheduler.state.nodes import NodeTable
 from scheduler.state.rules import NodeRules
 
-STATIC_FILTERS: Final[tuple[StaticFilter, ...]] = (node_unschedulable, taint_toleration, node_affinity)
+STATIC_FILTERS: Final[tuple[StaticFilter, ...]] = (
+    node_unschedulable,
+    taint_toleration,
+    node_affinity,
+    node_declared_features,
+)
 """In the order of kube-scheduler's default profile: the first that refuses a node gives the reason."""
 
 NO_NODE: Final = -1
@@ -44,6 +52,11 @@ class RuleMask:
             slots = np.arange(self._nodes.slots)
         self.codes[slots] = self._judge(slots)
         self._position = log.end
+
+    def told_last(self) -> NDArray[np.bool_]:
+        """The nodes whose reason counts only if no other filter has one: in the profile its filter is the last of all."""
+        codes = [1 + code for code, reason in enumerate(self.reasons) if reason == LACKS_FEATURES]
+        return np.isin(self.codes, codes)
 
     def _judge(self, slots: Slots) -> Codes:
         codes = np.zeros(len(slots), dtype=np.int32)

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.filters.node_declared_features import REASON as LACKS_FEATURES
 from scheduler.filters.node_ports import REASON as PORTS_REASON
 from scheduler.filters.node_ports import ports_taken
 from scheduler.filters.resources_fit import shortages, slots_for_pods
@@ -142,9 +143,10 @@ class Trial:
             if refusal:
                 return {refusal: 0}
         mask = self._fits.mask(shape.rules)
+        last = mask.told_last()
         found: dict[str, int] = {}
-        fine = np.flatnonzero(mask.codes == 0)
-        counts = np.bincount(mask.codes[mask.codes > 0], minlength=1).tolist()
+        fine = np.flatnonzero((mask.codes == 0) | last)
+        counts = np.bincount(mask.codes[(mask.codes > 0) & ~last], minlength=1).tolist()
         found.update((mask.reasons[code - 1], count) for code, count in enumerate(counts) if count)
         if self._allowed is not None:
             inside = self._allowed[fine]
@@ -156,12 +158,19 @@ class Trial:
             if busy.any():
                 found[PORTS_REASON] = int(busy.sum())
             fine = fine[~busy]
-        found.update(shortages(self._free, self._nodes.resolve(shape.demand), self._nodes.resources, fine))
+        demand = self._nodes.resolve(shape.demand)
+        found.update(shortages(self._free, demand, self._nodes.resources, fine))
+        fine = fine[slots_for_pods(self._free, demand, fine) > 0]
         if self.company is not None:
-            with_room = np.isin(self.company.slots, fine[self.room_on(shape, fine) > 0])
-            for reason, count in self.company.reasons(shape, with_room):
+            for reason, count in self.company.reasons(shape, np.isin(self.company.slots, fine)):
                 found[reason] = found.get(reason, 0) + count
-        return found
+        if last.any():
+            found[LACKS_FEATURES] = int(last[self._minded_by_nobody(shape, fine)].sum())
+        return {reason: count for reason, count in found.items() if count}
+
+    def _minded_by_nobody(self, shape: Shape, slots: Slots) -> Slots:
+        allowed = None if self.company is None else self.company.allowed(shape)
+        return slots if self.company is None or allowed is None else np.intersect1d(slots, self.company.slots[allowed])
 
     def matched_volumes(self) -> Mapping[ClaimKey, str]:
         """The existing volumes that claims of placed pods get."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.errors import InvalidQuantity
+from api.features import KNOWN_FEATURES, NO_FEATURES
 from api.node import Node, Taint
 from api.requests import CPU, PODS, parse_amount
 from scheduler.state.changes import ChangeLog, Slots
@@ -45,6 +46,8 @@ class NodeFacts(msgspec.Struct, frozen=True, gc=False):
     allocatable: dict[str, str]
     taints: tuple[Taint, ...]
     unschedulable: bool
+    features: frozenset[str] = NO_FEATURES
+    """Those of its kubelet's that a pod can need (`api.features`)."""
 
     def label(self, key: str) -> str | None:
         """The value of a label, or of a field when the key is marked as one; None when the node lacks it."""
@@ -84,9 +87,10 @@ class NodeTable:
         self.unschedulable: NDArray[np.bool_] = np.zeros(FIRST_SLOTS, dtype=np.bool_)
         self.taints: Column[tuple[Taint, ...]] = Column(FIRST_SLOTS, ())
         self.soft_taints: Column[tuple[Taint, ...]] = Column(FIRST_SLOTS, ())
+        self.features: Column[frozenset[str]] = Column(FIRST_SLOTS, NO_FEATURES)
         self.images: Final = ImageTable()
         self.rule_changes = ChangeLog()
-        """Slots whose labels, taints or schedulability changed, or that came or went."""
+        """Slots whose labels, taints, schedulability or features changed, or that came or went."""
         self.room_changes = ChangeLog()
         """Slots whose free or allocatable amounts changed."""
         self.facts: list[NodeFacts | None] = [None] * FIRST_SLOTS
@@ -205,6 +209,7 @@ class NodeTable:
         self.soft_taints.set(
             slot, tuple(taint for taint in facts.taints if taint.effect == SOFT_EFFECT) if facts else ()
         )
+        self.features.set(slot, facts.features if facts else NO_FEATURES)
         for key, column in self._labels.items():
             column.set(slot, facts.label(key) if facts else None)
         self.rule_changes.add(slot, keep=2 * self.slots)
@@ -246,6 +251,7 @@ class NodeTable:
         self.unschedulable = np.concatenate([self.unschedulable, np.zeros(old, dtype=np.bool_)])
         self.taints.grow(self.slots)
         self.soft_taints.grow(self.slots)
+        self.features.grow(self.slots)
         for column in (*self._labels.values(), self._unlabelled):
             column.grow(self.slots)
         self.facts += [None] * old
@@ -273,4 +279,5 @@ def facts_of(node: Node) -> NodeFacts:
         allocatable=node.status.allocatable,
         taints=node.spec.taints,
         unschedulable=node.spec.unschedulable,
+        features=KNOWN_FEATURES.intersection(node.status.declared_features),
     )

@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from api.features import NO_FEATURES, required_features
 from api.pod import PodSpec
 from scheduler.state.bonds import Bonds, Weight
 from scheduler.state.pod_volumes import limits
@@ -39,6 +40,7 @@ class NodeRules:
         "_requirements",
         "_values",
         "bonds",
+        "features",
         "mounts",
         "preferred",
         "problem",
@@ -48,7 +50,7 @@ class NodeRules:
         "tolerations",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (one for each kind of rule)
         self,
         *,
         selector: Term = (),
@@ -58,6 +60,7 @@ class NodeRules:
         spreads: tuple[Spread, ...] = (),
         bonds: Bonds | None = None,
         mounts: bool = False,
+        features: frozenset[str] = NO_FEATURES,
         problem: str = "",
     ) -> None:
         self.selector: Final = selector
@@ -70,6 +73,8 @@ class NodeRules:
         self.bonds: Final = bonds
         self.mounts: Final = mounts
         """Its pods have volumes that limit where they run; which ones is different for every pod."""
+        self.features: Final = features
+        """What a node's kubelet must declare."""
         self.problem: Final = problem
         requirements = [one for term in (selector, *(terms or ()), *(term for _, term in preferred)) for one in term]
         self._requirements: Final = len(requirements) + len(terms or ()) + len(preferred)
@@ -142,6 +147,9 @@ def rules_key(spec: PodSpec, namespace: str, labels: Labels) -> bytes:
     ]
     if any(map(limits, spec.volumes)):
         parts.append(_MOUNTS)
+    features = required_features(spec)
+    if features:
+        parts.append("\x01".join(sorted(features)).encode())
     if spec.topology_spread_constraints:
         parts.append(_whose(bytes(spec.topology_spread_constraints), namespace, labels))
     if spec.affinity:
@@ -178,6 +186,7 @@ def parse_rules(
             spreads=parse_spreads(raw, namespace, labels) if raw else (),
             bonds=bonds_of(spec, namespace, labels),
             mounts=any(map(limits, spec.volumes)),
+            features=required_features(spec),
             problem=_unsupported(spec),
         )
     except (ValueError, msgspec.MsgspecError, RecursionError) as error:

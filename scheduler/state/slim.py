@@ -42,6 +42,7 @@ class Slimmer:
         self._shapes = ShapeTable()
         self._owners: dict[str, Owner] = {}
         self._images: dict[ContainerImage, ContainerImage] = {}
+        self._features: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._labels: dict[frozenset[tuple[str, str]], dict[str, str]] = {}
         self._profiles: dict[tuple[str, int, str], Profile] = {}
 
@@ -90,7 +91,11 @@ class Slimmer:
                 labels={sys.intern(key): sys.intern(value) for key, value in (meta.labels or {}).items()},
             ),
             spec=node.spec,
-            status=NodeStatus(self._shared_labels(node.status.allocatable), self._shared_images(node.status.images)),
+            status=NodeStatus(
+                allocatable=self._shared_labels(node.status.allocatable),
+                images=self._shared_images(node.status.images),
+                declared_features=self._shared_features(node.status.declared_features),
+            ),
         )
 
     def group(self, group: PodGroup) -> GroupRecord:
@@ -144,6 +149,11 @@ class Slimmer:
         if len(self._images) >= _MOST_SHARED:
             self._images.clear()
         return tuple(self._images.setdefault(image, image) for image in images)
+
+    def _shared_features(self, features: tuple[str, ...]) -> tuple[str, ...]:
+        if len(self._features) >= _MOST_SHARED:
+            self._features.clear()
+        return self._features.setdefault(features, features)
 
     def _owner(self, meta: Metadata) -> Owner:
         reference = controller_of(meta)

@@ -14,6 +14,8 @@ from tests.conformance.server import Server, free_ports
 from tests.placement.profiles import stock_configuration
 
 GATES = "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true"
+FIELD_GATES = "--feature-gates=UserNamespacesHostNetworkSupport=true,VolumeBindMountOptions=true"
+"""With these an API server keeps the fields by which pods need a feature of their node; it takes the flag more than once."""
 UNTHROTTLED = ["--kube-api-qps=1000", "--kube-api-burst=2000"]
 
 
@@ -63,6 +65,7 @@ class RealControlPlane(ControlPlane):
             "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
             "--allow-privileged=true",
             "--endpoint-reconciler-type=none",
+            FIELD_GATES,
         ]
         if self._audited:
             policy = files.write_audit_policy(self.folder / "audit-policy.json")

@@ -119,6 +119,7 @@ class Stage:
                     "allocatable": amounts,
                     "conditions": [{"type": "Ready", "status": "True"}],
                     "images": [{"names": [image], "sizeBytes": size * 2**20} for image, size in machine.images],
+                    "declaredFeatures": list(machine.features),
                 },
             },
         )

@@ -9,6 +9,7 @@ import pytest
 from api.compile_replica import Replica, pod_group_for_replica, workload_for_set
 from api.constants import LWS_EXCLUSIVE_TOPOLOGY, MIN_RESOURCES, POD_GROUP, POLICY, TOPOLOGY
 from api.errors import InvalidGangSettings, InvalidQuantity
+from api.features import KNOWN_FEATURES, required_features
 from api.gang import GroupIntent, Plain
 from api.meta import Metadata
 from api.names import new_token, replica_group_name
@@ -184,6 +185,19 @@ def test_what_pods_ask_for_is_read_like_that_of_real_pods() -> None:
     spec = pod_spec_of(workers)
     assert json.loads(bytes(spec.node_selector)) == {"pool": "gpu"}
     assert b"80" in bytes(spec.containers[0].ports)
+
+
+def test_workers_to_come_need_the_features_that_real_ones_will() -> None:
+    worker = pod_template(
+        hostNetwork=True,
+        hostUsers=False,
+        initContainers=[{"name": "i", "volumeMounts": [{"name": "v", "bindMountOptions": ["nodev"]}]}],
+    )
+    worker["spec"]["containers"][0]["restartPolicyRules"] = [{"action": "RestartAllContainers"}]
+    templates = typed_revision(revision(worker=worker)).templates
+    _, workers = read_roles(write_roles(roles_of(templates, size=3, labels={})))
+    assert workers.placement == {"features": sorted(KNOWN_FEATURES)}
+    assert required_features(pod_spec_of(workers)) == KNOWN_FEATURES
 
 
 def test_quantities_nobody_can_mean_are_refused() -> None:

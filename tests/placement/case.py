@@ -31,6 +31,8 @@ class Machine:
     pods: int = 110
     more: Labels = field(default_factory=dict)
     """Other amounts."""
+    features: tuple[str, ...] = ()
+    """What its kubelet declares, in alphabetical order."""
 
 
 @dataclass(frozen=True)

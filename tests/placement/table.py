@@ -4,6 +4,7 @@ from tests.placement import (
     about_nodes,
     amounts,
     basics,
+    declared_features,
     inter_pod_affinity,
     node_volume_limits,
     pod_topology_spread,
@@ -39,6 +40,7 @@ GROUPS: dict[str, tuple[Case, ...]] = {
     "filter VolumeBinding": volume_binding.BINDING,
     "score VolumeBinding": volume_binding.SIZES,
     "filter VolumeZone": volume_zone.ZONES,
+    "filter NodeDeclaredFeatures": declared_features.FEATURES,
 }
 
 CASES = [(group, case) for group, cases in GROUPS.items() for case in cases]

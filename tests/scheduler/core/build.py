@@ -22,7 +22,7 @@ _group = msgspec.json.Decoder(PodGroup).decode
 
 
 def node(name: str, *, uid: str = "", labels: dict[str, str] | None = None, **more: Any) -> Node:
-    """A node; `more` are `cpu`, `memory`, `pods`, other `resources`, `taints`, `unschedulable`, `images`."""
+    """A node; `more` are `cpu`, `memory`, `pods`, other `resources`, `taints`, `unschedulable`, `images`, `features`."""
     allocatable = {
         "cpu": str(more.get("cpu", 4)),
         "memory": str(more.get("memory", "64Gi")),
@@ -36,7 +36,11 @@ def node(name: str, *, uid: str = "", labels: dict[str, str] | None = None, **mo
             "labels": {"kubernetes.io/hostname": name, **(labels or {})},
         },
         "spec": {"taints": more.get("taints", []), "unschedulable": more.get("unschedulable", False)},
-        "status": {"allocatable": allocatable, "images": more.get("images", [])},
+        "status": {
+            "allocatable": allocatable,
+            "images": more.get("images", []),
+            "declaredFeatures": list(more.get("features", ())),
+        },
     }
     return _node(msgspec.json.encode(manifest))
 

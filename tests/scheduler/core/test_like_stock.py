@@ -33,6 +33,7 @@ def build(case: Case) -> World:
             labels=machine.labels,
             taints=list(machine.taints),
             unschedulable=machine.is_cordoned,
+            features=machine.features,
             images=[{"names": [name], "sizeBytes": size * 2**20} for name, size in machine.images],
         )
     for index, one in enumerate(case.running):

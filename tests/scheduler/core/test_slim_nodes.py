@@ -20,7 +20,11 @@ def _node(name: str, images: list[dict[str, Any]], version: str = "1") -> Node:
             "annotations": {"example.com/long": "x" * 1000},
         },
         "spec": {"unschedulable": True, "taints": [{"key": "k", "effect": "NoSchedule"}]},
-        "status": {"allocatable": {"cpu": "4", "pods": "110"}, "images": images},
+        "status": {
+            "allocatable": {"cpu": "4", "pods": "110"},
+            "images": images,
+            "declaredFeatures": ["Newer", "VolumeBindMountOptions"],
+        },
     }
     return msgspec.json.decode(msgspec.json.encode(manifest), type=Node)
 

@@ -34,7 +34,7 @@ Volume: A folder that containers may mount; exactly one source beside the name.
   storageos object: A volume of StorageOS.
   vsphereVolume object: A disk of vSphere.
 VolumeMount: Where a container sees a volume.
-  bindMountOptions object: Options of the mount in the container.
+  bindMountOptions [string]: Options of the mount in the container.
   mountPath string!: The folder in the container.
   mountPropagation string: Whether mounts made later are seen.
   name string!: The volume's name.
