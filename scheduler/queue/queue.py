@@ -298,7 +298,7 @@ class Queue:
         return not is_news and now - entry.tried_seconds < settings.unchanged_seconds
 
     def _settle(self, entry: Entry, members: Members, state: ClusterState) -> None:
-        entry.priority, entry.created_seconds = members.priority, members.created_seconds
+        entry.priority, entry.created_seconds = members.priority, members.waits_since_seconds
         held = self._patience.judge(members, state, entry.held) or gate(members)
         if held is not None:
             self._set_held(entry, held)

@@ -33,7 +33,17 @@ _TO_AGREE = frozenset({Standing.PENDING, Standing.GATED, Standing.ASSUMED, Stand
 class Members:
     """The pods that claim one group, or one lone pod (`is_lone`)."""
 
-    __slots__ = ("_by_standing", "_is_assumed", "group", "is_lone", "key", "lineage", "pending", "profiles")
+    __slots__ = (
+        "_by_standing",
+        "_is_assumed",
+        "_oldest_seconds",
+        "group",
+        "is_lone",
+        "key",
+        "lineage",
+        "pending",
+        "profiles",
+    )
 
     def __init__(self, key: ItemKey, is_assumed: Callable[[str], bool]) -> None:
         self.key = key
@@ -47,6 +57,8 @@ class Members:
         """How many living members have which profile; a sound group has one."""
         self._is_assumed = is_assumed
         self._by_standing: dict[Standing, dict[str, PodRecord]] = {}
+        self._oldest_seconds: float | None = None
+        """When the oldest pending pod was created, once somebody has asked and as long as it holds."""
 
     @property
     def need(self) -> int:
@@ -61,11 +73,17 @@ class Members:
         return max((profile.priority for profile in self.profiles), default=0)
 
     @property
-    def created_seconds(self) -> float:
-        """When the item came into being."""
-        if self.group is not None:
+    def waits_since_seconds(self) -> float:
+        """What its age counts from in the queue (seconds since 1970).
+
+        A group keeps its age until it has its minimum. What waits of one that runs counts from its own creation, or a group that
+        lives long and keeps adding pods would come before everybody else for ever.
+        """
+        if self.group is None:
+            return min((pod.created_seconds for pod in self.pods()), default=0.0)
+        if self.satisfied < self.need or not self.pending_count:
             return self.group.created_seconds
-        return min((pod.created_seconds for pod in self.pods()), default=0.0)
+        return max(self.group.created_seconds, self._oldest_pending_seconds())
 
     def counts(self) -> Counts:
         """Members by standing."""
@@ -115,6 +133,8 @@ class Members:
             pods[pod.uid] = pod
         if standing in _TO_AGREE:
             self.profiles[pod.profile] += 1
+        if standing is Standing.PENDING and self._oldest_seconds is not None:
+            self._oldest_seconds = min(self._oldest_seconds, pod.created_seconds)
         if standing is Standing.PENDING and pod.shape is not None:
             waiting = self.pending.get(pod.shape)
             if waiting is None:
@@ -141,6 +161,8 @@ class Members:
             self.profiles[pod.profile] -= 1
             if not self.profiles[pod.profile]:
                 del self.profiles[pod.profile]
+        if standing is Standing.PENDING and pod.created_seconds == self._oldest_seconds:
+            self._oldest_seconds = None
         if standing is Standing.PENDING and pod.shape is not None:
             waiting = self.pending[pod.shape]
             waiting.remove(pod.name, pod.uid)
@@ -160,6 +182,11 @@ class Members:
         self.group, self.key = group, key
         for pod in list(self.pods()):
             self.put(pod)
+
+    def _oldest_pending_seconds(self) -> float:
+        if self._oldest_seconds is None:
+            self._oldest_seconds = min(pod.created_seconds for pod in self.pods(Standing.PENDING))
+        return self._oldest_seconds
 
     def _judge(self, pod: PodRecord) -> Standing:
         if pod.phase is Phase.FAILED:
