@@ -1,10 +1,10 @@
 """The items that are to be tried, and which of them is next.
 
-Those of which nothing bad is known go by their order: priority, then age. Those that were refused before share that order as long
-as trying them in vain has not taken more than its part of the time; then they come when nothing else waits. Retries that only
-time has caused go by the time they have been due for, so that each has its turn, and have a part of the time of their own. So
-however many items are hopeless, a new one that can be placed waits for a few attempts and not for all of them (KEP-4671: retries
-of groups must not starve pods).
+Those of which nothing bad is known go by their order: priority, then age. Doubtful ones, refused before for the most part, share
+that order as long as attempts in vain have not taken more than their part of the time; then they come when nothing else waits.
+Retries that only time has caused go by the time they have been due for, so that each has its turn, and have a part of the time of
+their own. So however many items are hopeless, a new one that can be placed waits for a few attempts and not for all of them
+(KEP-4671: retries of groups must not starve pods).
 """
 
 from collections.abc import Callable
@@ -67,8 +67,7 @@ class ActiveItems:
 
     def spent(self, cause: Cause, seconds: float) -> None:
         """Trying an item for this cause was in vain and took so long."""
-        if cause in self._allowances:
-            self._allowances[cause].spend(seconds)
+        self._allowances[Cause.TIME if cause is Cause.TIME else Cause.DOUBT].spend(seconds)
 
     def next_due_seconds(self) -> float | None:
         """Seconds until `take` has something, None when it has nothing at all."""

@@ -29,6 +29,8 @@ _WAKE_SHARE: Final = 4
 """Looking for items to wake may take at most one part in 1 + this many of the time."""
 _WAKE_BATCH: Final = 16
 """Items woken at a time: each of them may use up what woke the next one, so the rest is looked at again after these."""
+_LOOK_SECONDS: Final = 0.005
+"""How long new items are looked at before one of them is tried."""
 _STAGE: Final = "queue"
 
 
@@ -270,15 +272,30 @@ class Queue:
                 self._active.put_overdue(entry)
 
     def _next(self, state: ClusterState) -> Entry | None:
-        """The item to be tried now. Retries of which it is known how they would end are left out."""
+        """The item to be tried now.
+
+        Retries of which it is known how they would end are left out. While too much time has been spent in vain, new items are
+        looked at before they are tried, and those for which there is no room wait with the other doubtful ones.
+        """
+        outlook, looks_until = Outlook(state), self._clock() + _LOOK_SECONDS
         while (entry := self._active.take()) is not None:
-            if entry.cause is not Cause.TIME or not self._would_end_alike(entry, state):
+            if entry.cause is Cause.TIME and self._would_end_alike(entry, state):
+                members = state.item(entry.key)
+                if members is not None:
+                    entry.failures += 1
+                    self._wait(entry, members)
+                continue
+            is_looked_at = entry.cause is Cause.NEWS and not self._active.trusts_doubtful
+            if not is_looked_at or self._clock() > looks_until or self._may_fit(entry, outlook, state):
                 return entry
-            members = state.item(entry.key)
-            if members is not None:
-                entry.failures += 1
-                self._wait(entry, members)
+            self._activate(entry, Cause.DOUBT)
         return None
+
+    def _may_fit(self, entry: Entry, outlook: Outlook, state: ClusterState) -> bool:
+        with self._errors.about(entry.key, _STAGE):
+            members = state.item(entry.key)
+            return members is None or not members.pending or outlook.fits(members)
+        return True
 
     def _version(self, state: ClusterState) -> Version:
         nodes = state.nodes

@@ -16,7 +16,7 @@ class QueueSettings:
     desired_wait_seconds: float = 5.0
     """How long a basic group waits for as many pods, and room for them, as it would like to start with."""
     doubt_share: float = 0.2
-    """Part of the time for trying anew, in vain, what was refused and may have become possible, while something new waits."""
+    """Part of the time for trying items in vain, save for retries by time, while something that may have room waits."""
     retry_share: float = 0.2
     """Part of the time for trying anew, in vain, what was refused and of which nothing is heard."""
     saved_seconds: float = 0.25

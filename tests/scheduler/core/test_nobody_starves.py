@@ -6,8 +6,8 @@ The clock moves with what attempts cost; nothing here depends on how fast this m
 import pytest
 
 from scheduler.state.records import ItemKey
-from tests.scheduler.core.busy import BusyWorld
 from tests.scheduler.core.build import group_key, pod_key
+from tests.scheduler.core.busy import BusyWorld
 
 DEAR_SECONDS = 0.025
 CHEAP_SECONDS = 0.0005
@@ -75,6 +75,28 @@ def test_a_new_pod_with_room_waits_for_a_few_of_ten_thousand_hopeless_gangs() ->
         waited.append(seconds_until_bound(world, f"small-{number}"))
         world.live_until(world.now + 0.3)
     assert max(waited) <= SOON_SECONDS
+
+
+def test_ten_thousand_hopeless_gangs_that_come_at_once_hold_up_a_new_pod_no_longer() -> None:
+    """As after a restart, when all of them are new to the scheduler."""
+    world = make_world()
+    world.node("n0", cpu=4)
+    for number in range(10_000):
+        too_large(world, f"hopeless-{number}")
+    world.pod("small")
+    assert seconds_until_bound(world, "small") <= SOON_SECONDS
+
+
+def test_new_ones_without_room_are_tried_nevertheless_the_most_important_first() -> None:
+    world = make_world()
+    world.node("n0", cpu=4)
+    for number in range(200):
+        too_large(world, f"hopeless-{number}")
+    world.pod("hopeless-but-urgent", cpu=64, priority=1000)
+    world.live_until(world.now + 201 * DEAR_SECONDS)
+    tried = [key.name for _, key, _ in world.attempts]
+    assert tried[0] == "hopeless-but-urgent"
+    assert len(set(tried)) == 201
 
 
 @pytest.mark.parametrize("kind", KINDS)

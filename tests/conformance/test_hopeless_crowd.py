@@ -1,0 +1,112 @@
+"""Two thousand more important gangs that can never start: a small Job with room starts beside them as if they were not there."""
+
+import itertools
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.conformance.client import Api
+from tests.conformance.controlplane import ControlPlane
+from tests.conformance.eventually import eventually
+from tests.conformance.hollow import HollowNodes
+from tests.conformance.jobs import CONDITION, POD_GROUP, Jobs, condition, indexed_job
+from tests.conformance.tutti_process import Tutti
+
+pytestmark = [pytest.mark.slow, pytest.mark.real_only("18,000 objects are too many for the embedded cluster")]
+
+GANGS = 2_000
+SIZE = 8
+RACK = "example.com/rack"
+AT_ONCE = 12
+BOUND_WITHIN_SECONDS = 5
+TOLD_WITHIN_SECONDS = 400
+"""So long may it take to make them all and to write what they wait for: two writes per pod."""
+
+
+def hopeless_gang(api: Api, name: str, priority_class: str, *, is_in_rack: bool) -> list[tuple[str, dict[str, Any]]]:
+    """A group and its pods: too large for any node, or each of them fits and all of them fit no rack, which takes a try to see."""
+    version = api.path("podgroups").removeprefix("/apis/").rpartition("/")[0]
+    spec: dict[str, Any] = {"schedulingPolicy": {"gang": {"minCount": SIZE}}, "priorityClassName": priority_class}
+    if is_in_rack:
+        spec["schedulingConstraints"] = {"topology": [{"key": RACK}]}
+    group = {"apiVersion": version, "kind": "PodGroup", "metadata": {"name": name}, "spec": spec}
+    requests = {"cpu": "5" if is_in_rack else "64", "memory": "64Mi"}
+    made: list[tuple[str, dict[str, Any]]] = [("podgroups", group)]
+    for index in range(SIZE):
+        pod = {
+            "metadata": {"name": f"{name}-{index}", "annotations": {POD_GROUP: name}},
+            "spec": {
+                "schedulerName": "tutti",
+                "schedulingGroup": {"podGroupName": name},
+                "priorityClassName": priority_class,
+                "terminationGracePeriodSeconds": 0,
+                "containers": [{"name": "main", "image": "registry.example/x:1", "resources": {"requests": requests}}],
+            },
+        }
+        made.append(("pods", pod))
+    return made
+
+
+@pytest.fixture
+def priority_class(control_plane: ControlPlane) -> Iterator[str]:
+    name = f"important-{secrets.token_hex(3)}"
+    control_plane.admin.create("priorityclasses", {"metadata": {"name": name}, "value": 1000})
+    yield name
+    control_plane.admin.delete("priorityclasses", name)
+
+
+@pytest.fixture
+def crowd(jobs: Jobs, nodes: HollowNodes, tutti: Tutti, priority_class: str) -> Iterator[None]:
+    """All gangs are there, were tried and say that they wait."""
+    api, namespace = jobs.api, jobs.namespace
+    for rack in range(4):
+        nodes.add(5, cpu="8", labels={RACK: f"r{rack}"})
+    gangs = [
+        hopeless_gang(api, f"crowd-{number}", priority_class, is_in_rack=bool(number % 2)) for number in range(GANGS)
+    ]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        objects = itertools.chain.from_iterable(gangs)
+        list(pool.map(lambda each: api.create(each[0], each[1], namespace), objects))
+    eventually(lambda: all_refused(jobs), within_seconds=TOLD_WITHIN_SECONDS, poll_seconds=2)
+    yield
+    for resource in ("pods", "podgroups"):
+        api.request("DELETE", api.path(resource, namespace), {"gracePeriodSeconds": 0})
+
+
+def all_refused(jobs: Jobs) -> bool:
+    groups = jobs.api.list("podgroups", jobs.namespace)
+    told = sum(condition(group, CONDITION) == "False" for group in groups)
+    assert told == GANGS, f"{told} of {GANGS} groups say that they wait"
+    return True
+
+
+def test_a_small_job_with_room_is_bound_within_five_seconds(
+    jobs: Jobs, crowd: None, tutti: Tutti, record_property: Callable[[str, object], None]
+) -> None:
+    took = []
+    for number in range(3):
+        name = f"small-{number}"
+        begun = time.monotonic()
+        jobs.create(indexed_job(name, 2))
+        eventually(lambda name=name: jobs.whole(name), within_seconds=60, poll_seconds=0.05)  # type: ignore[misc]
+        took.append(time.monotonic() - begun)
+    record_property("seconds", took)
+    assert max(took) <= BOUND_WITHIN_SECONDS, took
+
+
+def test_a_lone_pod_too(jobs: Jobs, crowd: None, tutti: Tutti) -> None:
+    """KEP-4671: retries of groups must not starve individual pods."""
+    (_, pod) = hopeless_gang(jobs.api, "lone", "", is_in_rack=False)[1]
+    pod["metadata"] = {"name": "lone"}
+    del pod["spec"]["schedulingGroup"]
+    pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
+    jobs.api.create("pods", pod, jobs.namespace)
+    eventually(
+        lambda: bool(jobs.api.get("pods", "lone", jobs.namespace)["spec"].get("nodeName")),
+        within_seconds=BOUND_WITHIN_SECONDS,
+        poll_seconds=0.05,
+    )
