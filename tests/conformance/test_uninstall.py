@@ -7,7 +7,7 @@ from tests.conformance.client import ApiError, Object
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually
 from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import GATE, Jobs, indexed_job
+from tests.conformance.jobs import GATE, Jobs, condition, indexed_job
 from tests.conformance.tutti_process import SYSTEM_NAMESPACE, Tutti
 
 CLUSTER_KINDS = (
@@ -19,6 +19,7 @@ CLUSTER_KINDS = (
     "validatingwebhookconfigurations",
 )
 CONFIG = Path(__file__).parents[2] / "config"
+SUSPENDED = "tutti.scheduler/suspended"
 OWN_DEFINITIONS = ("podgroups.tutti.scheduler", "workloads.tutti.scheduler")
 
 
@@ -89,7 +90,8 @@ def test_a_job_that_was_suspended_when_it_gave_up_is_resumed(jobs: Jobs, nodes: 
     for name in ("ours", "resumed-and-suspended-by-its-user"):
         jobs.create(indexed_job(name, 2, annotations=gives_up))
     for name in ("ours", "resumed-and-suspended-by-its-user"):
-        eventually(lambda: jobs.get(name)["spec"]["suspend"] and not jobs.pods(name), within_seconds=30)  # noqa: B023
+        eventually(lambda: SUSPENDED in jobs.get(name)["metadata"]["annotations"], within_seconds=30)  # noqa: B023
+        eventually(lambda: condition(jobs.group(name), "SchedulingTimedOut") == "False", within_seconds=30)  # noqa: B023
     theirs = jobs.api.path("jobs", jobs.namespace, "resumed-and-suspended-by-its-user")
     for suspend in (False, True):
         jobs.api.request("PATCH", theirs, {"spec": {"suspend": suspend}}, kind="merge")
