@@ -67,6 +67,11 @@ def parser() -> argparse.ArgumentParser:
         help="keep CA and certificate here (default: a Secret in the "
         "system namespace, with --url a folder in the home directory)",
     )
+    webhooks.add_argument(
+        "--given-certificates",
+        metavar="FOLDER",
+        help="serve with the tls.crt and tls.key of this folder, which somebody else keeps; nothing is made or registered",
+    )
     run = commands.add_parser(
         "run",
         help="put Tutti on a cluster and run all of it from here",
@@ -186,7 +191,12 @@ def _webhooks(given: argparse.Namespace) -> int:
         from webhooks.main import main as process  # noqa: PLC0415
         from webhooks.settings import WebhooksSettings  # noqa: PLC0415
 
-    own = {"listen": given.listen, "url": given.url, "certificates_folder": given.certificates}
+    own = {
+        "listen": given.listen,
+        "url": given.url,
+        "certificates_folder": given.certificates,
+        "given_certificates": given.given_certificates,
+    }
     settings = load_settings(WebhooksSettings, given.config, **_of_every_process(given), **own)
     configure_logs(settings.log_format, "webhooks", level=settings.log_level)
     return run_process(lambda stop: process(settings, stop))

@@ -24,6 +24,9 @@ _log = logging.getLogger(__name__)
 LOOK_SECONDS: Final = 60.0
 RETRY_SECONDS: Final = 2.0
 ATTEMPTS: Final = 20
+_NO_PASSWORD: Final = b""
+"""A key that needs one is refused; the TLS library would ask for it at the terminal otherwise."""
+
 CIPHERS: Final = "ECDHE+AESGCM:ECDHE+CHACHA20"
 
 
@@ -82,6 +85,11 @@ class CertificateKeeper:
         self._on_change = on_change
         self.material: Material | None = None
 
+    @property
+    def is_loaded(self) -> bool:
+        """Whether a certificate is in use."""
+        return self.material is not None
+
     async def refresh(self) -> Material:
         """Loads the material, renews it if it is due, and puts it in use.
 
@@ -124,19 +132,26 @@ class CertificateKeeper:
 
 
 def load_chain(context: ssl.SSLContext, material: Material) -> None:
-    """Puts the serving certificate into the context, for all handshakes from now on.
+    """Puts the serving certificate into the context, for all handshakes from now on."""
+    files = to_files(material)
+    load_pem(context, files[CERTIFICATE] + files[KEY])
+
+
+def load_pem(context: ssl.SSLContext, content: bytes) -> None:
+    """Puts a certificate and its key, both PEM, into the context, for all handshakes from now on.
 
     The TLS library reads files only, so the key is in one for a moment: in memory where the system can do that.
+
+    Raises:
+        ssl.SSLError: it is no certificate with its key.
     """
-    files = to_files(material)
-    content = files[CERTIFICATE] + files[KEY]
     if hasattr(os, "memfd_create"):
         with os.fdopen(os.memfd_create("certificate"), "wb") as file:
             file.write(content)
             file.flush()
-            context.load_cert_chain(f"/proc/self/fd/{file.fileno()}")
+            context.load_cert_chain(f"/proc/self/fd/{file.fileno()}", password=_NO_PASSWORD)
         return
     with tempfile.TemporaryDirectory(prefix="tutti-") as folder:
         path = Path(folder) / "certificate.pem"
         path.write_bytes(content)
-        context.load_cert_chain(path)
+        context.load_cert_chain(path, password=_NO_PASSWORD)

@@ -30,6 +30,7 @@ from kube.process.run import EXIT_OK, preflight
 from providers.selection import standard_providers
 from webhooks.certificates import Material
 from webhooks.defaults import Namespace
+from webhooks.given_certificates import GivenCertificates
 from webhooks.job_create import NO_ANNOTATIONS, AdmissionRules
 from webhooks.job_scheduling import integration_in_force
 from webhooks.keeper import CertificateKeeper, server_context
@@ -75,8 +76,9 @@ async def _serve(process: "_Process", stop: asyncio.Event, *, leave_seconds: flo
             group.create_task(process.classes.run(), name="priorityclasses"),
             group.create_task(process.namespaces.run(), name="namespaces"),
             group.create_task(process.keeper.run(), name="certificates"),
-            group.create_task(process.registration.run(), name="registration"),
         ]
+        if process.registration is not None:
+            tasks.append(group.create_task(process.registration.run(), name="registration"))
         await stop.wait()
         await asyncio.sleep(leave_seconds)
         for task in tasks:
@@ -95,16 +97,23 @@ class _Process:
         self.metrics = Metrics(registry)
         self.classes = Informer(client, PRIORITY_CLASSES, ListDecoder(PriorityClass))
         self.namespaces = Informer(client, NAMESPACES, ListDecoder(Namespace))
-        self.registration = Registration(client, base_url=settings.url, random=random)
         context = server_context(settings.client_authority)
-        self.keeper = CertificateKeeper(
-            _store(settings, client),
-            context,
-            hosts=settings.hosts,
-            wall_clock=lambda: dt.datetime.now(dt.UTC),
-            random=random,
-            on_change=self._certificate_changed,
-        )
+        self.registration: Registration | None = None
+        self.keeper: CertificateKeeper | GivenCertificates
+        if settings.given_certificates is not None:
+            self.keeper = GivenCertificates(
+                settings.given_certificates, context, random=random, on_change=self._certificate_ends
+            )
+        else:
+            self.registration = Registration(client, base_url=settings.url, random=random)
+            self.keeper = CertificateKeeper(
+                _store(settings, client),
+                context,
+                hosts=settings.hosts,
+                wall_clock=lambda: dt.datetime.now(dt.UTC),
+                random=random,
+                on_change=self._certificate_changed,
+            )
         self.server = _server(settings, context, self.metrics, self._routes(settings))
 
     def _routes(self, settings: WebhooksSettings) -> dict[str, Route]:
@@ -153,8 +162,12 @@ class _Process:
         return (found.metadata.annotations if found is not None else None) or NO_ANNOTATIONS
 
     def _certificate_changed(self, material: Material) -> None:
-        self.metrics.certificate_expiry.set(material.leaf.ends.timestamp())
-        self.registration.trust(material.bundle)
+        self._certificate_ends(material.leaf.ends)
+        if self.registration is not None:
+            self.registration.trust(material.bundle)
+
+    def _certificate_ends(self, when: dt.datetime) -> None:
+        self.metrics.certificate_expiry.set(when.timestamp())
 
     def readiness(self, stop: asyncio.Event) -> dict[str, Check]:
         """The checks behind /readyz."""
@@ -163,7 +176,7 @@ class _Process:
             return lambda: None if fine() else reason
 
         return {
-            "certificate": said(lambda: self.keeper.material is not None, "not loaded yet"),
+            "certificate": said(lambda: self.keeper.is_loaded, "not loaded yet"),
             "namespaces": said(self.namespaces.synced.is_set, "not read yet"),
             "port": said(lambda: self.server.is_listening, "not open yet"),
             "priorityclasses": said(self.classes.synced.is_set, "not read yet"),

@@ -40,6 +40,10 @@ class WebhooksSettings(ProcessSettings):
     certificates_folder: Path | None = None
     """Folder for CA and certificate; None: a Secret in the system namespace, or with `url` a folder of the user."""
 
+    given_certificates: Path | None = None
+    """Folder with tls.crt and tls.key that somebody else keeps; None: they are made here. With it nothing is written into the
+    webhook configurations: who signs the certificate is put there by whoever keeps it."""
+
     client_authority: Path | None = None
     """PEM file of the authorities that sign the API server's client certificate; None: admission answers whoever reaches it."""
 
@@ -84,6 +88,12 @@ class WebhooksSettings(ProcessSettings):
     def _names_need_an_authority(self) -> Self:
         if self.client_names and self.client_authority is None:
             raise ValueError("client_names needs client_authority beside it")
+        return self
+
+    @model_validator(mode="after")
+    def _one_source_of_certificates(self) -> Self:
+        if self.given_certificates is not None and self.certificates_folder is not None:
+            raise ValueError("given_certificates and certificates_folder exclude each other")
         return self
 
     @property

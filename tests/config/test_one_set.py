@@ -46,7 +46,8 @@ def test_default_is_the_sum_of_all_areas() -> None:
 def test_every_file_of_a_folder_is_in_its_list(listing: Path) -> None:
     document = yaml.safe_load(listing.read_text())
     generated = [file for one in document.get("configMapGenerator", ()) for file in one["files"]]
-    listed = [*document["resources"], *generated, *(patch["path"] for patch in document.get("patches", ()))]
+    patches = {patch["path"] for patch in document.get("patches", ())}
+    listed = [*document.get("resources", ()), *generated, *patches]
     files = {path.name for path in listing.parent.glob("*.yaml")} - {"kustomization.yaml"}
     assert files == {entry for entry in listed if not entry.startswith("..")}
     assert len(listed) == len(set(listed))
