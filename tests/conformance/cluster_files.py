@@ -91,6 +91,40 @@ def write_certificates(folder: Path) -> tuple[Path, Path, Path]:
     return paths
 
 
+def write_client_certificate(folder: Path, name: str) -> tuple[Path, Path, Path]:
+    """A CA of clients and a certificate of this common name: paths of CA, certificate and key."""
+    ca_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+    ca_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "clients-ca")])
+    ca = _certificate(ca_name, ca_name, ca_key, ca_key, is_ca=True)
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    leaf = _certificate(subject, ca_name, key, ca_key, is_ca=False)
+    paths = folder / "clients-ca.crt", folder / f"{name}.client.crt", folder / f"{name}.client.key"
+    paths[0].write_bytes(ca.public_bytes(serialization.Encoding.PEM))
+    paths[1].write_bytes(leaf.public_bytes(serialization.Encoding.PEM))
+    paths[2].write_bytes(_private_pem(key))
+    return paths
+
+
+def write_admission_configuration(folder: Path, certificate: Path, key: Path) -> Path:
+    """The API server's admission configuration by which it shows this certificate to every webhook."""
+    user = {"name": "*", "user": {"client-certificate": str(certificate), "client-key": str(key)}}
+    kubeconfig = folder / "webhook-clients.kubeconfig"
+    kubeconfig.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", "users": [user]}))
+    told = {
+        "apiVersion": "apiserver.config.k8s.io/v1",
+        "kind": "WebhookAdmissionConfiguration",
+        "kubeConfigFile": str(kubeconfig),
+    }
+    plugins = [
+        {"name": name, "configuration": told} for name in ("MutatingAdmissionWebhook", "ValidatingAdmissionWebhook")
+    ]
+    path = folder / "admission.json"
+    path.write_text(
+        json.dumps({"apiVersion": "apiserver.config.k8s.io/v1", "kind": "AdmissionConfiguration", "plugins": plugins})
+    )
+    return path
+
+
 def write_kubeconfig(path: Path, *, server: str, ca: Path, user: str) -> Path:
     """A kubeconfig for one user."""
     path.write_text(
