@@ -67,10 +67,10 @@ class Members:
 
     @property
     def priority(self) -> int:
-        """The group's, or its members' when it states none."""
+        """The group's; where it states none, the lowest of its living members', which decides whether all can start (KEP-4671)."""
         if self.group is not None and self.group.priority is not None:
             return self.group.priority
-        return max((profile.priority for profile in self.profiles), default=0)
+        return min((profile.priority for profile in self.profiles), default=0)
 
     @property
     def waits_since_seconds(self) -> float:

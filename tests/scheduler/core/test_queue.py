@@ -208,6 +208,16 @@ def test_a_higher_priority_gang_goes_before_older_pods() -> None:
     assert set(world.bound()) == {"g-0", "g-1", "g-2", "p"}
 
 
+def test_a_group_that_states_no_priority_goes_by_its_least_important_member() -> None:
+    world = World()
+    world.group("g", 2)
+    world.pod("g-0", group="g", priority=100)
+    world.pod("g-1", group="g", priority=0)
+    world.pod("p", priority=50)
+    assert world.queue.pop(world.state) == pod_key("p")
+    assert world.queue.pop(world.state) == group_key("g")
+
+
 def test_of_equal_priority_the_older_goes_first() -> None:
     world = World()
     world.node("n1", cpu=4)
