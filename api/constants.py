@@ -122,6 +122,12 @@ DELEGATED_TEMPLATE: Final = "scheduling.k8s.io/group-template-name"
 KUEUE_QUEUE: Final = "kueue.x-k8s.io/queue-name"
 """Label of Jobs that Kueue manages; it owns their `spec.suspend`."""
 
+KUEUE_JOB_UID: Final = "kueue.x-k8s.io/job-uid"
+"""Label of Kueue's Workloads: the UID of their Job."""
+
+STOPPED_IN_QUEUE: Final = "tutti.scheduler/stopped"
+"""On Kueue's Workloads: we made it inactive, `preempted` until a preemptor has its room, `timed-out` until its user resumes it."""
+
 JOB_UID_LABEL: Final = "batch.kubernetes.io/controller-uid"
 """Label the stock Job controller puts on every pod of a Job."""
 

@@ -6,11 +6,11 @@ What the patches say is pure and tested on its own; all of them are pinned to th
 from collections.abc import Iterable
 from typing import Any, Final
 
-from api.constants import GATE, GROUP, MANAGED, MANAGED_BY, MANAGED_BY_TUTTI, SUSPENDED
+from api.constants import GATE, GROUP, MANAGED, MANAGED_BY, MANAGED_BY_TUTTI, STOPPED_IN_QUEUE, SUSPENDED
 from install.removal import Object, each, list_if_served, patch_listed, remove_object
 from kube.client.client import Client
 from kube.client.errors import Invalid
-from kube.client.resources import JOBS, PODS
+from kube.client.resources import JOBS, KUEUE_WORKLOADS, PODS
 from kube.groups.group_api import BUILT_IN, OWN
 
 PROTECTION: Final = "scheduling.k8s.io/podgroup-protection"
@@ -39,6 +39,13 @@ def resuming_patch(job: Object) -> Object | None:
     if not job["spec"].get("suspend") or mark != f"{metadata.get('uid')}/{metadata.get('generation')}":
         return None
     return {"metadata": {"annotations": {SUSPENDED: None}}, "spec": {"suspend": False}}
+
+
+def going_on_patch(workload: Object) -> Object | None:
+    """What lets Kueue admit a Job again that the controllers stopped in its queue; None when it was somebody else."""
+    if STOPPED_IN_QUEUE not in (workload["metadata"].get("annotations") or {}):
+        return None
+    return {"metadata": {"annotations": {STOPPED_IN_QUEUE: None}}, "spec": {"active": True}}
 
 
 def unowned_patch(pod: Object) -> Object | None:
@@ -79,6 +86,14 @@ async def resume_jobs(client: Client) -> int:
     """Resume every Job that was suspended when its group gave up and that nobody has changed since; how many there were."""
     jobs = await list_if_served(client, JOBS)
     return await each(jobs, lambda job: patch_listed(client, JOBS, job, resuming_patch))
+
+
+async def resume_in_queue(client: Client) -> int:
+    """Let every Job go on in Kueue that the controllers stopped there; how many there were."""
+    for resource in KUEUE_WORKLOADS:
+        if found := await list_if_served(client, resource):
+            return await each(found, lambda one, kind=resource: patch_listed(client, kind, one, going_on_patch))  # type: ignore[misc]
+    return 0
 
 
 async def disown_pods(client: Client) -> int:

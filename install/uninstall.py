@@ -23,7 +23,7 @@ from install.emptiness import content_of
 from install.kinds import BINDINGS
 from install.manifests import Manifest, load
 from install.pace import Pace
-from install.release import delete_groups, disown_pods, open_gates, others_groups, resume_jobs
+from install.release import delete_groups, disown_pods, open_gates, others_groups, resume_in_queue, resume_jobs
 from install.removal import remove, remove_all, remove_object, wait_until_gone
 from install.rights import needed_to_uninstall, require
 from install.stranded import scheduler_names, stranded
@@ -145,6 +145,7 @@ class Uninstallation:
     async def _give_back(self) -> None:
         self._count(await open_gates(self.client), "Jobs let go that waited at our gate")
         self._count(await resume_jobs(self.client), "Jobs resumed that we had suspended when they gave up waiting")
+        self._count(await resume_in_queue(self.client), "Jobs go on in Kueue that we had stopped there")
         self._count(await disown_pods(self.client), "pods freed from the reference to their PodGroup")
         self._count(await delete_groups(self.client), "Workloads and PodGroups that we made deleted")
 

@@ -22,6 +22,7 @@ from controllers.gangs.group_objects import GroupObjectWriter
 from controllers.gangs.patches import Body, group_minimum_patch, pod_association_patch, pod_release_patch
 from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, Warn
 from controllers.jobs.external import gang_of, provider_of
+from controllers.jobs.kueue import LetGoOnInQueue, StopInQueue, go_on_patch, stop_patch
 from controllers.jobs.observed import JobPod
 from controllers.jobs.patches import TEST_FAILED, job_patch
 from controllers.jobs.steps import (
@@ -109,7 +110,7 @@ async def _take(step: Step, progress: _Progress, tools: Tools) -> _Progress:
 
 
 async def _take_aside(
-    step: AnnotatePods | UnlabelPods | SetWorkloadMinimum | SetPodGroupMinimum | Warn,
+    step: AnnotatePods | UnlabelPods | SetWorkloadMinimum | SetPodGroupMinimum | StopInQueue | LetGoOnInQueue | Warn,
     progress: _Progress,
     tools: Tools,
 ) -> None:
@@ -125,6 +126,10 @@ async def _take_aside(
             await set_workload_minimum(step, tools.client, tools.group_api.workloads, tools.workloads)
         case SetPodGroupMinimum():
             await _set_group_minimum(step, tools)
+        case StopInQueue(queued, why):
+            await patch(tools.client, queued.resource, queued.workload.metadata, stop_patch(queued.workload, why))
+        case LetGoOnInQueue(queued):
+            await patch(tools.client, queued.resource, queued.workload.metadata, go_on_patch(queued.workload))
         case Warn():
             tools.announcer.warn_once(progress.job, reason=step.reason, note=step.note, action=step.action)
 

@@ -7,6 +7,8 @@ The scheduler says so on the PodGroup (`DisruptionTarget`). The Job is suspended
 pods and counts no failure. When they have left, the scheduler takes the condition back, the gate is opened, and the new pods
 queue like those of any other gang. A Job its user suspended meanwhile stays suspended: it has no gate.
 
+What Kueue admitted is not suspended by us but stopped in Kueue (`controllers.jobs.kueue`), which does the same.
+
 A Job that asked for it is also suspended when the scheduler has given up on its group (`SchedulingTimedOut`). That one gets no
 gate: its user resumes it, and the new pods wait as long as the first ones did. It carries a mark, by which `tutti uninstall`
 knows whom to resume.
@@ -23,6 +25,7 @@ from api.meta import condition_of
 from api.podgroup import PodGroup
 from api.waiting import waiting_of
 from controllers.gangs.steps import Warn
+from controllers.jobs.kueue import InQueue, LetGoOnInQueue, StopInQueue
 from controllers.jobs.observed import is_suspended
 from controllers.jobs.steps import (
     PatchJob,
@@ -36,9 +39,16 @@ def has_to_leave(group: PodGroup | None) -> bool:
     return asked is not None and asked.status == "True"
 
 
-def way_given(job: Job) -> list[Step]:
-    """The step that makes the pods of the Job leave; none once it is suspended."""
+def way_given(job: Job, in_queue: InQueue | None) -> list[Step]:
+    """The step that makes the pods of the Job leave; none once it is suspended, or stopped in Kueue."""
+    if in_queue is not None:
+        return [StopInQueue(in_queue, "preempted")] if in_queue.workload.is_active else []
     return [] if is_suspended(job) else [PatchJob(close_gate=True)]
+
+
+def way_no_longer_given(in_queue: InQueue | None) -> list[Step]:
+    """The step by which Kueue may admit the Job again that was stopped in it for a preemptor."""
+    return [LetGoOnInQueue(in_queue)] if in_queue is not None and in_queue.workload.waits_for_preemptor else []
 
 
 def has_given_up(group: PodGroup | None) -> bool:
@@ -49,10 +59,17 @@ def has_given_up(group: PodGroup | None) -> bool:
     return told is not None and told.status == "True"
 
 
-def stopped(job: Job, group: PodGroup | None) -> list[Step]:
-    """The steps that suspend the Job until its user resumes it; none once it is suspended."""
+def stopped(job: Job, group: PodGroup | None, in_queue: InQueue | None) -> list[Step]:
+    """The steps that suspend the Job until its user resumes it; none once it is suspended, or stopped in Kueue."""
+    limit = group.metadata.annotation(SCHEDULING_TIMEOUT) if group is not None else None
+    why = f"its pods found no place together within {limit}"
+    if in_queue is not None:
+        if not in_queue.workload.is_active:
+            return []
+        name = in_queue.workload.metadata.name
+        note = f"stopped in Kueue: {why}; set spec.active of Kueue's Workload {name} to true to try again"
+        return [StopInQueue(in_queue, "timed-out"), Warn(REASON_SCHEDULING_TIMEOUT, note, action="Suspend")]
     if is_suspended(job):
         return []
-    limit = group.metadata.annotation(SCHEDULING_TIMEOUT) if group is not None else None
-    note = f"suspended: its pods found no place together within {limit}; resume it to try again"
+    note = f"suspended: {why}; resume it to try again"
     return [PatchJob(suspend=True), Warn(REASON_SCHEDULING_TIMEOUT, note, action="Suspend")]

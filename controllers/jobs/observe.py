@@ -5,11 +5,12 @@ A Workload belongs to a Job when its `spec.controllerRef` says so, a PodGroup to
 stores; the one exception are the pods of a Job that runs without a group, which are listed.
 """
 
+import contextlib
 from collections.abc import Awaitable, Callable, Hashable, Iterable
 from typing import Final
 
 from api.compile import JOB_KIND, delegated_pod_group_name
-from api.constants import JOB_UID_LABEL
+from api.constants import JOB_UID_LABEL, KUEUE_JOB_UID
 from api.gang import Delegated, delegation_of
 from api.job import Job
 from api.meta import Metadata, controller_of
@@ -18,12 +19,15 @@ from api.podgroup import PodGroup, Workload
 from controllers.fresh import Fresh
 from controllers.gangs.ownership import describe_holder
 from controllers.jobs.external import provider_of
+from controllers.jobs.give_way import has_given_up
+from controllers.jobs.kueue import InQueue, KueueWorkload, may_be_stopped_in_queue
 from controllers.jobs.observed import JobPod, Observed, counts_for, group_named_by, is_over, needs_pods, waits_for_group
 from controllers.provider_groups import KindMissing, ProviderGroup, ProviderGroups
 from kube.cache.decoding import ListDecoder
 from kube.cache.store import Indexer, Key
 from kube.client.client import Client
-from kube.client.resources import JOBS, PODS, Resource
+from kube.client.errors import NotFound
+from kube.client.resources import JOBS, KUEUE_WORKLOADS, PODS, Resource
 from providers.selection import Providers
 
 BY_CONTROLLER: Final = "controller"
@@ -34,6 +38,7 @@ BY_WORKLOAD: Final = "workload"
 
 _PODS: Final = ListDecoder(JobPod)
 _WORKLOADS: Final = ListDecoder(Workload)
+_KUEUE_WORKLOADS: Final = ListDecoder(KueueWorkload)
 
 
 def job_of_workload(workload: Workload) -> Key | None:
@@ -114,6 +119,7 @@ class Observer:
             pods=await self._pods_of(job) if needs_pods(job) else (),
             group_objects=objects or (),
             kind_missing=objects is None,
+            in_queue=await self._in_queue(job, named_group),
         )
 
     async def _objects_of(self, job: Job) -> tuple[ProviderGroup, ...] | None:
@@ -182,6 +188,19 @@ class Observer:
             return ""
         found = self._pod_groups.get(namespace, pod_group_name(workloads[0].metadata.name, templates[0].name))
         return "" if found is None else describe_holder("PodGroup", found.metadata)
+
+    async def _in_queue(self, job: Job, group: PodGroup | None) -> InQueue | None:
+        if is_over(job) or not may_be_stopped_in_queue(job, group, gives_up=has_given_up(group)):
+            return None
+        selector = f"{KUEUE_JOB_UID}={job.metadata.uid}"
+        for resource in KUEUE_WORKLOADS:
+            with contextlib.suppress(NotFound):
+                async for page in self._client.list_pages(resource, job.metadata.namespace, label_selector=selector):
+                    for found in _KUEUE_WORKLOADS.page(page).items:
+                        if (owner := controller_of(found.metadata)) is not None and owner.uid == job.metadata.uid:
+                            return InQueue(resource, found)
+                return None
+        return None
 
     async def _pods_of(self, job: Job) -> tuple[JobPod, ...]:
         pods: list[JobPod] = []

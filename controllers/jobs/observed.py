@@ -14,6 +14,7 @@ from api.job import Job
 from api.meta import NO_METADATA, Metadata, controller_of
 from api.pod import TERMINAL_PHASES
 from api.podgroup import PodGroup, PodGroupTemplate, Workload
+from controllers.jobs.kueue import InQueue
 from controllers.provider_groups import ProviderGroup
 
 
@@ -70,6 +71,7 @@ class Observed:
         pods: the Job's pods; looked at only when `needs_pods` says so.
         group_objects: the objects that the Job's gang scheduler has for it, if it brings its own kind.
         kind_missing: the cluster does not know that kind.
+        in_queue: Kueue's Workload for the Job; looked at only when the Job may have to be stopped.
     """
 
     job: Job
@@ -80,6 +82,7 @@ class Observed:
     pods: tuple[JobPod, ...] = ()
     group_objects: tuple[ProviderGroup, ...] = ()
     kind_missing: bool = False
+    in_queue: InQueue | None = None
 
     @property
     def workload(self) -> Workload | None:

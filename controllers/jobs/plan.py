@@ -23,7 +23,7 @@ from api.podgroup import PodGroup, SchedulingPolicy, Workload
 from controllers.gangs.ownership import is_ours
 from controllers.gangs.steps import NAME_TAKEN_SECONDS, CreateWorkload, SetWorkloadMinimum, Warn
 from controllers.jobs.external import group_object_steps, kind_missing, minimum_now, provider_of
-from controllers.jobs.give_way import has_given_up, has_to_leave, stopped, way_given
+from controllers.jobs.give_way import has_given_up, has_to_leave, stopped, way_given, way_no_longer_given
 from controllers.jobs.intent import Intent, Refusal, managed_intent, structure_problem, too_late, unmanaged_intent
 from controllers.jobs.observed import (
     Observed,
@@ -209,9 +209,11 @@ def _can_remake(seen: Observed) -> bool:
 
 def _gate_of_associated(seen: Observed, *, made_group: bool, rules: Rules) -> list[Step]:
     if has_to_leave(seen.named_group):
-        return way_given(seen.job)
+        return way_given(seen.job, seen.in_queue)
     if has_given_up(seen.named_group):
-        return stopped(seen.job, seen.named_group)
+        return stopped(seen.job, seen.named_group, seen.in_queue)
+    if steps := way_no_longer_given(seen.in_queue):
+        return steps
     job, gated = seen.job, is_gated(seen.job)
     renewable = is_suspended(job) and job.status.start_time is None
     if renewable and (made_group or _is_stale(seen, rules)):

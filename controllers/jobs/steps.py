@@ -5,6 +5,7 @@ from typing import Final
 
 from api.podgroup import PodGroup, PodGroupTemplate, Workload
 from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, Warn
+from controllers.jobs.kueue import LetGoOnInQueue, StopInQueue
 from controllers.jobs.observed import JobPod
 from controllers.kind_condition import ShowKindMissing
 
@@ -99,6 +100,8 @@ Step = (
     | SetWorkloadMinimum
     | SetPodGroupMinimum
     | ShowKindMissing
+    | StopInQueue
+    | LetGoOnInQueue
     | Warn
 )
 

@@ -71,6 +71,10 @@ DEPLOYMENTS = Resource("apps", "v1", "deployments", "Deployment", namespaced=Tru
 JOBS = Resource("batch", "v1", "jobs", "Job", namespaced=True)
 CRON_JOBS = Resource("batch", "v1", "cronjobs", "CronJob", namespaced=True)
 LEADER_WORKER_SETS = Resource("leaderworkerset.x-k8s.io", "v1", "leaderworkersets", "LeaderWorkerSet", namespaced=True)
+KUEUE_WORKLOADS = tuple(
+    Resource("kueue.x-k8s.io", version, "workloads", "Workload", namespaced=True) for version in ("v1beta2", "v1beta1")
+)
+"""Kueue's Workloads in each version that a server may serve, the newest first."""
 
 STORAGE_CLASSES = Resource("storage.k8s.io", "v1", "storageclasses", "StorageClass", namespaced=False)
 CSI_NODES = Resource("storage.k8s.io", "v1", "csinodes", "CSINode", namespaced=False)

@@ -68,6 +68,7 @@ TABLE = {
         | rights(READ, "leaderworkerset.x-k8s.io", "leaderworkersets")
         | rights("patch", "leaderworkerset.x-k8s.io", "leaderworkersets/status")
         | rights("update", "leaderworkerset.x-k8s.io", "leaderworkersets/finalizers")
+        | rights("list patch", "kueue.x-k8s.io", "workloads")
         | rights("list watch", "apps", "statefulsets")
         | rights("list", "apps", "controllerrevisions")
         | groups(f"{READ} create patch", "workloads", "podgroups")

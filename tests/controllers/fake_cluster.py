@@ -14,7 +14,7 @@ from api.constants import GROUP
 from controllers.jobs.patches import TEST_FAILED
 from kube.client.client import PatchKind
 from kube.client.errors import AlreadyExists, Conflict, Invalid, KubeError, NotFound, NotSent, OutcomeUnknown
-from kube.client.resources import JOBS, PODS, Resource
+from kube.client.resources import JOBS, KUEUE_WORKLOADS, PODS, Resource
 from tests.controllers.builders import NAMESPACE, Manifest
 
 Fault = Literal["crash before", "crash after", "lost before", "lost after", "conflict", "no lease"]
@@ -37,6 +37,7 @@ class FakeCluster:
 
     def __init__(self) -> None:
         self.unknown_kinds: set[str] = set()
+        self.kueue_versions: set[str] = set()
         self.objects: dict[tuple[str, str], Manifest] = {}
         self.calls: list[tuple[str, str, str]] = []
         self.bodies: list[Any] = []
@@ -83,8 +84,10 @@ class FakeCluster:
         self, resource: Resource, namespace: str | None = None, *, label_selector: str | None = None
     ) -> AsyncIterator[bytes]:
         assert namespace == NAMESPACE
-        assert (label_selector is None) == (resource is not PODS)
+        assert (label_selector is not None) == (resource is PODS or resource in KUEUE_WORKLOADS)
         self.calls.append(("list", kind_of(resource), ""))
+        if resource in KUEUE_WORKLOADS and resource.version not in self.kueue_versions:
+            raise NotFound(404, "NotFound", "the server could not find the requested resource")
         key, _, value = (label_selector or "").partition("=")
         wanted = {key: value} if key else {}
         items = [p for p in self.all(resource) if wanted.items() <= (p["metadata"].get("labels") or {}).items()]

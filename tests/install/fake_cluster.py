@@ -209,6 +209,8 @@ class FakeCluster(Client):
         return resource.plural not in {"workloads", "podgroups"} or self._serves_group(resource.group)
 
     def _serves_group(self, group: str) -> bool:
+        if group == "kueue.x-k8s.io":
+            return any(key[0] == group for key in self.objects)
         return group in self._served or f"podgroups.{group}" in self.names(CUSTOM_RESOURCE_DEFINITIONS)
 
     def _live(self, resource: Resource, name: str, namespace: str | None) -> Object:

@@ -16,6 +16,7 @@ from kube.client.resources import (
     CUSTOM_RESOURCE_DEFINITIONS,
     DEPLOYMENTS,
     JOBS,
+    KUEUE_WORKLOADS,
     LEASES,
     MUTATING_WEBHOOKS,
     NAMESPACES,
@@ -202,6 +203,19 @@ async def test_a_job_that_we_suspended_when_it_gave_up_is_resumed_and_no_other()
         name: found["spec"]["suspend"] for (_, kind, _, name), found in cluster.objects.items() if kind == "jobs"
     }
     assert suspended == {"ours": False, "theirs": True}
+
+
+async def test_a_job_that_we_stopped_in_kueue_goes_on_and_no_other() -> None:
+    cluster = await installed()
+    kind = KUEUE_WORKLOADS[0]
+    for name, annotations in (("ours", {"tutti.scheduler/stopped": "preempted"}), ("theirs", {})):
+        cluster.put(kind, name, "team", metadata={"annotations": annotations}, spec={"active": False})
+    assert "1 Jobs go on in Kueue that we had stopped there" in await uninstall(cluster)
+    ours, theirs = cluster.find(kind, "ours", "team"), cluster.find(kind, "theirs", "team")
+    assert ours is not None
+    assert theirs is not None
+    assert (ours["spec"], ours["metadata"].get("annotations")) == ({"active": True}, {})
+    assert theirs["spec"] == {"active": False}
 
 
 async def test_what_nobody_will_place_any_more_is_named() -> None:

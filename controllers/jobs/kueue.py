@@ -1,0 +1,92 @@
+"""How a Job that Kueue admits is stopped and let go on: through Kueue, by `spec.active` of Kueue's own Workload. Pure.
+
+`suspend` of such a Job is Kueue's. What anybody else suspends, Kueue resumes at once for as long as its Workload is admitted, and
+suspending it again and again would end its pods again and again. An inactive Workload is evicted by Kueue: Kueue suspends the
+Job, whose pods leave without counting as failures, and gives the quota back; an active one queues anew. `kueuectl stop` and
+`resume` do the same. A Workload that somebody else made inactive is left to them.
+
+A Job that only carries Kueue's label, without a Workload of Kueue's, is none of this (Kueue is not there, or leaves the
+namespace alone); our gate holds it like any other.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from api.constants import CONDITION_DISRUPTION_TARGET, KUEUE_QUEUE, STOPPED_IN_QUEUE
+from api.job import Job
+from api.meta import NO_METADATA, Metadata, condition_of
+from api.podgroup import PodGroup
+from controllers.gangs.patches import Body
+from kube.client.resources import Resource
+
+Why = Literal["preempted", "timed-out"]
+"""Why we stopped a Job. After a preemption we let it go on, after a timeout its user does."""
+
+
+class _Spec(msgspec.Struct, frozen=True):
+    active: bool | None = None
+
+
+class KueueWorkload(msgspec.Struct, frozen=True):
+    """A Workload of Kueue's, as far as it says whether its Job may run."""
+
+    metadata: Metadata = NO_METADATA
+    spec: _Spec = _Spec()
+
+    @property
+    def is_active(self) -> bool:
+        """Whether Kueue may admit it, or keep it admitted."""
+        return self.spec.active is not False
+
+    @property
+    def waits_for_preemptor(self) -> bool:
+        """Whether we stopped it for a preemptor, and nobody let it go on since."""
+        return not self.is_active and self.metadata.annotation(STOPPED_IN_QUEUE) == "preempted"
+
+
+@dataclass(frozen=True, slots=True)
+class InQueue:
+    """The Workload of Kueue's for a Job, and the version of the kind that the server serves."""
+
+    resource: Resource
+    workload: KueueWorkload
+
+
+@dataclass(frozen=True, slots=True)
+class StopInQueue:
+    """Makes Kueue evict the Job; `why` stays on Kueue's Workload."""
+
+    queued: InQueue
+    why: Why
+
+
+@dataclass(frozen=True, slots=True)
+class LetGoOnInQueue:
+    """Gives the Job back to Kueue's queue."""
+
+    queued: InQueue
+
+
+def may_be_stopped_in_queue(job: Job, group: PodGroup | None, *, gives_up: bool) -> bool:
+    """Whether Kueue's Workload has to be looked at: the group was asked to leave once, or its Job is to be suspended."""
+    if job.metadata.label(KUEUE_QUEUE) is None or group is None:
+        return False
+    return gives_up or condition_of(group.status.conditions or (), CONDITION_DISRUPTION_TARGET) is not None
+
+
+def stop_patch(workload: KueueWorkload, why: Why) -> Body:
+    """The merge patch that makes the Workload inactive and says that it was us."""
+    return _patch(workload, active=False, why=why)
+
+
+def go_on_patch(workload: KueueWorkload) -> Body:
+    """The merge patch that makes it active again."""
+    return _patch(workload, active=True, why=None)
+
+
+def _patch(workload: KueueWorkload, *, active: bool, why: Why | None) -> Body:
+    metadata = workload.metadata
+    pinned = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
+    return {"metadata": {**pinned, "annotations": {STOPPED_IN_QUEUE: why}}, "spec": {"active": active}}
