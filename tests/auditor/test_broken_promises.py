@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from tests.conformance.audit_log import Object, Record
 from tests.conformance.auditor import CONTROLLERS_USER, SCHEDULER_USER, Auditor
 from tests.conformance.cluster_files import ADMIN, CONTROLLER_MANAGER, INSTALLER, KUBELET, STOCK_SCHEDULER
@@ -159,6 +161,21 @@ def test_a_change_of_somebody_elses_group_is_seen() -> None:
     theirs = group(2, user=ADMIN)
     (found,) = verdict(theirs, write(CONTROLLERS_USER, "patch", "podgroups", "g", 1.0, response=theirs.response))
     assert "made by admin" in found
+
+
+@pytest.mark.parametrize(
+    ("spec", "marks", "broken"),
+    [
+        ({"active": False}, {"tutti.scheduler/stopped": "preempted"}, False),
+        ({"active": False}, {}, True),
+        ({"active": False, "queueName": "another"}, {"tutti.scheduler/stopped": "preempted"}, True),
+    ],
+)
+def test_of_kueues_workloads_only_their_activity_may_be_changed(spec: Object, marks: Object, broken: bool) -> None:
+    theirs = write(ADMIN, "create", "workloads", "w", 1.0, group="kueue.x-k8s.io")
+    request = {"metadata": {"uid": "1", "resourceVersion": "2", "annotations": marks}, "spec": spec}
+    ours = write(CONTROLLERS_USER, "patch", "workloads", "w", 2.0, group="kueue.x-k8s.io", request=request)
+    assert [bool(text) for text in verdict(theirs, ours)] == ([True] if broken else [])
 
 
 def test_a_write_that_is_not_the_processs_task_is_seen() -> None:

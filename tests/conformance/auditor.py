@@ -21,6 +21,8 @@ TERMINAL = {"Succeeded", "Failed"}
 LWS_LABEL = "leaderworkerset.sigs.k8s.io/name"
 MANAGED_LABEL = "tutti.scheduler/managed"
 POD_GROUP_ANNOTATION = "tutti.scheduler/pod-group"
+KUEUE_GROUP = "kueue.x-k8s.io"
+STOPPED_ANNOTATION = "tutti.scheduler/stopped"
 SCHEDULER_NAME = "tutti"
 SCHEDULER_USER = "system:serviceaccount:tutti-system:tutti-scheduler"
 CONTROLLERS_USER = "system:serviceaccount:tutti-system:tutti-controllers"
@@ -94,6 +96,8 @@ class Auditor:
             case "pods/status", _:
                 if record.request.get("status", {}).get("phase") in TERMINAL:
                     self._pod_ended(key, record.received)
+            case "workloads", _ if record.group == KUEUE_GROUP:
+                self._kueue_written(record)
             case "podgroups", "create" | "update" | "patch":
                 self._group_written(key, record)
             case (("workloads" | "podgroups"), _):
@@ -210,6 +214,13 @@ class Auditor:
         self._check_touch(record)
         if (record.resource, record.verb) == ("podgroups", "delete") and key in self.groups:
             self._end_partial(key, self.groups.pop(key), record.received)
+
+    def _kueue_written(self, record: Record) -> None:
+        """Of Kueue's Workloads we change whether they are active, with a mark that it was us, and nothing else."""
+        metadata, spec = record.request.get("metadata", {}), record.request.get("spec", {})
+        changed = {*spec, *metadata, *metadata.get("annotations", {})} - {"annotations", "uid", "resourceVersion"}
+        if record.user == CONTROLLERS_USER and changed != {"active", STOPPED_ANNOTATION}:
+            self.violations.append(f"more of Kueue's Workload than its activity was changed: {record}")
 
     def _check_touch(self, record: Record) -> None:
         key = record.resource, record.namespace, record.name

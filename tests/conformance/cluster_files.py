@@ -45,7 +45,14 @@ AUDIT_POLICY = {
                 {"group": "tutti.scheduler", "resources": GROUP_KINDS},
             ],
         },
-        {"level": "Request", "verbs": ["patch"], "resources": [{"group": "", "resources": ["pods/status"]}]},
+        {
+            "level": "Request",
+            "verbs": ["patch"],
+            "resources": [
+                {"group": "", "resources": ["pods/status"]},
+                {"group": "kueue.x-k8s.io", "resources": ["workloads"]},
+            ],
+        },
         {"level": "Metadata"},
     ],
 }
