@@ -25,6 +25,7 @@ from scheduler.state.shapes import Shape
 
 LEAST_FITS = 64
 FITS_BYTES = 64 * 1024 * 1024
+MOST_FITS = 4096
 """Room for views of shapes; the least recently used go first."""
 FEW = 32
 """Changed nodes that are looked at one by one."""
@@ -220,4 +221,4 @@ class FitCache:
         return found
 
     def _limit(self) -> int:
-        return max(LEAST_FITS, FITS_BYTES // (24 * self._nodes.slots))
+        return min(max(LEAST_FITS, FITS_BYTES // (24 * self._nodes.slots)), MOST_FITS)

@@ -1,0 +1,1 @@
+"""What users create and delete leaves nothing behind in our processes."""

@@ -1,0 +1,90 @@
+"""Jobs come and go by the thousand, some during a pass and some while nobody watches."""
+
+from collections.abc import AsyncIterator
+from typing import Any, cast
+
+import orjson
+import pytest
+
+from api.constants import SCHEDULING_TIMEOUT
+from controllers.missed_deletions import forget_deleted
+from kube.client.client import Client
+from kube.client.errors import KubeError
+from kube.client.resources import JOBS, Resource
+from kube.groups.group_api import OWN
+from tests.churn.census import CHURNED, Curve, census, grown, lower_limits
+from tests.controllers.builders import Manifest, job_manifest
+from tests.controllers.fake_cluster import FakeCluster
+from tests.controllers.world import World
+
+BATCH = 50
+
+
+class Listed(FakeCluster):
+    """A cluster whose Jobs can be counted and listed as a whole."""
+
+    async def request_json(self, _method: str, path: str, **_: Any) -> Manifest:
+        assert path == JOBS.path()
+        jobs = self.all(JOBS)
+        return {"metadata": {"remainingItemCount": max(len(jobs) - 1, 0)}, "items": jobs[:1]}
+
+    async def list_pages(self, resource: Resource, namespace: str | None = None, **more: Any) -> AsyncIterator[bytes]:
+        if namespace is None:
+            yield orjson.dumps({"metadata": {"resourceVersion": "1"}, "items": self.all(resource)})
+            return
+        async for page in super().list_pages(resource, namespace, **more):
+            yield page
+
+
+async def test_what_came_and_went_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    lower_limits(monkeypatch)
+    cluster = Listed()
+    world, curve = World(cluster), Curve("controllers")
+    await _come_and_go(cluster, world, "warm")
+    counts = [census()]
+    for first in range(0, CHURNED, BATCH):
+        await _come_and_go(cluster, world, f"x{first}")
+        curve.note(first + BATCH)
+        if first + BATCH in {CHURNED // 2, CHURNED}:
+            counts.append(census())
+    assert grown(counts, CHURNED // 2) == {}
+    assert curve.blocks_per_object() < 0.05
+
+
+async def _come_and_go(cluster: Listed, world: World, prefix: str) -> None:
+    names = [f"{prefix}-{number}" for number in range(BATCH)]
+    for name in names:
+        wrong = {SCHEDULING_TIMEOUT: "never"} if name.endswith("7") else {}
+        cluster.put(JOBS, job_manifest(name, uid=name, annotations=wrong))
+    world.look()
+    for name in names:
+        if name.endswith("9"):
+            _goes_at_its_first_write(cluster, world, name)
+        try:
+            await world.once(name)
+            await world.once(name)
+        except KubeError:
+            assert name.endswith("9")
+    for kind in (JOBS, OWN.workloads, OWN.pod_groups):
+        for found in cluster.all(kind):
+            cluster.remove(kind, found["metadata"]["name"])
+    # Of half of the Jobs nobody hears that they went.
+    for key in world.jobs.keys()[::2]:
+        known = world.jobs.get(key)
+        if known is not None:
+            world.jobs.remove(known)
+    await forget_deleted(world.jobs, cast("Client", cluster), JOBS)
+    world.look()
+    world.now += 60
+    assert world.jobs.keys() == []
+    for log in (cluster.calls, cluster.bodies, world.events.told, world.events.at):
+        cast("list[Any]", log).clear()
+
+
+def _goes_at_its_first_write(cluster: Listed, world: World, name: str) -> None:
+    def gone(_number: int) -> None:
+        cluster.before_write = lambda _: None
+        cluster.remove(JOBS, name)
+        world.look_at_jobs()
+
+    cluster.before_write = gone
