@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo cluster lint format run conformance bench controlplane crds clean
+.PHONY: help test test-anywhere demo cluster lint format run conformance bench controlplane crds clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +21,9 @@ QUICK := api_table crd_rules group_guards harness parallelism waiting_for_room
 test: $(READY) ## run the test suite (no cluster needed)
 	$(BIN)/python -m pytest -n auto --ignore=tests/conformance $(ARGS)
 	$(if $(ARGS),,$(BIN)/python -m pytest --cluster embedded $(QUICK:%=tests/conformance/test_%.py))
+
+test-anywhere: $(READY) ## what a day, a time zone, a locale, a folder or a user could break, where these are others
+	$(BIN)/python -m hack.anywhere $(ARGS)
 
 demo: $(READY) ## a cluster of its own, gangs on it, a live table; ARGS="--keep --manifests DIR"
 	$(BIN)/python -m localcluster.demo $(ARGS)
