@@ -105,7 +105,13 @@ def _run(place: Place, runner: Runner, tree: Path, arguments: Sequence[str]) -> 
     command = [sys.executable, "-m", "pytest", "-q", "-n", str(place.workers), *arguments]
     environment = _environment(place, runner.clock, tree.parent)
     code = subprocess.run(
-        command, cwd=tree, env=environment, user=runner.user, group=_group(runner.user), check=False
+        command,
+        cwd=tree,
+        env=environment,
+        user=runner.user,
+        group=_group(runner.user),
+        extra_groups=() if runner.user else None,
+        check=False,
     ).returncode
     print(f"anywhere: exit code {code} after {time.monotonic() - begin:.0f} s", flush=True)
     return code
