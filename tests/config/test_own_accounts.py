@@ -23,6 +23,7 @@ GROUP = PodGroup(metadata=Metadata(name="g", uid="u", annotations={"tutti.schedu
     ("policy", "account"),
     [
         ("tutti-controllers-pods", CONTROLLERS_NAME),
+        ("tutti-controllers-kueue", CONTROLLERS_NAME),
         ("tutti-scheduler-pod-status", SCHEDULER_NAME),
         ("tutti-webhooks-authorities", WEBHOOKS_NAME),
     ],

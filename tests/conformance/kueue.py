@@ -65,6 +65,10 @@ class Kueue:
         self._thread.join()
         self._api.delete("customresourcedefinitions", CRD)
 
+    def path_of(self, job: Object) -> str:
+        """Where its Workload of the Job is."""
+        return f"{self._path()}/{_name_of(job)}"
+
     def workload_of(self, job: Object) -> Object | None:
         """Its Workload of the Job."""
         found = self._api.request("GET", self._path(), query={"labelSelector": f"{JOB_UID}={job['metadata']['uid']}"})
@@ -108,9 +112,13 @@ def _workload(job: Object) -> dict[str, Any]:
         "apiVersion": "kueue.x-k8s.io/v1beta2",
         "kind": "Workload",
         "metadata": {
-            "name": f"job-{metadata['name']}",
+            "name": _name_of(job),
             "labels": {JOB_UID: metadata["uid"]},
             "ownerReferences": [{**owner, "uid": metadata["uid"]}],
         },
         "spec": {"queueName": metadata["labels"][QUEUE]},
     }
+
+
+def _name_of(job: Object) -> str:
+    return f"job-{job['metadata']['name']}"

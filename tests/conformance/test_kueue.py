@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.conformance.client import ApiError
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually
 from tests.conformance.hollow import HollowNodes
@@ -41,3 +42,26 @@ def test_a_preempted_gang_that_kueue_admitted_is_evicted_by_kueue_and_runs_again
         assert kueue.evicted == {"early": 1}
         assert kueue.resumed == {"early": before + 1}
     assert int(jobs.get("early").get("status", {}).get("failed") or 0) == 0
+
+
+def test_a_stolen_token_of_the_controllers_takes_no_quota_of_kueues(
+    control_plane: ControlPlane, jobs: Jobs, tutti: Tutti
+) -> None:
+    thief = control_plane.api_of_thief("tutti-controllers")
+    queued = gang("theirs", LOW, "Never", run_seconds=20)
+    del queued["spec"]["template"]["spec"]["priorityClassName"]
+    queued["metadata"]["labels"] = {QUEUE: "team"}
+    with Kueue(control_plane.admin, jobs.namespace) as kueue:
+        made = jobs.create(queued)
+        eventually(lambda: kueue.workload_of(made), within_seconds=20)
+        for body in (
+            {"spec": {"queueName": "another"}},
+            {"spec": {"queueName": None}},
+            {"spec": {"priority": 9}},
+            {"metadata": {"labels": {"more": "x"}}},
+            {"metadata": {"annotations": {"kueue.x-k8s.io/more": "x"}}},
+            {"metadata": {"finalizers": ["example.com/stay"]}},
+            {"metadata": {"ownerReferences": None}},
+        ):
+            with pytest.raises(ApiError, match="may change only whether a Workload of Kueue's is active"):
+                thief.request("PATCH", kueue.path_of(made), body, kind="merge")
