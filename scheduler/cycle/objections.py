@@ -11,7 +11,7 @@ from scheduler.state.records import Profile
 
 def objection(members: Members, most_members: Mapping[str, int]) -> str:
     """What is wrong with the item, empty when nothing is; `most_members` is by scheduler name."""
-    return _disagreement(members) or _too_many(members, most_members) or _unplaceable(members)
+    return members.problem or _disagreement(members) or _too_many(members, most_members) or _unplaceable(members)
 
 
 def _too_many(members: Members, most_members: Mapping[str, int]) -> str:

@@ -7,7 +7,6 @@ everything that decides about it sees those pods as if they were there: placemen
 the cluster knows them.
 """
 
-import sys
 from collections import OrderedDict
 from typing import Any, Final, cast
 
@@ -16,17 +15,19 @@ import msgspec
 from api.meta import Metadata
 from api.pod import Pod
 from api.revision import LEADER, Role, pod_spec_of, read_roles
+from scheduler.placement.announced import AnnouncedRole, Announcement, MembersToCome, group_of, is_to_come
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members, Standing
 from scheduler.state.records import GroupRecord, ItemKey, PodRecord
 
-TO_COME: Final = "to-come/"
-"""How the UID of a pod begins that does not exist; no API server makes such UIDs."""
-
 MOST_TO_COME: Final = 10_000
-"""Pods that one group may announce."""
+"""Pods that one group may announce: a decision looks for places for all of them at once."""
 
-_REMEMBERED: Final = 1024
+MOST_ROLES: Final = 16
+"""Roles that one group may announce."""
+
+MOST_ANNOUNCEMENTS: Final = 1024
+"""Groups whose announcements are remembered, with one record for each role; others are read again."""
 
 
 class Foreseen:
@@ -40,8 +41,8 @@ class Foreseen:
     def __init__(self, state: ClusterState, *, beside: bool = False) -> None:
         self._state: Final = state
         self._beside: Final = beside
-        self._records: OrderedDict[str, tuple[PodRecord, ...]] = OrderedDict()
-        self._by_uid: dict[str, PodRecord] = {}
+        self._announcements: Final[OrderedDict[str, Announcement]] = OrderedDict()
+        """By UID of the group."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._state, name)
@@ -58,54 +59,60 @@ class Foreseen:
             return members
         if bool(members.satisfied) is not self._beside or not (self._beside or members.pending):
             return members
-        to_come = self.pods_to_come(members)
-        return _together(members, members.group, to_come) if to_come else members
+        model = next(members.pods(Standing.PENDING, Standing.ASSUMED, Standing.BOUND), None)
+        if model is None:
+            return members
+        announcement = self._announcement(members.group, model)
+        if not (announcement.roles or announcement.problem):
+            return members
+        return MembersToCome(members, members.group, announcement, max(members.counts().known - 1, 0))
 
     def pod(self, uid: str) -> PodRecord | None:
         """A known pod, or one that is to come."""
-        return self._by_uid.get(uid) if is_to_come(uid) else self._state.pod(uid)
+        if not is_to_come(uid):
+            return self._state.pod(uid)
+        announcement = self._announcements.get(group_of(uid))
+        return announcement.pod(uid) if announcement is not None else None
 
-    def pods_to_come(self, members: Members) -> tuple[PodRecord, ...]:
-        """The announced pods of a group that are not there yet."""
-        group, model = members.group, next(members.pods(Standing.PENDING, Standing.ASSUMED, Standing.BOUND), None)
-        if group is None or model is None:
-            return ()
-        announced = self._announced(group, model)
-        there = members.counts().known - 1
-        return announced[max(there, 0) :]
-
-    def _announced(self, group: GroupRecord, model: PodRecord) -> tuple[PodRecord, ...]:
-        known = self._records.get(group.uid)
-        if known is None:
-            known = self._records[group.uid] = tuple(self._slim(group, model))
-            self._by_uid.update({record.uid: record for record in known})
-            while len(self._records) > _REMEMBERED:
-                _, forgotten = self._records.popitem(last=False)
-                for record in forgotten:
-                    self._by_uid.pop(record.uid, None)
-        self._records.move_to_end(group.uid)
+    def _announcement(self, group: GroupRecord, model: PodRecord) -> Announcement:
+        known = self._announcements.get(group.uid)
+        if known is None or known.text != group.min_resources:
+            known = self._announcements[group.uid] = self._read(group, model)
+            while len(self._announcements) > MOST_ANNOUNCEMENTS:
+                self._announcements.popitem(last=False)
+        self._announcements.move_to_end(group.uid)
         return known
 
-    def _slim(self, group: GroupRecord, model: PodRecord) -> list[PodRecord]:
-        pods: list[PodRecord] = []
-        for role in read_roles(group.min_resources):
-            if role.role == LEADER or not 0 < role.count <= MOST_TO_COME - len(pods):
-                continue
+    def _read(self, group: GroupRecord, model: PodRecord) -> Announcement:
+        text = group.min_resources
+        announced = [role for role in read_roles(text) if role.role != LEADER and role.count > 0]
+        problem = _too_many(announced)
+        if problem:
+            return Announcement(text, problem=problem)
+        roles: list[AnnouncedRole] = []
+        first = 1
+        for role in announced:
             try:
                 one = self._state.slim_pod(_pod_of(role, group, model))
             except (msgspec.MsgspecError, ValueError):
                 # Written by somebody else than us; what cannot be read announces nothing.
                 continue
-            for number in range(len(pods) + 1, len(pods) + role.count + 1):
-                uid = sys.intern(f"{TO_COME}{group.uid}/{number}")
-                name = f"{group.owner.name or group.name}-{number}"
-                pods.append(msgspec.structs.replace(one, uid=uid, name=name, owner=group.owner))
-        return pods
+            record = msgspec.structs.replace(one, name=group.owner.name or group.name, owner=group.owner)
+            roles.append(AnnouncedRole(record, range(first, first + role.count)))
+            first += role.count
+        return Announcement(text, tuple(roles))
 
 
-def is_to_come(pod_uid: str) -> bool:
-    """Whether this is the UID of a pod that does not exist yet."""
-    return pod_uid.startswith(TO_COME)
+def _too_many(announced: list[Role]) -> str:
+    pods = sum(role.count for role in announced)
+    if pods > MOST_TO_COME:
+        return (
+            f"its first pod starts only with room for the {pods:,} pods that come later, and room is looked for "
+            f"{MOST_TO_COME:,} pods of a group at most"
+        )
+    if len(announced) > MOST_ROLES:
+        return f"it announces pods of {len(announced):,} roles, and {MOST_ROLES} are possible"
+    return ""
 
 
 def _pod_of(role: Role, group: GroupRecord, model: PodRecord) -> Pod:
@@ -117,12 +124,3 @@ def _pod_of(role: Role, group: GroupRecord, model: PodRecord) -> Pod:
         preemption_policy=profile.preemption_policy,
     )
     return Pod(metadata=Metadata(namespace=group.namespace, labels=role.labels), spec=spec)
-
-
-def _together(members: Members, group: GroupRecord, to_come: tuple[PodRecord, ...]) -> Members:
-    """A copy of the members with the pods to come among them; all of them must get a place."""
-    both = members.copy()
-    both.set_group(msgspec.structs.replace(group, need=group.need + len(to_come)), members.key)
-    for pod in to_come:
-        both.put(pod)
-    return both

@@ -35,13 +35,14 @@ class Members:
 
     __slots__ = (
         "_by_standing",
-        "_is_assumed",
         "_oldest_seconds",
         "group",
+        "is_assumed",
         "is_lone",
         "key",
         "lineage",
         "pending",
+        "problem",
         "profiles",
     )
 
@@ -55,7 +56,9 @@ class Members:
         """The pods to be placed, by shape."""
         self.profiles: Counter[Profile] = Counter()
         """How many living members have which profile; a sound group has one."""
-        self._is_assumed = is_assumed
+        self.problem = ""
+        """Why none of them can be placed, whatever the nodes have; empty when that is not so."""
+        self.is_assumed = is_assumed
         self._by_standing: dict[Standing, dict[str, PodRecord]] = {}
         self._oldest_seconds: float | None = None
         """When the oldest pending pod was created, once somebody has asked and as long as it holds."""
@@ -169,13 +172,12 @@ class Members:
             if not waiting:
                 del self.pending[pod.shape]
 
-    def copy(self) -> "Members":
-        """The same members, to be changed on their own."""
-        made = Members(self.key, self._is_assumed)
-        made.group, made.lineage = self.group, self.lineage
-        for pod in self.pods():
-            made.put(pod)
-        return made
+    def take_over(self, members: "Members") -> None:
+        """Makes these the same members as those, to be changed on their own; for a new one."""
+        self.lineage = members.lineage
+        self.group = members.group
+        for pod in members.pods():
+            self.put(pod)
 
     def set_group(self, group: GroupRecord | None, key: ItemKey) -> None:
         """Another PodGroup, or none, stands behind the name: every claim is judged anew."""
@@ -199,7 +201,7 @@ class Members:
             return Standing.OUT
         if pod.is_bound:
             return Standing.BOUND
-        if self._is_assumed(pod.uid):
+        if self.is_assumed(pod.uid):
             return Standing.ASSUMED
         return Standing.GATED if pod.gated else Standing.PENDING
 

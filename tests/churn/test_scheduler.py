@@ -23,13 +23,21 @@ _HOPELESS = ("3", "8")
 Object = dict[str, Any]
 
 
+class SlowApi(FakeApi):
+    """Answers take their time, so that objects go while they are written about."""
+
+    async def _request(self, verb: str, what: str, name: str) -> None:
+        await asyncio.sleep(0.05)
+        await super()._request(verb, what, name)
+
+
 def test_what_came_and_went_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     lower_limits(monkeypatch)
     run_virtually(_churn())
 
 
 async def _churn() -> None:
-    cluster = Cluster(clock=asyncio.get_running_loop().time)
+    cluster = Cluster(SlowApi(), clock=asyncio.get_running_loop().time)
     cluster.api.before.append(_every(7, Unreachable("no route")))
     cluster.api.after.append(_every(5, OutcomeUnknown("the answer was lost")))
     curve = Curve("scheduler")

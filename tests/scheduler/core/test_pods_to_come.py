@@ -1,13 +1,19 @@
 """A leader whose workers come later: placed only with room for all, and that room is kept."""
 
+import gc
 import json
+import tracemalloc
 from typing import Any
+
+import pytest
 
 from api.constants import MIN_RESOURCES
 from scheduler.cycle.decide import decide
 from scheduler.cycle.decision import Decision
 from scheduler.cycle.remainder import RemainderKeeper
-from scheduler.placement.remainder import Foreseen
+from scheduler.placement import remainder
+from scheduler.placement.announced import UidsToCome
+from scheduler.placement.remainder import MOST_TO_COME, Foreseen
 from scheduler.preemption.campaign import Campaigns
 from scheduler.preemption.limits import Limits
 from scheduler.state.records import ItemKey
@@ -246,6 +252,74 @@ def test_an_announcement_that_cannot_be_read_announces_nothing() -> None:
         stage.pod("r-leader", group="r")
         stage.run()
         assert set(stage.bound()) == {"r-leader"}, text
+
+
+def test_announced_pods_cost_one_record_for_a_role_however_many_they_are() -> None:
+    stage = Stage()
+    for number in range(20):
+        stage.replica(f"r{number}", workers=MOST_TO_COME)
+    tracemalloc.start()
+    try:
+        for number in range(20):
+            members = stage.seen.item(build.group_key(f"r{number}"))
+            assert members is not None
+            assert members.need == members.pending_count == MOST_TO_COME + 1
+        del members
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] < 20 * 8192
+    finally:
+        tracemalloc.stop()
+
+
+def test_announcements_of_so_many_groups_are_remembered_and_others_are_read_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(remainder, "MOST_ANNOUNCEMENTS", 2)
+    stage = Stage()
+    for number in range(5):
+        stage.replica(f"r{number}", workers=3)
+    for number in (*range(5), *range(5)):
+        members = stage.seen.item(build.group_key(f"r{number}"))
+        assert members is not None
+        pods = [stage.seen.pod(uid) for waiting in members.pending.values() for uid in waiting.uids]
+        assert sorted(pod.name for pod in pods if pod) == ["job-1", "job-2", "job-3", f"r{number}-leader"]
+
+
+def test_a_group_that_announces_more_than_can_be_looked_for_waits_and_says_so() -> None:
+    stage = Stage()
+    nodes(stage, 3)
+    stage.replica("r", workers=MOST_TO_COME + 1)
+    (decision,) = stage.run()
+    assert decision.verdict == "error"
+    assert decision.condition_message == (
+        "its first pod starts only with room for the 10,001 pods that come later, "
+        "and room is looked for 10,000 pods of a group at most"
+    )
+    assert decision.failures == (("uid-of-r-leader", decision.condition_message),)
+    assert stage.bound() == {}
+
+
+def test_an_announcement_that_changes_is_read_again() -> None:
+    stage = Stage()
+    nodes(stage, 3)
+    stage.replica("r", workers=5)
+    stage.run()
+    assert stage.bound() == {}
+    stage.replica("r", workers=2)
+    stage.run()
+    assert set(stage.bound()) == {"r-leader"}
+    assert stage.kept() == 2
+
+
+@pytest.mark.parametrize("part", [slice(2), slice(1, 4), slice(5, None), slice(3, 3), slice(-2, None)])
+def test_uids_of_pods_to_come_are_a_sequence_like_any_other(part: slice) -> None:
+    uids = UidsToCome(["leader"], "g", [range(1, 4), range(5, 8)])
+    listed = list(uids)
+    assert listed == ["leader", *(f"to-come/g/{number}" for number in (1, 2, 3, 5, 6, 7))]
+    assert [uids[index] for index in range(len(uids))] == listed
+    assert list(uids[part]) == listed[part]
+    with pytest.raises(IndexError):
+        uids[7]
 
 
 def test_less_important_pods_leave_for_the_leader_and_its_workers_together() -> None:

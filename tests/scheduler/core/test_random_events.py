@@ -233,8 +233,8 @@ class Events(RuleBasedStateMachine):
             mine, theirs = self.state.item(key), fresh.item(key)
             assert mine is not None
             assert theirs is not None
-            assert sorted(waiting.uids for waiting in mine.pending.values()) == sorted(
-                waiting.uids for waiting in theirs.pending.values()
+            assert sorted(list(waiting.uids) for waiting in mine.pending.values()) == sorted(
+                list(waiting.uids) for waiting in theirs.pending.values()
             )
         self._compare_fits(fresh)
 
