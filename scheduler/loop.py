@@ -108,6 +108,8 @@ class SchedulingLoop:
         self._pace = pace
         self._waker = waker
         self._clock = pace.clock
+        self._given_seconds = 0.0
+        """Of the attempt under way: how long others had their turn in it."""
         self._errors = errors
         self._set_aside = set_aside
         self._ticks = Ticks(pace.clock, errors)
@@ -122,7 +124,7 @@ class SchedulingLoop:
         self._ticks.attempt("restore", self._keeper.restore)
         while True:
             self._ticks.run()
-            has_more = self._ticks.attempt(_DECIDING, self._decide_for_a_while)
+            has_more = await self._ticks.attempt_in_turns(_DECIDING, self._decide_for_a_while)
             self._ticks.attempt(_NEWS, self._reporter.collect_news)
             self._set_aside.look()
             if has_more:
@@ -136,38 +138,49 @@ class SchedulingLoop:
 
     # --- deciding ----------------------------------------------------------------------------------------------------
 
-    def _decide_for_a_while(self) -> bool:
+    async def _decide_for_a_while(self) -> bool:
         """Decide until nothing is ready or the slice is over; True when there may be more."""
         end = self._clock() + self._pace.slice_seconds
         while not self._is_backlogged():
             key = self._queue.pop(self._seen)
             if key is None:
                 break
-            self._attempt(key)
+            await self._attempt(key)
             if len(self._errors):
                 self._set_aside.look()
             if self._clock() >= end:
                 return True
         return False
 
-    def _attempt(self, key: ItemKey) -> None:
+    async def _attempt(self, key: ItemKey) -> None:
+        self._given_seconds = 0.0
         started = self._clock()
         try:
-            decision, binds = self._decide(key)
+            decision, binds = await self._decide(key)
             decided = self._clock()
             self._assume(binds)
         except Exception as error:  # noqa: BLE001 (noted; one object that meets a defect must not stop the others)
             self._errors.note(key, "decide", error)
             decision, decided = refusal_of(key, ""), self._clock()
         else:
-            self._carry_out(decision, binds)
-        self._queue.spent(key, self._clock() - started)
+            await self._carry_out(decision, binds, decided)
+        self._queue.spent(key, self._clock() - started - self._given_seconds)
         with self._errors.about(key, "report"):
             self._observe(key.kind, decision.verdict, self._clock() - started, decided - started)
 
-    def _decide(self, key: ItemKey) -> tuple[Decision, list[Bind]]:
+    async def _give_way(self, since_seconds: float) -> None:
+        """Lets everybody else have a turn between two long computations about one item; only while nothing is half done."""
+        begun = self._clock()
+        if begun - since_seconds >= self._pace.slice_seconds:
+            await asyncio.sleep(0)
+            self._given_seconds += self._clock() - begun
+
+    async def _decide(self, key: ItemKey) -> tuple[Decision, list[Bind]]:
+        started = self._clock()
         decision = decide(self._seen, key, self._queue.aim(key, self._state))
         if self._preemptor is not None and not decision.is_hope:
+            if decision.verdict == "unschedulable":
+                await self._give_way(started)
             decision = self._preemptor.refused(decision)
         decision = self._keeper.real_part(decision)
         return decision, [self._bind(*binding) for binding in decision.bindings]
@@ -181,7 +194,7 @@ class SchedulingLoop:
             self._give_back(binds)
             raise
 
-    def _carry_out(self, decision: Decision, binds: list[Bind]) -> None:
+    async def _carry_out(self, decision: Decision, binds: list[Bind], decided_seconds: float) -> None:
         """Whoever has to hear of a decision does, whatever goes wrong with another; without a bind nothing stays assumed."""
         key, errors = decision.key, self._errors
         with errors.about(key, "keep"):
@@ -191,6 +204,8 @@ class SchedulingLoop:
                 self._preemptor.decided(decision)
         with errors.about(key, "queue"):
             self._queue.done(key, decision, self._state)
+        if not binds:
+            await self._give_way(decided_seconds)
         with errors.about(key, "reserve"):
             self._reserver.decided(decision)
         try:

@@ -7,6 +7,7 @@ from pydantic import Field, field_validator, model_validator
 from api.constants import DEFAULT_SCHEDULER_NAME
 from kube.process.settings import ProcessSettings
 from scheduler.profiles import ProfileSettings
+from scheduler.state.steps import MOST_STEPS
 
 
 class SchedulerSettings(ProcessSettings):
@@ -35,6 +36,11 @@ class SchedulerSettings(ProcessSettings):
 
     reserve_seconds: float = Field(300.0, gt=0)
     """How long room stays reserved for a group that cannot start; doubles until the group may have room reserved again."""
+
+    decision_steps: int = Field(MOST_STEPS, ge=1_000_000)
+    """How much work one decision may be, in looks at one figure of one node, of which about one is done in a nanosecond. What
+    takes more is refused with a message and tried rarely; larger values let larger groups of pods that mind each other start,
+    and let each of them hold up everybody else for longer."""
 
     bind_concurrency: int = Field(32, ge=1, le=512)
     """Writes under way at once; more does not help one API server, and less leaves it idle."""

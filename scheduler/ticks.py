@@ -1,6 +1,6 @@
 """What the loop does beside deciding, whenever something of it is due. One part that raises rests a while and stops no other."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from scheduler.item_errors import ItemErrors
@@ -34,9 +34,22 @@ class Ticks:
         try:
             return run()
         except Exception as error:  # noqa: BLE001 (noted, and said by who collects the notes)
-            self._errors.note(None, stage, error)
-            self._rests_until[stage] = self._clock() + REST_SECONDS
+            self._failed(stage, error)
             return None
+
+    async def attempt_in_turns(self, stage: str, run: Callable[[], Awaitable[object]]) -> object:
+        """The same for work that lets others have their turn in between."""
+        if self.rests_seconds(stage) > 0:
+            return None
+        try:
+            return await run()
+        except Exception as error:  # noqa: BLE001 (as above)
+            self._failed(stage, error)
+            return None
+
+    def _failed(self, stage: str, error: Exception) -> None:
+        self._errors.note(None, stage, error)
+        self._rests_until[stage] = self._clock() + REST_SECONDS
 
     def rests_seconds(self, stage: str) -> float:
         """How much longer a stage is left alone, 0 when it is not."""

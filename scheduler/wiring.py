@@ -108,6 +108,7 @@ def build_scheduler(given: Surroundings) -> Scheduler:
     settings = given.settings
     state = _cluster_state(settings)
     errors = ItemErrors()
+    state.nodes.steps.most, state.nodes.steps.exceeded = settings.decision_steps, given.metrics.over_budget
     core = _Core(
         state,
         errors,

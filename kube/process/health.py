@@ -1,22 +1,44 @@
 """The health and metrics endpoint of a process: /livez, /readyz, /metrics.
 
 A check answers None when all is well and otherwise says in a few words what is not; the answer lists every failing
-check, so that a person who asks with curl reads the reason. The server lives in the process's own loop on purpose: a loop
-that is stuck does not answer, which is what a liveness probe is for.
+check, so that a person who asks with curl reads the reason.
+
+The server has a thread of its own. Checks and metrics look at the state of the process, so they are asked in the process's
+own loop, with one exception: while that loop computes, /livez answers from what is known, for a process that is busy must not be
+killed. It fails once the loop has not run for so long that it never will (`heartbeat`).
 """
 
+import asyncio
+import contextlib
+import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from types import TracebackType
-from typing import Self
+from typing import Final, Self, TypeVar
 
 from aiohttp import web
 from prometheus_client import REGISTRY, CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
 from api.errors import ConfigurationError
+from kube.process.heartbeat import Heartbeat
 
 Check = Callable[[], str | None]
 """None when all is well, else a reason."""
+
+_LIVE: Final = "/livez"
+_READY: Final = "/readyz"
+_METRICS: Final = "/metrics"
+_BUSY_SECONDS: Final = 1.0
+"""How long /livez waits for the loop before it answers without it."""
+_PATIENCE_SECONDS: Final = 8.0
+"""How long the others wait for it; a little less than who asks does."""
+_END_SECONDS: Final = 2.0
+"""How long answers under way may take when the server stops."""
+
+Answer = TypeVar("Answer")
+Failures = Mapping[str, str]
+"""The reasons of failing checks by their names."""
 
 
 def split_address(address: str) -> tuple[str | None, int]:
@@ -41,11 +63,20 @@ class HealthServer:
         live: Mapping[str, Check] | None = None,
         ready: Mapping[str, Check] | None = None,
         registry: CollectorRegistry = REGISTRY,
+        heartbeat: Heartbeat | None = None,
     ) -> None:
-        self._address = address
-        self._checks = {"/livez": dict(live or {}), "/readyz": dict(ready or {})}
-        self._registry = registry
-        self._runner: web.AppRunner | None = None
+        self._address: Final = address
+        self._checks: Final = {_LIVE: dict(live or {}), _READY: dict(ready or {})}
+        self._registry: Final = registry
+        self._heartbeat: Final = heartbeat or Heartbeat()
+        self._known: Failures = {}
+        """What the liveness checks said last."""
+        self._beating: asyncio.Task[None] | None = None
+        self._owner: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._thread_loop: asyncio.AbstractEventLoop | None = None
+        self._stopped: asyncio.Event | None = None
+        self._port = 0
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -59,8 +90,7 @@ class HealthServer:
     @property
     def port(self) -> int:
         """The port in use; 0 while the server is not running or switched off."""
-        addresses = self._runner.addresses if self._runner else []
-        return int(addresses[0][1]) if addresses else 0
+        return self._port
 
     async def start(self) -> None:
         """Begin to serve; an address of "" or "0" serves nothing.
@@ -70,31 +100,105 @@ class HealthServer:
         """
         if self._address in {"", "0"}:
             return
-        host, port = split_address(self._address)
-        app = web.Application()
-        app.router.add_get("/livez", self._probe)
-        app.router.add_get("/readyz", self._probe)
-        app.router.add_get("/metrics", self._metrics)
-        self._runner = web.AppRunner(app, access_log=None)
-        await self._runner.setup()
+        address = split_address(self._address)
+        self._owner = asyncio.get_running_loop()
+        self._beating = asyncio.ensure_future(self._heartbeat.beat())
+        started: Future[int] = Future()
+        self._thread = threading.Thread(target=self._run, args=(address, started), name="health", daemon=True)
+        self._thread.start()
         try:
-            await web.TCPSite(self._runner, host, port).start()
+            self._port = await asyncio.wrap_future(started)
         except OSError as error:
             await self.stop()
             raise ConfigurationError(f"cannot listen on {self._address}: {error.strerror or error}") from error
 
     async def stop(self) -> None:
         """Stop serving; calling it twice does no harm."""
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+        self._port = 0
+        if self._beating is not None:
+            self._beating.cancel()
+            await asyncio.gather(self._beating, return_exceptions=True)
+            self._beating = None
+        if self._thread is not None:
+            if self._thread_loop is not None and self._stopped is not None:
+                with contextlib.suppress(RuntimeError):  # the thread's loop has ended already
+                    self._thread_loop.call_soon_threadsafe(self._stopped.set)
+            await asyncio.to_thread(self._thread.join, _PATIENCE_SECONDS)
+            self._thread = None
 
-    async def _probe(self, request: web.Request) -> web.Response:
-        failures = {name: reason for name, check in self._checks[request.path].items() if (reason := check())}
-        if not failures:
-            return web.Response(text="ok\n")
-        return web.Response(status=503, text="".join(f"{name}: {reason}\n" for name, reason in failures.items()))
+    # --- the thread --------------------------------------------------------------------------------------------------
+
+    def _run(self, address: tuple[str | None, int], started: "Future[int]") -> None:
+        asyncio.run(self._serve(address, started))
+
+    async def _serve(self, address: tuple[str | None, int], started: "Future[int]") -> None:
+        self._thread_loop, self._stopped = asyncio.get_running_loop(), asyncio.Event()
+        app = web.Application()
+        app.router.add_get(_LIVE, self._live)
+        app.router.add_get(_READY, self._ready)
+        app.router.add_get(_METRICS, self._metrics)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=_END_SECONDS)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, *address).start()
+        except OSError as error:
+            started.set_exception(error)
+        else:
+            started.set_result(int(runner.addresses[0][1]))
+            await self._stopped.wait()
+        finally:
+            await runner.cleanup()
+
+    async def _live(self, _: web.Request) -> web.Response:
+        trouble = self._heartbeat.trouble()
+        if trouble is not None:
+            return _verdict({"event loop": trouble})
+        with contextlib.suppress(TimeoutError):
+            self._known = await self._asked(lambda: self._failures(_LIVE), _BUSY_SECONDS)
+        return _verdict(self._known)
+
+    async def _ready(self, _: web.Request) -> web.Response:
+        try:
+            return _verdict(await self._asked(lambda: self._failures(_READY), _PATIENCE_SECONDS))
+        except TimeoutError:
+            return _verdict({"event loop": "is busy"})
 
     async def _metrics(self, request: web.Request) -> web.Response:
         encode, content_type = choose_encoder(request.headers.get("Accept", ""))
-        return web.Response(body=encode(self._registry), headers={"Content-Type": content_type})
+        try:
+            body = await self._asked(lambda: encode(self._registry), _PATIENCE_SECONDS)
+        except TimeoutError:
+            return _verdict({"event loop": "is busy"})
+        return web.Response(body=body, headers={"Content-Type": content_type})
+
+    async def _asked(self, question: Callable[[], Answer], timeout_seconds: float) -> Answer:
+        """The answer of the process's loop.
+
+        Raises:
+            TimeoutError: it does not come in time, or never.
+        """
+        answered: Future[Answer] = Future()
+
+        def answer() -> None:
+            if answered.set_running_or_notify_cancel():
+                try:
+                    answered.set_result(question())
+                except Exception as error:  # noqa: BLE001 (whoever asked gets it)
+                    answered.set_exception(error)
+
+        if self._owner is None or self._owner.is_closed():
+            raise TimeoutError
+        self._owner.call_soon_threadsafe(answer)
+        async with asyncio.timeout(timeout_seconds):
+            return await asyncio.wrap_future(answered)
+
+    # --- the process's loop ------------------------------------------------------------------------------------------
+
+    def _failures(self, path: str) -> Failures:
+        return {name: reason for name, check in self._checks[path].items() if (reason := check())}
+
+
+def _verdict(failures: Failures) -> web.Response:
+    if not failures:
+        return web.Response(text="ok\n")
+    return web.Response(status=503, text="".join(f"{name}: {reason}\n" for name, reason in failures.items()))

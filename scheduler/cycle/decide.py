@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from scheduler.cycle.decision import Decision, Verdict
 from scheduler.cycle.objections import objection
+from scheduler.cycle.over_budget import over_budget
 from scheduler.cycle.place import TWO_DOMAINS, attempt_to_place
 from scheduler.filters.explain import sentence
 from scheduler.placement.attempt import Attempt
@@ -25,10 +26,13 @@ from scheduler.queue.wake import wanted
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members
 from scheduler.state.records import ItemKey
+from scheduler.state.steps import OverBudgetError
 
 _Allowed = NDArray[np.bool_] | None
 
 _NOT_NOMINATED: Final = "node(s) were not nominated"
+_ONE_POD: Final = 5_000
+"""Steps of a pod that is placed, beside looking for its place."""
 _KEPT: Final = " Some room is kept for other groups."
 
 
@@ -46,6 +50,15 @@ def decide(state: ClusterState, key: ItemKey, aim: int = 0) -> Decision:
     problem = objection(members, state.most_members)
     if problem:
         return _refused(members, "error", problem)
+    try:
+        with state.nodes.steps.limited("decision"):
+            return _decided(state, members, aim)
+    except OverBudgetError:
+        return msgspec.structs.replace(_refused(members, "error", over_budget(members)), is_over_budget=True)
+
+
+def _decided(state: ClusterState, members: Members, aim: int) -> Decision:
+    state.nodes.steps.spend(_ONE_POD * members.pending_count)
     found = muster(state, members)
     attempt = _attempt(state, members, found, max(wanted(members), aim))
     if isinstance(attempt, str):

@@ -35,5 +35,7 @@ class Decision(msgspec.Struct, frozen=True):
     """It could have started with fewer members, but waits a little for more; nobody has to leave for that."""
     depends_on_time: bool = False
     """A refusal that may become another one by the clock alone, for instance when a pause between preemptions is over."""
+    is_over_budget: bool = False
+    """Deciding would have taken more steps than one decision may (`scheduler.state.steps`); the verdict is `error`."""
     room_is_held: bool = False
     """Some room was not looked at because it is held for somebody else."""

@@ -22,11 +22,19 @@ from scheduler.state.cluster import ClusterState
 from scheduler.state.demand import Demand
 from scheduler.state.members import Members
 from scheduler.state.reservations import Amounts
+from scheduler.state.steps import OverBudgetError
 
 
 def room_to_keep(state: ClusterState, members: Members) -> Amounts | None:
-    """What to keep on which nodes for the members that must start together; None when they would not fit at all."""
-    return _Search(state, members).result()
+    """What to keep on which nodes for the members that must start together.
+
+    None when they would not fit at all, or when finding out would take longer than one decision may.
+    """
+    try:
+        with state.nodes.steps.limited("reservation"):
+            return _Search(state, members).result()
+    except OverBudgetError:
+        return None
 
 
 class _Search:
@@ -43,9 +51,15 @@ class _Search:
         if best is None:
             return None
         low, high = 1, len(order)
-        while low < high:
-            middle = (low + high) // 2
-            attempt = self._attempt(order[:middle])
+        steps, cost = self._state.nodes.steps, 0
+        while low < high and steps.left > cost:
+            middle, begun = (low + high) // 2, steps.spent
+            try:
+                attempt = self._attempt(order[:middle])
+            except OverBudgetError:
+                # More nodes than are needed will do.
+                break
+            cost = steps.spent - begun
             if attempt is None:
                 low = middle + 1
             else:

@@ -47,9 +47,12 @@ class RuleMask:
             return
         slots = log.since(self._position, limit=self._nodes.slots // 4)
         if slots is None or len(self.codes) != self._nodes.slots:
+            slots = np.arange(self._nodes.slots)
+            self._nodes.steps.spend(self._rules.steps(len(slots)))
             self.reasons = []
             self.codes = np.full(self._nodes.slots, NO_NODE, dtype=np.int32)
-            slots = np.arange(self._nodes.slots)
+        else:
+            self._nodes.steps.spend(self._rules.steps(len(slots)))
         self.codes[slots] = self._judge(slots)
         self._position = log.end
 

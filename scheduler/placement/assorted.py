@@ -22,6 +22,8 @@ NOWHERE: Final = -(2**62)
 _TOO_MUCH: Final = 2**62
 _CELLS: Final = 2**15
 """Of a table that is small enough to be worked on fast."""
+_LOOKS_OF_A_GROUND: Final = 50
+"""Looks at every node that each distinct set of rules takes."""
 _FEWEST: Final = 8
 _MOST_ALIKE: Final = 8
 """From so many pods of each shape on it is cheaper to look at shape after shape."""
@@ -43,6 +45,7 @@ class Assortment:
 
     def __init__(self, trial: Trial, shapes: Sequence[Shape]) -> None:
         self.shapes: Final = shapes
+        self.steps: Final = trial.steps
         resolved = [trial.resolve(shape.demand) for shape in shapes]
         amounts = np.array([each.column for each in resolved], dtype=np.int64).T
         self.amounts: Final[Table] = amounts
@@ -55,6 +58,7 @@ class Assortment:
         grounds = {(shape.rules, shape.images): index for index, shape in reversed(list(enumerate(shapes)))}
         number = {ground: at for at, ground in enumerate(grounds)}
         self.ground_of: Final = np.array([number[shape.rules, shape.images] for shape in shapes], dtype=np.intp)
+        trial.spend(_LOOKS_OF_A_GROUND * len(grounds) + len(self.asked))
         masks = [trial.open_to(shapes[index]) for index in grounds.values()]
         merits = [
             trial.wishes(shapes[index], mask.astype(np.int64))

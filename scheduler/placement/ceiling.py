@@ -4,12 +4,16 @@ What only ever gets worse while pods are placed is counted (anti-affinity, missi
 changes. What another member may make possible (affinity to it, a spread that evens out) is not.
 """
 
+from typing import Final
+
 import numpy as np
 
 from scheduler.placement.identical import Counts
 from scheduler.placement.relations import Place
 from scheduler.placement.trial import Trial
 from scheduler.state.shapes import Shape
+
+_LOOKS_OF_A_CEILING: Final = 15
 
 
 def ceiling_by_node(trial: Trial, shape: Shape) -> Counts:
@@ -18,6 +22,7 @@ def ceiling_by_node(trial: Trial, shape: Shape) -> Counts:
     company = trial.company
     if company is None:
         return room
+    trial.spend(_LOOKS_OF_A_CEILING)
     room = room.copy()
     refused = company.closed(shape)
     if refused is not None:

@@ -17,6 +17,7 @@ from scheduler.scores.inter_pod_affinity import inter_pod_affinity
 from scheduler.scores.pod_topology_spread import crowding, pod_topology_spread
 from scheduler.state.changes import Slots
 from scheduler.state.shapes import Shape
+from scheduler.state.steps import ONE_LOOK
 
 Mask = NDArray[np.bool_]
 Whole = NDArray[np.int64]
@@ -24,6 +25,9 @@ Refusals = Iterator[tuple[str, frozenset[int], Mask]]
 """(reason, places that can still change it for the better, nodes refused)."""
 
 _NEVER: Final[frozenset[int]] = frozenset()
+_LOOKS_OF_A_RULE: Final = 3
+_LOOKS_OF_A_SOFT_SPREAD: Final = 12
+"""Looks at every node that one rule takes."""
 
 
 class Company:
@@ -42,6 +46,7 @@ class Company:
         """Pods of this shape are on this node slot from now on."""
         if self.luggage is not None:
             self.luggage.settle(shape, slot)
+        self._spend(len(self.relations.effects[shape]))
         for at, amount in self.relations.effects[shape].items():
             place = self.relations.places[at]
             code = int(place.codes[slot])
@@ -54,8 +59,25 @@ class Company:
             if there is not None:
                 np.add(there, amount * pods, out=there, where=self._code(at) == code)
 
+    def settle_each(self, shape: Shape, slots: Slots) -> None:
+        """The same for one pod on each of these nodes, for shapes without volumes."""
+        self._spend(2 * len(self.relations.effects[shape]))
+        for at, amount in self.relations.effects[shape].items():
+            place = self.relations.places[at]
+            there = slots if place.eligible is None else slots[place.eligible[slots]]
+            codes = place.codes[there]
+            if self._sums[at] is place.sums:
+                self._sums[at] = place.sums.copy()
+            np.add.at(self._sums[at], codes[codes != 0], amount)
+            self._there[at] = None
+
+    def values(self, at: int) -> Slots:
+        """The codes of a place's label on the nodes of `slots`; 0 where a node lacks it."""
+        return self._code(at)
+
     def allowed(self, shape: Shape) -> Mask | None:
         """The nodes of `slots` that relations allow one more pod of this shape; None when they allow all."""
+        self._spend(self._looks_of_refusals(shape))
         unfit = self._unfit(shape)
         found = None if unfit is None else ~unfit
         for _, _, refused in self._refusals(self.relations.stances[shape]):
@@ -64,6 +86,7 @@ class Company:
 
     def closed(self, shape: Shape) -> Mask | None:
         """The nodes of `slots` that stay refused wherever members go; None when there are none."""
+        self._spend(self._looks_of_refusals(shape))
         found = self._unfit(shape)
         for _, places, refused in self._refusals(self.relations.stances[shape]):
             if places.isdisjoint(self.relations.improvable):
@@ -72,6 +95,7 @@ class Company:
 
     def reasons(self, shape: Shape, considered: Mask) -> Iterator[tuple[str, int]]:
         """(reason, nodes) for the considered nodes of `slots` that relations refuse; the first reason of a node counts."""
+        self._spend(2 * self._looks_of_refusals(shape))
         left = considered.copy()
         for group in self.luggage.refusals(shape) if self.luggage is not None else ():
             refusals = [(reason, left & refused[self.slots]) for reason, refused in group]
@@ -88,6 +112,7 @@ class Company:
     def merits(self, shape: Shape, feasible: Mask) -> Whole | None:
         """What relations add to the score of each node of `slots`; None when they make no difference."""
         stance, weights = self.relations.stances[shape], shape.scoring.weights
+        self._spend(_LOOKS_OF_A_SOFT_SPREAD * len(stance.soft) + _LOOKS_OF_A_RULE * len(stance.wish))
         total: Whole | None = None
         if stance.soft:
             total = weights.pod_topology_spread * self._evenness(stance, feasible)
@@ -102,6 +127,15 @@ class Company:
         return total
 
     # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _looks_of_refusals(self, shape: Shape) -> int:
+        stance = self.relations.stances[shape]
+        rules = len(stance.near) + len(stance.keeps_off) + len(stance.repelled) + 2 * len(stance.even)
+        return _LOOKS_OF_A_RULE * rules
+
+    def _spend(self, looks: int) -> None:
+        """So many looks at all nodes of `slots`."""
+        self.relations.nodes.steps.spend(looks * (ONE_LOOK + len(self.slots)))
 
     def _unfit(self, shape: Shape) -> Mask | None:
         """The nodes of `slots` where a pod of this shape cannot go with its volumes."""
@@ -121,6 +155,7 @@ class Company:
     def _at(self, at: int) -> Whole:
         there = self._there[at]
         if there is None:
+            self._spend(_LOOKS_OF_A_RULE)
             there = self._there[at] = self._sums[at][self._code(at)]
         return there
 

@@ -22,6 +22,7 @@ from scheduler.state.nodes import Amounts, NodeTable
 from scheduler.state.ports import PortTable
 from scheduler.state.rules import NodeRules
 from scheduler.state.shapes import Shape
+from scheduler.state.steps import ONE_LOOK
 
 LEAST_FITS = 64
 FITS_BYTES = 64 * 1024 * 1024
@@ -31,6 +32,8 @@ FEW = 32
 """Changed nodes that are looked at one by one."""
 MOST_ALIKE = 4096
 """States of nodes whose figures are remembered per shape."""
+_LOOKS_OF_A_FIT = 40
+"""Looks at every node that a new view takes."""
 UNKNOWN = np.iinfo(np.int64).min
 """Stands for the score of a second pod that nobody has asked for yet."""
 
@@ -86,6 +89,7 @@ class Fit:
         if (self._room_position, self._rule_position) == (room.end, rules.end) and len(self.capacity) == nodes.slots:
             return
         self.mask.catch_up()
+        nodes.steps.spend(_LOOKS_OF_A_FIT * (ONE_LOOK + nodes.slots) if len(self.capacity) != nodes.slots else ONE_LOOK)
         by_room = room.since(self._room_position, limit=nodes.slots // 4)
         by_rules = rules.since(self._rule_position, limit=nodes.slots // 4)
         self._room_position, self._rule_position = room.end, rules.end

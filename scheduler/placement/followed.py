@@ -26,8 +26,8 @@ class Followed:
             return self._values
         slots = log.since(self._position, limit=nodes.slots // 4)
         if slots is None or len(self._values) != nodes.slots:
-            slots = np.arange(nodes.slots)
-            self._values = np.zeros(nodes.slots, dtype=np.int64)
-        self._values[slots] = self._compute(slots)
+            self._values = self._compute(np.arange(nodes.slots))
+        else:
+            self._values[slots] = self._compute(slots)
         self._position = log.end
         return self._values

@@ -21,8 +21,10 @@ from scheduler.state.attachments import Attached
 from scheduler.state.nodes import NodeTable
 from scheduler.state.pod_volumes import Disk
 from scheduler.state.shapes import Shape
+from scheduler.state.steps import ONE_BY_ONE, ONE_LOOK
 from scheduler.state.volume_records import MANY_NODES, ClaimKey, ClaimRecord, VolumeRecord
 
+_LOOKS_OF_A_VOLUME: Final = 5
 Mask = NDArray[np.bool_]
 Reasons = list[tuple[str, Mask]]
 """Reasons of one filter; a node may have several of them."""
@@ -105,6 +107,7 @@ class Luggage:
     def _choice(self, shape: Shape, pack: Pack) -> _Choice:
         choice = self._choices.get(shape)
         if choice is None:
+            self._spend(pack)
             choice = self._choices[shape] = _Choice()
             if not pack.refusal:
                 choice.reasons = [
@@ -116,6 +119,14 @@ class Luggage:
             else:
                 choice.reasons = [[(pack.refusal, self._everywhere())]]
         return choice
+
+    def _spend(self, pack: Pack) -> None:
+        """What looking at all nodes for one pack costs."""
+        steps = self._nodes.steps
+        volumes = len(pack.bound) + len(pack.delayed) + len(pack.attached) + len(pack.zones)
+        steps.spend(_LOOKS_OF_A_VOLUME * (1 + volumes) * (ONE_LOOK + self._nodes.slots))
+        if pack.disks:
+            steps.spend(ONE_BY_ONE * len(pack.disks) * (1 + sum(map(len, self._mounted.values()))))
 
     def _everywhere(self) -> Mask:
         return np.ones(self._nodes.slots, dtype=np.bool_)
@@ -218,6 +229,7 @@ class Luggage:
         )
         found = self._candidates.get(likeness)
         if found is None:
+            self._nodes.steps.spend(4 * ONE_BY_ONE * sum(1 for _ in self._storage.free_volumes(claim.storage_class)))
             volumes = [
                 volume for volume in self._storage.free_volumes(claim.storage_class) if binding.suits(volume, claim)
             ]

@@ -17,6 +17,7 @@ from scheduler.state.rules import NodeRules
 from scheduler.state.selectors import Query
 from scheduler.state.shapes import Shape
 from scheduler.state.spreads import Spread
+from scheduler.state.steps import ONE_BY_ONE
 
 
 class Muster:
@@ -67,6 +68,8 @@ def muster(state: ClusterState, members: Members) -> Muster:
         for uid in waiting.uids:
             pod = state.pod(uid)
             labels = seen.labels(uid)
+            if pod and pod.volumes is not None:
+                state.nodes.steps.spend(2 * ONE_BY_ONE * (1 + len(pod.volumes.claims)))
             pack = pack_of(state.storage, pod) if pod and pod.volumes is not None else None
             key = (seen.look(labels), pack.key) if pack is not None else seen.look(labels)
             alike = looks.get(key)

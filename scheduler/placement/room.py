@@ -59,6 +59,7 @@ class RoomTrial(Trial):
         relations: Relations | None = None,
     ) -> None:
         super().__init__(nodes, room.ports, fits, allowed, outside, relations)
+        self.spend(2 * len(room.free))
         self._free = room.free.copy()
         self._scored = room.scored.copy()
         self._touched = np.flatnonzero(room.touched)

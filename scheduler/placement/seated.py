@@ -19,6 +19,8 @@ from scheduler.state.shapes import Shape
 
 MOST_PLACES: Final = 16
 """Gathering places that are tried, roomiest first."""
+_MARGIN: Final = 2
+"""A further way is tried while there are so many times the steps that the longest has taken: what was found is worth more."""
 DOUBT: Final = "where one of the pods goes limits the others."
 
 
@@ -47,12 +49,15 @@ def seated_attempt(pending: Pending, wanted: int, new_trial: Callable[[], Trial]
     limits = {shape: ceiling(empty, shape, count) for shape, count in pending.items()}
     limit = sum(limits.values())
     best: Attempt | None = None
+    steps, cost = empty.steps, 0
     for order, pack, confined in _ways(pending, limits, empty):
-        if best is not None and patience.pods <= 0:
+        if best is not None and (patience.pods <= 0 or steps.left < _MARGIN * cost):
             break
+        begun = steps.spent
         trial = new_trial()
         attempt = Attempt(trial, Seating(trial, _company(trial), pack=pack, confined=confined).seat(order))
         patience.pods -= sum(pending.values())
+        cost = max(cost, steps.spent - begun)
         if best is None or attempt.total > best.total:
             best = attempt
         if best.total == limit or limit < wanted:

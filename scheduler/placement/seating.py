@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.placement.apart import OUT, all_labelled, marks, take_one_each
 from scheduler.placement.company import Company
 from scheduler.placement.identical import Counts
 from scheduler.placement.trial import Placed, Trial
@@ -19,7 +20,9 @@ from scheduler.state.shapes import Shape
 _STEP: Final = 2**20
 """Weight of a score against the number of members that are on the node already."""
 
-_NOWHERE: Final = np.iinfo(np.int64).min
+_LOOKS_OF_A_POD: Final = 3
+_LOOKS_OF_A_SHAPE: Final = 20
+"""Looks at every node that a pod takes, and the first of its shape besides."""
 _FEW: Final = 8
 """Changed nodes that are looked at one by one."""
 
@@ -57,7 +60,7 @@ class Seating:
         return [self._placed(shape, found) for shape, found in seats.items() if found]
 
     def _run(self, shape: Shape, count: int) -> list[int]:
-        found: list[int] = []
+        found = self._one_each(shape, count) if count > 1 else []
         while len(found) < count:
             index = self._best(shape)
             if index is None:
@@ -68,7 +71,27 @@ class Seating:
             found.append(index)
         return found
 
+    def _one_each(self, shape: Shape, count: int) -> list[int]:
+        """Places those of which each node takes at most one, whatever else is there."""
+        values = marks(self._company, shape)
+        offer = self._offer(shape) if values else None
+        if offer is None or offer.has_wishes:
+            return []
+        feasible = offer.room > 0
+        allowed = self._company.allowed(shape)
+        if allowed is not None:
+            feasible &= allowed
+        if not all_labelled(values, feasible):
+            return []
+        merit = np.where(feasible, self._sign * offer.score * _STEP - self._given, OUT)
+        found = take_one_each(merit, values, count, self._trial.steps)
+        self._trial.settle_each(shape, self._company.slots[found])
+        self._given[found] += 1
+        self._history += found
+        return found
+
     def _best(self, shape: Shape) -> int | None:
+        self._trial.spend(_LOOKS_OF_A_POD, self._company.slots)
         offer = self._offer(shape)
         feasible = offer.room > 0
         allowed = self._company.allowed(shape)
@@ -84,12 +107,13 @@ class Seating:
         if liked is not None:
             score = score + liked
         merit = self._sign * score * _STEP - self._given
-        return int(np.where(feasible, merit, _NOWHERE).argmax())
+        return int(np.where(feasible, merit, OUT).argmax())
 
     def _offer(self, shape: Shape) -> "_Offer":
         offer = self._offers.get(shape)
         slots = self._company.slots
         if offer is None:
+            self._trial.spend(_LOOKS_OF_A_SHAPE, slots)
             room, score = self._trial.room(shape)[slots], self._trial.score(shape)[slots]
             # The trial knows of settled pods only once it is told which nodes they touched.
             has_wishes = self._trial.wishes(shape, self._spread_out(room)) is not None

@@ -27,10 +27,18 @@ from scheduler.state.demand import Demand, HostPort, ports_conflict
 from scheduler.state.nodes import Amounts, NodeTable, Resolved
 from scheduler.state.ports import PortTable
 from scheduler.state.shapes import Shape
+from scheduler.state.steps import ONE_LOOK
 from scheduler.state.volume_records import ClaimKey
 
 MOST_BY_LEADERS: Final = 64
 """Larger gangs look at all nodes at once."""
+_LOOKS_OF_A_PLACEMENT: Final = 10
+_LOOKS_OF_A_SCORE: Final = 20
+_LOOKS_OF_REASONS: Final = 10
+"""Looks at every node that these take."""
+_KNOWN: Final = 10_000
+_UNKNOWN: Final = 50_000
+"""Steps of looking at one node in a state that was met before, and in a new one."""
 
 
 class Placed:
@@ -57,6 +65,8 @@ class Trial:
         outside: str = "",
         relations: Relations | None = None,
     ) -> None:
+        self.steps: Final = nodes.steps
+        """What placing may still cost."""
         self._nodes = nodes
         self._ports = ports
         self._fits = fits
@@ -69,6 +79,14 @@ class Trial:
         self._own_ports: dict[int, list[HostPort]] = {}
         self.company: Final = Company(relations, self._slots()) if relations else None
         """Set when rules about other pods matter to the members."""
+
+    def spend(self, looks: int, slots: Slots | None = None) -> None:
+        """So many looks at all nodes, or at some, are about to be taken.
+
+        Raises:
+            OverBudgetError: that is more than the computation under way may cost.
+        """
+        self.steps.spend(looks * (ONE_LOOK + (self._nodes.slots if slots is None else len(slots))))
 
     def capacity(self, shape: Shape) -> Counts:
         """How many more pods of this shape each node can take; not to be written to.
@@ -86,6 +104,7 @@ class Trial:
 
     def room(self, shape: Shape) -> Counts:
         """How many more pods of this shape each node can take if they mind nobody; not to be written to."""
+        self.spend(1)
         self._apply()
         fit = self._fits.of(shape)
         if self._allowed is None and not len(self._touched):
@@ -104,6 +123,7 @@ class Trial:
             if placed is not None:
                 self._unapplied.append(placed)
                 return placed
+        self.spend(_LOOKS_OF_A_PLACEMENT)
         capacity = self.capacity(shape)
         score = self.score(shape)
         merits = self._merits(shape, capacity)
@@ -137,6 +157,7 @@ class Trial:
 
     def reasons(self, shape: Shape) -> Mapping[str, int]:
         """Why no further pod of this shape fits: number of nodes by reason."""
+        self.spend(_LOOKS_OF_REASONS)
         self._apply()
         if self.company is not None and self.company.luggage is not None:
             refusal = self.company.luggage.refusal(shape)
@@ -233,12 +254,24 @@ class Trial:
         if self.company is not None:
             self.company.settle(shape, slot)
 
+    def settle_each(self, shape: Shape, slots: Slots) -> None:
+        """One pod of this shape is on each of these different nodes; `touch` is to be called after the last one."""
+        self._own_arrays()
+        resolved = self._nodes.resolve(shape.demand)
+        self._free[np.ix_(resolved.rows, slots)] -= resolved.amounts[:, None]
+        self._scored[:, slots] += resolved.scored[:, None]
+        for slot in slots.tolist() if shape.demand.ports else ():
+            self._own_ports.setdefault(slot, []).extend(shape.demand.ports)
+        if self.company is not None:
+            self.company.settle_each(shape, slots)
+
     def touch(self, slots: Slots) -> None:
         """Pods have been settled on these nodes."""
         self._touched = np.union1d(self._touched, slots)
 
     def room_on(self, shape: Shape, slots: Slots) -> Counts:
         """How many more pods of this shape these nodes can take now, if they mind nobody."""
+        self.spend(len(shape.demand.amounts), slots)
         capacity = slots_for_pods(self._free, self._nodes.resolve(shape.demand), slots)
         capacity[self._fits.of(shape).mask.codes[slots] != 0] = 0
         if shape.demand.ports:
@@ -254,6 +287,7 @@ class Trial:
             *(each for table in tables for each in table[:, slot].tolist()),
         )
         found = None if shape.demand.ports else known.get(state)
+        self.steps.spend(_KNOWN if found is not None else _UNKNOWN)
         if found is None:
             slots = np.array([slot], dtype=np.intp)
             found = int(self.room_on(shape, slots)[0]), int(self.scores_on(shape, slots, 1)[0, 0])
@@ -283,6 +317,7 @@ class Trial:
 
     def scores_on(self, shape: Shape, slots: Slots, depth: int) -> NDArray[np.int64]:
         """The same as `score` for some nodes, for the 1st..depth-th pod on each of them."""
+        self.steps.spend(_LOOKS_OF_A_SCORE * (ONE_LOOK + depth * len(slots)))
         loads = Loads.of(shape.demand, depth, shape.scoring, self._nodes.row_of)
         return total_score(After(self._nodes.allocatable, self._free, self._scored, loads, slots))
 

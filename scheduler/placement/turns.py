@@ -17,6 +17,7 @@ from scheduler.scores.after import ROWS, After
 from scheduler.scores.plain import PlainLoad, PlainNode, plain_loads
 from scheduler.scores.total import best_score, total_score
 from scheduler.state.changes import Slots
+from scheduler.state.steps import ONE_LOOK
 
 _STEP: Final = 2**32
 """Weight of a score against a node slot; no cluster has as many nodes."""
@@ -26,6 +27,10 @@ _AT_ONCE: Final = 48
 """Pods that are looked at together."""
 _MOST_WARM: Final = 8
 """Nodes that are looked at one by one."""
+_CELL: Final = 60
+"""Steps of scoring one node for one pod."""
+_TURN: Final = 150_000
+"""Steps of one pod beside the nodes that are scored for it."""
 _MANY: Final = 512
 """From so many columns on it pays to leave those out that cannot be best."""
 _BEST_FEW: Final = 32
@@ -134,6 +139,7 @@ class _Turns:
         found: list[int] = []
         warm: list[_Warm] = []
         for index, shape in enumerate(pods.tolist()):
+            self._among.steps.spend(_TURN + len(table.columns))
             if len(warm) == _MOST_WARM:
                 self._cool(warm, table, index)
             pod = self._pods[shape]
@@ -166,6 +172,7 @@ class _Turns:
         if self._is_packing or self._used < _MANY:
             return columns, 2 * NOWHERE
         nodes, used = self._nodes, slice(self._used)
+        self._among.steps.spend(_CELL * self._used * 2)
         most = best_score(nodes.offered, nodes.unused, nodes.scored, self._among.loads.some(pods), used)
         most += nodes.merit[:, used].max(axis=0)
         most[~nodes.is_open[:, used].any(axis=0)] = 0
@@ -228,6 +235,7 @@ class _Turns:
 
     def _ranks(self, pods: NDArray[np.intp], columns: NDArray[np.intp]) -> Table:
         """How good nodes (rows) are for pods (columns): by score, then by slot."""
+        self._among.steps.spend(_CELL * len(pods) * len(columns) + ONE_LOOK)
         nodes, loads = self._nodes, self._among.loads.some(pods)
         score = total_score(After(nodes.offered, nodes.unused, nodes.scored, loads, columns))
         grounds = self._among.ground_of[pods]

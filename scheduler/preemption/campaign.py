@@ -5,13 +5,13 @@ Evictions per item are limited by pauses that double: two schedulers that undo e
 is gone) is given up, and whoever has not been asked to leave yet stays.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 import msgspec
 
 from scheduler.preemption.limits import Limits
-from scheduler.preemption.plan import ONGOING, Plan, Refusal, found
+from scheduler.preemption.plan import ONGOING, OVER_BUDGET, Plan, Refusal, found
 from scheduler.preemption.search import search
 from scheduler.preemption.situation import Violators
 from scheduler.queue.gate import gate
@@ -19,7 +19,9 @@ from scheduler.queue.wake import wanted
 from scheduler.state.claims import Claim
 from scheduler.state.cluster import ClusterState
 from scheduler.state.demand import Demand
+from scheduler.state.members import Members
 from scheduler.state.records import ItemKey, PodRecord
+from scheduler.state.steps import OverBudgetError
 
 Search = Callable[..., Plan | Refusal]
 
@@ -38,6 +40,8 @@ class Verdict(msgspec.Struct, frozen=True):
 
 class _Past(msgspec.Struct):
     plans: int = 0
+    is_over_budget: bool = False
+    """Nobody knows who would have to leave: finding out takes too long."""
     not_before_seconds: float = 0.0
 
 
@@ -63,9 +67,10 @@ class Campaigns:
         if now_seconds < past.not_before_seconds:
             lost = self._give_up(claim) if claim is not None and not staying else ()
             wait = past.not_before_seconds - now_seconds
-            return Verdict(f"waiting {wait:.0f} s before the next attempt to preempt", "paused", given_up=lost)
+            message = OVER_BUDGET if past.is_over_budget else f"waiting {wait:.0f} s before the next attempt to preempt"
+            return Verdict(message, "paused", given_up=lost)
         self._state.claims.drop(key)
-        answer = self._search(self._state, members, self._violators(), overdue=staying)
+        answer = self._answer(members, staying, past, now_seconds)
         if isinstance(answer, Refusal):
             if claim is not None and staying and self.obstacle(claim, is_current=False) is None:
                 self._state.claims.restore(claim)
@@ -78,6 +83,16 @@ class Campaigns:
         return Verdict(
             found(len(answer.pods)), "victims", plan=answer, claim=made, given_up=(claim,) if claim is not None else ()
         )
+
+    def _answer(self, members: Members, staying: Collection[str], past: _Past, now_seconds: float) -> Plan | Refusal:
+        past.is_over_budget = False
+        try:
+            with self._state.nodes.steps.limited("preemption"):
+                return self._search(self._state, members, self._violators(), overdue=staying)
+        except OverBudgetError:
+            past.is_over_budget = True
+            past.not_before_seconds = now_seconds + self._limits.max_pause_seconds
+            return Refusal(OVER_BUDGET)
 
     def started(self, key: ItemKey) -> Claim | None:
         """The item has its places: what it still claimed is free, and its past is forgotten."""

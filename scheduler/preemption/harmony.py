@@ -15,6 +15,7 @@ from scheduler.placement.relations import Even, Relations
 from scheduler.preemption.influence import Effect
 from scheduler.state.changes import Slots
 from scheduler.state.shapes import Shape
+from scheduler.state.steps import ONE_BY_ONE, ONE_LOOK
 
 Sums = dict[int, NDArray[np.int64]]
 
@@ -27,6 +28,7 @@ class Harmony:
         self._planned: Final = [
             (shape, slot) for shape, slots, counts in placement for slot in slots.repeat(counts).tolist()
         ]
+        self._steps: Final = relations.nodes.steps
         self._closed: Final = set(self._kept_free())
         shapes = {shape for shape, _ in self._planned}
         stances = [relations.stances[shape] for shape in shapes]
@@ -58,6 +60,7 @@ class Harmony:
     def _kept_free(self) -> Iterable[tuple[int, int]]:
         for shape, slot in self._planned:
             stance = self._relations.stances[shape]
+            self._steps.spend(ONE_BY_ONE * (1 + len(stance.keeps_off) + len(stance.repelled)))
             for at in (*stance.keeps_off, *stance.repelled):
                 code = int(self._relations.places[at].codes[slot])
                 if code:
@@ -69,6 +72,7 @@ class Harmony:
 
     def _can_be_seated(self) -> bool:
         """Whoever may come comes: nobody who comes makes it worse for those within other values, so no order is missed."""
+        self._steps.spend(sum(ONE_LOOK + len(numbers) for numbers in self._sums.values()))
         sums = {at: numbers.copy() for at, numbers in self._sums.items()}
         waiting = self._planned if self._ordered else []
         while waiting:
@@ -80,6 +84,8 @@ class Harmony:
 
     def _seat(self, shape: Shape, slot: int, sums: Sums) -> bool:
         stance = self._relations.stances[shape]
+        rules = 1 + len(stance.even) + len(stance.near)
+        self._steps.spend(ONE_LOOK * rules + ONE_BY_ONE * len(self._relations.effects[shape]))
         if not all(self._is_even(one, slot, sums) for one in stance.even):
             return False
         if stance.near and not self._is_near(shape, slot, sums):
@@ -94,6 +100,7 @@ class Harmony:
 
     def _is_even(self, one: Even, slot: int, sums: Sums) -> bool:
         code = self._relations.places[one.place].codes[slot]
+        self._steps.spend(len(one.values))
         least = fewest(sums[one.place], one.values, one.spread.min_domains)
         return bool(code and sums[one.place][code] + one.counts_itself - least <= one.spread.max_skew)
 

@@ -13,6 +13,10 @@ from scheduler.placement.relations import Relations
 from scheduler.state.changes import Slots
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import PodRecord
+from scheduler.state.steps import ONE_BY_ONE, ONE_LOOK
+
+_A_ROW: Final = 100
+"""Steps of finding one resident among others."""
 
 Effect = tuple[int, int, int]
 """(place, code of the label's value, amount) that one pod adds."""
@@ -52,11 +56,13 @@ class Influence:
 
     def without(self, relations: Relations, rows: Slots) -> Relations:
         """The relations once these residents have left."""
+        relations.nodes.steps.spend(ONE_LOOK + _A_ROW * (len(self.row) + len(rows)))
         gone = np.isin(self.row, rows)
         if not gone.any():
             return relations
         taken: dict[int, NDArray[np.int64]] = {}
         for at in np.unique(self.place[gone]).tolist():
+            relations.nodes.steps.spend(3 * (ONE_LOOK + len(self.row)))
             here = gone & (self.place == at)
             taken[at] = np.zeros_like(relations.places[at].sums)
             np.add.at(taken[at], self.code[here], self.amount[here])
@@ -64,13 +70,15 @@ class Influence:
 
 
 def _on(state: ClusterState, relations: Relations, at: int, rows: Slots) -> list[tuple[int, int, int]]:
-    place = relations.places[at]
+    place, steps = relations.places[at], relations.nodes.steps
+    steps.spend(4 * (ONE_LOOK + len(place.codes)) + 2 * len(rows))
     counts = place.codes != 0
     if place.eligible is not None:
         counts = counts & place.eligible
     slots = state.residents.slots[rows]
     concerned = rows[(counts & relations.counted_on(at))[slots]]
     codes = place.codes[state.residents.slots[concerned]].tolist()
+    steps.spend(4 * ONE_BY_ONE * len(concerned))
     known: dict[Hashable, int] = {}
     found: list[tuple[int, int, int]] = []
     for row, code in zip(concerned.tolist(), codes, strict=True):

@@ -66,6 +66,7 @@ JOB_KIND = "Job"
 NEVER = "not eligible due to preemptionPolicy=Never."
 NO_VICTIMS = "No preemption victims found for incoming preemptor"
 ONGOING = "ongoing preemption on nominated nodes"
+OVER_BUDGET = "finding out who would have to leave takes longer than one decision may"
 
 
 def found(count: int) -> str:

@@ -18,6 +18,8 @@ from scheduler.state.changes import Slots
 from scheduler.state.demand import HostPort, ports_conflict
 from scheduler.state.shapes import Shape
 
+_A_POD: Final = 3_000
+"""Steps of putting one pod back."""
 NO_LIMIT: Final = 2**62
 
 Placement = Sequence[tuple[Shape, Slots, NDArray[np.int64]]]
@@ -84,6 +86,7 @@ def _returns(
     harmony: Harmony | None,
 ) -> bool:
     """Puts all pods of a unit back if every node they were on bears it, and so do the planned pods."""
+    situation.state.nodes.steps.spend(_A_POD * (1 + len(pods)))
     after: dict[int, list[int]] = {}
     for slot, amounts, row in pods:
         have = after.get(slot) or slack.get(slot)

@@ -15,6 +15,7 @@ from scheduler.placement.room import Room
 from scheduler.preemption.situation import Candidates, Situation
 from scheduler.state.changes import Slots
 from scheduler.state.shapes import Shape
+from scheduler.state.steps import ONE_LOOK
 
 LIFT: Final = 2.0**31
 """Added to every victim's priority in sums, so that fewer victims cost less whatever their priority is (as upstream does)."""
@@ -90,6 +91,7 @@ def steps_of(
 ) -> Steps:
     """All steps, best first; on one node an earlier step always comes before a later one."""
     demand = situation.state.nodes.resolve(shape.demand)
+    situation.state.nodes.steps.spend((10 + len(demand.rows)) * (ONE_LOOK + 20 * len(candidates)))
     order = np.flatnonzero(open_to)
     order = order[np.lexsort((candidates.violates[order], candidates.slot[order]))]
     slot = candidates.slot[order]
@@ -196,6 +198,7 @@ def _give_whole_units_back(
     demand = situation.state.nodes.resolve(shape.demand)
     spare = int(places.sum()) - count
     for unit in dict.fromkeys(candidates.unit[whole[::-1]].tolist()):
+        situation.state.nodes.steps.spend(20 * ONE_LOOK + 2 * len(whole))
         rows = whole[candidates.unit[whole] == unit]
         slots = np.unique(candidates.slot[rows])
         before = room.free[:, slots].copy()

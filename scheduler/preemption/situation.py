@@ -21,6 +21,10 @@ from scheduler.state.members import Members, Standing
 from scheduler.state.ports import PortTable
 from scheduler.state.records import PodRecord
 from scheduler.state.shapes import Shape
+from scheduler.state.steps import ONE_LOOK
+
+_A_RESIDENT: Final = 300
+"""Steps of looking at one pod that could leave."""
 
 Violators = Callable[[list[tuple[PodRecord, ...]]], list[bool]]
 """(units, least important first) -> which of them would exceed a disruption budget."""
@@ -80,6 +84,7 @@ class Situation:
         self.state: Final = state
         self.members: Final = members
         state.residents.catch_up()
+        state.nodes.steps.spend(_A_RESIDENT * len(state.residents.pods))
         self.priority: Final = members.priority
         found = muster(state, members)
         # Wishes alone do not decide whether somebody has to leave, and pods that only wish are equal.
@@ -108,6 +113,8 @@ class Situation:
 
     def room_without(self, leaving: Candidates) -> Room:
         """The room when these have left."""
+        nodes = self.state.nodes
+        nodes.steps.spend(2 * len(nodes.resources) * (ONE_LOOK + nodes.slots + 5 * len(leaving)))
         room = self.room.copy()
         room.add(leaving.slot, leaving.amounts)
         room.ports = self._ports_without(room.ports, leaving.row)

@@ -158,7 +158,7 @@ class Queue:
             self._settle(entry, members, state)
         elif refused or members.pending_count:
             entry.failures = max(entry.failures, 1)
-            self._wait(entry, members)
+            self._wait(entry, members, is_over_budget=decision.is_over_budget)
         else:
             self._move(entry, Place.IDLE)
         entry.is_dirty = False
@@ -339,9 +339,13 @@ class Queue:
         self._set_held(entry, Held(reason, decision.condition_message))
         entry.depends_on_time = decision.depends_on_time
         self._vain = (entry.key, entry.cause)
+        if decision.is_over_budget:
+            entry.not_before_seconds = self._clock() + self._settings.over_budget_pause_seconds
         if not entry.was_woken:
             return
         self._look_again = True
+        if decision.is_over_budget:
+            return
         is_exact = not decision.room_is_held and wakes_exactly(state, members)
         # What looks as if it fitted still was not woken because of room that others have taken since.
         if not is_exact or placeable(state, members) >= wanted(members):
@@ -349,7 +353,11 @@ class Queue:
             pause = self._settings.wake_pause_seconds * 2 ** min(entry.wasted_wakes - 1, 10)
             entry.no_wake_before_seconds = self._clock() + pause
 
-    def _wait(self, entry: Entry, members: Members) -> None:
+    def _wait(self, entry: Entry, members: Members, *, is_over_budget: bool = False) -> None:
+        if is_over_budget:
+            entry.due_seconds = self._clock() + self._settings.over_budget_seconds
+            self._move(entry, Place.WAITING)
+            return
         wait = backoff_seconds(entry.failures, members.pending_count, self._settings)
         hopes_until = self._patience.hopes_until(members)
         due = self._clock() + wait

@@ -13,6 +13,10 @@ class QueueSettings:
     """Longest wait of a lone pod; a group waits up to this times the square root of its pending pods."""
     wake_pause_seconds: float = 0.05
     """Least pause before an item that was woken in vain is woken again; doubles each time, up to its backoff."""
+    over_budget_seconds: float = 300.0
+    """How soon an item on which deciding takes too long is tried again."""
+    over_budget_pause_seconds: float = 10.0
+    """The same when its own pods or its group change meanwhile."""
     desired_wait_seconds: float = 5.0
     """How long a basic group waits for as many pods, and room for them, as it would like to start with."""
     doubt_share: float = 0.2

@@ -42,6 +42,12 @@ class SchedulerMetrics:
             buckets=_WRITE_BUCKETS,
             registry=registry,
         )
+        self._over_budget = Counter(
+            names.METRIC_OVER_BUDGET,
+            "Decisions, searches for victims and for room to reserve that were ended because they took too many steps.",
+            ["computation"],
+            registry=registry,
+        )
         self._writes = Counter(
             names.METRIC_WRITES, "Writes by lane and by what became of them.", ["lane", "outcome"], registry=registry
         )
@@ -81,6 +87,10 @@ class SchedulerMetrics:
         self._attempts.labels(kind, result).inc()
         self._attempt_seconds.labels(result).observe(attempt_seconds)
         self._algorithm_seconds.observe(algorithm_seconds)
+
+    def over_budget(self, computation: str) -> None:
+        """A computation would have taken too many steps."""
+        self._over_budget.labels(computation).inc()
 
     def bound(self, seconds: float) -> None:
         """A pod is bound, so many seconds after that was decided."""

@@ -37,13 +37,13 @@ class NodeRules:
 
     __slots__ = (
         "__weakref__",
-        "_requirements",
         "_values",
         "bonds",
         "features",
         "mounts",
         "preferred",
         "problem",
+        "requirements",
         "selector",
         "spreads",
         "terms",
@@ -77,12 +77,13 @@ class NodeRules:
         """What a node's kubelet must declare."""
         self.problem: Final = problem
         requirements = [one for term in (selector, *(terms or ()), *(term for _, term in preferred)) for one in term]
-        self._requirements: Final = len(requirements) + len(terms or ()) + len(preferred)
+        self.requirements: Final = len(requirements) + len(terms or ()) + len(preferred)
+        """How much there is to ask of a node."""
         self._values: Final = sum(len(one.values) for one in requirements) + len(tolerations)
 
     def steps(self, nodes: int) -> int:
         """What judging so many nodes by the node's own rules costs (`scheduler.state.steps`)."""
-        return (3 * ONE_LOOK + 2 * nodes) * self._requirements + 150 * self._values
+        return (3 * ONE_LOOK + 2 * nodes) * self.requirements + 150 * self._values
 
     @property
     def looks_at_pods(self) -> bool:
