@@ -19,9 +19,9 @@ RACK = "topology.kubernetes.io/rack"
 NODES_PER_RACK = 100
 NAMESPACE = "bench"
 
-_decode_node = msgspec.json.Decoder(Node).decode
-_decode_pod = msgspec.json.Decoder(Pod).decode
-_decode_group = msgspec.json.Decoder(PodGroup).decode
+decode_node = msgspec.json.Decoder(Node).decode
+decode_pod = msgspec.json.Decoder(Pod).decode
+decode_group = msgspec.json.Decoder(PodGroup).decode
 
 
 def cluster(nodes: int) -> ClusterState:
@@ -36,7 +36,7 @@ def cluster(nodes: int) -> ClusterState:
             "metadata": {"name": name, "uid": f"u-{name}", "labels": labels},
             "status": {"allocatable": allocatable},
         }
-        state.upsert_node(_decode_node(json.dumps(node)))
+        state.upsert_node(decode_node(json.dumps(node)))
     return state
 
 
@@ -45,7 +45,7 @@ def use_unevenly(state: ClusterState) -> None:
     for index, name in enumerate(list(state.nodes.slot_of)):
         manifest = pod_manifest(f"used-{index}", 1 + index * 37 % 40_000)
         manifest["spec"] |= {"schedulerName": "another", "nodeName": name}
-        state.upsert_pod(_decode_pod(json.dumps(manifest)))
+        state.upsert_pod(decode_pod(json.dumps(manifest)))
 
 
 def gang(
@@ -62,12 +62,12 @@ def gang(
     if topology_key:
         spec["schedulingConstraints"] = {"topology": [{"key": topology_key}]}
     metadata = {"name": name, "namespace": NAMESPACE, "uid": f"u-{name}"}
-    state.upsert_group(_decode_group(json.dumps({"metadata": metadata, "spec": spec})))
+    state.upsert_group(decode_group(json.dumps({"metadata": metadata, "spec": spec})))
     for index in range(size):
         pod = pod_manifest(f"{name}-{index}", milli_cpu(index), gang=name)
         if affinity:
             pod["spec"]["affinity"] = affinity
-        state.upsert_pod(_decode_pod(json.dumps(pod)))
+        state.upsert_pod(decode_pod(json.dumps(pod)))
     return ItemKey("group", NAMESPACE, name, f"u-{name}")
 
 
@@ -78,7 +78,7 @@ def lone_pods(state: ClusterState, prefix: str, count: int) -> list[ItemKey]:
 
 def lone_pod(state: ClusterState, name: str, milli_cpu: int) -> ItemKey:
     """A pod that belongs to no group."""
-    state.upsert_pod(_decode_pod(json.dumps(pod_manifest(name, milli_cpu))))
+    state.upsert_pod(decode_pod(json.dumps(pod_manifest(name, milli_cpu))))
     return ItemKey("pod", NAMESPACE, name, f"u-{name}")
 
 

@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
-from hack.bench import clusters, label_keys
+from hack.bench import clusters, hostile, label_keys
 from hack.bench.table import median_ms, show
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import ItemKey
@@ -63,6 +63,7 @@ def measure() -> None:
     )
     _nominations()
     label_keys.measure()
+    hostile.measure()
 
 
 def _one(name: str, size: int, goal: str, *, is_used: bool = False, **options: Any) -> list[str]:

@@ -81,7 +81,7 @@ class Seating:
         allowed = self._company.allowed(shape)
         if allowed is not None:
             feasible &= allowed
-        if not all_labelled(values, feasible):
+        if not (feasible.any() and all_labelled(values, feasible)):
             return []
         merit = np.where(feasible, self._sign * offer.score * _STEP - self._given, OUT)
         found = take_one_each(merit, values, count, self._trial.steps)

@@ -1,5 +1,8 @@
 """The health endpoint says what is wrong, and metrics are served in the format that was asked for."""
 
+import asyncio
+import http.client
+import threading
 from typing import Any
 
 import aiohttp
@@ -8,6 +11,7 @@ from prometheus_client import CollectorRegistry, Counter
 
 from api.errors import ConfigurationError
 from kube.process.health import HealthServer, split_address
+from kube.process.heartbeat import STUCK_SECONDS, Heartbeat
 
 
 async def fetch(server: HealthServer, path: str, **headers: str) -> tuple[int, str, Any]:
@@ -78,3 +82,69 @@ def test_addresses(address: str, expected: tuple[str | None, int]) -> None:
 def test_an_address_that_is_none_is_refused(address: str) -> None:
     with pytest.raises(ConfigurationError, match="no HOST:PORT"):
         split_address(address)
+
+
+def ask(port: int, path: str = "/livez") -> tuple[int, str]:
+    """Asks as the kubelet does, from outside the event loop, which stands still meanwhile."""
+    found: list[tuple[int, str]] = []
+
+    def fetch_it() -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        connection.request("GET", path)
+        response = connection.getresponse()
+        found.append((response.status, response.read().decode()))
+        connection.close()
+
+    kubelet = threading.Thread(target=fetch_it)
+    kubelet.start()
+    kubelet.join()
+    return found[0]
+
+
+async def test_a_loop_that_computes_is_alive() -> None:
+    async with HealthServer("127.0.0.1:0", registry=CollectorRegistry()) as server:
+        assert ask(server.port) == (200, "ok\n")
+
+
+async def test_a_loop_that_has_not_run_for_a_minute_is_dead_until_it_runs_again() -> None:
+    now = [1000.0]
+    heartbeat = Heartbeat(lambda: now[0])
+    async with HealthServer("127.0.0.1:0", registry=CollectorRegistry(), heartbeat=heartbeat) as server:
+        assert (await fetch(server, "/livez"))[:2] == (200, "ok\n")
+        now[0] += STUCK_SECONDS - 1
+        assert ask(server.port) == (200, "ok\n")
+        now[0] += 2
+        assert ask(server.port) == (503, "event loop: has not run for 61 s\n")
+        await heartbeat_of(heartbeat)
+        assert (await fetch(server, "/livez"))[:2] == (200, "ok\n")
+
+
+async def heartbeat_of(heartbeat: Heartbeat) -> None:
+    """The loop runs again."""
+    beating = asyncio.ensure_future(heartbeat.beat())
+    await asyncio.sleep(0)
+    beating.cancel()
+
+
+async def test_what_was_wrong_before_it_computes_is_still_wrong() -> None:
+    async with HealthServer("127.0.0.1:0", live={"loop": lambda: "failed"}, registry=CollectorRegistry()) as server:
+        assert (await fetch(server, "/livez"))[:2] == (503, "loop: failed\n")
+        assert ask(server.port) == (503, "loop: failed\n")
+
+
+async def test_a_check_that_raises_is_no_good_answer_and_ends_nothing() -> None:
+    def broken() -> str | None:
+        raise RuntimeError("broken check")
+
+    async with HealthServer("127.0.0.1:0", ready={"broken": broken}, registry=CollectorRegistry()) as server:
+        assert (await fetch(server, "/readyz"))[0] == 500
+        assert (await fetch(server, "/livez"))[0] == 200
+
+
+async def test_it_ends_with_its_thread() -> None:
+    async with HealthServer("127.0.0.1:0", registry=CollectorRegistry()) as server:
+        port = server.port
+        assert "health" in {thread.name for thread in threading.enumerate()}
+    assert "health" not in {thread.name for thread in threading.enumerate()}
+    async with HealthServer(f"127.0.0.1:{port}", registry=CollectorRegistry()) as again:
+        assert again.port == port
