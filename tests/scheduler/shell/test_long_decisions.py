@@ -1,0 +1,63 @@
+"""Long computations in the whole scheduler: others get their turn between them, and one that is too long is told."""
+
+import asyncio
+
+import pytest
+
+from scheduler import loop
+from scheduler.cycle.decide import decide
+from scheduler.cycle.decision import Decision
+from scheduler.preemptor import Preemptor
+from scheduler.state.cluster import ClusterState
+from scheduler.state.records import ItemKey
+from tests.scheduler.shell.cluster import Cluster
+
+TRUE = ("True", "Scheduled")
+NO_TIME = 1e-6
+"""Every decision takes longer than this."""
+
+
+@pytest.fixture
+async def cluster() -> Cluster:
+    return Cluster()
+
+
+async def test_others_have_a_turn_between_a_decision_and_the_search_for_victims(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened: list[str] = []
+    search = Preemptor.refused
+
+    def deciding(state: ClusterState, key: ItemKey, aim: int) -> Decision:
+        happened.append("decision")
+        asyncio.get_running_loop().call_soon(happened.append, "turn of others")
+        return decide(state, key, aim)
+
+    def searching(preemptor: Preemptor, decision: Decision) -> Decision:
+        happened.append("search")
+        return search(preemptor, decision)
+
+    monkeypatch.setattr(loop, "decide", deciding)
+    monkeypatch.setattr(Preemptor, "refused", searching)
+    async with cluster.scheduler(slice_seconds=NO_TIME):
+        cluster.add_gang("g", 2)
+        await cluster.api.until(lambda: cluster.group_says("g")[0] == "False" and "search" in happened)
+    first = happened.index("decision")
+    assert happened[first : first + 3] == ["decision", "turn of others", "search"]
+
+
+async def test_a_gang_over_the_budget_says_so_and_the_next_one_starts(cluster: Cluster) -> None:
+    cluster.add_nodes(4)
+    async with cluster.scheduler() as scheduler:
+        steps = scheduler.state.nodes.steps
+        steps.most = 100
+        cluster.add_gang("large", 3)
+        await cluster.api.until(lambda: cluster.group_says("large") == ("False", "SchedulerError"))
+        assert cluster.group_message("large").startswith("finding a place would take longer than one decision may")
+        await cluster.api.until(lambda: bool(cluster.events("FailedScheduling", "PodGroup")))
+        value = cluster.metrics.registry.get_sample_value("tutti_over_budget_total", {"computation": "decision"})
+        assert value == 1.0
+        steps.most = 10**9
+        cluster.add_gang("small", 1)
+        await cluster.api.until(lambda: cluster.group_says("small") == TRUE)
+        assert cluster.group_says("large") == ("False", "SchedulerError")
