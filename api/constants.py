@@ -185,6 +185,11 @@ CONDITION_DEGRADED: Final = "Degraded"
 """PodGroup condition: True while a gang that has started stays below its minimum, or may not be started at all."""
 
 CONDITION_DISRUPTION_TARGET: Final = "DisruptionTarget"
+"""Pod and PodGroup condition: True on what is asked to leave for somebody more important."""
+
+CONDITION_PREEMPTED_BY: Final = "PreemptedBy"
+"""PodGroup condition beside `DisruptionTarget`: for whom; the reason is its kind, the message `namespace/name/UID`."""
+
 CONDITION_GROUP_KIND_MISSING: Final = "tutti.scheduler/GroupKindMissing"
 """Job and LeaderWorkerSet condition: True while it waits for the CRD of its gang scheduler, which the message names."""
 
@@ -259,6 +264,9 @@ EVENT_GROUP_KIND_MISSING: Final = "GroupKindMissing"
 EVENT_FAILED_GANG_OBJECT_CREATE: Final = "FailedGangObjectCreate"
 EVENT_POD_GROUP_CREATED: Final = "PodGroupCreated"
 EVENT_PREEMPTED: Final = "Preempted"
+EVENT_PREEMPTING: Final = "Preempting"
+"""On who wants the room and its owner: how many leave for it."""
+
 EVENT_SCHEDULED: Final = "Scheduled"
 EVENT_SCHEDULING_DEPENDENCY_NOT_FOUND: Final = "SchedulingDependencyNotFound"
 """The parent of a delegated Job has no Workload, or its Workload not the template the Job names (KEP-5547)."""

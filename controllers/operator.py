@@ -14,6 +14,7 @@ from api.constants import CONTROLLERS_NAME
 from api.job import Job
 from api.meta import Metadata
 from api.podgroup import PodGroup, Workload
+from api.preemption import preemptor_of
 from controllers.announcer import Announcer
 from controllers.fresh import Fresh
 from controllers.handover import handing_over_to
@@ -210,9 +211,11 @@ class Operator:
 def _same_but_status(old: PodGroup, new: PodGroup) -> bool:
     """Whether only the status moved, which the scheduler does all the time and which means nothing to us.
 
-    But for two conditions: a group that has to leave, or has left, or has been given up, is one whose Job is to be suspended,
-    or resumed.
+    But for these conditions: a group that has to leave, for this one or that one, or has left, or has been given up, is one
+    whose Job is to be suspended, or resumed.
     """
     if has_to_leave(old) is not has_to_leave(new) or has_given_up(old) is not has_given_up(new):
+        return False
+    if preemptor_of(old.status.conditions) != preemptor_of(new.status.conditions):
         return False
     return old.spec == new.spec and old.metadata.is_terminating == new.metadata.is_terminating

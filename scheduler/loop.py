@@ -85,7 +85,7 @@ class SchedulingLoop:
         volumes: VolumeBinding,
         assumptions: Assumptions,
         reporter: Reporter,
-        preemptor: Preemptor | None,
+        preemptor: Preemptor,
         reserver: Reserver,
         keeper: RemainderKeeper,
         errors: ItemErrors,
@@ -122,6 +122,7 @@ class SchedulingLoop:
         """Schedule until cancelled."""
         self._ticks.attempt("report", self._reporter.start)
         self._ticks.attempt("restore", self._keeper.restore)
+        self._ticks.attempt("recover", self._preemptor.restore)
         while True:
             self._ticks.run()
             has_more = await self._ticks.attempt_in_turns(_DECIDING, self._decide_for_a_while)
@@ -178,7 +179,7 @@ class SchedulingLoop:
     async def _decide(self, key: ItemKey) -> tuple[Decision, list[Bind]]:
         started = self._clock()
         decision = decide(self._seen, key, self._queue.aim(key, self._state))
-        if self._preemptor is not None and not decision.is_hope:
+        if not decision.is_hope:
             if decision.verdict == "unschedulable":
                 await self._give_way(started)
             decision = self._preemptor.refused(decision)
@@ -199,9 +200,8 @@ class SchedulingLoop:
         key, errors = decision.key, self._errors
         with errors.about(key, "keep"):
             self._keeper.decided(decision)
-        if self._preemptor is not None:
-            with errors.about(key, "preempt"):
-                self._preemptor.decided(decision)
+        with errors.about(key, "preempt"):
+            self._preemptor.decided(decision)
         with errors.about(key, "queue"):
             self._queue.done(key, decision, self._state)
         if not binds:

@@ -9,22 +9,19 @@ from functools import partial
 
 import msgspec
 
-from api.constants import CONDITION_DISRUPTION_TARGET, REASON_PREEMPTION_BY_SCHEDULER
-from api.meta import Condition, condition_of
 from api.podgroup import PodGroup
 from scheduler.cycle.decision import Decision
 from scheduler.preemption.campaign import Campaigns
-from scheduler.preemption.plan import Plan, VictimUnit
+from scheduler.preemption.plan import Plan, found
 from scheduler.queue.queue import Queue
 from scheduler.reporting.preemption_metrics import PreemptionMetrics
 from scheduler.reporting.voice import Voice
 from scheduler.state.claims import Claim
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import ItemKey, PodRecord, StateChange
+from scheduler.suspensions import Suspensions
 from scheduler.victim_priorities import VictimPriorities
-from scheduler.writes.condition_rules import TRUE, condition
 from scheduler.writes.evictions import Eviction, Evictor
-from scheduler.writes.group_conditions import GroupConditions
 
 _ROOM_GIVEN_BACK = StateChange(freed=(0,))
 _OF_GROUP = "pod group is unschedulable, "
@@ -41,35 +38,44 @@ class Preemptor:
         campaigns: Campaigns,
         evictor: Evictor,
         voice: Voice,
-        groups: GroupConditions,
+        suspensions: Suspensions,
         priorities: VictimPriorities,
         metrics: PreemptionMetrics,
         clock: Callable[[], float],
         wake: Callable[[], None],
         scheduler_name: str,
+        may_evict: bool,
     ) -> None:
         self._state = state
         self._queue = queue
         self._campaigns = campaigns
         self._evictor = evictor
         self._voice = voice
-        self._groups = groups
         self._priorities = priorities
-        self._suspended: set[ItemKey] = set()
+        self._suspensions = suspensions
+        self._may_evict = may_evict
         self._metrics = metrics
         self._clock = clock
         self._wake = wake
         self._scheduler_name = scheduler_name
 
     def refused(self, decision: Decision) -> Decision:
-        """The item found no place: begin a preemption if that helps; the decision with what came of it in its message."""
+        """The item found no place: begin a preemption if that helps; the decision with what came of it in its message.
+
+        Whatever an earlier attempt nominated its pods for is cleared, unless it is still being made (KEP-4671).
+        """
+        if decision.verdict == "error" or not self._may_evict:
+            claim = self._campaigns.refused(decision.key)
+            if claim is not None:
+                self._give_back(claim)
+            return decision
         if decision.verdict != "unschedulable":
             return decision
         begun = self._clock()
         verdict = self._campaigns.look(decision.key, begun)
         self._metrics.searched(verdict.result, self._clock() - begun)
         for claim in verdict.given_up:
-            self._give_back(claim)
+            self._give_back(claim, now=verdict.claim)
         if verdict.plan is not None and verdict.claim is not None:
             self._carry_out(verdict.plan, verdict.claim)
         return _worded(decision, verdict.message, depends_on_time=verdict.result == "paused")
@@ -82,15 +88,24 @@ class Preemptor:
                 self._state.claims.taken({node for _, node in decision.bindings}, members.priority)
             claim = self._campaigns.started(decision.key)
             if claim is not None:
+                self._suspensions.look()
                 self._room_is_free()
 
     def gone(self, keys: tuple[ItemKey, ...]) -> None:
         """These items are gone."""
-        self._suspended.difference_update(keys)
+        self._suspensions.look(keys)
         for key in keys:
             claim = self._campaigns.gone(key)
             if claim is not None:
                 self._give_back(claim)
+
+    def restore(self) -> None:
+        """All caches are filled: goes on with what a predecessor began, and takes back what nobody wants any more."""
+        try:
+            for pod in self._campaigns.restore(self._clock(), may_evict=self._may_evict):
+                self._evictor.withdraw(pod)
+        finally:
+            self._suspensions.begin()
 
     def _carry_out(self, plan: Plan, claim: Claim) -> None:
         self._metrics.planned(len(plan.pods), plan.cost.violations)
@@ -101,10 +116,11 @@ class Preemptor:
             self._metrics.evicted()
             self._voice.pod_preempted(pod, plan.key, group)
 
-        def suspend() -> bool:
+        def begun() -> bool:
+            self._voice.preempts(plan.key, group, found(len(plan.pods), plan.key.kind))
             suspended = [victim for victim in plan.victims if victim.leaves_by_suspension]
             for victim in suspended:
-                self._ask_to_suspend(victim, message)
+                self._suspensions.ask(victim, plan.key, message)
                 for pod in victim.pods:
                     evicted(pod)
             return bool(suspended)
@@ -119,7 +135,7 @@ class Preemptor:
                 units=tuple(victim.pods for victim in plan.victims if not victim.leaves_by_suspension),
                 message=message,
                 obstacle=partial(self._campaigns.obstacle, claim),
-                begun=suspend,
+                begun=begun,
                 is_current=partial(self._campaigns.is_current, claim),
                 is_leaving=self._is_leaving,
                 evicted=evicted,
@@ -127,23 +143,16 @@ class Preemptor:
             )
         )
 
-    # --- groups whose Job is suspended -------------------------------------------------------------------------------
+    # --- what changes ------------------------------------------------------------------------------------------------
 
     def group_seen(self, group: PodGroup) -> None:
-        """A PodGroup came or changed: one that was asked to leave is watched until its pods have left, after a restart too."""
+        """A PodGroup came or changed."""
         metadata = group.metadata
-        key = ItemKey("group", metadata.namespace, metadata.name, metadata.uid)
-        self._priorities.look(key)
-        asked = condition_of(group.status.conditions or (), CONDITION_DISRUPTION_TARGET)
-        if asked is not None and asked.status == TRUE:
-            self._suspended.add(key)
-            self.changed((key,))
+        self._priorities.look(ItemKey("group", metadata.namespace, metadata.name, metadata.uid))
+        self._suspensions.seen(group)
 
     def changed(self, keys: tuple[ItemKey, ...]) -> None:
-        """Something happened to the pods of these items.
-
-        One that has too few of them left to start claims nothing any more; a group all of whose pods have left queues again.
-        """
+        """Something happened to the pods of these items: one that has too few of them left to start claims nothing any more."""
         for key in keys:
             group = self._state.group(key)
             if group is not None and group.preemption_class:
@@ -152,17 +161,7 @@ class Preemptor:
             claim = self._state.claims.of(key)
             if claim is not None and not self._campaigns.is_wanted(claim):
                 self.gone((key,))
-        for key in self._suspended.intersection(keys):
-            members, group = self._state.item(key), self._state.group(key)
-            if members is None or group is None:
-                self._suspended.discard(key)
-            elif not any(pod.is_bound and not pod.is_terminal for pod in members.pods()):
-                self._suspended.discard(key)
-                self._groups.want(group, _disruption(is_true=False, message="all its pods have left; it queues again"))
-
-    def _ask_to_suspend(self, victim: VictimUnit, message: str) -> None:
-        if victim.unit.group is not None:
-            self._groups.want(victim.unit.group, _disruption(is_true=True, message=message))
+        self._suspensions.look(keys)
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
@@ -177,24 +176,21 @@ class Preemptor:
             self._give_back(claim)
             self._queue.touch(claim.key, self._state)
 
-    def _give_back(self, claim: Claim) -> None:
-        if claim.evicted and not (claim.has_started or claim.is_overtaken):
-            self._metrics.wasted(claim.evicted)
-        for uid in claim.places:
+    def _give_back(self, claim: Claim, *, now: Claim | None = None) -> None:
+        """This claim holds no room any more; `now` is the one that takes its place, whose pods are nominated anew."""
+        wasted = claim.evicted - self._suspensions.untouched(claim) if claim.evicted else 0
+        if wasted > 0 and not (claim.has_started or claim.is_overtaken):
+            self._metrics.wasted(wasted)
+        for uid in claim.places.keys() - (now.places.keys() if now is not None else set()):
             pod = self._state.pod(uid)
             if pod is not None and not pod.is_bound:
                 self._evictor.withdraw(pod)
+        self._suspensions.look()
         self._room_is_free()
 
     def _room_is_free(self) -> None:
         self._queue.woken(_ROOM_GIVEN_BACK, self._state)
         self._wake()
-
-
-def _disruption(*, is_true: bool, message: str) -> Condition:
-    return condition(
-        CONDITION_DISRUPTION_TARGET, is_true=is_true, reason=REASON_PREEMPTION_BY_SCHEDULER, message=message
-    )
 
 
 def _worded(decision: Decision, message: str, *, depends_on_time: bool) -> Decision:

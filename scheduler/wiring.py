@@ -36,6 +36,7 @@ from scheduler.settings import SchedulerSettings
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import ItemKey
 from scheduler.storage_feed import StorageFeed
+from scheduler.suspensions import Suspensions
 from scheduler.victim_priorities import VictimPriorities
 from scheduler.writes.binder import Binder
 from scheduler.writes.claim_writes import ClaimWriter
@@ -132,7 +133,7 @@ def build_scheduler(given: Surroundings) -> Scheduler:
         errors=errors,
         wake=core.waker,
     )
-    loop = _loop(given, core, writes, reporter, ingest, preemptor if given.settings.preemption else None)
+    loop = _loop(given, core, writes, reporter, ingest, preemptor)
     scheduler = Scheduler(
         caches=build_caches(
             given.reader,
@@ -237,12 +238,13 @@ def _preemptor(
             given.writer, writes.lanes, retries=writes.retries, later=asyncio.get_running_loop().call_later
         ),
         voice=voice,
-        groups=writes.groups,
+        suspensions=Suspensions(core.state, writes.groups),
         priorities=priorities,
         metrics=PreemptionMetrics(given.metrics.registry),
         clock=given.clock,
         wake=core.waker,
         scheduler_name=settings.scheduler_name,
+        may_evict=settings.preemption,
     )
 
 
@@ -275,7 +277,7 @@ def _loop(
     writes: _Writes,
     reporter: Reporter,
     ingest: Ingest,
-    preemptor: Preemptor | None,
+    preemptor: Preemptor,
 ) -> SchedulingLoop:
     settings = given.settings
     assumptions = Assumptions(

@@ -3,9 +3,10 @@
 Deleting its pods would count as failures; and where a podFailurePolicy ignores them, the Job controller still backs off for
 minutes before it replaces so many at once (measured on Kubernetes 1.37 with a gang of eight).
 
-The scheduler says so on the PodGroup (`DisruptionTarget`). The Job is suspended behind our gate, so its own controller ends the
-pods and counts no failure. When they have left, the scheduler takes the condition back, the gate is opened, and the new pods
-queue like those of any other gang. A Job its user suspended meanwhile stays suspended: it has no gate.
+The scheduler says so on the PodGroup (`DisruptionTarget`), and for whom (`PreemptedBy`). Unless that one is gone, the Job is
+suspended behind our gate, so its own controller ends the pods and counts no failure. When they have left, the scheduler takes
+the condition back, the gate is opened, and the new pods queue like those of any other gang. A Job its user suspended meanwhile
+stays suspended: it has no gate.
 
 What Kueue admitted is not suspended by us but stopped in Kueue (`controllers.jobs.kueue`), which does the same.
 
@@ -15,7 +16,6 @@ knows whom to resume.
 """
 
 from api.constants import (
-    CONDITION_DISRUPTION_TARGET,
     CONDITION_TIMED_OUT,
     REASON_SCHEDULING_TIMEOUT,
     SCHEDULING_TIMEOUT,
@@ -23,6 +23,7 @@ from api.constants import (
 from api.job import Job
 from api.meta import condition_of
 from api.podgroup import PodGroup
+from api.preemption import is_asked_to_leave
 from api.waiting import waiting_of
 from controllers.gangs.steps import Warn
 from controllers.jobs.kueue import InQueue, LetGoOnInQueue, StopInQueue
@@ -35,8 +36,7 @@ from controllers.jobs.steps import (
 
 def has_to_leave(group: PodGroup | None) -> bool:
     """Whether the scheduler asked the pods of the group to leave and has not seen all of them gone."""
-    asked = condition_of(group.status.conditions or (), CONDITION_DISRUPTION_TARGET) if group is not None else None
-    return asked is not None and asked.status == "True"
+    return group is not None and is_asked_to_leave(group.status.conditions)
 
 
 def way_given(job: Job, in_queue: InQueue | None) -> list[Step]:

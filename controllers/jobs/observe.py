@@ -21,7 +21,17 @@ from controllers.gangs.ownership import describe_holder
 from controllers.jobs.external import provider_of
 from controllers.jobs.give_way import has_given_up
 from controllers.jobs.kueue import InQueue, KueueWorkload, may_be_stopped_in_queue
-from controllers.jobs.observed import JobPod, Observed, counts_for, group_named_by, is_over, needs_pods, waits_for_group
+from controllers.jobs.observed import (
+    JobPod,
+    Observed,
+    counts_for,
+    group_named_by,
+    is_over,
+    is_suspended,
+    needs_pods,
+    waits_for_group,
+)
+from controllers.jobs.preemptors import Preemptors
 from controllers.provider_groups import KindMissing, ProviderGroup, ProviderGroups
 from kube.cache.decoding import ListDecoder
 from kube.cache.store import Indexer, Key
@@ -95,12 +105,14 @@ class Observer:
         self._resource = resource
         self._workloads = workloads
         self._pod_groups = pod_groups
+        self._preemptors = Preemptors(client, pod_groups)
 
     async def observe(self, job: Job) -> Observed:
         """The facts about the Job.
 
         Raises:
-            KubeError: its pods, the Workloads of its parent, or the group objects of its scheduler could not be listed.
+            KubeError: its pods, the Workloads of its parent, the group objects of its scheduler, or a pod that wants its room
+                could not be listed.
         """
         delegated = delegation_of(job)
         workloads = await self._workloads_of(job, delegated)
@@ -120,7 +132,13 @@ class Observer:
             group_objects=objects or (),
             kind_missing=objects is None,
             in_queue=await self._in_queue(job, named_group),
+            is_preemptor_gone=await self._is_preemptor_gone(job, named_group),
         )
+
+    async def _is_preemptor_gone(self, job: Job, group: PodGroup | None) -> bool:
+        if group is None or is_over(job) or is_suspended(job):
+            return False
+        return await self._preemptors.is_gone(group)
 
     async def _objects_of(self, job: Job) -> tuple[ProviderGroup, ...] | None:
         if is_over(job):

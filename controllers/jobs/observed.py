@@ -72,6 +72,8 @@ class Observed:
         group_objects: the objects that the Job's gang scheduler has for it, if it brings its own kind.
         kind_missing: the cluster does not know that kind.
         in_queue: Kueue's Workload for the Job; looked at only when the Job may have to be stopped.
+        is_preemptor_gone: the group is asked to leave for somebody who needs its room no more; not looked at once the Job is
+            suspended.
     """
 
     job: Job
@@ -83,6 +85,7 @@ class Observed:
     group_objects: tuple[ProviderGroup, ...] = ()
     kind_missing: bool = False
     in_queue: InQueue | None = None
+    is_preemptor_gone: bool = False
 
     @property
     def workload(self) -> Workload | None:

@@ -208,7 +208,7 @@ def _can_remake(seen: Observed) -> bool:
 
 
 def _gate_of_associated(seen: Observed, *, made_group: bool, rules: Rules) -> list[Step]:
-    if has_to_leave(seen.named_group):
+    if has_to_leave(seen.named_group) and not seen.is_preemptor_gone:
         return way_given(seen.job, seen.in_queue)
     if has_given_up(seen.named_group):
         return stopped(seen.job, seen.named_group, seen.in_queue)

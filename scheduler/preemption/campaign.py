@@ -12,6 +12,7 @@ import msgspec
 
 from scheduler.preemption.limits import Limits
 from scheduler.preemption.plan import ONGOING, OVER_BUDGET, Plan, Refusal, found
+from scheduler.preemption.recovery import nominated_items
 from scheduler.preemption.search import search
 from scheduler.preemption.situation import Violators
 from scheduler.queue.gate import gate
@@ -61,8 +62,9 @@ class Campaigns:
             return Verdict("", "none")
         claim = self._state.claims.of(key)
         staying = self._staying(claim) if claim else ()
-        if claim is not None and staying and self.obstacle(claim) is None and now_seconds < claim.deadline_seconds:
-            return Verdict(ONGOING, "waiting")
+        is_late = claim is not None and now_seconds >= claim.deadline_seconds
+        if claim is not None and staying and self.obstacle(claim) is None and not is_late:
+            return Verdict(_ongoing(claim), "waiting")
         past = self._past.setdefault(key, _Past())
         if now_seconds < past.not_before_seconds:
             lost = self._give_up(claim) if claim is not None and not staying else ()
@@ -70,25 +72,42 @@ class Campaigns:
             message = OVER_BUDGET if past.is_over_budget else f"waiting {wait:.0f} s before the next attempt to preempt"
             return Verdict(message, "paused", given_up=lost)
         self._state.claims.drop(key)
-        answer = self._answer(members, staying, past, now_seconds)
+        # Those who still have time are leaving, also where a predecessor did not come to ask everybody.
+        answer = self._answer(members, staying if is_late else (), past, now_seconds)
         if isinstance(answer, Refusal):
             if claim is not None and staying and self.obstacle(claim, is_current=False) is None:
                 self._state.claims.restore(claim)
-                return Verdict(ONGOING, "waiting")
+                return Verdict(_ongoing(claim), "waiting")
             lost = (claim,) if claim is not None else ()
             return Verdict(answer.message, "waiting" if answer.waits else "none", given_up=lost)
         past.plans += 1
         past.not_before_seconds = now_seconds + self._limits.pause_seconds(past.plans)
         made = self._claim(answer, now_seconds)
-        return Verdict(
-            found(len(answer.pods)), "victims", plan=answer, claim=made, given_up=(claim,) if claim is not None else ()
-        )
+        said = found(len(answer.pods), key.kind)
+        return Verdict(said, "victims", plan=answer, claim=made, given_up=(claim,) if claim is not None else ())
 
-    def _answer(self, members: Members, staying: Collection[str], past: _Past, now_seconds: float) -> Plan | Refusal:
+    def restore(self, now_seconds: float, *, may_evict: bool = True) -> tuple[PodRecord, ...]:
+        """After a restart: claims again what a predecessor nominated pods for; the pods that are nominated for nothing.
+
+        All are when nobody may be evicted (any more).
+        """
+        stale: list[PodRecord] = []
+        deadline = now_seconds + self._limits.victim_deadline_seconds
+        for item in list(nominated_items(self._state)):
+            stale += item.stale if may_evict else item.pods
+            if item.places and may_evict:
+                self._state.claims.put(item.key, item.priority, item.places, item.victims, deadline)
+        return tuple(stale)
+
+    def refused(self, key: ItemKey) -> Claim | None:
+        """The item cannot be placed whoever leaves: it claims nothing any more."""
+        return self._state.claims.drop(key)
+
+    def _answer(self, members: Members, overdue: Collection[str], past: _Past, now_seconds: float) -> Plan | Refusal:
         past.is_over_budget = False
         try:
             with self._state.nodes.steps.limited("preemption"):
-                return self._search(self._state, members, self._violators(), overdue=staying)
+                return self._search(self._state, members, self._violators(), overdue=overdue)
         except OverBudgetError:
             past.is_over_budget = True
             past.not_before_seconds = now_seconds + self._limits.max_pause_seconds
@@ -185,3 +204,8 @@ class Campaigns:
         victims = (self._state.pod(uid) for uid in self._state.claims.victims())
         asked: list[PodRecord] = [pod for pod in victims if pod is not None and pod.is_bound and not pod.terminating]
         return lambda units: budgets.violators(units, asked)
+
+
+def _ongoing(claim: Claim) -> str:
+    """Said while victims leave: how many are to, for what is said first may be overtaken before anybody can read it."""
+    return f"{found(len(claim.victims), claim.key.kind)}; {ONGOING}" if claim.victims else ONGOING

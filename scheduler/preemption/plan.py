@@ -1,5 +1,7 @@
 """What a search for victims ends with."""
 
+from typing import Literal
+
 import msgspec
 
 from scheduler.state.records import ItemKey, PodRecord
@@ -69,6 +71,6 @@ ONGOING = "ongoing preemption on nominated nodes"
 OVER_BUDGET = "finding out who would have to leave takes longer than one decision may"
 
 
-def found(count: int) -> str:
-    """Said of a plan that is being carried out."""
-    return f"found a placement for podgroup, preempting {count} victims"
+def found(count: int, kind: Literal["group", "pod"]) -> str:
+    """Said of a plan that is being carried out for an item of this kind."""
+    return f"found a placement for {'podgroup' if kind == 'group' else 'pod'}, preempting {count} victims"

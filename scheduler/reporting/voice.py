@@ -9,7 +9,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from api.constants import EVENT_FAILED_SCHEDULING, EVENT_PREEMPTED, EVENT_SCHEDULED, EVENT_WAITING_FOR_POD_GROUP
+from api.constants import (
+    EVENT_FAILED_SCHEDULING,
+    EVENT_PREEMPTED,
+    EVENT_PREEMPTING,
+    EVENT_SCHEDULED,
+    EVENT_WAITING_FOR_POD_GROUP,
+)
 from kube.client.event_series import EventType
 from kube.client.events import EventRecorder, ObjectReference
 from kube.client.resources import Resource
@@ -88,6 +94,16 @@ class Voice:
             pod_reference(pod), reason=EVENT_SCHEDULED, note=note, action="Binding", reporter=reporter
         )
 
+    def preempts(self, key: ItemKey, group: GroupRecord | None, message: str) -> None:
+        """Others are about to leave for this item; the same of them is not said again for a while."""
+        if not self._once.is_news(("preempts", key), EVENT_PREEMPTING, message):
+            return
+        if group is not None:
+            self._tell_group(key, group, EVENT_PREEMPTING, message, "Preempting", kind="Normal")
+            return
+        regarding = ObjectReference("v1", "Pod", key.namespace, key.name, key.uid)
+        self._recorder.record(regarding, reason=EVENT_PREEMPTING, note=message, action="Preempting")
+
     def pod_preempted(self, pod: PodRecord, preemptor: ItemKey, group: GroupRecord | None) -> None:
         """A pod was asked to leave; the words are upstream's."""
         if group is not None:
@@ -127,6 +143,7 @@ class Voice:
     def forget(self, key: ItemKey) -> None:
         """The item is gone."""
         self._once.forget(key)
+        self._once.forget(("preempts", key))
 
     def _tell_group(
         self, key: ItemKey, group: GroupRecord, reason: str, message: str, action: str, *, kind: EventType = "Warning"

@@ -20,6 +20,7 @@ from scheduler.state.budgets import Budgets
 from scheduler.state.claims import Claims
 from scheduler.state.default_spreads import DefaultSpreads
 from scheduler.state.errors import UnknownPod
+from scheduler.state.foreign_nominations import ForeignNominations
 from scheduler.state.items import Items
 from scheduler.state.members import Members, Standing
 from scheduler.state.neighbours import Neighbours
@@ -70,6 +71,7 @@ class ClusterState:
         self.withheld: Final = Withheld(self.nodes, self.ports, self.claims, self.reservations)
         self.budgets: Final = Budgets()
         self.strangers: Final = Strangers()
+        self._foreign_nominations = ForeignNominations(self.claims, scheduler_names)
         self._slimmer = Slimmer(scheduler_names, scorings)
         self._pods: dict[str, PodRecord] = {}
         self._assumed: dict[str, Assumption] = {}
@@ -190,9 +192,10 @@ class ClusterState:
         """A pod came, or says something new. A pod replaced by one of the same name must have been removed before."""
         record = pod if isinstance(pod, PodRecord) else self.slim_pod(pod)
         old = self._pods.get(record.uid)
+        unheld = self._slots(self._foreign_nominations.moved(old, record))
         if old is not None and record.decides_like(old):
             self._refresh(record)
-            return NO_CHANGE
+            return StateChange(freed=unheld) if unheld else NO_CHANGE
         assumption = self._assumed.get(record.uid)
         left, is_missed = self._leave_node(old) if old else ("", False)
         if record.is_bound or record.is_terminal:
@@ -216,7 +219,7 @@ class ClusterState:
         return StateChange(
             items=sharers if is_confirmed else (*keys, *sharers),
             gone=gone,
-            freed=freed,
+            freed=freed + unheld,
             bound=(keys or gone) if is_new_bind else (),
         )
 
@@ -226,7 +229,7 @@ class ClusterState:
         if old is None:
             return NO_CHANGE
         self.strangers.moved(old, None)
-        freed = self._slots(self._leave_node(old)[0])
+        freed = self._slots(self._leave_node(old)[0]) + self._slots(self._foreign_nominations.moved(old, None))
         self._assumed.pop(uid, None)
         self.claims.settled(uid)
         del self._pods[uid]

@@ -156,6 +156,8 @@ class GroupRecord(msgspec.Struct, frozen=True, gc=False):
     """What those of its pods will ask for that come later, as its annotation says it."""
     provider: str = ""
     """The gang scheduler it was made for, empty when nobody says."""
+    preempted_by: str = ""
+    """UID of the group or pod for which it is asked to leave, empty when it is not."""
 
     @property
     def is_foreign(self) -> bool:

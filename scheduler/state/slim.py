@@ -21,6 +21,7 @@ from api.meta import Metadata, condition_of, controller_of
 from api.node import ContainerImage, Node, NodeStatus
 from api.pod import Pod, PodSpec
 from api.podgroup import PodGroup
+from api.preemption import preemptor_of
 from api.waiting import waiting_of
 from scheduler.scores.scoring import DEFAULT, Scoring
 from scheduler.state.pod_volumes import parse_volumes
@@ -105,6 +106,7 @@ class Slimmer:
         gave_up = condition_of(group.status.conditions or (), CONDITION_TIMED_OUT)
         owner = self._owner(meta)
         is_ours = meta.annotation(MANAGED_BY) == MANAGED_BY_TUTTI
+        preemptor = preemptor_of(group.status.conditions)
         return GroupRecord(
             namespace=sys.intern(meta.namespace),
             name=sys.intern(meta.name),
@@ -129,6 +131,7 @@ class Slimmer:
             # Of other groups anybody could say it.
             min_resources=(meta.annotation(MIN_RESOURCES) or "") if is_ours else "",
             provider=sys.intern(meta.annotation(PROVIDER) or ""),
+            preempted_by=preemptor.uid if preemptor else "",
         )
 
     def _shape(self, spec: PodSpec, namespace: str, labels: dict[str, str]) -> Shape:

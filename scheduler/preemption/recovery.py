@@ -1,0 +1,72 @@
+"""What a predecessor was about to do, from what it left on the objects: nominations of pods, and groups asked to leave. Pure.
+
+Nominations are written before the first victim is asked to leave, so whoever is nominated may have room cleared for it. Those
+that cannot be meant any more (the node is gone, the item is held) are named to be cleared, as after a refusal (KEP-4671).
+"""
+
+from collections.abc import Collection, Iterator
+
+import msgspec
+
+from scheduler.queue.gate import gate
+from scheduler.state.cluster import ClusterState
+from scheduler.state.demand import Demand
+from scheduler.state.members import Members, Standing
+from scheduler.state.records import ItemKey, PodRecord
+
+
+class Nominated(msgspec.Struct, frozen=True):
+    """An item whose waiting pods are nominated: where, and who leaves for them as far as that can be seen."""
+
+    key: ItemKey
+    priority: int
+    pods: tuple[PodRecord, ...]
+    """All pods of it that are nominated."""
+    places: dict[str, tuple[str, Demand]]
+    """Pod UID -> (node name, demand), of those whose nomination may still be meant."""
+    victims: frozenset[str]
+
+    @property
+    def stale(self) -> tuple[PodRecord, ...]:
+        """Pods of it that are nominated for nothing."""
+        return tuple(pod for pod in self.pods if pod.uid not in self.places)
+
+
+def nominated_items(state: ClusterState) -> Iterator[Nominated]:
+    """All items of which a waiting pod is nominated."""
+    asked = _asked_by_preemptor(state)
+    for key in state.items:
+        members = state.items.get(key)
+        pods = _nominated_pods(members) if members is not None else ()
+        if members is None or not pods:
+            continue
+        may_start = gate(members) is None
+        meant = [pod for pod in pods if may_start and state.node_uid(pod.nominated_node) is not None]
+        places = {pod.uid: (pod.nominated_node, pod.demand) for pod in meant}
+        nodes = {node for node, _ in places.values()}
+        victims = frozenset((*_leaving(state, nodes, members.priority), *asked.get(key.uid, ())))
+        yield Nominated(key, members.priority, pods, places, victims)
+
+
+def _nominated_pods(members: Members) -> tuple[PodRecord, ...]:
+    waiting = members.pods(Standing.PENDING, Standing.GATED, Standing.BARRED)
+    return tuple(pod for pod in waiting if pod.nominated_node and not pod.is_bound)
+
+
+def _leaving(state: ClusterState, nodes: Collection[str], priority: int) -> Iterator[str]:
+    residents = state.residents
+    for row in residents.on_their_way_out().tolist():
+        pod = residents.pods[row]
+        if pod is not None and pod.node_name in nodes and residents.priorities[row] < priority:
+            yield pod.uid
+
+
+def _asked_by_preemptor(state: ClusterState) -> dict[str, set[str]]:
+    """UID of a preemptor -> UIDs of the pods of groups that are asked to leave for it."""
+    found: dict[str, set[str]] = {}
+    for key in state.items:
+        members = state.items.get(key)
+        if members is not None and members.group is not None and members.group.preempted_by:
+            pods = found.setdefault(members.group.preempted_by, set())
+            pods.update(pod.uid for pod in members.pods() if pod.is_bound and not pod.is_terminal)
+    return found

@@ -1,0 +1,109 @@
+"""Groups of Jobs that are asked to leave: they are suspended by the controllers, so the request must not outlive its reason.
+
+It stands while somebody wants the room. It is taken back when all its pods have left, for then the Job queues again; when nobody
+wants the room any more and no pod has left yet; and when its Job has made new pods meanwhile. A group of which some pods have
+left goes whole: half a gang is of no use. What is asked is read from the groups themselves, so this holds after a restart, too.
+"""
+
+from collections.abc import Iterable
+
+from api.constants import CONDITION_DISRUPTION_TARGET, CONDITION_PREEMPTED_BY, REASON_PREEMPTION_BY_SCHEDULER
+from api.podgroup import POD_GROUP_KIND, PodGroup
+from api.preemption import Preemptor, is_asked_to_leave
+from scheduler.preemption.plan import VictimUnit
+from scheduler.state.claims import Claim
+from scheduler.state.cluster import ClusterState
+from scheduler.state.members import Members
+from scheduler.state.records import GroupRecord, ItemKey, PodRecord
+from scheduler.writes.condition_rules import condition
+from scheduler.writes.group_conditions import GroupConditions
+
+_POD_KIND = "Pod"
+_HAVE_LEFT = "all its pods have left; it queues again"
+_NOT_WANTED = "nobody needs its room any more"
+_IS_BACK = "its pods have left and new ones came"
+
+
+class Suspensions:
+    """Belongs to the preemptor. Before `begin` nothing is taken back, for the pods may not be known yet."""
+
+    def __init__(self, state: ClusterState, groups: GroupConditions) -> None:
+        self._state = state
+        self._groups = groups
+        self._asked: dict[ItemKey, frozenset[str]] = {}
+        """Group -> UIDs of its pods that were to leave when it was asked."""
+        self._has_begun = False
+
+    def begin(self) -> None:
+        """All pods are known, and what a predecessor claimed is claimed again."""
+        self._has_begun = True
+        for key in list(self._asked):
+            self._asked[key] = frozenset(pod.uid for pod in self._running(self._state.item(key)))
+        self.look(list(self._asked))
+
+    def ask(self, victim: VictimUnit, preemptor: ItemKey, message: str) -> None:
+        """The Job of this group is to be suspended for the preemptor."""
+        group = victim.unit.group
+        if group is None:
+            return
+        self._asked[group.item] = frozenset(pod.uid for pod in victim.pods)
+        kind = POD_GROUP_KIND if preemptor.kind == "group" else _POD_KIND
+        reference = Preemptor(kind, preemptor.namespace, preemptor.name, preemptor.uid).reference
+        self._say(group, is_true=True, message=message, kind=kind, reference=reference)
+
+    def seen(self, group: PodGroup) -> None:
+        """A PodGroup came or changed: one that is asked to leave is watched from now on."""
+        metadata = group.metadata
+        key = ItemKey("group", metadata.namespace, metadata.name, metadata.uid)
+        if is_asked_to_leave(group.status.conditions) and key not in self._asked:
+            self._asked[key] = frozenset(pod.uid for pod in self._running(self._state.item(key)))
+            self.look((key,))
+
+    def untouched(self, claim: Claim) -> int:
+        """How many of the victims that were asked to leave for this claim have not begun to."""
+        asked = frozenset().union(*self._asked.values()) & claim.victims
+        pods = (self._state.pod(uid) for uid in asked)
+        return sum(pod is not None and pod.is_bound and not (pod.terminating or pod.is_terminal) for pod in pods)
+
+    def look(self, keys: Iterable[ItemKey] | None = None) -> None:
+        """Something happened to these groups, or to what is claimed (None: any group may be concerned)."""
+        if not self._has_begun:
+            return
+        for key in list(self._asked) if keys is None else self._asked.keys() & set(keys):
+            members = self._state.item(key)
+            if members is None or members.group is None:
+                del self._asked[key]
+                continue
+            message = self._why_not(members, self._asked[key])
+            if message:
+                del self._asked[key]
+                self._say(members.group, is_true=False, message=message)
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _why_not(self, members: Members, victims: frozenset[str]) -> str:
+        """Why the request does not stand any more, empty while it does."""
+        running = self._running(members)
+        if not running:
+            return _HAVE_LEFT
+        is_wanted = any(claim.victims & victims for claim in self._state.claims)
+        if is_wanted or any(pod.terminating for pod in running):
+            return ""
+        if victims <= {pod.uid for pod in running}:
+            return _NOT_WANTED
+        is_renewed = any(pod.uid not in victims for pod in members.pods() if not pod.is_terminal)
+        return _IS_BACK if is_renewed else ""
+
+    def _running(self, members: Members | None) -> list[PodRecord]:
+        pods = members.pods() if members is not None else ()
+        return [pod for pod in pods if pod.is_bound and not pod.is_terminal]
+
+    def _say(self, group: GroupRecord, *, is_true: bool, message: str, kind: str = "", reference: str = "") -> None:
+        asked = condition(
+            CONDITION_DISRUPTION_TARGET, is_true=is_true, reason=REASON_PREEMPTION_BY_SCHEDULER, message=message
+        )
+        whom = condition(
+            CONDITION_PREEMPTED_BY, is_true=is_true, reason=kind or REASON_PREEMPTION_BY_SCHEDULER, message=reference
+        )
+        self._groups.want(group, whom)
+        self._groups.want(group, asked)
