@@ -5,8 +5,10 @@ repair it: the next test that asks for `tutti` gets a running one.
 """
 
 import os
+import random
 import secrets
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -230,6 +232,14 @@ def stage(jobs: Jobs, nodes: HollowNodes, tutti: Tutti) -> Iterator[Stage]:
     made = Stage(jobs, nodes, tutti)
     yield made
     made.clear()
+
+
+@pytest.fixture
+def chance() -> random.Random:
+    """Random moments, from a seed that is printed; TUTTI_SEED repeats a run."""
+    seed = int(os.environ.get("TUTTI_SEED", "0")) or random.SystemRandom().randrange(1, 10**9)
+    sys.stdout.write(f"repeat with TUTTI_SEED={seed}\n")
+    return random.Random(seed)
 
 
 @pytest.fixture

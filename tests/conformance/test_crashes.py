@@ -3,10 +3,8 @@
 Moments and victims are random from a seed that is printed; TUTTI_SEED repeats a run.
 """
 
-import os
 import random
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,13 +26,6 @@ SETTLE_SECONDS = 120
 CREATE_PAUSE_SECONDS = (0.0, 0.25)
 KILL_PAUSE_SECONDS = (0.3, 2.5)
 LEASE_SECONDS = 15
-
-
-@pytest.fixture
-def chance() -> random.Random:
-    seed = int(os.environ.get("TUTTI_SEED", "0")) or random.SystemRandom().randrange(1, 10**9)
-    sys.stdout.write(f"repeat with TUTTI_SEED={seed}\n")
-    return random.Random(seed)
 
 
 def test_kills_during_fifty_job_creations_change_nothing_in_the_end(

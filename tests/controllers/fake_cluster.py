@@ -81,16 +81,26 @@ class FakeCluster:
         return copy.deepcopy(self._existing(resource, name))
 
     async def list_pages(
-        self, resource: Resource, namespace: str | None = None, *, label_selector: str | None = None
+        self,
+        resource: Resource,
+        namespace: str | None = None,
+        *,
+        label_selector: str | None = None,
+        field_selector: str | None = None,
     ) -> AsyncIterator[bytes]:
         assert namespace == NAMESPACE
-        assert (label_selector is not None) == (resource is PODS or resource in KUEUE_WORKLOADS)
+        is_selected = label_selector is not None or field_selector is not None
+        assert is_selected == (resource is PODS or resource in KUEUE_WORKLOADS)
         self.calls.append(("list", kind_of(resource), ""))
         if resource in KUEUE_WORKLOADS and resource.version not in self.kueue_versions:
             raise NotFound(404, "NotFound", "the server could not find the requested resource")
         key, _, value = (label_selector or "").partition("=")
         wanted = {key: value} if key else {}
         items = [p for p in self.all(resource) if wanted.items() <= (p["metadata"].get("labels") or {}).items()]
+        if field_selector is not None:
+            field, _, name = field_selector.partition("=")
+            assert field == "metadata.name"
+            items = [found for found in items if found["metadata"]["name"] == name]
         yield orjson.dumps({"metadata": {"resourceVersion": str(self._version)}, "items": items})
 
     async def create(self, resource: Resource, body: Manifest, namespace: str | None = None) -> Manifest:

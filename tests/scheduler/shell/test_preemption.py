@@ -228,6 +228,36 @@ async def test_53_the_waiting_group_says_what_it_does(arena: Arena) -> None:
         assert len(arena.deleted) <= 2
 
 
+@pytest.mark.parametrize("kind", ["podgroup", "pod"])
+async def test_how_many_leave_for_whom_can_be_read_while_they_leave(arena: Arena, kind: str) -> None:
+    arena.node("n0", 2)
+    for number in range(2):
+        arena.pod(f"low-{number}", on="n0")
+    arena.api.graceful = True
+    said = f"found a placement for {kind}, preempting 2 victims"
+    async with arena.scheduler():
+        if kind == "pod":
+            arena.pod("g-0", 2, priority=HIGH)
+        else:
+            arena.gang("g", 2)
+        tried = arena.metrics.attempts
+        await arena.api.until(lambda: arena.metrics.attempts >= tried + 4)
+
+        def told() -> str:
+            if kind == "podgroup":
+                return arena.group_message("g")
+            return str(arena.api.condition("pods", "ns", "g-0", "PodScheduled").get("message", ""))
+
+        await arena.api.until(lambda: said in told())
+        tried = arena.metrics.attempts
+        await arena.api.until(lambda: arena.metrics.attempts >= tried + 4)
+        assert said in told()
+        await arena.api.until(lambda: bool(arena.events("Preempting")))
+        [event] = arena.events("Preempting")
+        assert (event["note"], event["type"]) == (said, "Normal")
+        assert event["regarding"]["kind"] == ("PodGroup" if kind == "podgroup" else "Pod")
+
+
 async def test_54_while_victims_leave_nobody_else_is_evicted_and_a_free_place_is_taken(arena: Arena) -> None:
     for number in range(2):
         arena.node(f"n{number}", 1)

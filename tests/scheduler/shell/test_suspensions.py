@@ -1,0 +1,67 @@
+"""A follower sees groups long before pods: it takes no request back before it knows them."""
+
+from typing import Any, cast
+
+import msgspec
+
+from api.constants import CONDITION_DISRUPTION_TARGET
+from api.meta import Condition
+from api.podgroup import PodGroup, PodGroupStatus
+from scheduler.state.claims import Claim
+from scheduler.state.cluster import ClusterState
+from scheduler.state.records import GroupRecord
+from scheduler.suspensions import Suspensions
+from scheduler.writes.group_conditions import GroupConditions
+from tests.scheduler.core import build
+
+
+class Said:
+    """What is said on groups, in place of writing it."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, str]] = []
+
+    def want(self, group: GroupRecord, wanted: Condition, **_: Any) -> bool:
+        if wanted.type == CONDITION_DISRUPTION_TARGET:
+            self.told.append((group.name, wanted.status))
+        return True
+
+
+def asked() -> PodGroup:
+    target = Condition(CONDITION_DISRUPTION_TARGET, "True", "PreemptionByScheduler")
+    return msgspec.structs.replace(build.group("v", 2, leaves="all"), status=PodGroupStatus((target,)))
+
+
+def follower() -> tuple[ClusterState, Said, Suspensions]:
+    state, said = ClusterState(frozenset({"tutti"})), Said()
+    suspensions = Suspensions(state, cast("GroupConditions", said))
+    state.upsert_group(asked())
+    suspensions.seen(asked())
+    return state, said, suspensions
+
+
+def test_nothing_is_taken_back_before_the_pods_are_known() -> None:
+    state, said, suspensions = follower()
+    for number in range(2):
+        state.upsert_pod(build.pod(f"v-{number}", group="v", on="n0"))
+        suspensions.look((build.group_key("v"),))
+    assert said.told == []
+
+
+def test_then_a_request_that_somebody_still_has_a_use_for_stands() -> None:
+    state, said, suspensions = follower()
+    for number in range(2):
+        state.upsert_pod(build.pod(f"v-{number}", group="v", on="n0"))
+    claim: Claim = state.claims.put(build.pod_key("new"), 5, {}, frozenset({"uid-of-v-0"}), 1e9)
+    suspensions.begin()
+    assert said.told == []
+    assert suspensions.untouched(claim) == 1
+    state.claims.drop(claim.key)
+    suspensions.look()
+    assert said.told == [("v", "False")]
+
+
+def test_and_one_whose_pods_have_left_is_taken_back() -> None:
+    _, said, suspensions = follower()
+    suspensions.begin()
+    assert said.told == [("v", "False")]
