@@ -5,7 +5,7 @@ Evictions per item are limited by pauses that double: two schedulers that undo e
 is gone) is given up, and whoever has not been asked to leave yet stays.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 import msgspec
@@ -73,16 +73,21 @@ class Campaigns:
             return Verdict(message, "paused", given_up=lost)
         self._state.claims.drop(key)
         # Those who still have time are leaving, also where a predecessor did not come to ask everybody.
-        answer = self._answer(members, staying if is_late else (), past, now_seconds)
+        late = staying if is_late else ()
+        answer = self._answer(members, past, now_seconds, overdue=late, is_nominated=claim is not None)
         if isinstance(answer, Refusal):
             if claim is not None and staying and self.obstacle(claim, is_current=False) is None:
                 self._state.claims.restore(claim)
                 return Verdict(_ongoing(claim), "waiting")
             lost = (claim,) if claim is not None else ()
+            if answer.places:
+                again = self._claim(key, members.priority, answer.places, frozenset(staying), now_seconds)
+                return Verdict(answer.message, "waiting", claim=again, given_up=lost)
             return Verdict(answer.message, "waiting" if answer.waits else "none", given_up=lost)
         past.plans += 1
         past.not_before_seconds = now_seconds + self._limits.pause_seconds(past.plans)
-        made = self._claim(answer, now_seconds)
+        victims = frozenset(pod.uid for pod in answer.pods)
+        made = self._claim(key, answer.priority, answer.places, victims, now_seconds)
         said = found(len(answer.pods), key.kind)
         return Verdict(said, "victims", plan=answer, claim=made, given_up=(claim,) if claim is not None else ())
 
@@ -103,11 +108,15 @@ class Campaigns:
         """The item cannot be placed whoever leaves: it claims nothing any more."""
         return self._state.claims.drop(key)
 
-    def _answer(self, members: Members, overdue: Collection[str], past: _Past, now_seconds: float) -> Plan | Refusal:
+    def _answer(
+        self, members: Members, past: _Past, now_seconds: float, *, overdue: Collection[str], is_nominated: bool
+    ) -> Plan | Refusal:
         past.is_over_budget = False
         try:
             with self._state.nodes.steps.limited("preemption"):
-                return self._search(self._state, members, self._violators(), overdue=overdue)
+                return self._search(
+                    self._state, members, self._violators(), overdue=overdue, is_nominated=is_nominated
+                )
         except OverBudgetError:
             past.is_over_budget = True
             past.not_before_seconds = now_seconds + self._limits.max_pause_seconds
@@ -187,15 +196,16 @@ class Campaigns:
         self._state.claims.drop(claim.key)
         return (claim,)
 
-    def _claim(self, plan: Plan, now_seconds: float) -> Claim:
+    def _claim(
+        self, key: ItemKey, priority: int, nodes: Iterable[tuple[str, str]], victims: frozenset[str], now_seconds: float
+    ) -> Claim:
         places: dict[str, tuple[str, Demand]] = {}
-        for uid, node in plan.places:
+        for uid, node in nodes:
             pod = self._state.pod(uid)
             if pod is not None:
                 places[uid] = (node, pod.demand)
-        victims = frozenset(pod.uid for pod in plan.pods)
         deadline = now_seconds + self._limits.victim_deadline_seconds
-        return self._state.claims.put(plan.key, plan.priority, places, victims, deadline)
+        return self._state.claims.put(key, priority, places, victims, deadline)
 
     def _violators(self) -> Violators | None:
         budgets = self._state.budgets

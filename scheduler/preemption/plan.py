@@ -62,6 +62,8 @@ class Refusal(msgspec.Struct, frozen=True):
     message: str
     waits: bool = False
     """True when pods that are leaving already make the room."""
+    places: tuple[tuple[str, str], ...] = ()
+    """(pod UID, node name) where that room is, for an item that is nominated already."""
 
 
 JOB_KIND = "Job"

@@ -36,7 +36,12 @@ _LOWEST: Final = np.iinfo(np.int64).min
 
 
 def search(
-    state: ClusterState, members: Members, violators: Violators | None = None, overdue: Collection[str] = ()
+    state: ClusterState,
+    members: Members,
+    violators: Violators | None = None,
+    overdue: Collection[str] = (),
+    *,
+    is_nominated: bool = False,
 ) -> Plan | Refusal:
     """Who has to leave so that the pending members of this item fit. Changes nothing.
 
@@ -45,6 +50,7 @@ def search(
         members: the item; a decision has just found no place for it.
         violators: says which units would exceed a disruption budget; None when there are no budgets.
         overdue: UIDs of pods that were asked to leave and do not.
+        is_nominated: room has been claimed for it before; a refusal because others are leaving says where it goes then.
     """
     if _never(members):
         return Refusal(NEVER)
@@ -66,8 +72,9 @@ def search(
     if fits < wanted(members):
         return Refusal(_too_little(members, fits))
     domains = [domain for domain in search_in if domain.most == fits]
-    if any(domain.is_free for domain in domains):
-        return Refusal(ONGOING, waits=True)
+    free = next((domain for domain in domains if domain.is_free), None)
+    if free is not None:
+        return Refusal(ONGOING, waits=True, places=free.places() if is_nominated else ())
     plans = [plan for domain in domains for plan in domain.plans()]
     if not plans:
         return Refusal(_too_little(members, 0))
@@ -122,8 +129,16 @@ class _Domain:
     @property
     def is_free(self) -> bool:
         """True when as many fit without anybody leaving who is not leaving already."""
-        nobody = np.zeros(len(self._candidates), dtype=np.bool_)
-        return self._fitting(self._candidates.where(nobody)) >= self.most
+        return self._fitting(self._nobody) >= self.most
+
+    @property
+    def _nobody(self) -> Candidates:
+        return self._candidates.where(np.zeros(len(self._candidates), dtype=np.bool_))
+
+    def places(self) -> tuple[tuple[str, str], ...]:
+        """(pod UID, node name) of the members when nobody leaves who is not leaving already; only if `is_free`."""
+        found = self._cleared(self._nobody)
+        return found.places if found is not None else ()
 
     def plans(self) -> list[Plan]:
         """The plans worth comparing: one for each choice of who may leave, or one per promising node for a single pod."""

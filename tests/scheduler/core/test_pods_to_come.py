@@ -358,3 +358,23 @@ def test_a_chain_that_leads_elsewhere_makes_no_member() -> None:
     stage.apply(stage.state.set_controller("uid-of-r-workers", "uid-of-another-leader"))
     stage.run()
     assert stage.bound() == {}
+
+
+def test_room_that_is_cleared_for_a_leader_and_its_workers_is_claimed_again_after_a_restart() -> None:
+    stage = Stage()
+    for number in range(2):
+        stage.node(f"n{number}", cpu=1)
+        stage.pod(f"low-{number}", on=f"n{number}", deleted=True)
+    stage.replica("r", 1, priority=5)
+    stage.pod("r-leader", group="r", priority=5, nominated="n0")
+    key = build.group_key("r")
+    campaigns = Campaigns(stage.seen.view, LIMITS)
+    assert campaigns.restore(0.0) == ()
+    verdict = campaigns.look(key, 0.0)
+    claim = stage.state.claims.of(key)
+    assert (verdict.result, verdict.claim) == ("waiting", claim)
+    assert claim is not None
+    assert {node for node, _ in claim.places.values()} == {"n0", "n1"}
+    # Asked again, it goes on waiting for the same.
+    assert campaigns.look(key, 1.0).result == "waiting"
+    assert stage.state.claims.of(key) is claim
