@@ -4,12 +4,14 @@
 `namespace/name/UID` of the PodGroup or pod that wants the room, and nothing else.
 """
 
+from typing import Final
+
 import msgspec
 
 from api.constants import CONDITION_DISRUPTION_TARGET, CONDITION_PREEMPTED_BY
 from api.meta import Condition, condition_of
 
-TRUE = "True"
+_TRUE: Final = "True"
 
 
 class Preemptor(msgspec.Struct, frozen=True, gc=False):
@@ -29,7 +31,7 @@ class Preemptor(msgspec.Struct, frozen=True, gc=False):
 def is_asked_to_leave(conditions: tuple[Condition, ...] | None) -> bool:
     """Whether a group with these conditions was asked to leave and the request stands."""
     asked = condition_of(conditions or (), CONDITION_DISRUPTION_TARGET)
-    return asked is not None and asked.status == TRUE
+    return asked is not None and asked.status == _TRUE
 
 
 def preemptor_of(conditions: tuple[Condition, ...] | None) -> Preemptor | None:
@@ -37,7 +39,7 @@ def preemptor_of(conditions: tuple[Condition, ...] | None) -> Preemptor | None:
     if not is_asked_to_leave(conditions):
         return None
     said = condition_of(conditions or (), CONDITION_PREEMPTED_BY)
-    parts = said.message.split("/") if said is not None and said.status == TRUE else []
+    parts = said.message.split("/") if said is not None and said.status == _TRUE else []
     return (
         Preemptor(said.reason, *parts) if said is not None and len(parts) == len(("namespace", "name", "uid")) else None
     )

@@ -52,10 +52,13 @@ class Suspensions:
         self._say(group, is_true=True, message=message, kind=kind, reference=reference)
 
     def seen(self, group: PodGroup) -> None:
-        """A PodGroup came or changed: one that is asked to leave is watched from now on."""
+        """A PodGroup came or changed: one of ours that is asked to leave is watched from now on."""
         metadata = group.metadata
         key = ItemKey("group", metadata.namespace, metadata.name, metadata.uid)
-        if is_asked_to_leave(group.status.conditions) and key not in self._asked:
+        if not is_asked_to_leave(group.status.conditions) or key in self._asked:
+            return
+        record = self._state.group(key)
+        if record is not None and record.takes_only_owner and not record.is_foreign:
             self._asked[key] = frozenset(pod.uid for pod in self._running(self._state.item(key)))
             self.look((key,))
 

@@ -140,6 +140,28 @@ async def test_a_victim_that_does_not_go_is_given_up_on_and_no_more_than_needed_
     assert arena.deleted == ["low-n0-0", "low-n1-0"]
 
 
+async def test_a_pod_that_is_nominated_anew_is_never_without_a_nomination(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(2):
+        full_node(arena, f"n{number}", 1)
+    arena.api.graceful = True
+    written: list[str | None] = []
+    patch = arena.api.patch
+
+    async def noted(resource: Any, body: Any, name: str, *where: Any, **more: Any) -> Any:
+        if name == "g-0" and "nominatedNodeName" in body["status"]:
+            written.append(body["status"]["nominatedNodeName"])
+        return await patch(resource, body, name, *where, **more)
+
+    monkeypatch.setattr(arena.api, "patch", noted)
+    async with arena.scheduler(victim_deadline_seconds=1.5, eviction_pause_seconds=0.05):
+        arena.gang("g", 1)
+        await arena.api.until(lambda: len(arena.deleted) == 2)
+    # Two writes under way at once could arrive in either order.
+    assert sorted(map(str, written)) == ["n0", "n1"]
+
+
 async def test_a_victim_that_is_put_back_at_once_by_another_scheduler_is_evicted_ever_more_rarely(arena: Arena) -> None:
     arena.node("n0", 1)
     arena.pod("low-0", on="n0", scheduler="default-scheduler")

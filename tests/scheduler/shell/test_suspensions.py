@@ -27,23 +27,24 @@ class Said:
         return True
 
 
-def asked() -> PodGroup:
+def asked(**more: Any) -> PodGroup:
     target = Condition(CONDITION_DISRUPTION_TARGET, "True", "PreemptionByScheduler")
-    return msgspec.structs.replace(build.group("v", 2, leaves="all"), status=PodGroupStatus((target,)))
+    return msgspec.structs.replace(build.group("v", 2, leaves="all", **more), status=PodGroupStatus((target,)))
 
 
-def follower() -> tuple[ClusterState, Said, Suspensions]:
+def follower(*, owner: str = "job") -> tuple[ClusterState, Said, Suspensions]:
     state, said = ClusterState(frozenset({"tutti"})), Said()
     suspensions = Suspensions(state, cast("GroupConditions", said))
-    state.upsert_group(asked())
-    suspensions.seen(asked())
+    group = asked(owner=owner)
+    state.upsert_group(group)
+    suspensions.seen(group)
     return state, said, suspensions
 
 
 def test_nothing_is_taken_back_before_the_pods_are_known() -> None:
     state, said, suspensions = follower()
     for number in range(2):
-        state.upsert_pod(build.pod(f"v-{number}", group="v", on="n0"))
+        state.upsert_pod(build.pod(f"v-{number}", group="v", on="n0", owner="job"))
         suspensions.look((build.group_key("v"),))
     assert said.told == []
 
@@ -51,7 +52,7 @@ def test_nothing_is_taken_back_before_the_pods_are_known() -> None:
 def test_then_a_request_that_somebody_still_has_a_use_for_stands() -> None:
     state, said, suspensions = follower()
     for number in range(2):
-        state.upsert_pod(build.pod(f"v-{number}", group="v", on="n0"))
+        state.upsert_pod(build.pod(f"v-{number}", group="v", on="n0", owner="job"))
     claim: Claim = state.claims.put(build.pod_key("new"), 5, {}, frozenset({"uid-of-v-0"}), 1e9)
     suspensions.begin()
     assert said.told == []
@@ -65,3 +66,9 @@ def test_and_one_whose_pods_have_left_is_taken_back() -> None:
     _, said, suspensions = follower()
     suspensions.begin()
     assert said.told == [("v", "False")]
+
+
+def test_what_somebody_else_asks_of_his_own_group_is_left_alone() -> None:
+    _, said, suspensions = follower(owner="")
+    suspensions.begin()
+    assert said.told == []
