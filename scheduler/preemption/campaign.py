@@ -114,9 +114,7 @@ class Campaigns:
         past.is_over_budget = False
         try:
             with self._state.nodes.steps.limited("preemption"):
-                return self._search(
-                    self._state, members, self._violators(), overdue=overdue, is_nominated=is_nominated
-                )
+                return self._search(self._state, members, self._violators(), overdue=overdue, is_nominated=is_nominated)
         except OverBudgetError:
             past.is_over_budget = True
             past.not_before_seconds = now_seconds + self._limits.max_pause_seconds

@@ -102,7 +102,13 @@ class Voice:
             self._tell_group(key, group, EVENT_PREEMPTING, message, "Preempting", kind="Normal")
             return
         regarding = ObjectReference("v1", "Pod", key.namespace, key.name, key.uid)
-        self._recorder.record(regarding, reason=EVENT_PREEMPTING, note=message, action="Preempting")
+        self._recorder.record(
+            regarding,
+            reason=EVENT_PREEMPTING,
+            note=message,
+            action="Preempting",
+            reporter=self._scheduler_name(key),
+        )
 
     def pod_preempted(self, pod: PodRecord, preemptor: ItemKey, group: GroupRecord | None) -> None:
         """A pod was asked to leave; the words are upstream's."""

@@ -39,9 +39,14 @@ class SelectingCluster(FakeCluster):
     """A cluster that understands selectors of several labels."""
 
     async def list_pages(
-        self, resource: Resource, namespace: str | None = None, *, label_selector: str | None = None
+        self,
+        resource: Resource,
+        namespace: str | None = None,
+        *,
+        label_selector: str | None = None,
+        field_selector: str | None = None,
     ) -> AsyncIterator[bytes]:
-        assert namespace == NAMESPACE
+        assert (namespace, field_selector) == (NAMESPACE, None)
         self.calls.append(("list", resource.plural, ""))
         wanted = dict(part.split("=") for part in (label_selector or "").split(",") if part)
         items = [o for o in self.all(resource) if wanted.items() <= (o["metadata"].get("labels") or {}).items()]
