@@ -88,7 +88,7 @@ def main() -> int:
     )
     arguments = parser.parse_args().pytest or list(SENSITIVE)
     with (
-        tempfile.TemporaryDirectory(prefix="tutti-clock-") as library,
+        tempfile.TemporaryDirectory(prefix="tutti-clock-", dir=folder_without_blanks()) as library,
         tempfile.TemporaryDirectory(prefix="any where ") as folder,
     ):
         runner = Runner(_working_clock(Path(library)), _other_user())
@@ -145,6 +145,11 @@ def _shifted(clock: Path | None, days: int) -> dict[str, str]:
     if clock is None:
         return {}
     return {"LD_PRELOAD": str(clock), "FAKETIME": f"{days:+}d", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+
+
+def folder_without_blanks() -> str:
+    """A folder for temporary files whose path a list that is split at blanks, such as LD_PRELOAD, can hold."""
+    return next(path for path in (tempfile.gettempdir(), "/tmp") if " " not in path)
 
 
 def _working_clock(folder: Path) -> Path | None:

@@ -1,6 +1,7 @@
 """Where `make test-anywhere` runs tests, and that it says what it could not change."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,13 @@ def test_a_library_that_shifts_nothing_is_not_taken(monkeypatch: pytest.MonkeyPa
     assert "the true day" in anywhere._told(AHEAD, Runner(None, None))
 
 
-def test_the_one_of_the_development_requirements_shifts_the_clock_and_leaves_waiting_alone(tmp_path: Path) -> None:
+def test_the_one_of_the_development_requirements_shifts_the_clock_and_leaves_waiting_alone() -> None:
     if "FAKETIME" in os.environ or not anywhere._libraries():
         pytest.skip("the clock is shifted already, or there is no libfaketime for this machine")
-    assert anywhere._working_clock(tmp_path) is not None
+    with tempfile.TemporaryDirectory(dir=anywhere.folder_without_blanks()) as folder:
+        assert anywhere._working_clock(Path(folder)) is not None
+
+
+def test_a_temporary_folder_with_blanks_is_no_place_for_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: "/any where")
+    assert " " not in anywhere.folder_without_blanks()
