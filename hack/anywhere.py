@@ -130,7 +130,11 @@ def _told(place: Place, runner: Runner) -> str:
 
 
 def _environment(place: Place, clock: Path | None, home: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "KUBE", "TUTTI_"))}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("LC_", "LANG", "KUBE", "TUTTI_", "FAKETIME", "LD_PRELOAD"))
+    }
     there = {
         "TZ": place.zone,
         "LC_ALL": place.locale,

@@ -2,6 +2,7 @@
 
 import base64
 import os
+import shlex
 import ssl
 import stat
 import sys
@@ -42,8 +43,9 @@ def kubeconfig(folder: Path, *, user: Json | None = None, cluster: Json | None =
 
 def plugin(folder: Path, body: str) -> Json:
     """The `exec` section for a program that runs this Python code."""
-    script = folder / "plugin.py"
-    script.write_text(f"#!{sys.executable}\n{body}\n")
+    script = folder / "plugin"
+    # Not Python's own path in the first line: that ends at a blank, and folders may have some.
+    script.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(body)}\n")
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
     return {"apiVersion": "client.authentication.k8s.io/v1", "command": str(script), "interactiveMode": "Never"}
 

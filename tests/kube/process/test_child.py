@@ -55,7 +55,8 @@ async def test_a_process_that_ran_long_begins_with_the_shortest_pause_again(tmp_
     steady = child(python(READY + "sys.stdin.read()", str(flag)), said, time=time)
     task = asyncio.ensure_future(steady.keep_running())
     for round_number in range(2):
-        await until(flag.exists)
+        # A process can be up before the one who started it is told its number.
+        await until(lambda: flag.exists() and steady.pid is not None)
         flag.unlink()
         time.now += 61
         assert steady.pid is not None
@@ -112,7 +113,7 @@ async def test_ctrl_c_in_the_terminal_does_not_reach_it(tmp_path: Path) -> None:
     flag = tmp_path / "up"
     own = child(python(READY + "sys.stdin.read()", str(flag)), [], time=FakeTime())
     task = asyncio.ensure_future(own.keep_running())
-    await until(flag.exists)
+    await until(lambda: flag.exists() and own.pid is not None)
     assert own.pid is not None
     assert os.getpgid(own.pid) != os.getpgid(0)
     await own.stop()
