@@ -146,7 +146,6 @@ class Queue:
             return
         entry.errors = 0
         entry.is_hoping = False
-        entry.tried_version, entry.tried_seconds = self._version(state), self._clock()
         refused = decision.verdict in {"unschedulable", "error"}
         if refused:
             self._refused(entry, decision, members, state)
@@ -277,7 +276,8 @@ class Queue:
         Retries of which it is known how they would end are left out. While too much time has been spent in vain, new items are
         looked at before they are tried, and those for which there is no room wait with the other doubtful ones.
         """
-        outlook, looks_until = Outlook(state), self._clock() + _LOOK_SECONDS
+        outlook: Outlook | None = None
+        looks_until = 0.0
         while (entry := self._active.take()) is not None:
             if entry.cause is Cause.TIME and self._would_end_alike(entry, state):
                 members = state.item(entry.key)
@@ -285,8 +285,11 @@ class Queue:
                     entry.failures += 1
                     self._wait(entry, members)
                 continue
-            is_looked_at = entry.cause is Cause.NEWS and not self._active.trusts_doubtful
-            if not is_looked_at or self._clock() > looks_until or self._may_fit(entry, outlook, state):
+            if entry.cause is not Cause.NEWS or self._active.trusts_doubtful:
+                return entry
+            if outlook is None:
+                outlook, looks_until = Outlook(state), self._clock() + _LOOK_SECONDS
+            if self._clock() > looks_until or self._may_fit(entry, outlook, state):
                 return entry
             self._activate(entry, Cause.DOUBT)
         return None
@@ -338,6 +341,7 @@ class Queue:
         reason = REASON_SCHEDULER_ERROR if decision.verdict == "error" else REASON_UNSCHEDULABLE
         self._set_held(entry, Held(reason, decision.condition_message))
         entry.depends_on_time = decision.depends_on_time
+        entry.tried_version, entry.tried_seconds = self._version(state), self._clock()
         self._vain = (entry.key, entry.cause)
         if decision.is_over_budget:
             entry.not_before_seconds = self._clock() + self._settings.over_budget_pause_seconds
@@ -372,9 +376,15 @@ class Queue:
             self._move(entry, Place.WAITING)
 
     def _activate(self, entry: Entry, cause: Cause, *, was_woken: bool = False) -> None:
-        self._move(entry, Place.IDLE)
+        if entry.place is Place.ACTIVE and entry.was_woken:
+            self._woken[entry.cause] -= 1
+        if was_woken:
+            self._woken[cause] += 1
         entry.cause, entry.was_woken = cause, was_woken
-        self._move(entry, Place.ACTIVE)
+        self._waiting.pop(entry.key, None)
+        self._stamps += 1
+        entry.place, entry.stamp = Place.ACTIVE, self._stamps
+        self._active.put(entry)
 
     def _move(self, entry: Entry, place: Place) -> None:
         self._stamps += 1
@@ -384,12 +394,8 @@ class Queue:
         if place is Place.WAITING:
             self._waiting[entry.key] = entry
             heappush(self._due, (entry.due_seconds, entry.stamp, entry))
-            return
-        self._waiting.pop(entry.key, None)
-        if place is Place.ACTIVE:
-            if entry.was_woken:
-                self._woken[entry.cause] += 1
-            self._active.put(entry)
+        else:
+            self._waiting.pop(entry.key, None)
 
     def _set_held(self, entry: Entry, held: Held | None) -> None:
         entry.held = held
