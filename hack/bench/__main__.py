@@ -12,6 +12,7 @@ from pathlib import Path
 
 from hack.bench import (
     admission,
+    churn,
     decision,
     end_to_end,
     local_cluster,
@@ -28,6 +29,7 @@ WITHOUT_CONTROL_PLANE = {
     "preemption": preemption.measure,
     "local-cluster": local_cluster.measure,
     "many-jobs": many_jobs.measure,
+    "churn": churn.measure,
 }
 WITH_CONTROL_PLANE = {
     "admission": admission.measure,
