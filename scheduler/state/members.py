@@ -187,7 +187,7 @@ class Members:
 
     def _oldest_pending_seconds(self) -> float:
         if self._oldest_seconds is None:
-            self._oldest_seconds = min(pod.created_seconds for pod in self.pods(Standing.PENDING))
+            self._oldest_seconds = min((pod.created_seconds for pod in self.pods(Standing.PENDING)), default=0.0)
         return self._oldest_seconds
 
     def _judge(self, pod: PodRecord) -> Standing:
