@@ -32,4 +32,7 @@ def near_its_kind(pods_there: Sequence[NDArray[np.int64]], labelled: Sequence[Ma
 
 def undisturbed(pods_there: Sequence[NDArray[np.int64]]) -> Mask:
     """The nodes without anybody who is not wanted; one entry per term."""
-    return np.asarray(np.logical_and.reduce([pods == 0 for pods in pods_there]), dtype=np.bool_)
+    quiet: Mask = np.asarray(pods_there[0] == 0, dtype=np.bool_)
+    for pods in pods_there[1:]:
+        quiet &= pods == 0
+    return quiet

@@ -22,7 +22,7 @@ NOWHERE: Final = -(2**62)
 _TOO_MUCH: Final = 2**62
 _CELLS: Final = 2**15
 """Of a table that is small enough to be worked on fast."""
-_LOOKS_OF_A_GROUND: Final = 50
+_LOOKS_OF_A_GROUND: Final = 70
 """Looks at every node that each distinct set of rules takes."""
 _FEWEST: Final = 8
 _MOST_ALIKE: Final = 8

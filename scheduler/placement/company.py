@@ -26,8 +26,10 @@ Refusals = Iterator[tuple[str, frozenset[int], Mask]]
 
 _NEVER: Final[frozenset[int]] = frozenset()
 _LOOKS_OF_A_RULE: Final = 3
-_LOOKS_OF_A_SOFT_SPREAD: Final = 12
+_LOOKS_OF_A_SOFT_SPREAD: Final = 20
 """Looks at every node that one rule takes."""
+_MANY_RULES: Final = 100
+"""The figures of more rules than this do not fit the processor's caches: each look takes longer."""
 
 
 class Company:
@@ -131,7 +133,7 @@ class Company:
     def _looks_of_refusals(self, shape: Shape) -> int:
         stance = self.relations.stances[shape]
         rules = len(stance.near) + len(stance.keeps_off) + len(stance.repelled) + 2 * len(stance.even)
-        return _LOOKS_OF_A_RULE * rules
+        return _LOOKS_OF_A_RULE * rules * (1 if rules <= _MANY_RULES else 2)
 
     def _spend(self, looks: int) -> None:
         """So many looks at all nodes of `slots`."""
@@ -155,7 +157,7 @@ class Company:
     def _at(self, at: int) -> Whole:
         there = self._there[at]
         if there is None:
-            self._spend(_LOOKS_OF_A_RULE)
+            self._spend(2 * _LOOKS_OF_A_RULE)
             there = self._there[at] = self._sums[at][self._code(at)]
         return there
 

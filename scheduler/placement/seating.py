@@ -21,7 +21,7 @@ _STEP: Final = 2**20
 """Weight of a score against the number of members that are on the node already."""
 
 _LOOKS_OF_A_POD: Final = 3
-_LOOKS_OF_A_SHAPE: Final = 20
+_LOOKS_OF_A_SHAPE: Final = 40
 """Looks at every node that a pod takes, and the first of its shape besides."""
 _FEW: Final = 8
 """Changed nodes that are looked at one by one."""
