@@ -133,7 +133,7 @@ class Company:
     def _looks_of_refusals(self, shape: Shape) -> int:
         stance = self.relations.stances[shape]
         rules = len(stance.near) + len(stance.keeps_off) + len(stance.repelled) + 2 * len(stance.even)
-        return _LOOKS_OF_A_RULE * rules * (1 if rules <= _MANY_RULES else 2)
+        return _LOOKS_OF_A_RULE * rules * (1 if rules <= _MANY_RULES else 3)
 
     def _spend(self, looks: int) -> None:
         """So many looks at all nodes of `slots`."""
