@@ -1,8 +1,11 @@
 """The ordinary lives of custom resources: our own groups, LeaderWorkerSets, and the groups of other gang schedulers."""
 
 from tests.parity.life import Kind, lives
+from tests.conformance.kueue import CRD as KUEUE_CRD
+from tests.conformance.kueue import DEFINITION as KUEUE_DEFINITION
+from tests.parity.scripts.custom import DEFINITIONS
 from tests.parity.scripts.objects import Object, condition, of
-from tests.parity.steps import Script
+from tests.parity.steps import Script, delete, get, post, quiet
 
 SCOPE = "namespaces/{ns}"
 OWN = f"/apis/tutti.scheduler/v1beta1/{SCOPE}"
@@ -84,4 +87,21 @@ SCHEDULERS_LIVES = Script(
     ),
 )
 
-SCRIPTS = [OWN_LIVES, SETS_LIVES, SCHEDULERS_LIVES]
+KUEUE_WORKLOADS = f"/apis/kueue.x-k8s.io/v1beta2/{SCOPE}/workloads"
+KUEUE_LIVES = Script(
+    "lives-kueue",
+    [
+        quiet(post("define", DEFINITIONS, KUEUE_DEFINITION)),
+        quiet(get("wait until it is served", KUEUE_WORKLOADS, until=("kind", "WorkloadList"))),
+        *lives(
+            Kind(
+                KUEUE_WORKLOADS,
+                of("kueue.x-k8s.io/v1beta2", "Workload", "", spec={"active": True, "queueName": "team"}),
+                {"spec": {"active": False}},
+            )
+        ),
+        quiet(delete("take the definition away", f"{DEFINITIONS}/{KUEUE_CRD}")),
+    ],
+)
+
+SCRIPTS = [OWN_LIVES, SETS_LIVES, SCHEDULERS_LIVES, KUEUE_LIVES]
