@@ -152,9 +152,7 @@ def _distinct(parties: Mapping[Shape, Party]) -> list[Party]:
 
 
 def _keys(rules: NodeRules) -> set[str]:
-    keys: set[str] = set()
-    for tie in rules.bonds.ties if rules.bonds else ():
-        keys |= tie.query.keys()
+    keys = set(rules.bonds.pod_label_keys) if rules.bonds else set()
     for spread in rules.spreads:
         keys |= spread.selector.keys()
     return keys

@@ -28,10 +28,11 @@ class Influence:
     __slots__ = ("_effects", "amount", "code", "place", "row")
 
     def __init__(self, state: ClusterState, relations: Relations, rows: Slots) -> None:
+        slots = state.residents.slots[rows]
         found = [
             (at, row, code, much)
             for at in sorted(relations.strict)
-            for row, code, much in _on(state, relations, at, rows)
+            for row, code, much in _on(state, relations, at, rows, slots)
         ]
         columns = np.array(found, dtype=np.int64).reshape(len(found), 4)
         self.place: Final = columns[:, 0]
@@ -69,15 +70,15 @@ class Influence:
         return relations.less(taken)
 
 
-def _on(state: ClusterState, relations: Relations, at: int, rows: Slots) -> list[tuple[int, int, int]]:
+def _on(state: ClusterState, relations: Relations, at: int, rows: Slots, slots: Slots) -> list[tuple[int, int, int]]:
     place, steps = relations.places[at], relations.nodes.steps
     steps.spend(4 * (ONE_LOOK + len(place.codes)) + 2 * len(rows))
     counts = place.codes != 0
     if place.eligible is not None:
         counts = counts & place.eligible
-    slots = state.residents.slots[rows]
-    concerned = rows[(counts & relations.counted_on(at))[slots]]
-    codes = place.codes[state.residents.slots[concerned]].tolist()
+    is_concerned = (counts & relations.counted_on(at))[slots]
+    concerned = rows[is_concerned]
+    codes = place.codes[slots[is_concerned]].tolist()
     steps.spend(4 * ONE_BY_ONE * len(concerned))
     known: dict[Hashable, int] = {}
     found: list[tuple[int, int, int]] = []

@@ -26,7 +26,7 @@ class Tie(msgspec.Struct, frozen=True, gc=False):
 class Bonds:
     """All terms of a pod, shared by the pods that write the same; compared by identity."""
 
-    __slots__ = ("__weakref__", "likes", "needs", "repels", "together")
+    __slots__ = ("__weakref__", "likes", "needs", "pod_label_keys", "repels", "together")
 
     def __init__(self, ties: tuple[Tie, ...]) -> None:
         self.needs: Final = tuple(tie for tie in ties if tie.kind == "needs")
@@ -34,6 +34,8 @@ class Bonds:
         self.likes: Final = tuple(tie for tie in ties if tie.kind == "likes")
         self.together: Final = self._together()
         """The pods that all required affinity terms speak of: only these satisfy any of the terms."""
+        self.pod_label_keys: Final = frozenset().union(*(tie.query.keys() for tie in ties))
+        """The labels of pods that its terms look at."""
 
     @property
     def ties(self) -> tuple[Tie, ...]:

@@ -185,7 +185,7 @@ class Neighbours:
 
     def _carry(self, slot: int, bonds: Bonds) -> None:
         if bonds not in self._owners:
-            self._tell_apart(frozenset().union(*(tie.query.keys() for tie in bonds.ties)))
+            self._tell_apart(bonds.pod_label_keys)
             where: dict[int, int] = {}
             holds = tuple(Hold(tie, where) for tie in bonds.ties)
             for hold in holds:

@@ -69,7 +69,8 @@ class Query(msgspec.Struct, frozen=True, gc=False):
 
     def keys(self) -> set[str]:
         """The pod labels it looks at."""
-        return self.selector.keys().union(*(other.keys() for other in self.others))
+        keys = self.selector.keys()
+        return keys.union(*(other.keys() for other in self.others)) if self.others else keys
 
     @property
     def steps(self) -> int:
