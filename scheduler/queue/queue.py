@@ -132,6 +132,8 @@ class Queue:
         entry = self._next(state)
         if entry is None:
             return None
+        # What happens while it is tried, also between two computations about it, may have come too late for it.
+        entry.tried_version = self._version(state)
         self._move(entry, Place.RUNNING)
         return entry.key
 
@@ -341,7 +343,7 @@ class Queue:
         reason = REASON_SCHEDULER_ERROR if decision.verdict == "error" else REASON_UNSCHEDULABLE
         self._set_held(entry, Held(reason, decision.condition_message))
         entry.depends_on_time = decision.depends_on_time
-        entry.tried_version, entry.tried_seconds = self._version(state), self._clock()
+        entry.tried_seconds = self._clock()
         self._vain = (entry.key, entry.cause)
         if decision.is_over_budget:
             entry.not_before_seconds = self._clock() + self._settings.over_budget_pause_seconds

@@ -1,8 +1,8 @@
 """The ordinary lives of custom resources: our own groups, LeaderWorkerSets, and the groups of other gang schedulers."""
 
-from tests.parity.life import Kind, lives
 from tests.conformance.kueue import CRD as KUEUE_CRD
 from tests.conformance.kueue import DEFINITION as KUEUE_DEFINITION
+from tests.parity.life import Kind, lives
 from tests.parity.scripts.custom import DEFINITIONS
 from tests.parity.scripts.objects import Object, condition, of
 from tests.parity.steps import Script, delete, get, post, quiet

@@ -5,6 +5,8 @@ The clock moves with what attempts cost; nothing here depends on how fast this m
 
 import pytest
 
+from scheduler.cycle.decide import decide
+from scheduler.queue.settings import QueueSettings
 from scheduler.state.records import ItemKey
 from tests.scheduler.core.build import group_key, pod_key
 from tests.scheduler.core.busy import BusyWorld
@@ -207,3 +209,18 @@ def test_room_goes_to_the_more_important_one_that_waits_and_not_to_a_new_one(kin
         world.pod(f"small-{number:03}", cpu=1)
     world.live_until(world.now + 1)
     assert any(name.startswith("waits") for name in world.bound())
+
+
+def test_what_changes_while_an_item_is_tried_is_a_reason_to_try_it_again() -> None:
+    world = make_world()
+    too_large(world, "g")
+    key = world.queue.pop(world.state)
+    assert key is not None
+    decision = decide(world.state, key)
+    world.node("more", cpu=1)
+    world.queue.done(key, decision, world.state)
+    world.now += QueueSettings().reserve_after_seconds / 3
+    assert world.queue.pop(world.state) == key
+    world.queue.done(key, decide(world.state, key), world.state)
+    world.now += QueueSettings().reserve_after_seconds / 3
+    assert world.queue.pop(world.state) is None
