@@ -3,8 +3,9 @@
 import itertools
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -75,7 +76,9 @@ def crowd(jobs: Jobs, nodes: HollowNodes, tutti: Tutti, priority_class: str) -> 
     eventually(lambda: all_refused(jobs), within_seconds=TOLD_WITHIN_SECONDS, poll_seconds=2)
     yield
     for resource in ("pods", "podgroups"):
-        api.request("DELETE", api.path(resource, namespace), {"gracePeriodSeconds": 0})
+        with suppress(urllib3.exceptions.TimeoutError):
+            # The server goes on without us; who empties the namespace waits for that.
+            api.request("DELETE", api.path(resource, namespace), {"gracePeriodSeconds": 0})
 
 
 def make(api: Api, resource: str, body: dict[str, Any], namespace: str) -> None:
@@ -101,9 +104,7 @@ def all_refused(jobs: Jobs) -> bool:
     return True
 
 
-def test_a_small_job_with_room_is_bound_within_five_seconds(
-    jobs: Jobs, crowd: None, tutti: Tutti, record_property: Callable[[str, object], None]
-) -> None:
+def test_a_small_job_with_room_is_bound_within_five_seconds(jobs: Jobs, crowd: None, tutti: Tutti) -> None:
     took = []
     for number in range(3):
         name = f"small-{number}"
@@ -111,7 +112,6 @@ def test_a_small_job_with_room_is_bound_within_five_seconds(
         jobs.create(indexed_job(name, 2))
         eventually(lambda name=name: jobs.whole(name), within_seconds=60, poll_seconds=0.05)  # type: ignore[misc]
         took.append(time.monotonic() - begun)
-    record_property("seconds", took)
     assert max(took) <= BOUND_WITHIN_SECONDS, took
 
 
