@@ -70,6 +70,8 @@ class RealControlPlane(ControlPlane):
         if self._audited:
             policy = files.write_audit_policy(self.folder / "audit-policy.json")
             flags += [f"--audit-policy-file={policy}", f"--audit-log-path={self.audit_log}"]
+            # From 100 MB on the server would begin another file, and whoever reads this one would lose his place.
+            flags.append("--audit-log-maxsize=10000")
         if self.group_api == "built-in":
             flags += [GATES, "--runtime-config=scheduling.k8s.io/v1beta1=true"]
         return flags
