@@ -117,6 +117,7 @@ async def test_a_process_that_cannot_start_as_told_ends_the_run(log: Path, monke
 async def test_configurations_that_cannot_be_removed_are_said(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     running = Running(FakeCluster(), log)
     await running.until_registered()
+    await running.until(lambda: all(running.pids(name) for name in NAMES))
     running.cluster.fail["delete"] = Unreachable("refused")
     assert await running.end() == 1
     assert "could not be removed, run `tutti uninstall`: cannot connect: refused" in capsys.readouterr().out
