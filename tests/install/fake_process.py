@@ -45,8 +45,8 @@ def main() -> None:
     note(f"{name} was told {' '.join(Path(options['--config']).read_text().split())}")
     host, _, port = options["--metrics"].rpartition(":")
     server = HTTPServer((host, int(port)), Ready)
+    note(f"{name} {os.getpid()}")  # before it serves: who finds it ready finds its process id noted
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    note(f"{name} {os.getpid()}")
     sys.stdin.read()
     note(f"{name} orphaned")
     os._exit(1)
