@@ -34,11 +34,14 @@ def main() -> None:
     if failing == name:
         sys.exit(int(code))
 
-    def stop(*_: object) -> None:
-        note(f"{name} stopped")
-        os._exit(0)
+    # Waited for below: a handler would not run when the signal comes just before a blocking read begins.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 
-    signal.signal(signal.SIGTERM, stop)
+    def wait_for_end() -> None:
+        sys.stdin.read()
+        note(f"{name} orphaned")
+        os._exit(1)
+
     if "--certificates" in options:
         Path(options["--certificates"]).mkdir()
         (Path(options["--certificates"]) / "ca.crt").write_text("the CA")
@@ -47,9 +50,10 @@ def main() -> None:
     server = HTTPServer((host, int(port)), Ready)
     note(f"{name} {os.getpid()}")  # before it serves: who finds it ready finds its process id noted
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    sys.stdin.read()
-    note(f"{name} orphaned")
-    os._exit(1)
+    threading.Thread(target=wait_for_end, daemon=True).start()
+    signal.sigwait({signal.SIGTERM})
+    note(f"{name} stopped")
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -8,13 +8,13 @@ ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_SECONDS = 30
 
 TETHERED = """
-import signal, sys, threading
+import signal, sys, threading, time
 from kube.process.tether import follow_standard_input
 signal.signal(signal.SIGTERM, {on_term})
 follow_standard_input(grace_seconds={grace})
 print("up", flush=True)
 while True:
-    signal.pause()
+    time.sleep(0.1)  # a pause without end would miss a signal that comes just before it
 """
 SUPERVISOR = """
 import os, signal, subprocess, sys
