@@ -20,7 +20,7 @@ from typing import Generic, Literal, TypeVar
 import msgspec
 
 from api.meta import Metadata
-from kube.cache.backoff import Backoff
+from kube.backoff import Backoff
 from kube.cache.decoding import Decoder, WatchEvent, event_of, head_of
 from kube.cache.store import Indexer, Key, KubeObject, Store
 from kube.client.client import Client

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
 
 from api.errors import TuttiError
-from kube.cache.backoff import Backoff
+from kube.backoff import Backoff
 from kube.client.errors import one_line
 
 _log = logging.getLogger(__name__)

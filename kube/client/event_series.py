@@ -8,8 +8,10 @@ happens a thousand times costs a handful of writes.
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime
+from math import inf
 from typing import Any, Final, Literal
 
+from api.backoff import exponential_backoff
 from kube.client.resources import EVENTS
 from kube.client.times import micro_time
 
@@ -71,7 +73,7 @@ class Series:
         last: wall clock time of the last one.
         fresh_until: until when an equal occurrence belongs to this series (monotonic).
         patch_after: before this moment the series is not patched again (monotonic).
-        pause_seconds: how long to wait after the next patch.
+        patches: how often it was patched.
     """
 
     name: str
@@ -79,7 +81,7 @@ class Series:
     last: datetime
     fresh_until: float
     patch_after: float
-    pause_seconds: float = _FIRST_PATCH_SECONDS
+    patches: int = 0
 
 
 class SeriesBook:
@@ -124,8 +126,10 @@ def may_patch(series: Series, moment: float) -> bool:
     """Whether enough time passed since the last write of this series; if so, the next pause is twice as long."""
     if moment < series.patch_after:
         return False
-    series.patch_after = moment + series.pause_seconds
-    series.pause_seconds *= 2
+    series.patches += 1
+    series.patch_after = moment + exponential_backoff(
+        series.patches, base_seconds=_FIRST_PATCH_SECONDS, max_seconds=inf
+    )
     return True
 
 
