@@ -1,4 +1,4 @@
-"""`spec.scheduling` of a Job: translated where we act, written where the cluster's Job controller does (scenarios 74, 99)."""
+"""`spec.scheduling` of a Job: translated where we act, written where the cluster's Job controller does."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Scenarios 60 to 67: a gang inside one value of a node label."""
+"""A gang inside one value of a node label."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def gang(scene: Scene, name: str, size: int, *, need: int | None = None, cpu: in
     scene.group(name, size if need is None else need, **inside(key))
 
 
-def test_d5_60_the_one_rack_that_fits_is_taken(scene: Scene) -> None:
+def test_the_one_rack_that_fits_is_taken(scene: Scene) -> None:
     for rack, sizes in (("rack-1", (1, 1)), ("rack-2", (2, 1))):
         for cpu in sizes:
             scene.labelled(cpu, {RACK: rack})
@@ -35,7 +35,7 @@ def test_d5_60_the_one_rack_that_fits_is_taken(scene: Scene) -> None:
     assert scene.labels_of("g", RACK) == {"rack-2"}
 
 
-def test_d5_61_room_over_several_racks_is_not_enough_until_one_has_it(scene: Scene) -> None:
+def test_room_over_several_racks_is_not_enough_until_one_has_it(scene: Scene) -> None:
     _, second = racks(scene, 2, 3)
     scene.pod("blocker", priority=TOP, on=second)
     gang(scene, "g", 3)
@@ -46,7 +46,7 @@ def test_d5_61_room_over_several_racks_is_not_enough_until_one_has_it(scene: Sce
     assert scene.labels_of("g", RACK) == {"rack-2"}
 
 
-def test_d5_62_of_racks_that_fit_the_one_that_is_fuller_afterwards_is_taken(scene: Scene) -> None:
+def test_of_racks_that_fit_the_one_that_is_fuller_afterwards_is_taken(scene: Scene) -> None:
     """The shares after the gang of two are 6/8, 5/6 and 4/6."""
     for node, used in zip(racks(scene, 8, 6, 6), (4, 3, 2), strict=True):
         scene.pod(f"filler-{used}", used, priority=TOP, on=node)
@@ -55,7 +55,7 @@ def test_d5_62_of_racks_that_fit_the_one_that_is_fuller_afterwards_is_taken(scen
     assert scene.labels_of("g", RACK) == {"rack-2"}
 
 
-def test_d5_63_two_gangs_that_need_a_rack_each_get_different_ones(scene: Scene) -> None:
+def test_two_gangs_that_need_a_rack_each_get_different_ones(scene: Scene) -> None:
     racks(scene, 3, 3)
     gang(scene, "a", 3)
     gang(scene, "b", 3)
@@ -64,7 +64,7 @@ def test_d5_63_two_gangs_that_need_a_rack_each_get_different_ones(scene: Scene) 
     assert scene.labels_of("a", RACK) | scene.labels_of("b", RACK) == {"rack-1", "rack-2"}
 
 
-def test_d5_63_two_gangs_that_fit_into_one_rack_share_it(scene: Scene) -> None:
+def test_two_gangs_that_fit_into_one_rack_share_it(scene: Scene) -> None:
     """The rack that is fuller afterwards is the one in use, so the other one stays whole for others."""
     racks(scene, 6, 6)
     gang(scene, "a", 2)
@@ -74,7 +74,7 @@ def test_d5_63_two_gangs_that_fit_into_one_rack_share_it(scene: Scene) -> None:
     assert scene.labels_of("a", RACK) == scene.labels_of("b", RACK)
 
 
-def test_d5_63_two_gangs_may_stay_inside_different_labels(scene: Scene) -> None:
+def test_two_gangs_may_stay_inside_different_labels(scene: Scene) -> None:
     for zone in ("zone-1", "zone-2"):
         for number in range(2):
             scene.labelled(2, {RACK: f"{zone}-rack-{number}", ZONE: zone})
@@ -86,7 +86,7 @@ def test_d5_63_two_gangs_may_stay_inside_different_labels(scene: Scene) -> None:
     assert not scene.labels_of("a", ZONE) & scene.labels_of("b", ZONE)
 
 
-def test_d5_63_of_two_gangs_only_one_fits(scene: Scene) -> None:
+def test_of_two_gangs_only_one_fits(scene: Scene) -> None:
     racks(scene, 3, 2)
     gang(scene, "a", 3)
     scene.started("a", 3)
@@ -95,7 +95,7 @@ def test_d5_63_of_two_gangs_only_one_fits(scene: Scene) -> None:
     scene.stays("b", 0)
 
 
-def test_d5_64_members_beyond_the_minimum_stay_in_the_rack_or_wait(scene: Scene) -> None:
+def test_members_beyond_the_minimum_stay_in_the_rack_or_wait(scene: Scene) -> None:
     first, _ = racks(scene, 4, 2)
     scene.pod("blocker", priority=TOP, on=first)
     gang(scene, "g", 3, need=2)
@@ -109,7 +109,7 @@ def test_d5_64_members_beyond_the_minimum_stay_in_the_rack_or_wait(scene: Scene)
     assert scene.labels_of("g", RACK) == {"rack-1"}
 
 
-def test_d5_65_a_basic_group_stays_in_one_rack(scene: Scene) -> None:
+def test_a_basic_group_stays_in_one_rack(scene: Scene) -> None:
     racks(scene, 3, 3)
     scene.members("g", 3)
     scene.group("g", None, **inside())
@@ -117,7 +117,7 @@ def test_d5_65_a_basic_group_stays_in_one_rack(scene: Scene) -> None:
     assert len(scene.labels_of("g", RACK)) == 1
 
 
-def test_d5_65_a_basic_group_may_use_several_racks_of_its_zone(scene: Scene) -> None:
+def test_a_basic_group_may_use_several_racks_of_its_zone(scene: Scene) -> None:
     for number in range(3):
         scene.labelled(1, {RACK: f"rack-{number}", ZONE: "zone-1"})
     scene.members("g", 3)
@@ -126,7 +126,7 @@ def test_d5_65_a_basic_group_may_use_several_racks_of_its_zone(scene: Scene) -> 
     assert len(scene.labels_of("g", RACK)) == 3
 
 
-def test_d5_65_of_a_basic_group_as_many_run_as_one_rack_takes(scene: Scene) -> None:
+def test_of_a_basic_group_as_many_run_as_one_rack_takes(scene: Scene) -> None:
     """They come before their group: of a basic group the pod that is placed first fixes the rack."""
     racks(scene, 2, 1)
     scene.members("g", 3)
@@ -136,7 +136,7 @@ def test_d5_65_of_a_basic_group_as_many_run_as_one_rack_takes(scene: Scene) -> N
     scene.stays("g", 2)
 
 
-def test_d5_65_a_basic_group_without_room_in_any_rack_waits(scene: Scene) -> None:
+def test_a_basic_group_without_room_in_any_rack_waits(scene: Scene) -> None:
     racks(scene, 1, 1)
     scene.members("g", 2, 2)
     scene.group("g", None, **inside())
@@ -144,7 +144,7 @@ def test_d5_65_a_basic_group_without_room_in_any_rack_waits(scene: Scene) -> Non
     scene.stays("g", 0)
 
 
-def test_d5_65_pods_that_run_already_decide_which_rack_is_fuller(scene: Scene) -> None:
+def test_pods_that_run_already_decide_which_rack_is_fuller(scene: Scene) -> None:
     _, second = racks(scene, 4, 4)
     scene.pod("filler", 2, priority=TOP, on=second)
     scene.members("g", 2)
@@ -153,7 +153,7 @@ def test_d5_65_pods_that_run_already_decide_which_rack_is_fuller(scene: Scene) -
     assert scene.labels_of("g", RACK) == {"rack-2"}
 
 
-def test_d5_66_a_rack_counts_with_those_nodes_only_that_the_pods_select(scene: Scene) -> None:
+def test_a_rack_counts_with_those_nodes_only_that_the_pods_select(scene: Scene) -> None:
     for rack, pools in (("rack-1", "aab"), ("rack-2", "aaa")):
         for pool in pools:
             labels = {RACK: rack, "example.com/pool": pool}
@@ -164,7 +164,7 @@ def test_d5_66_a_rack_counts_with_those_nodes_only_that_the_pods_select(scene: S
     assert scene.labels_of("g", RACK) == {"rack-2"}
 
 
-def test_d5_67_nodes_without_the_label_are_never_used(scene: Scene) -> None:
+def test_nodes_without_the_label_are_never_used(scene: Scene) -> None:
     scene.node(8)
     gang(scene, "g", 2)
     scene.refused("g", "no node has the label example.com/rack")
@@ -174,7 +174,7 @@ def test_d5_67_nodes_without_the_label_are_never_used(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("need", [2, None])
-def test_d5_67_members_in_two_racks_are_an_error(scene: Scene, need: int | None) -> None:
+def test_members_in_two_racks_are_an_error(scene: Scene, need: int | None) -> None:
     first, second = racks(scene, 2, 2)
     scene.group("g", need, **inside())
     scene.pod("g-0", priority=HIGH, group="g", on=first)

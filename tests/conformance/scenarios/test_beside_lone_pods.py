@@ -1,4 +1,4 @@
-"""Scenario 31, a to j: groups and stand-alone pods in one queue.
+"""Groups and stand-alone pods in one queue.
 
 Upstream drives its scheduler step by step. Here those that compete are refused first, without any node; then a node comes and
 wakes all of them at once, so the order of the queue decides.
@@ -22,7 +22,7 @@ def pod_waits(scene: Scene, name: str, cpu: int, priority: str = LOW) -> None:
     scene.pod_refused(name)
 
 
-def test_d2_31a_a_more_important_pod_goes_before_an_older_gang(scene: Scene) -> None:
+def test_a_more_important_pod_goes_before_an_older_gang(scene: Scene) -> None:
     gang_waits(scene)
     pod_waits(scene, "lone-0", 2, HIGH)
     scene.node(4)
@@ -31,7 +31,7 @@ def test_d2_31a_a_more_important_pod_goes_before_an_older_gang(scene: Scene) -> 
     scene.stays("gang", 0)
 
 
-def test_d2_31b_a_more_important_gang_goes_before_older_pods(scene: Scene) -> None:
+def test_a_more_important_gang_goes_before_older_pods(scene: Scene) -> None:
     pod_waits(scene, "lone-0", 1)
     pod_waits(scene, "lone-1", 1)
     gang_waits(scene, HIGH)
@@ -41,7 +41,7 @@ def test_d2_31b_a_more_important_gang_goes_before_older_pods(scene: Scene) -> No
     scene.stays("lone", 1)
 
 
-def test_d2_31c_an_older_pod_goes_before_an_equal_gang(scene: Scene) -> None:
+def test_an_older_pod_goes_before_an_equal_gang(scene: Scene) -> None:
     pod_waits(scene, "lone-0", 2)
     gang_waits(scene)
     scene.node(4)
@@ -50,7 +50,7 @@ def test_d2_31c_an_older_pod_goes_before_an_equal_gang(scene: Scene) -> None:
     scene.stays("gang", 0)
 
 
-def test_d2_31d_an_older_gang_goes_before_equal_pods(scene: Scene) -> None:
+def test_an_older_gang_goes_before_equal_pods(scene: Scene) -> None:
     gang_waits(scene)
     pod_waits(scene, "lone-0", 1)
     pod_waits(scene, "lone-1", 1)
@@ -62,7 +62,7 @@ def test_d2_31d_an_older_gang_goes_before_equal_pods(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("cpu", [2, 1])
-def test_d2_31e_a_pod_does_not_wait_for_a_gang_that_is_not_complete(scene: Scene, cpu: int) -> None:
+def test_a_pod_does_not_wait_for_a_gang_that_is_not_complete(scene: Scene, cpu: int) -> None:
     scene.node(4)
     scene.group("gang", 3, LOW)
     scene.members("gang", 2, priority=LOW)
@@ -77,7 +77,7 @@ def test_d2_31e_a_pod_does_not_wait_for_a_gang_that_is_not_complete(scene: Scene
 
 
 @pytest.mark.parametrize("cpu", [2, 1])
-def test_d2_31f_a_gang_that_becomes_complete_evicts_a_less_important_pod(scene: Scene, cpu: int) -> None:
+def test_a_gang_that_becomes_complete_evicts_a_less_important_pod(scene: Scene, cpu: int) -> None:
     scene.node(4)
     scene.group("gang", 3)
     scene.members("gang", 2)
@@ -91,7 +91,7 @@ def test_d2_31f_a_gang_that_becomes_complete_evicts_a_less_important_pod(scene: 
         scene.preempted("lone-0")
 
 
-def test_d2_31g_a_refused_gang_holds_nothing_back(scene: Scene) -> None:
+def test_a_refused_gang_holds_nothing_back(scene: Scene) -> None:
     scene.node(2)
     gang_waits(scene)
     scene.pod("lone-0", 1)
@@ -99,14 +99,14 @@ def test_d2_31g_a_refused_gang_holds_nothing_back(scene: Scene) -> None:
     scene.stays("gang", 0)
 
 
-def test_d2_31h_a_head_that_cannot_be_placed_blocks_nobody(scene: Scene) -> None:
+def test_a_head_that_cannot_be_placed_blocks_nobody(scene: Scene) -> None:
     scene.node(3)
     pod_waits(scene, "lone-0", 4, HIGH)
     scene.gang("gang", 3, priority=LOW)
     scene.started("gang", 3)
 
 
-def test_d2_31i_what_a_basic_group_could_not_place_keeps_its_turn(scene: Scene) -> None:
+def test_what_a_basic_group_could_not_place_keeps_its_turn(scene: Scene) -> None:
     pod_waits(scene, "lone-0", 1)
     scene.group("gang", None, LOW)
     scene.members("gang", 3, 2, priority=LOW)
@@ -120,7 +120,7 @@ def test_d2_31i_what_a_basic_group_could_not_place_keeps_its_turn(scene: Scene) 
     scene.runs("gang", 2)
 
 
-def test_d2_31j_a_gated_pod_blocks_nobody(scene: Scene) -> None:
+def test_a_gated_pod_blocks_nobody(scene: Scene) -> None:
     scene.node(2)
     scene.pod("lone-0", 2, priority=HIGH, schedulingGates=[{"name": "example.com/wait"}])
     scene.gang("gang", 2, priority=LOW)

@@ -23,7 +23,7 @@ def in_force(stage: Stage) -> tuple[str, str]:
     return entry.get("status", ""), entry.get("reason", "")
 
 
-def test_d4_a_group_with_a_higher_preemption_priority_stays_until_that_is_taken_back(stage: Stage) -> None:
+def test_a_group_with_a_higher_preemption_priority_stays_until_that_is_taken_back(stage: Stage) -> None:
     node = stage.node(2)
     stage.group("v", 2, LOW, whole=True, annotations={KEY: TOP})
     stage.members("v", 2, priority=LOW, on=node)
@@ -36,7 +36,7 @@ def test_d4_a_group_with_a_higher_preemption_priority_stays_until_that_is_taken_
     stage.preempted("v-0", "v-1")
 
 
-def test_d4_a_preemption_priority_that_is_too_low_too_high_or_unknown_is_refused(stage: Stage) -> None:
+def test_a_preemption_priority_that_is_too_low_too_high_or_unknown_is_refused(stage: Stage) -> None:
     stage.group("v", 2, MID)
     with pytest.raises(ApiError, match="no PriorityClass with name nowhere was found"):
         say(stage, "nowhere")
@@ -55,7 +55,7 @@ def test_d4_a_preemption_priority_that_is_too_low_too_high_or_unknown_is_refused
     assert stage.api.get("podgroups", "v", stage.namespace)["metadata"]["annotations"][KEY] == TOP
 
 
-def test_d4_a_job_that_makes_itself_too_dear_to_evict_is_refused(stage: Stage) -> None:
+def test_a_job_that_makes_itself_too_dear_to_evict_is_refused(stage: Stage) -> None:
     for name, words in ((HIGH, "is not allowed for this"), ("system-node-critical", "which is for the system")):
         with pytest.raises(ApiError) as refused:
             stage.jobs.create(indexed_job("dear", 2, annotations={KEY: name}))
@@ -63,7 +63,7 @@ def test_d4_a_job_that_makes_itself_too_dear_to_evict_is_refused(stage: Stage) -
         assert words in refused.value.message
 
 
-def test_d4_a_job_gives_its_preemption_priority_to_its_group(stage: Stage) -> None:
+def test_a_job_gives_its_preemption_priority_to_its_group(stage: Stage) -> None:
     stage.node(2)
     stage.jobs.create(indexed_job("early", 2, annotations={KEY: TOP}))
     eventually(lambda: stage.jobs.groups("early"), within_seconds=SOON_SECONDS)

@@ -1,4 +1,4 @@
-"""Scenarios 1 to 20: gangs and basic groups. Where ours is better than upstream's, the docstring says in what."""
+"""Gangs and basic groups. Where ours is better than upstream's, the docstring says in what."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,13 +11,13 @@ from tests.conformance.scenarios.preemption_stage import HIGH, MID, SOON_SECONDS
 from tests.conformance.scenarios.scene import GATE, STAYS_SECONDS, TRUE, Scene
 
 
-def test_d1_01_a_gang_with_room_is_scheduled_whole(scene: Scene) -> None:
+def test_a_gang_with_room_is_scheduled_whole(scene: Scene) -> None:
     scene.node(4)
     scene.gang("g", 3)
     scene.started("g", 3)
 
 
-def test_d1_02_a_gang_short_of_a_member_is_held_until_it_comes(scene: Scene) -> None:
+def test_a_gang_short_of_a_member_is_held_until_it_comes(scene: Scene) -> None:
     """Upstream says nothing of a held gang; ours says what it waits for."""
     scene.node(4)
     scene.group("g", 3)
@@ -29,7 +29,7 @@ def test_d1_02_a_gang_short_of_a_member_is_held_until_it_comes(scene: Scene) -> 
     scene.started("g", 3)
 
 
-def test_d1_03_pods_before_their_group_are_held_then_refused_then_bound(scene: Scene) -> None:
+def test_pods_before_their_group_are_held_then_refused_then_bound(scene: Scene) -> None:
     node = scene.node(3)
     scene.pod("blocker", 3, priority=TOP, on=node)
     scene.members("g", 3)
@@ -42,7 +42,7 @@ def test_d1_03_pods_before_their_group_are_held_then_refused_then_bound(scene: S
     scene.started("g", 3)
 
 
-def test_d1_04_a_member_beyond_the_minimum_waits_for_room(scene: Scene) -> None:
+def test_a_member_beyond_the_minimum_waits_for_room(scene: Scene) -> None:
     """Upstream's condition may end False here (a race); ours stays True."""
     scene.pod("blocker", priority=TOP, on=scene.node(4))
     scene.gang("g", 4, need=3)
@@ -55,7 +55,7 @@ def test_d1_04_a_member_beyond_the_minimum_waits_for_room(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("order", ["ab", "ba"])
-def test_d1_05_of_two_gangs_that_fit_one_at_a_time_the_first_runs_whole(scene: Scene, order: str) -> None:
+def test_of_two_gangs_that_fit_one_at_a_time_the_first_runs_whole(scene: Scene, order: str) -> None:
     scene.node(3)
     first, second = order[0], order[1]
     scene.gang(first, 3)
@@ -65,7 +65,7 @@ def test_d1_05_of_two_gangs_that_fit_one_at_a_time_the_first_runs_whole(scene: S
     scene.stays(second, 0)
 
 
-def test_d1_05_interleaved_gangs_that_both_fit_both_run(scene: Scene) -> None:
+def test_interleaved_gangs_that_both_fit_both_run(scene: Scene) -> None:
     scene.node(6)
     for name in "ab":
         scene.group(name, 3)
@@ -76,14 +76,14 @@ def test_d1_05_interleaved_gangs_that_both_fit_both_run(scene: Scene) -> None:
     scene.started("b", 3)
 
 
-def test_d1_06_a_less_important_pod_in_the_way_is_evicted(scene: Scene) -> None:
+def test_a_less_important_pod_in_the_way_is_evicted(scene: Scene) -> None:
     scene.pod("low-0", on=scene.node(3))
     scene.gang("g", 3)
     scene.started("g", 3)
     scene.preempted("low-0")
 
 
-def test_d1_07_more_important_pods_in_the_way_stay(scene: Scene) -> None:
+def test_more_important_pods_in_the_way_stay(scene: Scene) -> None:
     scene.pod("boss-0", priority=TOP, on=scene.node(3))
     scene.gang("g", 3)
     scene.refused("g")
@@ -91,7 +91,7 @@ def test_d1_07_more_important_pods_in_the_way_stay(scene: Scene) -> None:
     assert scene.leaving() == set()
 
 
-def test_d1_08_only_the_least_important_leave_when_that_is_enough(scene: Scene) -> None:
+def test_only_the_least_important_leave_when_that_is_enough(scene: Scene) -> None:
     node = scene.node(4)
     for number in range(2):
         scene.pod(f"low-{number}", on=node)
@@ -101,7 +101,7 @@ def test_d1_08_only_the_least_important_leave_when_that_is_enough(scene: Scene) 
     scene.preempted("low-0", "low-1")
 
 
-def test_d1_09_a_basic_group_runs_and_takes_later_pods(scene: Scene) -> None:
+def test_a_basic_group_runs_and_takes_later_pods(scene: Scene) -> None:
     scene.node(4)
     scene.group("g", None)
     scene.members("g", 3)
@@ -110,7 +110,7 @@ def test_d1_09_a_basic_group_runs_and_takes_later_pods(scene: Scene) -> None:
     scene.runs("g", 4)
 
 
-def test_d1_10_a_basic_group_places_what_fits(scene: Scene) -> None:
+def test_a_basic_group_places_what_fits(scene: Scene) -> None:
     scene.node(2)
     scene.members("g", 3)
     scene.nobody_starts("g")
@@ -121,7 +121,7 @@ def test_d1_10_a_basic_group_places_what_fits(scene: Scene) -> None:
     assert scene.says("g") == TRUE
 
 
-def test_d1_11_a_basic_group_evicts_as_many_as_it_needs(scene: Scene) -> None:
+def test_a_basic_group_evicts_as_many_as_it_needs(scene: Scene) -> None:
     node = scene.node(3)
     for number in range(3):
         scene.pod(f"low-{number}", on=node)
@@ -131,7 +131,7 @@ def test_d1_11_a_basic_group_evicts_as_many_as_it_needs(scene: Scene) -> None:
     eventually(lambda: len(scene.staying()) == 3, within_seconds=SOON_SECONDS)
 
 
-def test_d1_12_gangs_written_by_several_at_once_all_run(scene: Scene) -> None:
+def test_gangs_written_by_several_at_once_all_run(scene: Scene) -> None:
     scene.node(6)
     with ThreadPoolExecutor(max_workers=3) as writers:
         list(writers.map(lambda name: scene.gang(name, 2), ["a", "b", "c"]))
@@ -139,7 +139,7 @@ def test_d1_12_gangs_written_by_several_at_once_all_run(scene: Scene) -> None:
         scene.started(name, 2)
 
 
-def test_d1_13_interleaved_gangs_stay_apart(scene: Scene) -> None:
+def test_interleaved_gangs_stay_apart(scene: Scene) -> None:
     scene.node(8)
     for name in ("one", "two"):
         scene.group(name, 3)
@@ -154,7 +154,7 @@ def test_d1_13_interleaved_gangs_stay_apart(scene: Scene) -> None:
     scene.started("two", 3)
 
 
-def test_d1_14_one_pod_of_a_gang_waits_for_the_other(scene: Scene) -> None:
+def test_one_pod_of_a_gang_waits_for_the_other(scene: Scene) -> None:
     node = scene.node(2)
     scene.group("g", 2)
     scene.members("g", 1)
@@ -165,7 +165,7 @@ def test_d1_14_one_pod_of_a_gang_waits_for_the_other(scene: Scene) -> None:
     assert set(scene.places("g").values()) == {node}
 
 
-def test_d1_15_a_pod_whose_group_is_missing_waits_for_it(scene: Scene) -> None:
+def test_a_pod_whose_group_is_missing_waits_for_it(scene: Scene) -> None:
     scene.node(2)
     scene.members("g", 1)
     scene.nobody_starts("g")
@@ -173,7 +173,7 @@ def test_d1_15_a_pod_whose_group_is_missing_waits_for_it(scene: Scene) -> None:
     scene.started("g", 1)
 
 
-def test_d1_16_a_lower_minimum_starts_a_held_gang(scene: Scene) -> None:
+def test_a_lower_minimum_starts_a_held_gang(scene: Scene) -> None:
     scene.node(4)
     scene.group("g", 3)
     scene.members("g", 2)
@@ -182,7 +182,7 @@ def test_d1_16_a_lower_minimum_starts_a_held_gang(scene: Scene) -> None:
     scene.started("g", 2)
 
 
-def test_d1_16_a_lower_minimum_starts_a_refused_gang_at_once(scene: Scene) -> None:
+def test_a_lower_minimum_starts_a_refused_gang_at_once(scene: Scene) -> None:
     """Upstream's waits for its next retry."""
     scene.node(2)
     scene.gang("g", 3)
@@ -191,7 +191,7 @@ def test_d1_16_a_lower_minimum_starts_a_refused_gang_at_once(scene: Scene) -> No
     scene.started("g", 2)
 
 
-def test_d1_16_a_higher_minimum_holds_a_refused_gang(scene: Scene) -> None:
+def test_a_higher_minimum_holds_a_refused_gang(scene: Scene) -> None:
     """Upstream says SchedulerError here, by mistake."""
     scene.node(2)
     scene.gang("g", 3)
@@ -204,7 +204,7 @@ def test_d1_16_a_higher_minimum_holds_a_refused_gang(scene: Scene) -> None:
     scene.started("g", 4)
 
 
-def test_d1_17_a_group_goes_with_its_owner(scene: Scene) -> None:
+def test_a_group_goes_with_its_owner(scene: Scene) -> None:
     owner = scene.api.create("configmaps", {"metadata": {"name": "owner"}}, scene.namespace)["metadata"]
     scene.group("g", 2)
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["uid"]}
@@ -214,7 +214,7 @@ def test_d1_17_a_group_goes_with_its_owner(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("count", [2, 1])
-def test_d1_18_members_that_exclude_each_other_see_each_other(scene: Scene, count: int) -> None:
+def test_members_that_exclude_each_other_see_each_other(scene: Scene, count: int) -> None:
     first, *others = [scene.node(4) for _ in range(count)]
     term = {"labelSelector": {"matchLabels": {"app": "foo"}}, "topologyKey": "kubernetes.io/hostname"}
     scene.group("g", 2)
@@ -259,9 +259,7 @@ def claim(scene: Scene) -> Iterator[Callable[[str], None]]:
 
 
 @pytest.mark.parametrize("shared", [True, False])
-def test_d1_19_a_volume_for_one_pod_is_not_shared_by_two(
-    scene: Scene, claim: Callable[[str], None], shared: bool
-) -> None:
+def test_a_volume_for_one_pod_is_not_shared_by_two(scene: Scene, claim: Callable[[str], None], shared: bool) -> None:
     scene.node(4)
     volumes = ["one", "one"] if shared else ["one", "two"]
     for name in sorted(set(volumes)):
@@ -277,7 +275,7 @@ def test_d1_19_a_volume_for_one_pod_is_not_shared_by_two(
         scene.started("g", 2)
 
 
-def test_d1_20_members_of_two_sizes_are_fitted_together(scene: Scene) -> None:
+def test_members_of_two_sizes_are_fitted_together(scene: Scene) -> None:
     """Upstream asks for its batch cache here; ours takes the members by shape."""
     for _ in range(3):
         scene.node(4)
@@ -288,7 +286,7 @@ def test_d1_20_members_of_two_sizes_are_fitted_together(scene: Scene) -> None:
     assert len(set(scene.places("g").values())) == 3
 
 
-def test_d1_20_a_gated_member_that_is_changed_is_fitted_as_it_is_then(scene: Scene) -> None:
+def test_a_gated_member_that_is_changed_is_fitted_as_it_is_then(scene: Scene) -> None:
     for number in range(3):
         node = scene.node(4)
         if number == 0:

@@ -1,4 +1,4 @@
-"""Scenarios 51 to 58: what limits a reprieve, what is said, and what happens while victims are on their way out."""
+"""What limits a reprieve, what is said, and what happens while victims are on their way out."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def keeps_off(app: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("whose", ["preemptor", "victim"])
-def test_d4_51_a_pod_that_the_preemptor_keeps_off_is_not_reprieved(stage: Stage, whose: str) -> None:
+def test_a_pod_that_the_preemptor_keeps_off_is_not_reprieved(stage: Stage, whose: str) -> None:
     node = stage.node(4)
     rule: dict[str, Any] = {"affinity": keeps_off("loud" if whose == "preemptor" else "quiet")}
     nothing: dict[str, Any] = {}
@@ -31,7 +31,7 @@ def test_d4_51_a_pod_that_the_preemptor_keeps_off_is_not_reprieved(stage: Stage,
     stage.preempted("low-0")
 
 
-def test_d4_52_the_nominated_node_is_taken_even_if_a_better_one_becomes_free(stage: Stage) -> None:
+def test_the_nominated_node_is_taken_even_if_a_better_one_becomes_free(stage: Stage) -> None:
     node, larger = stage.node(1, tended=False), stage.node(64, tended=False)
     stage.pod("low-0", on=node)
     stage.pod("equal-0", 64, on=larger, priority=HIGH)
@@ -43,7 +43,7 @@ def test_d4_52_the_nominated_node_is_taken_even_if_a_better_one_becomes_free(sta
     assert set(stage.places("g").values()) == {node}
 
 
-def test_d4_53_the_waiting_group_says_what_it_does(stage: Stage) -> None:
+def test_the_waiting_group_says_what_it_does(stage: Stage) -> None:
     node = stage.node(2, tended=False)
     for number in range(2):
         stage.pod(f"low-{number}", on=node)
@@ -55,7 +55,7 @@ def test_d4_53_the_waiting_group_says_what_it_does(stage: Stage) -> None:
     stage.runs("g", 2)
 
 
-def test_d4_54_while_victims_leave_nobody_else_is_evicted_and_a_free_place_is_taken(stage: Stage) -> None:
+def test_while_victims_leave_nobody_else_is_evicted_and_a_free_place_is_taken(stage: Stage) -> None:
     for number in range(2):
         stage.pod(f"low-{number}", on=stage.node(1, tended=False))
     stage.gang("g", 1)
@@ -67,7 +67,7 @@ def test_d4_54_while_victims_leave_nobody_else_is_evicted_and_a_free_place_is_ta
     assert len(stage.leaving()) == 1
 
 
-def test_d4_55_a_victim_that_leaves_already_is_not_deleted_again(stage: Stage) -> None:
+def test_a_victim_that_leaves_already_is_not_deleted_again(stage: Stage) -> None:
     node = stage.node(2, tended=False)
     for number in range(2):
         stage.pod(f"low-{number}", on=node)
@@ -79,14 +79,14 @@ def test_d4_55_a_victim_that_leaves_already_is_not_deleted_again(stage: Stage) -
     stage.runs("g", 2)
 
 
-def test_d4_56_equals_never_leave(stage: Stage) -> None:
+def test_equals_never_leave(stage: Stage) -> None:
     stage.pod("low-0", on=stage.node(1), priority=HIGH)
     stage.gang("g", 1)
     stage.refused("g", "pod group preemption: No preemption victims found for incoming preemptor")
     throughout(lambda: not stage.leaving(), seconds=STAYS_SECONDS)
 
 
-def test_d4_58_of_two_groups_at_once_the_more_important_wins(stage: Stage) -> None:
+def test_of_two_groups_at_once_the_more_important_wins(stage: Stage) -> None:
     node = stage.node(2, tended=False)
     for number in range(2):
         stage.pod(f"low-{number}", on=node, priority=LOW)

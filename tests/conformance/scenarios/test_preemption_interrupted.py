@@ -19,7 +19,7 @@ def evicting(stage: Stage, nodes: int = 1) -> str:
     return str(node)
 
 
-def test_d4_room_of_a_preemptor_that_is_deleted_goes_to_others(stage: Stage) -> None:
+def test_room_of_a_preemptor_that_is_deleted_goes_to_others(stage: Stage) -> None:
     evicting(stage)
     stage.pod("small-0", 2)
     stage.pod_refused("small-0")
@@ -27,7 +27,7 @@ def test_d4_room_of_a_preemptor_that_is_deleted_goes_to_others(stage: Stage) -> 
     stage.runs("small", 1)
 
 
-def test_d4_a_more_important_gang_that_comes_meanwhile_takes_the_room_and_evicts_nobody_else(stage: Stage) -> None:
+def test_a_more_important_gang_that_comes_meanwhile_takes_the_room_and_evicts_nobody_else(stage: Stage) -> None:
     evicting(stage)
     stage.pod("bystander-0", on=stage.node(1, tended=False))
     stage.gang("top", 2, priority=TOP)
@@ -38,7 +38,7 @@ def test_d4_a_more_important_gang_that_comes_meanwhile_takes_the_room_and_evicts
     assert stage.places("g") == {}
 
 
-def test_d4_when_the_nominated_node_vanishes_another_is_cleared(stage: Stage) -> None:
+def test_when_the_nominated_node_vanishes_another_is_cleared(stage: Stage) -> None:
     node = evicting(stage, nodes=2)
     first = stage.leaving()
     stage.api.delete("nodes", node)
@@ -48,7 +48,7 @@ def test_d4_when_the_nominated_node_vanishes_another_is_cleared(stage: Stage) ->
     assert node not in stage.places("g").values()
 
 
-def test_d4_a_victim_with_600_s_of_grace_is_waited_for_and_nobody_else_leaves(stage: Stage) -> None:
+def test_a_victim_with_600_s_of_grace_is_waited_for_and_nobody_else_leaves(stage: Stage) -> None:
     evicting(stage, nodes=2)
     leaving = stage.leaving()
     assert {stage.pods()[name]["metadata"]["deletionGracePeriodSeconds"] for name in leaving} == {600}
@@ -56,7 +56,7 @@ def test_d4_a_victim_with_600_s_of_grace_is_waited_for_and_nobody_else_leaves(st
     stage.refused("g", "ongoing preemption on nominated nodes")
 
 
-def test_d4_a_victim_whose_owner_puts_it_back_under_another_scheduler_is_not_evicted_for_ever(stage: Stage) -> None:
+def test_a_victim_whose_owner_puts_it_back_under_another_scheduler_is_not_evicted_for_ever(stage: Stage) -> None:
     stage.node(1)
     template = {
         "metadata": {"labels": {"app": "again"}},

@@ -7,12 +7,12 @@ import pytest
 from tests.conformance.eventually import eventually
 from tests.conformance.scenarios.preemption_stage import HIGH, SOON_SECONDS
 from tests.conformance.scenarios.scene import REFUSED, TRUE, Scene
-from tests.conformance.scenarios.test_d5_topology import RACK, inside
+from tests.conformance.scenarios.test_topology import RACK, inside
 
 REPEATS = 20
 
 
-def test_d2_two_gangs_of_60_percent_in_alternation_start_one_by_one(scene: Scene) -> None:
+def test_two_gangs_of_60_percent_in_alternation_start_one_by_one(scene: Scene) -> None:
     """The same a thousand times in virtual time: tests/scheduler/shell/test_contention.py."""
     chance = random.Random(60)
     for _ in range(5):
@@ -32,7 +32,7 @@ def test_d2_two_gangs_of_60_percent_in_alternation_start_one_by_one(scene: Scene
 
 
 @pytest.mark.parametrize("comes", [True, False])
-def test_d2_a_basic_group_goes_where_as_many_fit_as_it_would_like(scene: Scene, comes: bool) -> None:
+def test_a_basic_group_goes_where_as_many_fit_as_it_would_like(scene: Scene, comes: bool) -> None:
     for number, cpu in enumerate((2, 5), start=1):
         scene.labelled(cpu, {RACK: f"rack-{number}"})
     scene.group("g", None, annotations={"tutti.scheduler/desired-count": "4"}, **inside())

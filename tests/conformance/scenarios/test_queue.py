@@ -1,4 +1,4 @@
-"""Scenarios 21 to 30: who waits, who is woken, who is tried again."""
+"""Who waits, who is woken, who is tried again."""
 
 import time
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ RETRIES = 2
 STUBBORN = "scenario-stubborn"
 
 
-def test_d2_21_a_new_member_of_a_refused_gang_is_in_the_next_attempt(scene: Scene) -> None:
+def test_a_new_member_of_a_refused_gang_is_in_the_next_attempt(scene: Scene) -> None:
     """Upstream waits for its back-off; ours starts as soon as there is a node."""
     scene.node(2)
     scene.gang("g", 3)
@@ -28,7 +28,7 @@ def test_d2_21_a_new_member_of_a_refused_gang_is_in_the_next_attempt(scene: Scen
 
 
 @pytest.mark.parametrize("need", [2, None])
-def test_d2_22_a_late_member_of_a_running_group_is_scheduled_too(scene: Scene, need: int | None) -> None:
+def test_a_late_member_of_a_running_group_is_scheduled_too(scene: Scene, need: int | None) -> None:
     scene.node(3)
     scene.group("g", need)
     scene.members("g", 2)
@@ -39,7 +39,7 @@ def test_d2_22_a_late_member_of_a_running_group_is_scheduled_too(scene: Scene, n
 
 @pytest.mark.parametrize("need", [3, None])
 @pytest.mark.parametrize("fits", [True, False])
-def test_d2_23_a_member_that_comes_during_the_cycle_is_not_lost(scene: Scene, need: int | None, fits: bool) -> None:
+def test_a_member_that_comes_during_the_cycle_is_not_lost(scene: Scene, need: int | None, fits: bool) -> None:
     """That the cycle runs at that very moment is driven in tests/scheduler/core; here they come in one burst."""
     if fits:
         scene.node(8)
@@ -54,7 +54,7 @@ def test_d2_23_a_member_that_comes_during_the_cycle_is_not_lost(scene: Scene, ne
 
 
 @pytest.mark.parametrize("need", [2, None])
-def test_d2_24_one_gated_member_holds_the_whole_group(scene: Scene, need: int | None) -> None:
+def test_one_gated_member_holds_the_whole_group(scene: Scene, need: int | None) -> None:
     scene.node(4)
     scene.group("g", need)
     scene.pod("g-2", priority=HIGH, group="g", **GATE)
@@ -64,7 +64,7 @@ def test_d2_24_one_gated_member_holds_the_whole_group(scene: Scene, need: int | 
     scene.started("g", 3)
 
 
-def test_d2_25_a_gated_member_gates_a_refused_group(scene: Scene) -> None:
+def test_a_gated_member_gates_a_refused_group(scene: Scene) -> None:
     scene.node(2)
     scene.gang("g", 3)
     scene.refused("g")
@@ -77,7 +77,7 @@ def test_d2_25_a_gated_member_gates_a_refused_group(scene: Scene) -> None:
     scene.started("g", 4)
 
 
-def test_d2_25_a_gated_member_that_comes_with_the_room_gates_the_group(scene: Scene) -> None:
+def test_a_gated_member_that_comes_with_the_room_gates_the_group(scene: Scene) -> None:
     scene.gang("g", 3)
     scene.refused("g")
     scene.pod("g-3", priority=HIGH, group="g", **GATE)
@@ -127,9 +127,7 @@ def _allow(scene: Scene) -> None:
 
 @pytest.mark.usefixtures("stubborn")
 @pytest.mark.parametrize(("need", "size"), [(2, 2), (None, 2), (1, 1), (2, 3)])
-def test_d2_26_a_member_whose_bind_fails_is_tried_again(
-    scene: Scene, auditor: Auditor, need: int | None, size: int
-) -> None:
+def test_a_member_whose_bind_fails_is_tried_again(scene: Scene, auditor: Auditor, need: int | None, size: int) -> None:
     """Of three members the last one finds no room: that changes nothing for the others."""
     auditor.bind_window_seconds = SOON_SECONDS
     scene.node(min(size, 2))
@@ -143,7 +141,7 @@ def test_d2_26_a_member_whose_bind_fails_is_tried_again(
     assert "g-stubborn" in scene.places("g")
 
 
-def test_d2_27_a_pod_of_a_group_that_was_deleted_waits_for_another_group(scene: Scene) -> None:
+def test_a_pod_of_a_group_that_was_deleted_waits_for_another_group(scene: Scene) -> None:
     scene.node(4)
     scene.gang("g", 2)
     scene.started("g", 2)
@@ -154,7 +152,7 @@ def test_d2_27_a_pod_of_a_group_that_was_deleted_waits_for_another_group(scene: 
     scene.runs("g", 3)
 
 
-def test_d2_28_what_a_deleted_group_had_not_placed_waits(scene: Scene) -> None:
+def test_what_a_deleted_group_had_not_placed_waits(scene: Scene) -> None:
     scene.node(2)
     scene.gang("g", 3, need=2)
     scene.started("g", 2)
@@ -163,7 +161,7 @@ def test_d2_28_what_a_deleted_group_had_not_placed_waits(scene: Scene) -> None:
     scene.stays("g", 2)
 
 
-def test_d2_28_the_pods_of_a_refused_gang_that_was_deleted_wait_for_one_with_another_uid(scene: Scene) -> None:
+def test_the_pods_of_a_refused_gang_that_was_deleted_wait_for_one_with_another_uid(scene: Scene) -> None:
     scene.node(2)
     scene.gang("g", 3)
     scene.refused("g")
@@ -177,7 +175,7 @@ def test_d2_28_the_pods_of_a_refused_gang_that_was_deleted_wait_for_one_with_ano
     scene.started("g", 3)
 
 
-def test_d2_29_a_refused_gang_is_tried_again_by_time_when_anything_has_changed(scene: Scene) -> None:
+def test_a_refused_gang_is_tried_again_by_time_when_anything_has_changed(scene: Scene) -> None:
     """Upstream goes by time alone; ours leaves out what cannot end differently, for up to five minutes (decision 37)."""
     scene.node(2)
     scene.gang("g", 3)
@@ -193,7 +191,7 @@ def is_tried_again_after_a_node_of_no_use(scene: Scene) -> None:
     eventually(lambda: scene.attempts() > before, within_seconds=SOON_SECONDS)
 
 
-def test_d2_30_pods_without_their_group_are_never_tried(scene: Scene) -> None:
+def test_pods_without_their_group_are_never_tried(scene: Scene) -> None:
     scene.node(2)
     before = scene.attempts()
     scene.members("g", 2)

@@ -1,4 +1,4 @@
-"""Scenarios 32 to 35: groups that are refused as a whole, because their members do not agree."""
+"""Groups that are refused as a whole, because their members do not agree."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ OTHER_PROFILE: str = settings()["scheduler"]["profiles"][0]["scheduler_name"]
 """A second name to which the one scheduler of these tests answers."""
 
 
-def test_d3_32_members_of_two_profiles_of_one_scheduler_are_refused(scene: Scene) -> None:
+def test_members_of_two_profiles_of_one_scheduler_are_refused(scene: Scene) -> None:
     scene.node(4)
     scene.group("g", 2)
     scene.pod("g-0", priority=HIGH, group="g", scheduler="tutti")
@@ -24,7 +24,7 @@ def test_d3_32_members_of_two_profiles_of_one_scheduler_are_refused(scene: Scene
     scene.stays("g", 0)
 
 
-def test_d3_32_a_member_of_a_scheduler_that_is_not_ours_is_not_seen(scene: Scene) -> None:
+def test_a_member_of_a_scheduler_that_is_not_ours_is_not_seen(scene: Scene) -> None:
     scene.node(4)
     scene.group("g", 2)
     scene.pod("g-0", priority=HIGH, group="g")
@@ -35,7 +35,7 @@ def test_d3_32_a_member_of_a_scheduler_that_is_not_ours_is_not_seen(scene: Scene
     assert "g-1" not in scene.places("g")
 
 
-def test_d3_33_a_member_with_another_priority_than_its_group_is_refused(scene: Scene) -> None:
+def test_a_member_with_another_priority_than_its_group_is_refused(scene: Scene) -> None:
     scene.node(4)
     scene.group("g", 2, HIGH)
     scene.pod("g-0", priority=HIGH, group="g")
@@ -45,7 +45,7 @@ def test_d3_33_a_member_with_another_priority_than_its_group_is_refused(scene: S
     scene.stays("g", 0)
 
 
-def test_d3_33_so_is_one_that_runs_already(scene: Scene) -> None:
+def test_a_running_member_with_another_priority_than_its_group_is_refused(scene: Scene) -> None:
     node = scene.node(4)
     scene.group("g", 1, HIGH)
     scene.pod("g-0", priority=TOP, group="g", on=node)
@@ -55,7 +55,7 @@ def test_d3_33_so_is_one_that_runs_already(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_d3_34_members_that_differ_in_preemption_are_refused(scene: Scene, order: tuple[int, int]) -> None:
+def test_members_that_differ_in_preemption_are_refused(scene: Scene, order: tuple[int, int]) -> None:
     scene.node(4)
     scene.group("g", 2)
     classes = (HIGH, NEVER)
@@ -66,7 +66,7 @@ def test_d3_34_members_that_differ_in_preemption_are_refused(scene: Scene, order
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_d3_35_a_group_that_names_a_composite_parent_is_scheduled_by_itself(scene: Scene, whole: bool) -> None:
+def test_a_group_that_names_a_composite_parent_is_scheduled_by_itself(scene: Scene, whole: bool) -> None:
     """Composite groups are alpha and not served here; like 1.37.0, whatever the modes of parent and child."""
     scene.node(2)
     parts: dict[str, Any] = {

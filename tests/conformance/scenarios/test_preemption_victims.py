@@ -1,4 +1,4 @@
-"""Scenarios 36 to 50: who leaves for whom, and who stays."""
+"""Who leaves for whom, and who stays."""
 
 import pytest
 
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.usefixtures("nothing_wasted")
 
 
 @pytest.mark.parametrize("need", [3, None])
-def test_d4_36_three_low_pods_leave_for_a_group_of_three(stage: Stage, need: int | None) -> None:
+def test_three_low_pods_leave_for_a_group_of_three(stage: Stage, need: int | None) -> None:
     node = stage.node(3, tended=False)
     victims = [f"low-{number}" for number in range(3)]
     for name in victims:
@@ -35,7 +35,7 @@ def test_d4_36_three_low_pods_leave_for_a_group_of_three(stage: Stage, need: int
     stage.runs("g", 3)
 
 
-def test_d4_37_only_victims_on_the_nodes_that_are_used_leave(stage: Stage) -> None:
+def test_only_victims_on_the_nodes_that_are_used_leave(stage: Stage) -> None:
     low_on = {stage.node(2): f"low-{number}" for number in range(4)}
     for node, name in low_on.items():
         stage.pod(name, 2, on=node)
@@ -45,7 +45,7 @@ def test_d4_37_only_victims_on_the_nodes_that_are_used_leave(stage: Stage) -> No
     assert len(stage.staying()) == 4
 
 
-def test_d4_38_pods_under_a_budget_stay_when_others_can_leave(stage: Stage) -> None:
+def test_pods_under_a_budget_stay_when_others_can_leave(stage: Stage) -> None:
     node = stage.node(3)
     stage.pod("low-1", on=node, labels={"app": "safe"})
     stage.pod("low-2", on=node, labels={"app": "safe"})
@@ -56,7 +56,7 @@ def test_d4_38_pods_under_a_budget_stay_when_others_can_leave(stage: Stage) -> N
     stage.preempted("low-3")
 
 
-def test_d4_39_a_budget_is_broken_when_there_is_no_other_way(stage: Stage) -> None:
+def test_a_budget_is_broken_when_there_is_no_other_way(stage: Stage) -> None:
     node = stage.node(2)
     for number in range(2):
         stage.pod(f"low-{number}", on=node, labels={"app": "safe"})
@@ -66,7 +66,7 @@ def test_d4_39_a_budget_is_broken_when_there_is_no_other_way(stage: Stage) -> No
     stage.preempted("low-0", "low-1")
 
 
-def test_d4_40_victims_are_spread_as_the_placement_needs(stage: Stage) -> None:
+def test_victims_are_spread_as_the_placement_needs(stage: Stage) -> None:
     for number in range(3):
         stage.pod(f"low-{number}", on=stage.node(2))
     stage.gang("g", 3, 2)
@@ -74,7 +74,7 @@ def test_d4_40_victims_are_spread_as_the_placement_needs(stage: Stage) -> None:
     stage.preempted("low-0", "low-1", "low-2")
 
 
-def test_d4_41_nobody_leaves_when_a_more_important_pod_is_in_the_way(stage: Stage) -> None:
+def test_nobody_leaves_when_a_more_important_pod_is_in_the_way(stage: Stage) -> None:
     node = stage.node(3)
     stage.pod("boss-0", on=node, priority=TOP)
     for number in range(2):
@@ -85,7 +85,7 @@ def test_d4_41_nobody_leaves_when_a_more_important_pod_is_in_the_way(stage: Stag
     throughout(lambda: not stage.leaving() and not stage.places("g"), seconds=STAYS_SECONDS)
 
 
-def test_d4_42_the_more_important_of_two_stays(stage: Stage) -> None:
+def test_the_more_important_of_two_stays(stage: Stage) -> None:
     node = stage.node(2)
     stage.pod("mid-0", on=node, priority=MID)
     stage.pod("low-0", on=node)
@@ -95,7 +95,7 @@ def test_d4_42_the_more_important_of_two_stays(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("need", [3, None])
-def test_d4_43_a_group_that_leaves_whole_leaves_whole(stage: Stage, need: int | None) -> None:
+def test_a_group_that_leaves_whole_leaves_whole(stage: Stage, need: int | None) -> None:
     node = stage.node(3)
     stage.group("v", need, LOW, whole=True)
     stage.members("v", 3, priority=LOW, on=node)
@@ -105,7 +105,7 @@ def test_d4_43_a_group_that_leaves_whole_leaves_whole(stage: Stage, need: int | 
 
 
 @pytest.mark.parametrize("preemptor", ["group", "pod"])
-def test_d4_44_a_group_of_single_mode_gives_what_is_needed(stage: Stage, preemptor: str) -> None:
+def test_a_group_of_single_mode_gives_what_is_needed(stage: Stage, preemptor: str) -> None:
     node = stage.node(3)
     stage.group("v", 3, LOW)
     stage.members("v", 3, priority=LOW, on=node)
@@ -117,7 +117,7 @@ def test_d4_44_a_group_of_single_mode_gives_what_is_needed(stage: Stage, preempt
     eventually(lambda: len(stage.pods()) == 3, within_seconds=SOON_SECONDS)
 
 
-def test_d4_45_a_pod_evicts_a_whole_group_on_all_its_nodes(stage: Stage) -> None:
+def test_a_pod_evicts_a_whole_group_on_all_its_nodes(stage: Stage) -> None:
     stage.group("v", 2, LOW, whole=True)
     for number in range(2):
         stage.pod(f"v-{number}", on=stage.node(1), group="v")
@@ -128,7 +128,7 @@ def test_d4_45_a_pod_evicts_a_whole_group_on_all_its_nodes(stage: Stage) -> None
     assert stage.jobs.events("Pod", "v-0", "Preempted")[0].startswith(f"Preempted by pod {uid} on node ")
 
 
-def test_d4_46_a_member_that_only_a_more_important_pod_could_make_room_for_waits(stage: Stage) -> None:
+def test_a_member_that_only_a_more_important_pod_could_make_room_for_waits(stage: Stage) -> None:
     node = stage.node(3)
     stage.pod("boss-0", on=node, priority=TOP)
     for number in range(2):
@@ -141,7 +141,7 @@ def test_d4_46_a_member_that_only_a_more_important_pod_could_make_room_for_waits
     assert "boss-0" in stage.staying()
 
 
-def test_d4_47_a_less_important_group_does_not_stay_in_the_place_of_a_more_important_one(stage: Stage) -> None:
+def test_a_less_important_group_does_not_stay_in_the_place_of_a_more_important_one(stage: Stage) -> None:
     for name, priority in (("v", LOW), ("w", MID)):
         stage.group(name, 2, priority, whole=True)
         stage.members(name, 2, priority=priority, on=stage.node(2))
@@ -150,7 +150,7 @@ def test_d4_47_a_less_important_group_does_not_stay_in_the_place_of_a_more_impor
     stage.preempted("v-0", "v-1")
 
 
-def test_d4_48_room_that_is_freed_beyond_the_need_serves_others(stage: Stage) -> None:
+def test_room_that_is_freed_beyond_the_need_serves_others(stage: Stage) -> None:
     node = stage.node(3)
     stage.group("v", 3, LOW, whole=True)
     stage.members("v", 3, priority=LOW, on=node)
@@ -163,7 +163,7 @@ def test_d4_48_room_that_is_freed_beyond_the_need_serves_others(stage: Stage) ->
 
 
 @pytest.mark.parametrize("preempts", [True, False])
-def test_d4_49_who_never_preempts_evicts_nobody(stage: Stage, preempts: bool) -> None:
+def test_who_never_preempts_evicts_nobody(stage: Stage, preempts: bool) -> None:
     stage.pod("low-0", on=stage.node(1))
     priority = HIGH if preempts else NEVER
     stage.gang("g", 1, priority=priority)
@@ -176,7 +176,7 @@ def test_d4_49_who_never_preempts_evicts_nobody(stage: Stage, preempts: bool) ->
 
 
 @pytest.mark.parametrize("of_pod", [False, True])
-def test_d4_50_other_resources_count_in_the_reprieve(stage: Stage, of_pod: bool) -> None:
+def test_other_resources_count_in_the_reprieve(stage: Stage, of_pod: bool) -> None:
     node = stage.node(8, memory="8Gi")
     stage.pod("low-0", on=node, requests={"cpu": "1", "memory": "6Gi"})
     stage.pod("low-1", 4, on=node)
