@@ -37,9 +37,10 @@ from webhooks.certificates.stores import BundleStore, FolderStore, SecretStore
 from webhooks.certificates.tls import server_context
 from webhooks.certificates.watcher import CertWatcher
 from webhooks.job.scheduling_field import integration_in_force
+from webhooks.server.limits import Limits
 from webhooks.server.metrics import Metrics
 from webhooks.server.routes import Route, routes
-from webhooks.server.server import AdmissionServer, Limits
+from webhooks.server.server import AdmissionServer
 from webhooks.settings import WebhooksSettings
 
 USER_AGENT = "tutti-webhooks"

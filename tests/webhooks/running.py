@@ -19,8 +19,9 @@ from prometheus_client import CollectorRegistry
 from tests.webhooks.all_routes import all_routes
 from webhooks.certificates.bundle import CertBundle, rotated
 from webhooks.certificates.tls import load_bundle, server_context
+from webhooks.server.limits import STANDARD_LIMITS, Limits
 from webhooks.server.metrics import Metrics
-from webhooks.server.server import STANDARD_LIMITS, AdmissionServer, Limits
+from webhooks.server.server import AdmissionServer
 
 HOST = "127.0.0.1"
 T = TypeVar("T")

@@ -10,7 +10,6 @@ import logging
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from aiohttp import http_exceptions, web
@@ -18,6 +17,7 @@ from aiohttp import http_exceptions, web
 from api.errors import ConfigurationError
 from webhooks.admission.review import Malformed, Response, read_review, write_review
 from webhooks.server.connections import Connections, close
+from webhooks.server.limits import STANDARD_LIMITS, Limits
 from webhooks.server.metrics import Metrics
 from webhooks.server.routes import Route
 
@@ -26,35 +26,12 @@ _log = logging.getLogger(__name__)
 MAX_BODY_BYTES: Final = 7 * 1024 * 1024
 SMALL_BODY_BYTES: Final = 256 * 1024
 LARGE_BODIES_AT_ONCE: Final = 8
-"""Together with the two sizes and the connection limit this bounds the memory that strangers can take."""
+"""Together with the two sizes and the connection limit this bounds the memory that clients nobody knows can take."""
 
-READ_SECONDS: Final = 5.0
-MAX_CONNECTIONS: Final = 1000
 BACKLOG: Final = 1024
 HANDSHAKE_SECONDS: Final = 5.0
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What clients may do.
-
-    Attributes:
-        read_seconds: how long one may take to send a request.
-        drain_seconds: how long a request in flight may still take once the server stops.
-        max_connections: how many may be open at a time; idle ones give way to new ones.
-        client_names: common names, one of which a client's certificate must have; empty for any. Whether there must be a
-            certificate is a matter of the TLS context.
-    """
-
-    read_seconds: float = READ_SECONDS
-    drain_seconds: float = 10.0
-    max_connections: int = MAX_CONNECTIONS
-    client_names: frozenset[str] = frozenset()
-
-
-STANDARD_LIMITS: Final = Limits()
 
 
 class AdmissionServer:

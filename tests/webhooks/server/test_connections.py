@@ -22,7 +22,7 @@ from tests.webhooks.running import HOST, RunningServer
 from webhooks.certificates.bundle import KeyPair, make_authority, pem_of
 from webhooks.certificates.tls import server_context
 from webhooks.server.connections import NEAR
-from webhooks.server.server import Limits
+from webhooks.server.limits import Limits
 from webhooks.settings import WebhooksSettings
 
 LIMIT = 20

@@ -23,7 +23,8 @@ from api.constants import (
 from tests.lws.builders import worker_set
 from tests.webhooks.builders import Object, job, pod, review
 from tests.webhooks.running import RunningServer
-from webhooks.server.server import MAX_BODY_BYTES, Limits
+from webhooks.server.limits import Limits
+from webhooks.server.server import MAX_BODY_BYTES
 
 PATHS = [PATH_MUTATE_JOBS, PATH_MUTATE_PODS, PATH_MUTATE_POD_GROUPS, PATH_VALIDATE_JOBS]
 SLOW_ENOUGH = settings(max_examples=60, deadline=None)
