@@ -28,8 +28,8 @@ _PROBE_SECONDS: Final = 5.0
 
 
 @dataclass(slots=True)
-class Member:
-    """One process of the family.
+class ManagedProcess:
+    """One of the three processes, started again whenever it ends.
 
     Attributes:
         child: keeps it running.
@@ -51,11 +51,11 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
-    """Makes the members.
+class ProcessFactory:
+    """Makes the processes.
 
     Attributes:
-        front_door: the command that starts `tutti`, without a sub-command.
+        tutti_command: the command that starts `tutti`, without a sub-command.
         folder: a private folder for their files.
         settings: of `tutti run`.
         address: of the admission server.
@@ -65,7 +65,7 @@ class Family:
         sleep: sleeps so many seconds.
     """
 
-    front_door: Sequence[str]
+    tutti_command: Sequence[str]
     folder: Path
     settings: RunSettings
     address: WebhookAddress
@@ -74,19 +74,19 @@ class Family:
     clock: Callable[[], float]
     sleep: Callable[[float], Awaitable[None]]
 
-    def member(self, name: str, kubeconfig: Path) -> Member:
+    def process(self, name: str, kubeconfig: Path) -> ManagedProcess:
         """The process of that name; its settings file is written, the process is not started yet."""
         config = self.folder / f"{name}.yaml"
         write_private(config, yaml.safe_dump(self._section(name)))
-        fixed = [*self.front_door, name, "--end-with-stdin", f"--kubeconfig={kubeconfig}", f"--config={config}"]
+        fixed = [*self.tutti_command, name, "--end-with-stdin", f"--kubeconfig={kubeconfig}", f"--config={config}"]
         fixed += [f"--log-format={self.settings.log_format}", *self._extra(name)]
 
         def command() -> Sequence[str]:
-            member.health_port = free_ports(1)[0]
-            return [*fixed, f"--metrics={LOOPBACK}:{member.health_port}"]
+            process.health_port = free_ports(1)[0]
+            return [*fixed, f"--metrics={LOOPBACK}:{process.health_port}"]
 
-        member = Member(Child(name, command, say=self.say, clock=self.clock, sleep=self.sleep))
-        return member
+        process = ManagedProcess(Child(name, command, say=self.say, clock=self.clock, sleep=self.sleep))
+        return process
 
     def _section(self, name: str) -> dict[str, Any]:
         sections = {"scheduler": self.settings.scheduler, "controllers": self.settings.controllers}
@@ -100,7 +100,7 @@ class Family:
 
 
 async def wait_until_ready(
-    member: Member,
+    process: ManagedProcess,
     *,
     say: Say,
     clock: Callable[[], float],
@@ -109,13 +109,13 @@ async def wait_until_ready(
 ) -> None:
     """Wait for as long as it takes until the process is ready; says once what it is waiting for when that takes long."""
     started, is_told = clock(), False
-    while (reason := await member.unreadiness()) is not None:
+    while (reason := await process.unreadiness()) is not None:
         if not is_told and clock() - started > patience_seconds:
-            say(f"{member.child.name} is not ready: {reason}")
+            say(f"{process.child.name} is not ready: {reason}")
             is_told = True
         await sleep(0.2)
 
 
-async def stop_all(members: Sequence[Member]) -> None:
+async def stop_all(processes: Sequence[ManagedProcess]) -> None:
     """Stop all processes at the same time."""
-    await asyncio.gather(*(member.child.stop() for member in members))
+    await asyncio.gather(*(process.child.stop() for process in processes))

@@ -28,7 +28,7 @@ _AT_ONCE: Final = 8
 
 
 @dataclass(slots=True)
-class Content:
+class NamespaceContent:
     """What is in a namespace and does not come by itself.
 
     Attributes:
@@ -40,9 +40,9 @@ class Content:
     foreign: set[str] = field(default_factory=set)
 
 
-async def content_of(client: Client, namespace: str) -> Content:
+async def content_of(client: Client, namespace: str) -> NamespaceContent:
     """What is in the namespace; nothing when there is no such namespace."""
-    content = Content()
+    content = NamespaceContent()
     try:
         await client.get(NAMESPACES, namespace)
     except NotFound:
@@ -85,7 +85,7 @@ def _resource(group: str, version: str, found: dict[str, Any]) -> Resource:
     return Resource(group, version, str(found["name"]), str(found["kind"]), namespaced=True)
 
 
-async def _add(content: Content, client: Client, resource: Resource, namespace: str) -> None:
+async def _add(content: NamespaceContent, client: Client, resource: Resource, namespace: str) -> None:
     try:
         found = (await client.list(resource, namespace)).get("items") or []
     except NotFound:

@@ -14,7 +14,7 @@ PROCESSES = COMMANDS[:3]
 
 
 def tutti(*arguments: str, home: Path) -> "subprocess.CompletedProcess[str]":
-    """Runs the front door as a user without any kubeconfig would."""
+    """Runs `tutti` as a user without any kubeconfig would."""
     return subprocess.run(
         [sys.executable, str(ROOT / "tutti.py"), *arguments],
         capture_output=True,

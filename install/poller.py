@@ -1,4 +1,4 @@
-"""Waiting for the cluster to get somewhere, with the clock and the sleeping passed in."""
+"""Polling with the clock and the sleeping passed in (apimachinery's `wait.PollUntilContextTimeout`)."""
 
 import asyncio
 import time
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
-    """How to wait.
+class Poller:
+    """How to poll.
 
     Attributes:
         clock: monotonic seconds.
         sleep: sleeps so many seconds.
-        interval_seconds: time between two looks.
+        interval_seconds: time between two checks.
     """
 
     clock: Callable[[], float] = time.monotonic
@@ -21,7 +21,7 @@ class Pace:
     interval_seconds: float = 0.2
 
     async def until(self, reached: Callable[[], Awaitable[bool]], *, within_seconds: float) -> bool:
-        """Look again and again until `reached` says so; False when the time is up. It looks once at least."""
+        """Ask `reached` again and again until it says so; False when the time is up. It is asked once at least."""
         deadline = self.clock() + within_seconds
         while not await reached():
             if self.clock() >= deadline:

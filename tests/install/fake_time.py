@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from install.pace import Pace
+from install.poller import Poller
 
 PATIENCE_SECONDS = 30
 
@@ -14,7 +14,7 @@ async def until(reached: Callable[[], bool]) -> None:
     async def look() -> bool:
         return reached()
 
-    assert await Pace(interval_seconds=0.01).until(look, within_seconds=PATIENCE_SECONDS)
+    assert await Poller(interval_seconds=0.01).until(look, within_seconds=PATIENCE_SECONDS)
 
 
 class FakeTime:
@@ -33,5 +33,5 @@ class FakeTime:
         await asyncio.sleep(0)
 
     @property
-    def pace(self) -> Pace:
-        return Pace(clock=self.clock, sleep=self.sleep)
+    def poller(self) -> Poller:
+        return Poller(clock=self.clock, sleep=self.sleep)
