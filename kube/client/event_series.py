@@ -94,7 +94,7 @@ class SeriesBook:
         return len(self._series)
 
     def repeated(self, occurrence: Occurrence, moment: float, now: datetime) -> Series | None:
-        """The series this occurrence continues, counted in; None when it starts a new one."""
+        """The series this occurrence continues, counted in; None when it starts a new one. `moment` is in monotonic seconds."""
         series = self._series.get(occurrence.key)
         if series is None or moment >= series.fresh_until:
             return None
@@ -105,7 +105,14 @@ class SeriesBook:
         return series
 
     def started(self, occurrence: Occurrence, name: str, moment: float, now: datetime) -> None:
-        """Remember that an event of that name was written for it."""
+        """Remember that an event was written for an occurrence.
+
+        Args:
+            occurrence: what happened.
+            name: of the event.
+            moment: monotonic seconds.
+            now: wall clock time.
+        """
         self._series[occurrence.key] = Series(
             name=name,
             count=1,
@@ -142,7 +149,15 @@ def short_note(note: str) -> str:
 
 
 def event_body(occurrence: Occurrence, name: str, component: str, instance: str, now: datetime) -> dict[str, Any]:
-    """A new event."""
+    """A new event (events.k8s.io/v1).
+
+    Args:
+        occurrence: what happened.
+        name: of the event.
+        component: `reportingController`, unless the occurrence names another.
+        instance: `reportingInstance`, cut to 128 characters.
+        now: when it happened, wall clock time.
+    """
     body: dict[str, Any] = {
         "apiVersion": EVENTS.api_version,
         "kind": EVENTS.kind,

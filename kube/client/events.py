@@ -44,7 +44,16 @@ async def _open_gate() -> None:
 
 
 class EventRecorder:
-    """Records events of one component; `run` writes them in the background.
+    """Records events of one component; `run` writes them in the background (client-go's EventRecorder).
+
+    Args:
+        client: talks to the API server.
+        component: `reportingController` of the events.
+        instance: `reportingInstance` of the events.
+        clock: monotonic seconds.
+        wall_clock: the time of day.
+        gate: awaited before each write.
+        max_queued: events that may wait; a further one drops the oldest.
 
     Attributes:
         dropped: events given up because the queue was full.
@@ -91,7 +100,14 @@ class EventRecorder:
     ) -> None:
         """Remember to write this event. Only to be called from the loop that runs `run`.
 
-        `reporter` is who the event is from, where that is not the component itself (one profile of several, say).
+        Args:
+            regarding: the object it is about.
+            reason: one word, for programs.
+            note: a sentence, for people; cut to 1 KiB.
+            type: `Normal` or `Warning`.
+            action: what was done or tried.
+            related: a second object, where there is one.
+            reporter: who the event is from, where that is not the component itself (one profile of several, say).
         """
         if len(self._queue) >= self._max_queued:
             self._queue.popleft()

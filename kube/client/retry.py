@@ -39,7 +39,13 @@ def parse_retry_after(header: str | None) -> float | None:
 
 
 class ReadRetry:
-    """Repeats a read up to three times after a failure that may pass, with growing, jittered pauses."""
+    """Repeats a read up to three times after a failure that may pass, with growing, jittered pauses.
+
+    Args:
+        jitter: spreads the pauses.
+        base_seconds: the pause after the first failure.
+        max_seconds: the longest pause.
+    """
 
     def __init__(self, jitter: random.Random, *, base_seconds: float = 0.1, max_seconds: float = 2.0) -> None:
         self._jitter = jitter

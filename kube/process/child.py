@@ -41,7 +41,17 @@ def how_it_ended(code: int) -> str:
 
 
 class Child:
-    """A process that is to run until `stop`. `command` is asked anew for each start, because ports may have to change."""
+    """A process that is to run until `stop`.
+
+    Args:
+        name: how messages call it.
+        command: program and arguments; asked anew for each start, because ports may have to change.
+        say: gets a line whenever the process ends unasked.
+        clock: monotonic seconds.
+        sleep: sleeps so many seconds.
+        environment: of the process; None: ours.
+        stop_seconds: time it has after SIGTERM before it is killed.
+    """
 
     def __init__(
         self,

@@ -54,7 +54,15 @@ def split_address(address: str) -> tuple[str | None, int]:
 
 
 class HealthServer:
-    """Serves the probes and metrics of one process. An asynchronous context manager."""
+    """Serves the probes and metrics of one process. An asynchronous context manager.
+
+    Args:
+        address: HOST:PORT; "" or "0" serves nothing.
+        live: the checks of /livez by their names.
+        ready: the checks of /readyz by their names.
+        registry: the metrics of /metrics.
+        heartbeat: tells whether the process's loop still runs; None makes one.
+    """
 
     def __init__(
         self,

@@ -35,7 +35,25 @@ class LeaseLost(TuttiError):
 
 
 class Elector:
-    """One candidate for one Lease. Used once: acquire, hold, then lose or release."""
+    """One candidate for one Lease (client-go's LeaderElector). Used once: acquire, hold, then lose or release.
+
+    Attributes:
+        lost: set when the lease was held and is not any more.
+
+    Args:
+        credentials: the server and the identity that writes the Lease.
+        namespace: where the Lease is.
+        name: the Lease.
+        identity: who the candidate is, in the Lease; no other candidate may have the same.
+        lease_seconds: so long others wait after the last change they have seen (LeaseDuration).
+        renew_seconds: so long after the last renewal began the lease counts as held (RenewDeadline).
+        retry_seconds: time between two tries (RetryPeriod).
+        clock: seconds that go on while the machine is suspended.
+        random: spreads the tries of candidates.
+
+    Raises:
+        ConfigurationError: not retry_seconds < renew_seconds < lease_seconds.
+    """
 
     def __init__(  # noqa: PLR0913 (who, for what, how long; all times optional)
         self,
