@@ -84,7 +84,7 @@ class Series:
     patches: int = 0
 
 
-class SeriesBook:
+class EventSeriesCache:
     """Remembers the events of the last five minutes, a bounded number of them."""
 
     def __init__(self) -> None:

@@ -24,7 +24,7 @@ _REPEATABLE = (Unreachable, OutcomeUnknown, ServerError)
 
 
 def refusal_wait_seconds(error: AnsweredError, waited_seconds: float) -> float | None:
-    """How long to wait before repeating a refused request; None when it was no refusal or the patience is used up."""
+    """How long to wait before repeating a refused request; None when it was no refusal or too much time was spent so."""
     if error.retry_after_seconds is None or not (isinstance(error, TooManyRequests) or error.status == 503):
         return None
     wait = max(error.retry_after_seconds, 0.05)

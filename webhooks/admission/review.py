@@ -1,6 +1,6 @@
 """AdmissionReview (admission.k8s.io/v1): what comes in, what goes out.
 
-Everything that arrives is a stranger's: without client certificates anybody on the network may post here. So nothing is acted
+Nothing that arrives can be trusted: without client certificates anybody on the network may post here. So nothing is acted
 upon, an answer holds nothing but what follows from the question, and whatever cannot be read is one `Malformed`, never a
 traceback.
 """

@@ -79,7 +79,7 @@ class Connections:
 
 
 def close(connection: Connection) -> None:
-    """Ends it without waiting for the other side's goodbye, which an attacker would leave out."""
+    """Ends it without waiting for the other side's close message, which an attacker would leave out."""
     if connection.transport is not None:
         connection.transport.abort()
     connection.force_close()
