@@ -1,4 +1,4 @@
-"""CREATE and UPDATE of a CronJob: settings that its Jobs could not be created with are refused where they are written.
+"""Validator for CREATE and UPDATE of a CronJob: what its Jobs could not be created with is refused where it is written.
 
 Each of its Jobs is a gang of its own and is admitted as one; without this, a mistake in the template would only show in an
 event of the CronJob at its next run.

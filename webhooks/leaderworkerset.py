@@ -1,4 +1,4 @@
-"""CREATE and UPDATE of a LeaderWorkerSet: the pods of its replicas are marked and given their scheduler.
+"""Defaulter for CREATE and UPDATE of a LeaderWorkerSet: the pods of its replicas are marked and given their scheduler.
 
 Nothing is held back here: the leader names the group of its replica when it is created (`webhooks.pod`), and the
 scheduler holds it until that group exists.

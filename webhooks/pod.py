@@ -1,4 +1,4 @@
-"""CREATE of a managed pod: it is tied to its group by what its template's annotations say. A pure function of the pod.
+"""Defaulter for CREATE of a managed pod: it is tied to its group by what its template's annotations say. Pure.
 
 With the built-in group API that is the field `spec.schedulingGroup`. With our own CRDs it is an owner reference to the
 PodGroup, so that `kubectl` shows where a pod belongs and a deleted group takes its leftovers along; it is no controller

@@ -1,4 +1,4 @@
-"""PodGroups: the priority of one of our own CRDs is defaulted, and the preemption priority of any one is validated.
+"""Defaulter and validator of PodGroups: the priority of our own CRDs, the preemption priority of any group.
 
 On CREATE of a PodGroup of ours its priority comes from a PriorityClass, as the built-in group API has it. Rules and texts are
 those of the API server's Priority admission (Kubernetes 1.37): no class means the global default's name and value, or priority

@@ -1,4 +1,4 @@
-"""CREATE of the worker StatefulSet of a LeaderWorkerSet replica: its template learns the group that its leader names.
+"""Defaulter for CREATE of the worker StatefulSet of a LeaderWorkerSet replica: its template learns the group that its leader names.
 
 The LeaderWorkerSet controller creates this StatefulSet once and never applies it again, so what is stamped here reaches every
 worker, those that are replaced while this server is down included. Only the leader knows its group: it is read once, and its UID

@@ -1,4 +1,4 @@
-"""CREATE of a Job: a gang is marked, given its scheduler, and held until its group exists.
+"""Defaulter for CREATE of a Job: a gang is marked, given its scheduler, and held until its group exists.
 
 The Job's UID does not exist yet, so no group can be named here. Instead the Job is suspended with a `gate` annotation; the
 controllers create Workload and PodGroup and then open the gate. That is how the order "Workload, PodGroup, pods" holds with
@@ -33,12 +33,12 @@ ANNOTATIONS: Final = ("metadata", "annotations")
 TEMPLATE_LABELS: Final = ("spec", "template", "metadata", "labels")
 TEMPLATE_ANNOTATIONS: Final = ("spec", "template", "metadata", "annotations")
 TEMPLATE_SCHEDULER: Final = ("spec", "template", "spec", "schedulerName")
-_KIND: Final = DefaultedKind(job_intent, is_gang_shaped)
-
 SUSPEND: Final = ("spec", "suspend")
 SCHEDULING: Final = ("spec", "scheduling")
 FAILURE_POLICY: Final = ("spec", "podFailurePolicy")
 REPLACEMENT_POLICY: Final = ("spec", "podReplacementPolicy")
+
+_KIND: Final = DefaultedKind(job_intent, is_gang_shaped)
 
 IGNORE_DISRUPTIONS: Final[dict[str, Any]] = {
     "rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]

@@ -7,6 +7,7 @@ from api.gang import GroupIntent, is_managed_template, job_intent
 from api.job import Job
 from providers.base import Provider
 from providers.limits import limits_for
+from providers.replicas import own_group_key
 
 Annotations = Mapping[str, str | None]
 
@@ -39,7 +40,4 @@ def within_limits(job: Job, provider: Provider | None, given: Annotations) -> tu
 
 def own_group(job: Job, provider: Provider) -> str | None:
     """The key by which the pod template names a group of this scheduler that we did not make, None when there is none."""
-    template = job.spec.template.metadata
-    if is_managed_template(job):
-        return None
-    return next((key for key in provider.group_keys if template.label(key) or template.annotation(key)), None)
+    return None if is_managed_template(job) else own_group_key(provider, (job.spec.template,))

@@ -1,4 +1,4 @@
-"""UPDATE of a Job whose pod template is managed: it stays admitted.
+"""Defaulter for UPDATE of a Job whose pod template is managed: it stays admitted.
 
 Only such Jobs come here, and only when their spec changes. Four things are kept up:
 

@@ -1,4 +1,4 @@
-"""UPDATE of a Job's parallelism: the size of a gang is fixed unless its user says it is elastic (KEP-5547).
+"""Validator for UPDATE of a Job: the size of a gang is fixed unless its user says it is elastic (KEP-5547).
 
 A gang's minimum is its parallelism. Were that to change beside the group, the group would wait for pods that nobody creates,
 or start without some. Only Jobs with a managed template whose parallelism changes come here.
