@@ -1,4 +1,4 @@
-"""The front door: what a person types. Arguments only; the work is done by the component that is named.
+"""The command line. Arguments only; the work is done by the component that is named.
 
 Components are imported when they are asked for: `tutti --help` need not load numpy, nor the scheduler the admission server.
 """
@@ -219,8 +219,8 @@ def _run(given: argparse.Namespace) -> int:
         log_format=given.log_format,
     )
     configure_logs(settings.log_format, "run")
-    front_door = [sys.executable, str(Path(__file__).resolve())]
-    return run_process(lambda stop: process(settings, stop, front_door=front_door))
+    tutti_command = [sys.executable, str(Path(__file__).resolve())]
+    return run_process(lambda stop: process(settings, stop, tutti_command=tutti_command))
 
 
 def _cluster(given: argparse.Namespace) -> int:

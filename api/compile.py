@@ -59,7 +59,14 @@ def template_for(intent: GroupIntent, name: str) -> PodGroupTemplate:
 def workload_manifest(
     *, metadata: dict[str, Any], controller: TypedReference, template: PodGroupTemplate, api_version: str
 ) -> dict[str, Any]:
-    """A Workload of one template."""
+    """A Workload of one template (KEP-4671).
+
+    Args:
+        metadata: as a manifest has it.
+        controller: the object whose pods form the groups, for `controllerRef`.
+        template: the one template.
+        api_version: of the group API in force.
+    """
     return {
         "apiVersion": api_version,
         "kind": WORKLOAD,
@@ -76,6 +83,11 @@ def pod_group_for_job(job: Job, workload: Workload, *, api_version: str) -> dict
 
     The Workload may be a user's own: its settings are taken as they are, but it does not own the group. It outlives the Job,
     and as long as one owner lives the garbage collector keeps the group, and with it the pods.
+
+    Args:
+        job: the group's owner.
+        workload: has one template.
+        api_version: of the group API in force.
     """
     template = workload.spec.pod_group_templates[0]
     workload_owner = OwnerReference(
@@ -93,10 +105,16 @@ def pod_group_for_job(job: Job, workload: Workload, *, api_version: str) -> dict
 def delegated_pod_group(
     job: Job, workload: Workload, template: PodGroupTemplate, *, api_version: str
 ) -> dict[str, Any]:
-    """The PodGroup of a Job whose parent described it, made from that template of the parent's Workload.
+    """The PodGroup of a Job whose parent described it, made from that template of the parent's Workload (KEP-5547).
 
     Only the Job owns it. The name is made from the Job and not, as upstream's, from the Workload: two Jobs of one template
     would otherwise ask for the same name, and the second would wait for ever.
+
+    Args:
+        job: the group's owner.
+        workload: the parent's.
+        template: the one of its templates that the Job names.
+        api_version: of the group API in force.
     """
     name = delegated_pod_group_name(job, template.name)
     metadata = _metadata(job, name, job_owner(job), more=_said(job))
@@ -111,7 +129,14 @@ def delegated_pod_group_name(job: Job, template: str) -> str:
 def pod_group_manifest(
     workload: Workload, template: PodGroupTemplate, metadata: dict[str, Any], *, api_version: str
 ) -> dict[str, Any]:
-    """A PodGroup with the settings of a template of its Workload."""
+    """A PodGroup with the settings of a template of its Workload.
+
+    Args:
+        workload: named in `workloadRef`.
+        template: the settings.
+        metadata: as a manifest has it.
+        api_version: of the group API in force.
+    """
     spec = PodGroupSpec(
         scheduling_policy=template.scheduling_policy,
         workload_ref=WorkloadReference(workload_name=workload.metadata.name, template_name=template.name),

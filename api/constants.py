@@ -67,19 +67,6 @@ ON_SCHEDULING_TIMEOUT: Final = "tutti.scheduler/on-scheduling-timeout"
 STOP_ON_TIMEOUT: Final = "stop"
 SUSPEND_ON_TIMEOUT: Final = "suspend"
 
-USER_ANNOTATIONS: Final = (
-    POLICY,
-    MIN_COUNT,
-    PROVIDER,
-    DISRUPTION_MODE,
-    TOPOLOGY,
-    ELASTIC,
-    DESIRED_COUNT,
-    PREEMPTION_PRIORITY_CLASS,
-    SCHEDULING_TIMEOUT,
-    ON_SCHEDULING_TIMEOUT,
-)
-
 # --- metadata we set -------------------------------------------------------------------------------------------------
 
 MANAGED: Final = "tutti.scheduler/managed"
@@ -272,7 +259,6 @@ EVENT_SCHEDULING_DEPENDENCY_NOT_FOUND: Final = "SchedulingDependencyNotFound"
 """The parent of a delegated Job has no Workload, or its Workload not the template the Job names (KEP-5547)."""
 
 EVENT_UNSUPPORTED_WORKLOAD_STRUCTURE: Final = "UnsupportedWorkloadStructure"
-EVENT_WAITING_FOR_MEMBERS: Final = "WaitingForMembers"
 EVENT_WAITING_FOR_POD_GROUP: Final = "WaitingForPodGroup"
 EVENT_WORKLOAD_CREATED: Final = "WorkloadCreated"
 EVENT_FAILED_WORKLOAD_CREATE: Final = "FailedWorkloadCreate"
@@ -349,5 +335,3 @@ METRIC_JOB_OBJECTS_CREATED: Final = "tutti_job_objects_created_total"
 METRIC_RECONCILE_ERRORS: Final = "tutti_reconcile_errors_total"
 METRIC_RECONCILE_QUEUE_DEPTH: Final = "tutti_reconcile_queue_depth"
 METRIC_RECONCILE_SECONDS: Final = "tutti_reconcile_duration_seconds"
-
-METRIC_PREFIX: Final = "tutti_"

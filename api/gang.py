@@ -37,7 +37,16 @@ class Plain(msgspec.Struct, frozen=True):
 
 
 class GroupIntent(msgspec.Struct, frozen=True):
-    """The group a Job should have. `min_count` is 1 for the basic policy."""
+    """The group that a Job, or each replica of a LeaderWorkerSet, should have.
+
+    Attributes:
+        policy: `gang` starts all or nothing, `basic` one by one.
+        min_count: pods that must start together; 1 for the basic policy.
+        disruption_mode: whether preemption takes the group as a whole (`all`) or pods of it (`single`).
+        elastic: whether a Job's parallelism may change while it is a gang; the minimum follows.
+        topology_key: node label inside one value of which all pods run, None for anywhere.
+        priority_class_name: that of the pods, "" for none.
+    """
 
     policy: Literal["gang", "basic"]
     min_count: int
@@ -140,7 +149,14 @@ def _settings(job: Job) -> _Settings:
 
 
 class GroupSettings(msgspec.Struct, frozen=True):
-    """What annotations say that mean the same on every kind of object we make gangs of."""
+    """What annotations say that mean the same on every kind of object we make gangs of; None where they say nothing.
+
+    Attributes:
+        policy: `gang`, `basic` or `none`.
+        disruption_mode: `all` or `single`.
+        topology_key: a node label key.
+        timeout_seconds: time after which a group that could not start gives up, in whole seconds, rounded up.
+    """
 
     policy: Literal["gang", "basic", "none"] | None
     disruption_mode: Literal["all", "single"] | None

@@ -76,7 +76,11 @@ def pod_group_name(workload: str, template: str) -> str:
 def replica_group_name(owner_name: str, group_index: int, revision: str, incarnation: str) -> str:
     """Name of the PodGroup of a LeaderWorkerSet replica: whose and which it is, and a hash of its revision and incarnation.
 
-    The incarnation belongs to one leader pod, so a leader that is created anew never meets the group of its predecessor.
+    Args:
+        owner_name: the LeaderWorkerSet's name, cut so that the whole has at most 253 characters.
+        group_index: which replica.
+        revision: hash of the template revision that its leader follows.
+        incarnation: token of one leader pod, so that a leader that is created anew never meets its predecessor's group.
     """
     digest = _hash(f"{revision}/{incarnation}")
     tail = f"-{group_index}-{digest}"

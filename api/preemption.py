@@ -1,7 +1,7 @@
 """That a PodGroup is asked to leave, and for whom: written by the scheduler into its status, read by controllers and scheduler.
 
 `DisruptionTarget` asks. `PreemptedBy` beside it says for whom, for programs: its reason is the kind, its message is
-`namespace/name/UID` of the PodGroup or pod that wants the room, and nothing else.
+`namespace/name/UID` of the PodGroup or pod that wants the room, and nothing else (KEP-5710).
 """
 
 from typing import Final

@@ -1,6 +1,6 @@
 """Resource quantities as exact integers, parsed within bounds.
 
-A quantity from a custom resource, label or annotation is a stranger's string: `1e1000000` would keep a naive parser busy for
+A quantity from a custom resource, label or annotation cannot be trusted: `1e1000000` would keep a naive parser busy for
 20 s. Length and exponent are therefore checked before any arithmetic.
 
 Amounts are integers everywhere: `parse_milli` for CPU (thousandths of a core), `parse_whole` for everything else (bytes,

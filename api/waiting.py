@@ -25,7 +25,13 @@ _ENDS: Final = (STOP_ON_TIMEOUT, SUSPEND_ON_TIMEOUT)
 
 
 class Waiting(msgspec.Struct, frozen=True):
-    """What a group says of its waiting; `timeout_seconds` is 0 when it waits for ever."""
+    """What a group says of its waiting.
+
+    Attributes:
+        desired_count: pods a basic group would like to start with; 0 when it does not say.
+        timeout_seconds: time after which it gives up when it could not start; 0: never.
+        is_suspended_on_timeout: whether its Job is suspended then; else its pods stay and are not tried any more.
+    """
 
     desired_count: int = 0
     timeout_seconds: float = 0.0

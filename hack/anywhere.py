@@ -39,9 +39,9 @@ SENSITIVE = (
     "tests/parity",
     "tests/scheduler/shell/test_group_conditions.py",
     "tests/scheduler/shell/test_pod_conditions.py",
-    "tests/webhooks/test_certificates.py",
-    "tests/webhooks/test_keeper.py",
-    "tests/webhooks/test_server.py",
+    "tests/webhooks/certificates/test_bundle.py",
+    "tests/webhooks/certificates/test_rotator.py",
+    "tests/webhooks/server/test_server.py",
 )
 """Whatever reads the clock or a zone, prints or compares times, makes certificates, or starts processes with files of theirs."""
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from api.errors import ConfigurationError
 from install.manifests import Manifest
-from install.pace import Pace
+from install.poller import Poller
 from kube.client.client import Client
 from kube.client.errors import AlreadyExists, Conflict, NotFound, OutcomeUnknown
 from kube.client.resources import CUSTOM_RESOURCE_DEFINITIONS
@@ -31,7 +31,7 @@ async def find(client: Client, manifest: Manifest) -> dict[str, Any] | None:
         return None
 
 
-async def apply(client: Client, manifest: Manifest, pace: Pace) -> Outcome:
+async def apply(client: Client, manifest: Manifest, poller: Poller) -> Outcome:
     """Create the object, or bring it to what the manifest says.
 
     Raises:
@@ -44,7 +44,7 @@ async def apply(client: Client, manifest: Manifest, pace: Pace) -> Outcome:
             if await _created(client, manifest):
                 return "created"
         elif live["metadata"].get("deletionTimestamp"):
-            await _wait_until_gone(client, manifest, live["metadata"]["uid"], pace)
+            await _wait_until_gone(client, manifest, live["metadata"]["uid"], poller)
         else:
             outcome = await _replaced(client, manifest, live)
             if outcome is not None:
@@ -81,16 +81,16 @@ async def _replaced(client: Client, manifest: Manifest, live: dict[str, Any]) ->
     return "unchanged" if same else "changed"
 
 
-async def _wait_until_gone(client: Client, manifest: Manifest, uid: str, pace: Pace) -> None:
+async def _wait_until_gone(client: Client, manifest: Manifest, uid: str, poller: Poller) -> None:
     async def is_gone() -> bool:
         live = await find(client, manifest)
         return live is None or live["metadata"]["uid"] != uid
 
-    if not await pace.until(is_gone, within_seconds=GONE_SECONDS):
+    if not await poller.until(is_gone, within_seconds=GONE_SECONDS):
         raise ConfigurationError(f"{manifest.title} is being deleted and does not go away: look at its finalizers")
 
 
-async def wait_until_served(client: Client, manifests: Iterable[Manifest], pace: Pace) -> None:
+async def wait_until_served(client: Client, manifests: Iterable[Manifest], poller: Poller) -> None:
     """Wait until the server has established our CRDs and answers for their kinds.
 
     Raises:
@@ -103,7 +103,7 @@ async def wait_until_served(client: Client, manifests: Iterable[Manifest], pace:
         complaints[:] = [text for name in names if (text := await _complaint(client, name))]
         return not complaints and "own" in await served_group_apis(client)
 
-    if not await pace.until(established, within_seconds=ESTABLISHED_SECONDS):
+    if not await poller.until(established, within_seconds=ESTABLISHED_SECONDS):
         raise ConfigurationError(
             "; ".join(complaints) or "the API server does not serve our CRDs although it took them"
         )

@@ -8,7 +8,7 @@ from typing import Literal
 from api.constants import SYSTEM_NAMESPACE
 from install.apply import apply, wait_until_served
 from install.manifests import Manifest, load
-from install.pace import Pace
+from install.poller import Poller
 from install.rights import needed_to_install, require
 from kube.client.client import Client
 from kube.client.resources import NAMESPACES
@@ -33,7 +33,7 @@ class Prepared:
     webhooks: tuple[Manifest, ...]
 
 
-async def prepare(client: Client, *, pinned: Literal["auto", "built-in", "own"], pace: Pace, say: Say) -> Prepared:
+async def prepare(client: Client, *, pinned: Literal["auto", "built-in", "own"], poller: Poller, say: Say) -> Prepared:
     """Bring CRDs (where they are needed), accounts, rights and the admission policy onto the cluster.
 
     Raises:
@@ -46,11 +46,11 @@ async def prepare(client: Client, *, pinned: Literal["auto", "built-in", "own"],
     # Our own kinds count as served: what is missing of them is installed right away.
     group_api = decide(record, pinned, await served_group_apis(client) | {OWN.name})
     namespaces = tuple(each for each in rbac if each.resource == NAMESPACES)
-    outcomes = [await apply(client, each, pace) for each in namespaces]
+    outcomes = [await apply(client, each, poller) for each in namespaces]
     if group_api is OWN:
-        outcomes += [await apply(client, each, pace) for each in crds]
-        await wait_until_served(client, crds, pace)
-    outcomes += [await apply(client, each, pace) for each in rbac + policy if each not in namespaces]
+        outcomes += [await apply(client, each, poller) for each in crds]
+        await wait_until_served(client, crds, poller)
+    outcomes += [await apply(client, each, poller) for each in rbac + policy if each not in namespaces]
     counts = Counter(outcomes)
     say(
         f"cluster prepared for {group_api.pod_groups.api_version}: {counts['created']} objects created, "

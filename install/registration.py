@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from api.webhookconfig import point_at
 from install.apply import apply
 from install.manifests import Manifest
-from install.pace import Pace
+from install.poller import Poller
 from install.removal import remove
 from kube.client.client import Client
 
 
 async def register(
-    client: Client, configurations: Iterable[Manifest], *, base_url: str, ca_bundle: bytes, pace: Pace
+    client: Client, configurations: Iterable[Manifest], *, base_url: str, ca_bundle: bytes, poller: Poller
 ) -> None:
     """Create the configurations, or point those that are there at the server.
 
@@ -25,7 +25,7 @@ async def register(
     """
     for each in configurations:
         body = point_at(each.body, base_url=base_url, ca_bundle=ca_bundle)
-        await apply(client, Manifest(each.resource, body), pace)
+        await apply(client, Manifest(each.resource, body), poller)
 
 
 async def unregister(client: Client, configurations: Iterable[Manifest]) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final, TypeVar
 
 from install.manifests import Manifest
-from install.pace import Pace
+from install.poller import Poller
 from kube.client.client import Client
 from kube.client.errors import Conflict, KubeError, NotFound, OutcomeUnknown
 from kube.client.resources import Resource
@@ -71,7 +71,7 @@ async def remove_all(client: Client, manifests: Iterable[Manifest]) -> int:
 
 
 async def wait_until_gone(
-    client: Client, resource: Resource, name: str, namespace: str | None, pace: Pace, *, within_seconds: float
+    client: Client, resource: Resource, name: str, namespace: str | None, poller: Poller, *, within_seconds: float
 ) -> bool:
     """Wait until nothing has that name any more; False when the time is up."""
 
@@ -82,7 +82,7 @@ async def wait_until_gone(
             return True
         return False
 
-    return await pace.until(is_gone, within_seconds=within_seconds)
+    return await poller.until(is_gone, within_seconds=within_seconds)
 
 
 async def list_if_served(client: Client, resource: Resource, label_selector: str | None = None) -> list[Object]:

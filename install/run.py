@@ -16,14 +16,22 @@ from typing import Final
 
 from api.constants import SYSTEM_NAMESPACE
 from install.address import LOOPBACK, WebhookAddress, choose_address, is_loopback
-from install.family import ACCOUNTS, CERTIFICATES, WEBHOOKS, Family, Member, stop_all, wait_until_ready
 from install.manifests import CONFIG_FOLDER
-from install.pace import Pace
+from install.poller import Poller
 from install.prepare import Prepared, prepare
+from install.processes import (
+    ACCOUNTS,
+    CERTIFICATES,
+    WEBHOOKS,
+    ManagedProcess,
+    ProcessFactory,
+    stop_all,
+    wait_until_ready,
+)
 from install.registration import register, unregister
 from install.rights import granted_to, missing
 from install.settings import RunSettings
-from install.tokens import TokenKeeper
+from install.tokens import TokenManager
 from kube.client.client import Client
 from kube.client.credentials import load_credentials
 from kube.client.errors import KubeError
@@ -50,13 +58,13 @@ def sayer(settings: RunSettings) -> Say:
     return say
 
 
-async def main(settings: RunSettings, stop: asyncio.Event, *, front_door: Sequence[str]) -> int:
+async def main(settings: RunSettings, stop: asyncio.Event, *, tutti_command: Sequence[str]) -> int:
     """Run Tutti until `stop` is set; the exit code.
 
     Args:
         settings: what to do.
         stop: set when it is to end.
-        front_door: the command that starts `tutti`, without a sub-command.
+        tutti_command: the command that starts `tutti`, without a sub-command.
 
     Raises:
         ConfigurationError: it cannot start as asked.
@@ -64,7 +72,7 @@ async def main(settings: RunSettings, stop: asyncio.Event, *, front_door: Sequen
     """
     credentials = load_credentials(settings.kubeconfig)
     async with Client(credentials, user_agent=USER_AGENT) as client:
-        return await operate(client, settings, stop, front_door=front_door, connect=_connect)
+        return await operate(client, settings, stop, tutti_command=tutti_command, connect=_connect)
 
 
 async def operate(
@@ -72,9 +80,9 @@ async def operate(
     settings: RunSettings,
     stop: asyncio.Event,
     *,
-    front_door: Sequence[str],
+    tutti_command: Sequence[str],
     connect: Callable[[Path], Client],
-    pace: Pace | None = None,
+    poller: Poller | None = None,
 ) -> int:
     """The same with an open client.
 
@@ -82,21 +90,23 @@ async def operate(
         client: of the user who runs this.
         settings: what to do.
         stop: set when it is to end.
-        front_door: the command that starts `tutti`, without a sub-command.
+        tutti_command: the command that starts `tutti`, without a sub-command.
         connect: opens a client for a kubeconfig file of a service account.
-        pace: how to wait; the default uses the real clock.
+        poller: how to wait; the default uses the real clock.
     """
-    say, pace = sayer(settings), pace or Pace()
+    say, poller = sayer(settings), poller or Poller()
     server = client.credentials.server
     address = choose_address(settings, server)
     version = await preflight(client)
     say(f"Kubernetes {version.get('gitVersion', '(unknown version)')} at {server}")
-    prepared = await prepare(client, pinned=settings.group_api, pace=pace, say=say)
+    prepared = await prepare(client, pinned=settings.group_api, poller=poller, say=say)
     with tempfile.TemporaryDirectory(prefix="tutti-run-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        keeper = TokenKeeper(client, SYSTEM_NAMESPACE, folder, say, pace.sleep)
-        family = Family(front_door, folder, settings, address, prepared.group_api, say, pace.clock, pace.sleep)
-        return await _Run(client, connect, prepared, keeper, family, address, pace, say).until(stop)
+        tokens = TokenManager(client, SYSTEM_NAMESPACE, folder, say, poller.sleep)
+        factory = ProcessFactory(
+            tutti_command, folder, settings, address, prepared.group_api, say, poller.clock, poller.sleep
+        )
+        return await _Run(client, connect, prepared, tokens, factory, address, poller, say).until(stop)
 
 
 def _connect(kubeconfig: Path) -> Client:
@@ -110,26 +120,28 @@ class _Run:
     client: Client
     connect: Callable[[Path], Client]
     prepared: Prepared
-    keeper: TokenKeeper
-    family: Family
+    tokens: TokenManager
+    factory: ProcessFactory
     address: WebhookAddress
-    pace: Pace
+    poller: Poller
     say: Say
-    members: dict[str, Member] = field(default_factory=dict)
+    processes: dict[str, ManagedProcess] = field(default_factory=dict)
     registering: asyncio.Lock = field(default_factory=asyncio.Lock)
     is_down: bool = False
     is_clean: bool = True
 
     async def until(self, stop: asyncio.Event) -> int:
         """Bring everything up, and down again once `stop` is set or a process cannot start at all."""
-        renewals = {name: await self._admit(account) for name, account in ACCOUNTS.items()}
+        renewals = {name: await self._prepare_account(account) for name, account in ACCOUNTS.items()}
         try:
             async with asyncio.TaskGroup() as group:
                 for name, account in ACCOUNTS.items():
-                    self.members[name] = self.family.member(name, self.keeper.kubeconfig_path(account))
-                background = [group.create_task(each.child.keep_running()) for each in self.members.values()]
-                background += [group.create_task(self.keeper.keep(ACCOUNTS[n], s)) for n, s in renewals.items()]
-                background.append(group.create_task(self._open()))
+                    self.processes[name] = self.factory.process(name, self.tokens.kubeconfig_path(account))
+                background = [group.create_task(each.child.keep_running()) for each in self.processes.values()]
+                background += [
+                    group.create_task(self.tokens.renew_periodically(ACCOUNTS[n], s)) for n, s in renewals.items()
+                ]
+                background.append(group.create_task(self._register_when_ready()))
                 await stop.wait()
                 await self._down()
                 for task in background:
@@ -138,33 +150,33 @@ class _Run:
             await self._down()
         return EXIT_OK if self.is_clean else EXIT_UNEXPECTED
 
-    async def _admit(self, account: str) -> float:
+    async def _prepare_account(self, account: str) -> float:
         """Give the account a token and wait until the API server grants it what `config/rbac` says."""
-        renewal = await self.keeper.issue(account)
+        renewal = await self.tokens.issue(account)
         rights = granted_to(account, self.prepared.rbac)
-        async with self.connect(self.keeper.kubeconfig_path(account)) as client:
+        async with self.connect(self.tokens.kubeconfig_path(account)) as client:
 
             async def holds_all() -> bool:
                 return not await missing(client, rights)
 
-            if not await self.pace.until(holds_all, within_seconds=RIGHTS_SECONDS):
+            if not await self.poller.until(holds_all, within_seconds=RIGHTS_SECONDS):
                 lacking = ", ".join(map(str, await missing(client, rights)))
                 self.say(f"warning: the API server does not grant {account} what its role says: {lacking}")
         return renewal
 
-    async def _open(self) -> None:
+    async def _register_when_ready(self) -> None:
         """Register the webhooks when their server answers, and say so when everything is ready."""
-        await self._ready(self.members[WEBHOOKS])
+        await self._ready(self.processes[WEBHOOKS])
         await self._register()
         if self.is_down:
             return
         self.say(f"gangs are admitted at {self.address.url}")
-        for member in self.members.values():
-            await self._ready(member)
-        self._explain()
+        for process in self.processes.values():
+            await self._ready(process)
+        self._print_instructions()
 
-    async def _ready(self, member: Member) -> None:
-        await wait_until_ready(member, say=self.say, clock=self.pace.clock, sleep=self.pace.sleep)
+    async def _ready(self, process: ManagedProcess) -> None:
+        await wait_until_ready(process, say=self.say, clock=self.poller.clock, sleep=self.poller.sleep)
 
     async def _register(self) -> None:
         is_told = False
@@ -175,22 +187,22 @@ class _Run:
                 if not is_told:
                     self.say(f"the webhooks cannot be registered, trying on: {error}")
                 is_told = True
-                await self.pace.sleep(REGISTER_RETRY_SECONDS)
+                await self.poller.sleep(REGISTER_RETRY_SECONDS)
             else:
                 return
 
     async def _register_once(self) -> None:
-        bundle = (self.keeper.folder / CERTIFICATES / "ca.crt").read_bytes()
+        bundle = (self.tokens.folder / CERTIFICATES / "ca.crt").read_bytes()
         async with self.registering:
             # A request that is cut off may still be carried out, so the end waits for it rather than cancelling it.
             if not self.is_down:
                 await register(
-                    self.client, self.prepared.webhooks, base_url=self.address.url, ca_bundle=bundle, pace=self.pace
+                    self.client, self.prepared.webhooks, base_url=self.address.url, ca_bundle=bundle, poller=self.poller
                 )
 
-    def _explain(self) -> None:
+    def _print_instructions(self) -> None:
         groups = self.prepared.group_api.pod_groups
-        probes = ", ".join(f"{name} http://{LOOPBACK}:{each.health_port}" for name, each in self.members.items())
+        probes = ", ".join(f"{name} http://{LOOPBACK}:{each.health_port}" for name, each in self.processes.items())
         lines = [
             f"health and metrics: {probes}",
             f"Tutti is running. Try it: kubectl apply -f {CONFIG_FOLDER / 'samples' / 'gang-job.yaml'}",
@@ -218,5 +230,5 @@ class _Run:
             self.say(
                 f"the webhook configurations could not be removed, run `tutti uninstall`: {str(error) or 'no answer'}"
             )
-        await stop_all(list(self.members.values()))
+        await stop_all(list(self.processes.values()))
         self.say("Tutti has ended; its webhook configurations are gone" if self.is_clean else "Tutti has ended")

@@ -28,8 +28,8 @@ def _utc_now() -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class TokenKeeper:
-    """Keeps the token files of some service accounts fresh.
+class TokenManager:
+    """Renews the token files of some service accounts (as the kubelet's token manager does).
 
     Attributes:
         client: a client with the right to create tokens.
@@ -65,7 +65,7 @@ class TokenKeeper:
         )
         return max((expires - self.now()).total_seconds() / 2, _LEAST_SECONDS)
 
-    async def keep(self, account: str, first_pause_seconds: float) -> None:
+    async def renew_periodically(self, account: str, first_pause_seconds: float) -> None:
         """Renew the token for ever; a failure is said once and tried again soon."""
         pause, is_failing = first_pause_seconds, False
         while True:

@@ -19,10 +19,10 @@ from api.constants import (
     SCHEDULER_NAME,
     SYSTEM_NAMESPACE,
 )
-from install.emptiness import content_of
 from install.kinds import BINDINGS
 from install.manifests import Manifest, load
-from install.pace import Pace
+from install.namespace_content import content_of
+from install.poller import Poller
 from install.release import delete_groups, disown_pods, open_gates, others_groups, resume_in_queue, resume_jobs
 from install.removal import remove, remove_all, remove_object, wait_until_gone
 from install.rights import needed_to_uninstall, require
@@ -43,14 +43,14 @@ _SHOWN: Final = 10
 Say = Callable[[str], None]
 
 
-async def main(kubeconfig: str | None, stop: asyncio.Event, *, say: Say, pace: Pace | None = None) -> int:
+async def main(kubeconfig: str | None, stop: asyncio.Event, *, say: Say, poller: Poller | None = None) -> int:
     """Take Tutti off the cluster; 0 when nothing of it is left, 1 when something would not go (it is named).
 
     Args:
         kubeconfig: of a user who may do that; None: the usual places.
         stop: set when the work is to be broken off.
         say: gets the lines for people.
-        pace: how to wait; the default uses the real clock.
+        poller: how to wait; the default uses the real clock.
 
     Raises:
         ConfigurationError: the cluster cannot be reached or a right is missing.
@@ -58,7 +58,7 @@ async def main(kubeconfig: str | None, stop: asyncio.Event, *, say: Say, pace: P
     """
     async with Client(load_credentials(kubeconfig), user_agent=USER_AGENT) as client:
         await preflight(client)
-        work = asyncio.create_task(Uninstallation(client, say, pace or Pace()).run())
+        work = asyncio.create_task(Uninstallation(client, say, poller or Poller()).run())
         waiting = asyncio.create_task(stop.wait())
         await asyncio.wait({work, waiting}, return_when=asyncio.FIRST_COMPLETED)
         waiting.cancel()
@@ -90,7 +90,7 @@ class Uninstallation:
 
     client: Client
     say: Say
-    pace: Pace
+    poller: Poller
     now: Callable[[], datetime] = _utc_now
     remaining: list[str] = field(default_factory=list)
 
@@ -109,14 +109,14 @@ class Uninstallation:
         await self._stop_deployments(manager)
         await self._give_back()
         await self._remove_crds(crds)
-        await self._tell_running()
+        await self._report_running()
         await self._remove_records()
         rest = tuple(each for each in rbac if each not in bindings and each.resource != NAMESPACES)
         self._count(await remove_all(self.client, rest), "accounts and roles removed")
         self._count(await open_gates(self.client), "more gates opened")
         self._count(await resume_jobs(self.client), "more Jobs resumed")
         await self._remove_namespace()
-        await self._tell_stranded(names)
+        await self._report_stranded(names)
         for each in self.remaining:
             self.say(f"still there: {each}")
         self.say("Tutti is uninstalled" if not self.remaining else "Tutti is not wholly gone; run this again later")
@@ -135,7 +135,7 @@ class Uninstallation:
         async def none_left() -> bool:
             return not await self._our_pods()
 
-        if not await self.pace.until(none_left, within_seconds=PODS_SECONDS):
+        if not await self.poller.until(none_left, within_seconds=PODS_SECONDS):
             self.remaining += [f"pod {SYSTEM_NAMESPACE}/{name}" for name in await self._our_pods()]
 
     async def _our_pods(self) -> list[str]:
@@ -154,13 +154,13 @@ class Uninstallation:
         removed = await remove_all(self.client, crds)
         for each in crds:
             gone = await wait_until_gone(
-                self.client, CUSTOM_RESOURCE_DEFINITIONS, each.name, None, self.pace, within_seconds=CRD_SECONDS
+                self.client, CUSTOM_RESOURCE_DEFINITIONS, each.name, None, self.poller, within_seconds=CRD_SECONDS
             )
             if not gone:
                 self.remaining.append(f"CRD {each.name}: look for finalizers on its objects")
         self._count(removed, "CRDs removed")
 
-    async def _tell_running(self) -> None:
+    async def _report_running(self) -> None:
         for name in (CONTROLLERS_NAME, SCHEDULER_NAME):
             try:
                 lease = await self.client.get(LEASES, name, SYSTEM_NAMESPACE)
@@ -191,7 +191,7 @@ class Uninstallation:
         if not await remove(self.client, NAMESPACES, SYSTEM_NAMESPACE):
             return
         gone = await wait_until_gone(
-            self.client, NAMESPACES, SYSTEM_NAMESPACE, None, self.pace, within_seconds=NAMESPACE_SECONDS
+            self.client, NAMESPACES, SYSTEM_NAMESPACE, None, self.poller, within_seconds=NAMESPACE_SECONDS
         )
         if gone:
             self.say(f"the namespace {SYSTEM_NAMESPACE}, now empty, is removed")
@@ -205,7 +205,7 @@ class Uninstallation:
             self.remaining.append(f"{resource.kind} {SYSTEM_NAMESPACE}/{found['metadata']['name']}: may not be deleted")
             return False
 
-    async def _tell_stranded(self, names: Collection[str]) -> None:
+    async def _report_stranded(self, names: Collection[str]) -> None:
         found = await stranded(self.client, names)
         if not found:
             return

@@ -1,4 +1,4 @@
-"""What Tutti must know about a gang scheduler in order to hand it a gang.
+"""What Tutti must know about a gang scheduler in order to give it a gang.
 
 A provider is a value without state: it says which metadata ties a pod to its group, which objects of its own the scheduler
 needs beside Workload and PodGroup, and what it is able to do. It never talks to anybody; admission and the controllers carry

@@ -1,6 +1,6 @@
 """What a gang scheduler cannot do for a Job that asks for it: said at admission, where its user reads it.
 
-Two kinds: what would leave the gang waiting for ever, or break it, is refused; a wish that is merely not carried out is a
+Two kinds: what would leave the gang waiting for ever, or break it, is refused; what is merely not carried out is a
 warning.
 """
 
@@ -53,15 +53,17 @@ def _breaking(provider: Provider, job: Job, intent: GroupIntent) -> list[Limit]:
     return found
 
 
-def unobserved(provider: Provider, asked: Metadata) -> list[Limit]:
-    """What an object asks for by annotations and this provider does not carry out."""
+def unobserved(provider: Provider, metadata: Metadata) -> list[Limit]:
+    """What the annotations in an object's metadata ask for and this provider does not carry out."""
     able = provider.capabilities
     # A scheduler of others gives up in its own way, and nobody says so on the PodGroup.
     tells_when = able.timeout and able.reads_pod_groups
-    wishes = (
-        (TOPOLOGY, asked.annotation(TOPOLOGY) is not None and not able.topology),
-        (DISRUPTION_MODE, asked.annotation(DISRUPTION_MODE) == "all" and not able.whole_disruption),
-        (SCHEDULING_TIMEOUT, asked.annotation(SCHEDULING_TIMEOUT) is not None and not able.timeout),
-        (ON_SCHEDULING_TIMEOUT, asked.annotation(ON_SCHEDULING_TIMEOUT) is not None and not tells_when),
+    asked_for = (
+        (TOPOLOGY, metadata.annotation(TOPOLOGY) is not None and not able.topology),
+        (DISRUPTION_MODE, metadata.annotation(DISRUPTION_MODE) == "all" and not able.whole_disruption),
+        (SCHEDULING_TIMEOUT, metadata.annotation(SCHEDULING_TIMEOUT) is not None and not able.timeout),
+        (ON_SCHEDULING_TIMEOUT, metadata.annotation(ON_SCHEDULING_TIMEOUT) is not None and not tells_when),
     )
-    return [Limit(key, f"provider {provider.name} does not observe it", breaks=False) for key, unmet in wishes if unmet]
+    return [
+        Limit(key, f"provider {provider.name} does not observe it", breaks=False) for key, unmet in asked_for if unmet
+    ]

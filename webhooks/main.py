@@ -28,18 +28,19 @@ from kube.groups.group_api import GroupAPI
 from kube.process.health import Check, HealthServer, split_address
 from kube.process.run import EXIT_OK, preflight
 from providers.selection import standard_providers
-from webhooks.certificates import Material
-from webhooks.defaults import Namespace
-from webhooks.given_certificates import GivenCertificates
-from webhooks.job_create import NO_ANNOTATIONS, AdmissionRules
-from webhooks.job_scheduling import integration_in_force
-from webhooks.keeper import CertificateKeeper, server_context
-from webhooks.material_stores import FolderStore, MaterialStore, SecretStore
-from webhooks.metrics import Metrics
-from webhooks.registration import Registration
-from webhooks.routes import Route, Surroundings, routes
-from webhooks.server import AdmissionServer, Limits
-from webhooks.set_admission import SetRules
+from webhooks.admission.config import AdmissionConfig
+from webhooks.admission.gang_defaults import NO_ANNOTATIONS, Namespace
+from webhooks.certificates.bundle import CertBundle
+from webhooks.certificates.registration import Registration
+from webhooks.certificates.rotator import CertRotator
+from webhooks.certificates.stores import BundleStore, FolderStore, SecretStore
+from webhooks.certificates.tls import server_context
+from webhooks.certificates.watcher import CertWatcher
+from webhooks.job.scheduling_field import integration_in_force
+from webhooks.server.limits import Limits
+from webhooks.server.metrics import Metrics
+from webhooks.server.routes import Route, routes
+from webhooks.server.server import AdmissionServer
 from webhooks.settings import WebhooksSettings
 
 USER_AGENT = "tutti-webhooks"
@@ -61,10 +62,10 @@ async def main(settings: WebhooksSettings, stop: asyncio.Event, *, registry: Col
         )
         process = _Process(settings, client, group_api, registry)
         async with HealthServer(settings.metrics_address, ready=process.readiness(stop), registry=registry):
-            await process.keeper.refresh()
+            await process.certificates.refresh()
             await process.server.start()
             try:
-                await _serve(process, stop, leave_seconds=settings.farewell_seconds)
+                await _serve(process, stop, leave_seconds=settings.shutdown_delay_seconds)
             finally:
                 await process.server.stop()
     return EXIT_OK
@@ -75,7 +76,7 @@ async def _serve(process: "_Process", stop: asyncio.Event, *, leave_seconds: flo
         tasks = [
             group.create_task(process.classes.run(), name="priorityclasses"),
             group.create_task(process.namespaces.run(), name="namespaces"),
-            group.create_task(process.keeper.run(), name="certificates"),
+            group.create_task(process.certificates.run(), name="certificates"),
         ]
         if process.registration is not None:
             tasks.append(group.create_task(process.registration.run(), name="registration"))
@@ -91,7 +92,7 @@ class _Process:
     def __init__(
         self, settings: WebhooksSettings, client: Client, group_api: GroupAPI, registry: CollectorRegistry
     ) -> None:
-        random = randomness.Random()  # noqa: S311 (spreads looks at the cluster, guards nothing)
+        random = randomness.Random()  # noqa: S311 (spreads requests over time, guards nothing)
         self.group_api = group_api
         self._client = client
         self.metrics = Metrics(registry)
@@ -99,14 +100,14 @@ class _Process:
         self.namespaces = Informer(client, NAMESPACES, ListDecoder(Namespace))
         context = server_context(settings.client_authority)
         self.registration: Registration | None = None
-        self.keeper: CertificateKeeper | GivenCertificates
+        self.certificates: CertRotator | CertWatcher
         if settings.given_certificates is not None:
-            self.keeper = GivenCertificates(
+            self.certificates = CertWatcher(
                 settings.given_certificates, context, random=random, on_change=self._certificate_ends
             )
         else:
             self.registration = Registration(client, base_url=settings.url, random=random)
-            self.keeper = CertificateKeeper(
+            self.certificates = CertRotator(
                 _store(settings, client),
                 context,
                 hosts=settings.hosts,
@@ -117,7 +118,7 @@ class _Process:
         self.server = _server(settings, context, self.metrics, self._routes(settings))
 
     def _routes(self, settings: WebhooksSettings) -> dict[str, Route]:
-        rules = AdmissionRules(
+        config = AdmissionConfig(
             providers=standard_providers(
                 scheduler_name=settings.scheduler_name,
                 profile_names=settings.profile_names,
@@ -127,25 +128,18 @@ class _Process:
             ),
             add_pod_failure_policy=settings.add_pod_failure_policy,
             gang_jobs=settings.feature_gates.gang_jobs,
+            gang_sets=settings.feature_gates.gang_leader_worker_sets,
             integration=integration_in_force(settings.job_integration, self.group_api),
             defaults=settings.defaults.annotations,
             namespace=self._namespace_annotations,
             classes=self._classes_now,
         )
-        set_rules = SetRules(
-            providers=rules.providers,
-            gang_sets=settings.feature_gates.gang_leader_worker_sets,
-            defaults=rules.defaults,
-            namespace=rules.namespace,
-            classes=rules.classes,
-        )
-        given = Surroundings(
+        return routes(
+            config,
             group_api=self.group_api,
-            classes=self._classes_now,
             read_pod=self._read_pod,
             new_token=lambda: new_token(secrets.randbits(64)),
         )
-        return routes(rules=rules, set_rules=set_rules, given=given)
 
     def _classes_now(self) -> Iterable[PriorityClass] | None:
         return self.classes.store.all() if self.classes.synced.is_set() else None
@@ -161,10 +155,10 @@ class _Process:
         found = self.namespaces.store.get("", name)
         return (found.metadata.annotations if found is not None else None) or NO_ANNOTATIONS
 
-    def _certificate_changed(self, material: Material) -> None:
-        self._certificate_ends(material.leaf.ends)
+    def _certificate_changed(self, bundle: CertBundle) -> None:
+        self._certificate_ends(bundle.leaf.ends)
         if self.registration is not None:
-            self.registration.trust(material.bundle)
+            self.registration.trust(bundle.ca_bundle)
 
     def _certificate_ends(self, when: dt.datetime) -> None:
         self.metrics.certificate_expiry.set(when.timestamp())
@@ -172,15 +166,15 @@ class _Process:
     def readiness(self, stop: asyncio.Event) -> dict[str, Check]:
         """The checks behind /readyz."""
 
-        def said(fine: Callable[[], bool], reason: str) -> Check:
+        def check(fine: Callable[[], bool], reason: str) -> Check:
             return lambda: None if fine() else reason
 
         return {
-            "certificate": said(lambda: self.keeper.is_loaded, "not loaded yet"),
-            "namespaces": said(self.namespaces.synced.is_set, "not read yet"),
-            "port": said(lambda: self.server.is_listening, "not open yet"),
-            "priorityclasses": said(self.classes.synced.is_set, "not read yet"),
-            "stopping": said(lambda: not stop.is_set(), "the process was asked to stop"),
+            "certificate": check(lambda: self.certificates.is_loaded, "not loaded yet"),
+            "namespaces": check(self.namespaces.synced.is_set, "not read yet"),
+            "port": check(lambda: self.server.is_listening, "not open yet"),
+            "priorityclasses": check(self.classes.synced.is_set, "not read yet"),
+            "stopping": check(lambda: not stop.is_set(), "the process was asked to stop"),
         }
 
 
@@ -202,7 +196,7 @@ def _server(
     )
 
 
-def _store(settings: WebhooksSettings, client: Client) -> MaterialStore:
+def _store(settings: WebhooksSettings, client: Client) -> BundleStore:
     if settings.folder is not None:
         return FolderStore(settings.folder)
     return SecretStore(client, settings.system_namespace)

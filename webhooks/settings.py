@@ -11,8 +11,8 @@ from api.constants import DEFAULT_SCHEDULER_NAME, WEBHOOK_SERVICE
 from kube.process.features import FeatureGates
 from kube.process.settings import ProcessSettings
 from providers.embedded import EMBEDDED
-from webhooks.defaults import GangDefaults
-from webhooks.job_scheduling import JobIntegration
+from webhooks.admission.config import JobIntegration
+from webhooks.admission.gang_defaults import GangDefaults
 
 CLUSTER_DOMAIN = "cluster.local"
 
@@ -97,7 +97,7 @@ class WebhooksSettings(ProcessSettings):
         return self
 
     @property
-    def farewell_seconds(self) -> float:
+    def shutdown_delay_seconds(self) -> float:
         """How long to go on serving when asked to stop; nobody routes by readiness to a URL."""
         return 0.0 if self.url is not None else self.leave_seconds
 

@@ -34,7 +34,14 @@ _LABEL_KEY_MESSAGE: Final = (
 
 
 def rule(expression: str, message: str, *, reason: str = INVALID, field: str = "") -> Schema:
-    """One validation in CEL, reported at a field of the object it stands at."""
+    """One validation in CEL (`x-kubernetes-validations`).
+
+    Args:
+        expression: true for what is allowed; `self` is the object it stands at, `oldSelf` that object before an update.
+        message: what the user reads.
+        reason: `INVALID` or `FORBIDDEN`.
+        field: where it is reported; "" for the object itself.
+    """
     at = {"fieldPath": f".{field}"} if field else {}
     return {"rule": expression, **at, "message": message, "reason": reason}
 
@@ -42,7 +49,14 @@ def rule(expression: str, message: str, *, reason: str = INVALID, field: str = "
 def fields(
     description: str, properties: dict[str, Schema], *, required: tuple[str, ...] = (), rules: tuple[Schema, ...] = ()
 ) -> Schema:
-    """An object with these fields; an empty description leaves it to the list it is an item of."""
+    """An object with these fields.
+
+    Args:
+        description: "" leaves it to the list it is an item of.
+        properties: schemas by field name.
+        required: fields that must be there.
+        rules: validations of the object as a whole.
+    """
     schema: Schema = {"type": "object"}
     if description:
         schema["description"] = description
@@ -66,7 +80,14 @@ def number(description: str, *, bits: int = 32, **limits: Any) -> Schema:
 
 
 def keyed_list(description: str, key: str, items: Schema, **limits: Any) -> Schema:
-    """A list whose items are told apart by one of their fields."""
+    """A list whose items are told apart by one of their fields.
+
+    Args:
+        description: of the list.
+        key: the field; no two items have the same value of it.
+        items: schema of an item.
+        limits: such as `maxItems`, named as in OpenAPI.
+    """
     kind = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [key]}
     return {"type": "array", "description": description, **limits, **kind, "items": items}
 

@@ -20,7 +20,7 @@ from typing import Generic, Literal, TypeVar
 import msgspec
 
 from api.meta import Metadata
-from kube.cache.backoff import Backoff
+from kube.backoff import Backoff
 from kube.cache.decoding import Decoder, WatchEvent, event_of, head_of
 from kube.cache.store import Indexer, Key, KubeObject, Store
 from kube.client.client import Client
@@ -49,7 +49,24 @@ class Change(Generic[T]):
 
 
 class Informer(Generic[T]):
-    """A store that follows one resource, and calls back on every change."""
+    """A store that follows one resource, and calls back on every change (client-go's SharedIndexInformer).
+
+    Attributes:
+        store: the objects as last seen.
+        synced: set once the first list is in the store.
+
+    Args:
+        client: talks to the API server.
+        resource: the kind to follow.
+        decoder: makes records of the server's documents.
+        namespace: None for all namespaces.
+        label_selector: only objects it matches.
+        field_selector: only objects it matches.
+        indexers: by name of an index, the values an object is found under.
+        silence_seconds: a stream that says nothing for so long is dead; more than a minute, the period of bookmarks.
+        clock: monotonic seconds.
+        random: spreads lists and watches over time.
+    """
 
     def __init__(  # noqa: PLR0913 (what to follow, then how; all but three optional)
         self,

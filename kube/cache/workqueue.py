@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
 
 from api.errors import TuttiError
-from kube.cache.backoff import Backoff
+from kube.backoff import Backoff
 from kube.client.errors import one_line
 
 _log = logging.getLogger(__name__)
@@ -25,7 +25,16 @@ Reconcile = Callable[[K], Awaitable[float | None]]
 
 
 class WorkQueue(Generic[K]):
-    """Runs `reconcile` for every added key with a fixed number of workers."""
+    """Runs `reconcile` for every added key with a fixed number of workers (client-go's rate limiting workqueue).
+
+    Args:
+        reconcile: looks at one key; whatever it raises is logged and the key is tried again.
+        workers: how many keys are worked on at a time.
+        clock: monotonic seconds.
+        random: spreads the pauses.
+        base_seconds: the pause of a key after its first failure.
+        max_seconds: the longest such pause.
+    """
 
     def __init__(
         self,

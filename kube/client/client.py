@@ -54,7 +54,19 @@ _PAGE_DECODER = msgspec.json.Decoder(_Page)
 
 
 class Client:
-    """Requests to one API server as one identity. An asynchronous context manager; belongs to one event loop."""
+    """Requests to one API server as one identity. An asynchronous context manager; belongs to one event loop.
+
+    Every method raises `KubeError` when its request did not succeed, and those that write when the outcome is not known.
+
+    Args:
+        credentials: the server and the identity.
+        user_agent: what the server's audit log calls us.
+        max_connections: connections, and so requests under way, at a time; watches count.
+        timeout_seconds: limit for each sending of a request, unless the call says another.
+        observe: called after every request, for metrics.
+        guard: called right before every write; raises `NotSent` to forbid it.
+        jitter: spreads the repetitions of reads.
+    """
 
     def __init__(
         self,
@@ -101,7 +113,18 @@ class Client:
         subresource: str | None = None,
         timeout_seconds: float | None = None,
     ) -> dict[str, Any]:
-        """The object as the server has it now."""
+        """The object as the server has it now.
+
+        Args:
+            resource: its kind.
+            name: its name.
+            namespace: where it is; None for cluster-scoped resources.
+            subresource: such as `status` or `binding`; None for the object itself.
+            timeout_seconds: limit for each sending; None: the client's.
+
+        Raises:
+            NotFound: there is none.
+        """
         path = resource.path(namespace, name, subresource)
         return _decoded(await self._read(Request("get", resource.plural, "GET", path, {}), timeout_seconds), path)
 
@@ -115,7 +138,16 @@ class Client:
         resource_version: str | None = None,
         timeout_seconds: float | None = None,
     ) -> dict[str, Any]:
-        """All objects as one list, whatever number of pages the server cuts it into."""
+        """All objects as one list, whatever number of pages the server cuts it into.
+
+        Args:
+            resource: their kind.
+            namespace: where they are; None for all namespaces, and for cluster-scoped resources.
+            label_selector: only objects it matches.
+            field_selector: only objects it matches.
+            resource_version: the version to list; `0` for what the server has in its cache, None for the newest.
+            timeout_seconds: limit for each page; None: the client's.
+        """
         pages = functools.partial(
             self.list_pages,
             resource,
@@ -141,6 +173,14 @@ class Client:
         timeout_seconds: float | None = None,
     ) -> AsyncIterator[bytes]:
         """The pages of a list, undecoded.
+
+        Args:
+            resource: their kind.
+            namespace: None for all namespaces.
+            label_selector: only objects it matches.
+            field_selector: only objects it matches.
+            resource_version: the version to list; `0` for what the server has in its cache, None for the newest.
+            timeout_seconds: limit for each page; None: the client's.
 
         Raises:
             Gone: the server forgot the list's version between two pages; start again.
@@ -174,8 +214,14 @@ class Client:
     ) -> AsyncGenerator[bytes, None]:
         """Changes after `resource_version`, one undecoded JSON object per item, bookmarks included.
 
-        The server ends the stream cleanly after about `timeout_seconds`; when it says nothing for `silence_seconds`
-        it is taken for dead.
+        Args:
+            resource: the kind to follow.
+            namespace: None for all namespaces.
+            resource_version: where to begin: the version of a list, an event or a bookmark.
+            timeout_seconds: after about this time the server ends the stream cleanly.
+            label_selector: only objects it matches.
+            field_selector: only objects it matches.
+            silence_seconds: a stream on which nothing came for so long is taken for dead; None: never.
 
         Raises:
             KubeError: the stream could not be opened, broke or fell silent.
@@ -204,7 +250,24 @@ class Client:
         parse: bool = True,
         timeout_seconds: float | None = None,
     ) -> dict[str, Any]:
-        """Create the object, or post to a subresource of `name`; {} when `parse` is false."""
+        """Create the object, or post to a subresource of `name`.
+
+        Args:
+            resource: its kind.
+            body: the manifest.
+            namespace: where it is; None for cluster-scoped resources.
+            name: the object whose subresource is meant, else None.
+            subresource: such as `binding`, `eviction` or `token`.
+            dry_run: have the server check it and store nothing.
+            parse: False when nobody reads the answer; it is then not decoded.
+            timeout_seconds: limit for each sending; None: the client's.
+
+        Returns:
+            What the server has stored or answered; {} when `parse` is false.
+
+        Raises:
+            AlreadyExists: the name is taken.
+        """
         path = resource.path(namespace, name, subresource)
         params = ({} if parse else _UNCHECKED) | ({"dryRun": "All"} if dry_run else {})
         request = Request("create", resource.plural, "POST", path, params, orjson.dumps(body))
@@ -221,7 +284,20 @@ class Client:
         subresource: str | None = None,
         timeout_seconds: float | None = None,
     ) -> dict[str, Any]:
-        """Put the whole object; with a resourceVersion in it, only if nobody changed it meanwhile."""
+        """Put the whole object in the place of the stored one; what the server has stored then.
+
+        Args:
+            resource: its kind.
+            body: the manifest; with a resourceVersion in it, only if nobody has changed the object since.
+            name: its name.
+            namespace: where it is; None for cluster-scoped resources.
+            subresource: such as `status` or `binding`; None for the object itself.
+            timeout_seconds: limit for each sending; None: the client's.
+
+        Raises:
+            Conflict: somebody changed it meanwhile.
+            NotFound: it is gone.
+        """
         path = resource.path(namespace, name, subresource)
         request = Request("update", resource.plural, "PUT", path, {}, orjson.dumps(body))
         return _decoded(await self._connection.call(request, timeout_seconds), path)
@@ -239,7 +315,26 @@ class Client:
         parse: bool = True,
         timeout_seconds: float | None = None,
     ) -> dict[str, Any]:
-        """Change some fields; {} when `parse` is false. APPLY takes over fields of other managers (force)."""
+        """Change some fields.
+
+        Args:
+            resource: its kind.
+            body: the patch.
+            name: its name.
+            namespace: where it is; None for cluster-scoped resources.
+            subresource: such as `status` or `binding`; None for the object itself.
+            kind: how the patch is meant; APPLY takes over fields of other managers (force).
+            field_manager: in whose name the fields are set; APPLY needs one.
+            parse: False when nobody reads the answer; it is then not decoded.
+            timeout_seconds: limit for each sending; None: the client's.
+
+        Returns:
+            What the server has stored; {} when `parse` is false.
+
+        Raises:
+            Conflict: the patch names a UID or resourceVersion that is not the object's.
+            NotFound: there is no such object.
+        """
         path = resource.path(namespace, name, subresource)
         params = ({} if parse else _UNCHECKED) | ({"fieldManager": field_manager} if field_manager else {})
         if kind is PatchKind.APPLY:
@@ -262,7 +357,18 @@ class Client:
     ) -> None:
         """Delete exactly the object with that UID.
 
+        Args:
+            resource: its kind.
+            name: its name.
+            namespace: where it is; None for cluster-scoped resources.
+            uid: of the object that is meant.
+            resource_version: only if it still has this version; None: any.
+            propagation: what becomes of what it owns: `Background`, `Foreground` or `Orphan`.
+            grace_seconds: time a pod gets to end; None: its own.
+            timeout_seconds: limit for each sending; None: the client's.
+
         Raises:
+            NotFound: it is gone.
             Conflict: the name now belongs to another object, or the version differs.
         """
         preconditions = {"uid": uid}
@@ -284,7 +390,15 @@ class Client:
         params: Mapping[str, str] | None = None,
         timeout_seconds: float | None = None,
     ) -> dict[str, Any]:
-        """Any other request, for discovery and the odd path; GETs are repeated like all reads."""
+        """Any other request, for discovery and the odd path; GETs are repeated like all reads.
+
+        Args:
+            method: the HTTP method.
+            path: the URL's path, already escaped.
+            body: encoded as JSON; None for none.
+            params: the query.
+            timeout_seconds: limit for each sending; None: the client's.
+        """
         data = None if body is None else orjson.dumps(body)
         request = Request(method.lower(), "", method, path, dict(params or {}), data)
         if method == "GET":

@@ -61,7 +61,16 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Connection:
-    """A pool of connections to one API server as one identity. Belongs to one event loop."""
+    """A pool of connections to one API server as one identity. Belongs to one event loop.
+
+    Args:
+        credentials: the server and the identity.
+        user_agent: the header of that name.
+        max_connections: how many may be open at a time.
+        timeout_seconds: limit for each sending of a request, unless the call says another.
+        observe: called after every request, for metrics.
+        guard: called right before every write.
+    """
 
     def __init__(
         self,
@@ -99,6 +108,9 @@ class Connection:
         Args:
             request: what to send.
             timeout_seconds: limit for each sending; waits that the server asks for come on top, ten seconds in all.
+
+        Raises:
+            KubeError: there is none.
         """
         timeout = self._timeout if timeout_seconds is None else call_timeout(timeout_seconds)
         waited_seconds = 0.0
@@ -127,7 +139,15 @@ class Connection:
                 return answer
 
     async def stream(self, request: Request, silence_seconds: float | None) -> AsyncGenerator[bytes, None]:
-        """The lines of a successful answer's body as they arrive."""
+        """The lines of a successful answer's body as they arrive.
+
+        Args:
+            request: what to send.
+            silence_seconds: the longest time without a line; None: for ever.
+
+        Raises:
+            KubeError: the server refused, or the stream broke or fell silent.
+        """
         started = time.perf_counter()
         timeout = stream_timeout(silence_seconds)
         with translated(request.name):

@@ -169,7 +169,14 @@ _BY_REASON: dict[str, type[AnsweredError]] = {"AlreadyExists": AlreadyExists, "E
 def error_from_answer(
     status: int, body: bytes, *, retry_after_seconds: float | None = None, request: str = ""
 ) -> AnsweredError:
-    """The error for an answer that is not a success, whether or not its body is a Status object."""
+    """The error for an answer that is not a success, whether or not its body is a Status object.
+
+    Args:
+        status: the HTTP status code.
+        body: as it came.
+        retry_after_seconds: what the answer's header says, None without one.
+        request: method and path, for the reader.
+    """
     try:
         answer = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -182,7 +189,14 @@ def error_from_answer(
 def error_from_status(
     answer: dict[str, Any], status: int | None = None, *, retry_after_seconds: float | None = None, request: str = ""
 ) -> AnsweredError:
-    """The error that a Status object describes; `status` overrides its code (an ERROR watch event has only the latter)."""
+    """The error that a Status object describes.
+
+    Args:
+        answer: the Status object.
+        status: the HTTP status code, which overrides the object's; an ERROR event of a watch has only the latter.
+        retry_after_seconds: what the answer's header says, None without one.
+        request: method and path, for the reader.
+    """
     code = status if status is not None else answer.get("code")
     code = code if isinstance(code, int) else 500
     reason = answer.get("reason")

@@ -8,8 +8,10 @@ happens a thousand times costs a handful of writes.
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime
+from math import inf
 from typing import Any, Final, Literal
 
+from api.backoff import exponential_backoff
 from kube.client.resources import EVENTS
 from kube.client.times import micro_time
 
@@ -71,7 +73,7 @@ class Series:
         last: wall clock time of the last one.
         fresh_until: until when an equal occurrence belongs to this series (monotonic).
         patch_after: before this moment the series is not patched again (monotonic).
-        pause_seconds: how long to wait after the next patch.
+        patches: how often it was patched.
     """
 
     name: str
@@ -79,10 +81,10 @@ class Series:
     last: datetime
     fresh_until: float
     patch_after: float
-    pause_seconds: float = _FIRST_PATCH_SECONDS
+    patches: int = 0
 
 
-class SeriesBook:
+class EventSeriesCache:
     """Remembers the events of the last five minutes, a bounded number of them."""
 
     def __init__(self) -> None:
@@ -92,7 +94,7 @@ class SeriesBook:
         return len(self._series)
 
     def repeated(self, occurrence: Occurrence, moment: float, now: datetime) -> Series | None:
-        """The series this occurrence continues, counted in; None when it starts a new one."""
+        """The series this occurrence continues, counted in; None when it starts a new one. `moment` is in monotonic seconds."""
         series = self._series.get(occurrence.key)
         if series is None or moment >= series.fresh_until:
             return None
@@ -103,7 +105,14 @@ class SeriesBook:
         return series
 
     def started(self, occurrence: Occurrence, name: str, moment: float, now: datetime) -> None:
-        """Remember that an event of that name was written for it."""
+        """Remember that an event was written for an occurrence.
+
+        Args:
+            occurrence: what happened.
+            name: of the event.
+            moment: monotonic seconds.
+            now: wall clock time.
+        """
         self._series[occurrence.key] = Series(
             name=name,
             count=1,
@@ -124,8 +133,10 @@ def may_patch(series: Series, moment: float) -> bool:
     """Whether enough time passed since the last write of this series; if so, the next pause is twice as long."""
     if moment < series.patch_after:
         return False
-    series.patch_after = moment + series.pause_seconds
-    series.pause_seconds *= 2
+    series.patches += 1
+    series.patch_after = moment + exponential_backoff(
+        series.patches, base_seconds=_FIRST_PATCH_SECONDS, max_seconds=inf
+    )
     return True
 
 
@@ -138,7 +149,15 @@ def short_note(note: str) -> str:
 
 
 def event_body(occurrence: Occurrence, name: str, component: str, instance: str, now: datetime) -> dict[str, Any]:
-    """A new event."""
+    """A new event (events.k8s.io/v1).
+
+    Args:
+        occurrence: what happened.
+        name: of the event.
+        component: `reportingController`, unless the occurrence names another.
+        instance: `reportingInstance`, cut to 128 characters.
+        now: when it happened, wall clock time.
+    """
     body: dict[str, Any] = {
         "apiVersion": EVENTS.api_version,
         "kind": EVENTS.kind,

@@ -17,11 +17,11 @@ from typing import Final
 from kube.client.client import Client
 from kube.client.errors import AlreadyExists, KubeError, NotFound
 from kube.client.event_series import (
+    EventSeriesCache,
     EventType,
     ObjectReference,
     Occurrence,
     Series,
-    SeriesBook,
     event_body,
     may_patch,
     series_patch,
@@ -44,7 +44,16 @@ async def _open_gate() -> None:
 
 
 class EventRecorder:
-    """Records events of one component; `run` writes them in the background.
+    """Records events of one component; `run` writes them in the background (client-go's EventRecorder).
+
+    Args:
+        client: talks to the API server.
+        component: `reportingController` of the events.
+        instance: `reportingInstance` of the events.
+        clock: monotonic seconds.
+        wall_clock: the time of day.
+        gate: awaited before each write.
+        max_queued: events that may wait; a further one drops the oldest.
 
     Attributes:
         dropped: events given up because the queue was full.
@@ -72,7 +81,7 @@ class EventRecorder:
         self._gate = gate
         self._max_queued = max_queued
         self._bucket = TokenBucket(per_second=_PER_SECOND, burst=_BURST, clock=clock)
-        self._book = SeriesBook()
+        self._series_cache = EventSeriesCache()
         self._queue: deque[tuple[Occurrence, datetime]] = deque()
         self._filled = asyncio.Event()
         self._drained = asyncio.Event()
@@ -91,7 +100,14 @@ class EventRecorder:
     ) -> None:
         """Remember to write this event. Only to be called from the loop that runs `run`.
 
-        `reporter` is who the event is from, where that is not the component itself (one profile of several, say).
+        Args:
+            regarding: the object it is about.
+            reason: one word, for programs.
+            note: a sentence, for people; cut to 1 KiB.
+            type: `Normal` or `Warning`.
+            action: what was done or tried.
+            related: a second object, where there is one.
+            reporter: who the event is from, where that is not the component itself (one profile of several, say).
         """
         if len(self._queue) >= self._max_queued:
             self._queue.popleft()
@@ -119,7 +135,7 @@ class EventRecorder:
                 await self._write(*self._queue.popleft())
 
     async def _write(self, occurrence: Occurrence, happened: datetime) -> None:
-        series = self._book.repeated(occurrence, self._clock(), happened)
+        series = self._series_cache.repeated(occurrence, self._clock(), happened)
         if series is not None and not may_patch(series, self._clock()):
             return
         await asyncio.sleep(self._bucket.take())
@@ -135,21 +151,21 @@ class EventRecorder:
     async def _create(self, occurrence: Occurrence, happened: datetime) -> None:
         name = self._name(occurrence, happened)
         body = event_body(occurrence, name, self._component, self._instance, happened)
-        self._book.started(occurrence, name, self._clock(), happened)
+        self._series_cache.started(occurrence, name, self._clock(), happened)
         try:
             await self._client.create(EVENTS, body, occurrence.namespace, parse=False)
         except AlreadyExists:
             return
         except KubeError as error:
             if not error.outcome_unknown:
-                self._book.forget(occurrence)
+                self._series_cache.forget(occurrence)
             raise
 
     async def _continue(self, occurrence: Occurrence, series: Series) -> None:
         try:
             await self._client.patch(EVENTS, series_patch(series), series.name, occurrence.namespace, parse=False)
         except NotFound:
-            self._book.forget(occurrence)
+            self._series_cache.forget(occurrence)
             await self._create(occurrence, series.last)
 
     def _name(self, occurrence: Occurrence, happened: datetime) -> str:

@@ -9,8 +9,9 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt, wait_exponential
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 
+from kube.backoff import Backoff
 from kube.client.errors import AnsweredError, OutcomeUnknown, ServerError, TooManyRequests, Unreachable
 
 MAX_REFUSAL_WAIT_SECONDS = 10.0
@@ -23,7 +24,7 @@ _REPEATABLE = (Unreachable, OutcomeUnknown, ServerError)
 
 
 def refusal_wait_seconds(error: AnsweredError, waited_seconds: float) -> float | None:
-    """How long to wait before repeating a refused request; None when it was no refusal or the patience is used up."""
+    """How long to wait before repeating a refused request; None when it was no refusal or too much time was spent so."""
     if error.retry_after_seconds is None or not (isinstance(error, TooManyRequests) or error.status == 503):
         return None
     wait = max(error.retry_after_seconds, 0.05)
@@ -38,18 +39,30 @@ def parse_retry_after(header: str | None) -> float | None:
 
 
 class ReadRetry:
-    """Repeats a read up to three times after a failure that may pass, with growing, jittered pauses."""
+    """Repeats a read up to three times after a failure that may pass, with growing, jittered pauses.
+
+    Args:
+        jitter: spreads the pauses.
+        base_seconds: the pause after the first failure.
+        max_seconds: the longest pause.
+    """
 
     def __init__(self, jitter: random.Random, *, base_seconds: float = 0.1, max_seconds: float = 2.0) -> None:
         self._jitter = jitter
-        self._growth = wait_exponential(multiplier=base_seconds, max=max_seconds)
+        self._base_seconds = base_seconds
+        self._max_seconds = max_seconds
 
     async def __call__(self, read: Callable[[], Awaitable[_Answer]]) -> _Answer:
         """The answer of `read`, or the error of its last attempt."""
+        backoff = Backoff(self._base_seconds, self._max_seconds, self._jitter)
+
+        def pause(_: RetryCallState) -> float:
+            return backoff.next_seconds()
+
         attempts = AsyncRetrying(
             stop=stop_after_attempt(READ_ATTEMPTS),
             retry=retry_if_exception_type(_REPEATABLE),
-            wait=self._pause,
+            wait=pause,
             reraise=True,
         )
 
@@ -58,6 +71,3 @@ class ReadRetry:
             return await read()
 
         return await attempts(attempt)
-
-    def _pause(self, state: RetryCallState) -> float:
-        return self._growth(state) * self._jitter.uniform(0.5, 1.0)

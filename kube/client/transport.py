@@ -48,7 +48,14 @@ def _why_not_connected(error: Exception, reason: str) -> str:
 
 @contextlib.contextmanager
 def translated(request: str) -> Iterator[None]:
-    """Everything that breaks inside is raised as a `KubeError`; cancellation passes through."""
+    """Whatever breaks inside is raised as a `KubeError`; cancellation passes through.
+
+    Args:
+        request: method and path, for the reader of the error.
+
+    Raises:
+        KubeError: what `translate` makes of it.
+    """
     try:
         yield
     except (aiohttp.ClientError, TimeoutError, OSError) as error:

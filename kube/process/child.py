@@ -11,6 +11,7 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
+from api.backoff import exponential_backoff
 from api.errors import ConfigurationError
 
 STOP_SECONDS: Final = 10.0
@@ -26,7 +27,7 @@ Say = Callable[[str], None]
 
 def backoff_seconds(deaths: int) -> float:
     """The pause before the next start after so many deaths in a row."""
-    return float(min(FIRST_BACKOFF_SECONDS * 2 ** min(deaths - 1, 10), MAX_BACKOFF_SECONDS))
+    return exponential_backoff(deaths, base_seconds=FIRST_BACKOFF_SECONDS, max_seconds=MAX_BACKOFF_SECONDS)
 
 
 def how_it_ended(code: int) -> str:
@@ -40,7 +41,17 @@ def how_it_ended(code: int) -> str:
 
 
 class Child:
-    """A process that is to run until `stop`. `command` is asked anew for each start, because ports may have to change."""
+    """A process that is to run until `stop`.
+
+    Args:
+        name: how messages call it.
+        command: program and arguments; asked anew for each start, because ports may have to change.
+        say: gets a line whenever the process ends unasked.
+        clock: monotonic seconds.
+        sleep: sleeps so many seconds.
+        environment: of the process; None: ours.
+        stop_seconds: time it has after SIGTERM before it is killed.
+    """
 
     def __init__(
         self,

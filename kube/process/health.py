@@ -54,7 +54,15 @@ def split_address(address: str) -> tuple[str | None, int]:
 
 
 class HealthServer:
-    """Serves the probes and metrics of one process. An asynchronous context manager."""
+    """Serves the probes and metrics of one process. An asynchronous context manager.
+
+    Args:
+        address: HOST:PORT; "" or "0" serves nothing.
+        live: the checks of /livez by their names.
+        ready: the checks of /readyz by their names.
+        registry: the metrics of /metrics.
+        heartbeat: tells whether the process's loop still runs; None makes one.
+    """
 
     def __init__(
         self,
@@ -152,23 +160,23 @@ class HealthServer:
     async def _live(self, _: web.Request) -> web.Response:
         trouble = self._heartbeat.trouble()
         if trouble is not None:
-            return _verdict({"event loop": trouble})
+            return _response({"event loop": trouble})
         with contextlib.suppress(TimeoutError):
             self._known = await self._asked(lambda: self._failures(_LIVE), _BUSY_SECONDS)
-        return _verdict(self._known)
+        return _response(self._known)
 
     async def _ready(self, _: web.Request) -> web.Response:
         try:
-            return _verdict(await self._asked(lambda: self._failures(_READY), _PATIENCE_SECONDS))
+            return _response(await self._asked(lambda: self._failures(_READY), _PATIENCE_SECONDS))
         except TimeoutError:
-            return _verdict({"event loop": "is busy"})
+            return _response({"event loop": "is busy"})
 
     async def _metrics(self, request: web.Request) -> web.Response:
         encode, content_type = choose_encoder(request.headers.get("Accept", ""))
         try:
             body = await self._asked(lambda: encode(self._registry), _PATIENCE_SECONDS)
         except TimeoutError:
-            return _verdict({"event loop": "is busy"})
+            return _response({"event loop": "is busy"})
         return web.Response(body=body, headers={"Content-Type": content_type})
 
     async def _asked(self, question: Callable[[], Answer], timeout_seconds: float) -> Answer:
@@ -198,7 +206,7 @@ class HealthServer:
         return {name: reason for name, check in self._checks[path].items() if (reason := check())}
 
 
-def _verdict(failures: Failures) -> web.Response:
+def _response(failures: Failures) -> web.Response:
     if not failures:
         return web.Response(text="ok\n")
     return web.Response(status=503, text="".join(f"{name}: {reason}\n" for name, reason in failures.items()))

@@ -35,7 +35,25 @@ class LeaseLost(TuttiError):
 
 
 class Elector:
-    """One candidate for one Lease. Used once: acquire, hold, then lose or release."""
+    """One candidate for one Lease (client-go's LeaderElector). Used once: acquire, hold, then lose or release.
+
+    Attributes:
+        lost: set when the lease was held and is not any more.
+
+    Args:
+        credentials: the server and the identity that writes the Lease.
+        namespace: where the Lease is.
+        name: the Lease.
+        identity: who the candidate is, in the Lease; no other candidate may have the same.
+        lease_seconds: so long others wait after the last change they have seen (LeaseDuration).
+        renew_seconds: so long after the last renewal began the lease counts as held (RenewDeadline).
+        retry_seconds: time between two tries (RetryPeriod).
+        clock: seconds that go on while the machine is suspended.
+        random: spreads the tries of candidates.
+
+    Raises:
+        ConfigurationError: not retry_seconds < renew_seconds < lease_seconds.
+    """
 
     def __init__(  # noqa: PLR0913 (who, for what, how long; all times optional)
         self,
@@ -99,7 +117,7 @@ class Elector:
             if self._clock() < self._deadline:
                 return True
             self._over = True
-        self._tell_owner(self.lost.set)
+        self._call_in_owner_loop(self.lost.set)
         return False
 
     async def release(self) -> None:
@@ -120,15 +138,15 @@ class Elector:
 
     def _run(self) -> None:
         try:
-            asyncio.run(self._campaign())
+            asyncio.run(self._run_election())
         except Exception as error:  # noqa: BLE001 (whatever ends the thread ends the tenure)
             _log.error("the election for %s/%s broke: %s", self._namespace, self._name, one_line(repr(error)))
             _log.debug("where the election broke", exc_info=error)
             self._lose()
             failure = TuttiError(f"the election broke: {one_line(repr(error))}")
-            self._tell_owner(lambda: self._settle(failure))
+            self._call_in_owner_loop(lambda: self._resolve_acquired(failure))
 
-    async def _campaign(self) -> None:
+    async def _run_election(self) -> None:
         self._wake = asyncio.Event()
         self._thread_loop = asyncio.get_running_loop()
         user_agent = f"tutti-lease/{self._identity}"
@@ -154,7 +172,7 @@ class Elector:
             if await self._attempt(lock.try_to_take, self._renew_seconds):
                 with self._guard:
                     self._deadline = started + self._renew_seconds
-                self._tell_owner(lambda: self._settle(None))
+                self._call_in_owner_loop(lambda: self._resolve_acquired(None))
                 _log.info("%s holds the lease %s/%s", self._identity, self._namespace, self._name)
                 return True
             await self._pause(self._retry_seconds)
@@ -188,7 +206,7 @@ class Elector:
         return answer
 
     async def _pause(self, seconds: float) -> None:
-        """Wait, a little less or more so that candidates do not march in step; a stop ends it at once."""
+        """Wait, a little less or more so that candidates do not act at the same time; a stop ends it at once."""
         if self._wake is not None and seconds > 0:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), seconds * self._random.uniform(0.8, 1.0))
@@ -214,16 +232,16 @@ class Elector:
             self._over = True
         if held:
             _log.error("the lease %s/%s is lost", self._namespace, self._name)
-            self._tell_owner(self.lost.set)
+            self._call_in_owner_loop(self.lost.set)
 
-    def _settle(self, error: TuttiError | None) -> None:
+    def _resolve_acquired(self, error: TuttiError | None) -> None:
         if self._acquired is not None and not self._acquired.done():
             if error is None:
                 self._acquired.set_result(None)
             else:
                 self._acquired.set_exception(error)
 
-    def _tell_owner(self, message: Callable[[], object]) -> None:
+    def _call_in_owner_loop(self, message: Callable[[], object]) -> None:
         if self._owner is not None:
             with contextlib.suppress(RuntimeError):  # the owner's loop has ended, nobody listens
                 self._owner.call_soon_threadsafe(message)

@@ -17,7 +17,17 @@ from kube.process.lease_record import LeaseRecord, may_be_taken, new_lease, reco
 
 
 class LeaseLock:
-    """A Lease as one identity sees it. Not for concurrent use."""
+    """A Lease as one identity sees it (client-go's LeaseLock). Not for concurrent use.
+
+    Args:
+        client: talks to the API server.
+        namespace: where the Lease is.
+        name: the Lease.
+        identity: what is written as its holder.
+        lease_seconds: how long the record counts after it was last changed.
+        clock: monotonic seconds.
+        wall_clock: the time of day, for the time stamps that people read.
+    """
 
     def __init__(
         self,

@@ -43,12 +43,25 @@ def record_of(lease: dict[str, Any]) -> LeaseRecord:
 
 
 def may_be_taken(record: LeaseRecord, unchanged_seconds: float, lease_seconds: float) -> bool:
-    """Whether nobody can still believe to hold the lease, given how long its record has not changed as seen here."""
+    """Whether nobody can still believe to hold the lease.
+
+    Args:
+        record: what the Lease holds.
+        unchanged_seconds: how long that has not changed as seen here.
+        lease_seconds: how long it counts where it does not say so itself.
+    """
     return not record.holder or unchanged_seconds >= (record.duration_seconds or lease_seconds)
 
 
 def taken(record: LeaseRecord | None, identity: str, now: str, lease_seconds: float) -> LeaseRecord:
-    """The record of a new tenure; None when there is no Lease yet."""
+    """The record of a new tenure.
+
+    Args:
+        record: what the Lease holds now; None when there is no Lease yet.
+        identity: the new holder.
+        now: MicroTime.
+        lease_seconds: how long the record counts after it was last changed; whole seconds are written, rounded up.
+    """
     transitions = 0 if record is None else record.transitions + (record.holder != identity)
     return LeaseRecord(identity, max(1, math.ceil(lease_seconds)), now, now, transitions)
 

@@ -66,7 +66,14 @@ class JsonFormatter(_LineFormatter):
 def configure_logs(
     log_format: Literal["text", "json"], component: str, *, level: str = "info", stream: IO[Any] | None = None
 ) -> None:
-    """Send all records of the process to `stream` (standard error), replacing whatever was configured before."""
+    """Send all records of the process to one stream, replacing whatever was configured before.
+
+    Args:
+        log_format: `text` for people, `json` for log collectors.
+        component: stands in every record.
+        level: least important records to keep.
+        stream: None: standard error.
+    """
     handler = logging.StreamHandler(stream if stream is not None else sys.stderr)
     handler.setFormatter(JsonFormatter(component) if log_format == "json" else TextFormatter(component))
     root = logging.getLogger()

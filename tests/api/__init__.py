@@ -1,1 +1,1 @@
-"""Tests of the nouns: names, quantities, requests, what a Job means as a gang."""
+"""Tests of names, quantities, requests, what a Job means as a gang."""

@@ -1,4 +1,4 @@
-"""The in-cluster deployment: hardened, spread, and started with arguments that the front door understands."""
+"""The in-cluster deployment: hardened, spread, and started with arguments that `tutti` understands."""
 
 from typing import Any
 

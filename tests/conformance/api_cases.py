@@ -1,4 +1,4 @@
-"""The validation table of Workload and PodGroup (upstream scenarios 88 to 96): one list for both group APIs.
+"""The validation table of Workload and PodGroup, as upstream has it: one list for both group APIs.
 
 `words` is what the built-in API says. Where our CRDs say or do something else, the case carries it, with the reason in
 `docs/api-differences.md`.

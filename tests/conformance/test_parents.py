@@ -1,4 +1,4 @@
-"""Jobs of a parent that describes their group: only a PodGroup is made, from the parent's template (scenarios 73, 84).
+"""Jobs of a parent that describes their group: only a PodGroup is made, from the parent's template.
 
 The parent is a ConfigMap, which nobody looks after: any controller owner is a parent.
 """

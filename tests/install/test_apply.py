@@ -11,7 +11,7 @@ from install.manifests import Manifest, load
 from kube.client.errors import Forbidden
 from kube.client.resources import CUSTOM_RESOURCE_DEFINITIONS
 from tests.install.fake_cluster import FakeCluster
-from tests.install.fake_pace import FakeTime
+from tests.install.fake_time import FakeTime
 
 
 def role(*verbs: str, **metadata: Any) -> Manifest:
@@ -21,21 +21,21 @@ def role(*verbs: str, **metadata: Any) -> Manifest:
 
 async def test_what_is_missing_is_created() -> None:
     cluster = FakeCluster()
-    assert await apply(cluster, role("get"), FakeTime().pace) == "created"
+    assert await apply(cluster, role("get"), FakeTime().poller) == "created"
     assert cluster.names(CLUSTER_ROLES) == ["r"]
 
 
 async def test_applying_twice_changes_nothing() -> None:
     cluster = FakeCluster()
-    await apply(cluster, role("get"), FakeTime().pace)
-    assert await apply(cluster, role("get"), FakeTime().pace) == "unchanged"
+    await apply(cluster, role("get"), FakeTime().poller)
+    assert await apply(cluster, role("get"), FakeTime().poller) == "unchanged"
     assert cluster.writes == [("create", "ClusterRole", "r")]
 
 
 async def test_a_right_that_a_newer_manifest_no_longer_gives_is_taken_back() -> None:
     cluster = FakeCluster()
-    await apply(cluster, role("get", "delete"), FakeTime().pace)
-    assert await apply(cluster, role("get"), FakeTime().pace) == "changed"
+    await apply(cluster, role("get", "delete"), FakeTime().poller)
+    assert await apply(cluster, role("get"), FakeTime().poller) == "changed"
     found = cluster.find(CLUSTER_ROLES, "r")
     assert found is not None
     assert found["rules"][0]["verbs"] == ["get"]
@@ -44,7 +44,7 @@ async def test_a_right_that_a_newer_manifest_no_longer_gives_is_taken_back() -> 
 async def test_labels_of_others_stay() -> None:
     cluster = FakeCluster()
     cluster.put(CLUSTER_ROLES, "r", metadata={"labels": {"theirs": "1", "ours": "0"}, "finalizers": ["x/y"]})
-    await apply(cluster, role("get", labels={"ours": "1"}), FakeTime().pace)
+    await apply(cluster, role("get", labels={"ours": "1"}), FakeTime().poller)
     found = cluster.find(CLUSTER_ROLES, "r")
     assert found is not None
     assert found["metadata"]["labels"] == {"theirs": "1", "ours": "1"}
@@ -55,9 +55,9 @@ async def test_labels_of_others_stay() -> None:
 async def test_a_lost_answer_is_looked_into(verb: str) -> None:
     cluster = FakeCluster()
     if verb == "update":
-        await apply(cluster, role("get", "delete"), FakeTime().pace)
+        await apply(cluster, role("get", "delete"), FakeTime().poller)
     cluster.lose_answer_of = {verb}
-    assert await apply(cluster, role("get"), FakeTime().pace) == "unchanged"
+    assert await apply(cluster, role("get"), FakeTime().poller) == "unchanged"
     assert cluster.lose_answer_of == set()
 
 
@@ -70,8 +70,8 @@ async def test_an_object_that_is_being_deleted_is_waited_for_and_made_anew() -> 
         if time.now > 5:
             cluster.objects.clear()
 
-    pace = time.pace
-    assert await apply(cluster, role("get"), type(pace)(clock=time.clock, sleep=sleep)) == "created"
+    poller = time.poller
+    assert await apply(cluster, role("get"), type(poller)(clock=time.clock, sleep=sleep)) == "created"
     found = cluster.find(CLUSTER_ROLES, "r")
     assert found is not None
     assert found["metadata"]["uid"] != old["metadata"]["uid"]
@@ -81,14 +81,14 @@ async def test_an_object_that_never_goes_away_is_said() -> None:
     cluster = FakeCluster()
     cluster.put(CLUSTER_ROLES, "r", metadata={"deletionTimestamp": "now", "finalizers": ["x/y"]})
     with pytest.raises(ConfigurationError, match=r"ClusterRole r is being deleted and does not go away"):
-        await apply(cluster, role("get"), FakeTime().pace)
+        await apply(cluster, role("get"), FakeTime().poller)
 
 
 async def test_a_missing_right_is_passed_on_as_it_is() -> None:
     cluster = FakeCluster()
     cluster.fail["create"] = Forbidden(403, "Forbidden", 'User "nobody" cannot create resource "clusterroles"')
     with pytest.raises(Forbidden, match="cannot create resource"):
-        await apply(cluster, role("get"), FakeTime().pace)
+        await apply(cluster, role("get"), FakeTime().poller)
 
 
 def test_merging_keeps_identity_and_status() -> None:
@@ -100,7 +100,7 @@ def test_merging_keeps_identity_and_status() -> None:
 async def test_the_crds_are_waited_for_until_the_server_answers_for_them() -> None:
     cluster, time, crds = FakeCluster(), FakeTime(), load("crd")
     for each in crds:
-        await apply(cluster, each, time.pace)
+        await apply(cluster, each, time.poller)
     for each in crds:
         found = cluster.find(CUSTOM_RESOURCE_DEFINITIONS, each.name)
         assert found is not None
@@ -113,14 +113,14 @@ async def test_the_crds_are_waited_for_until_the_server_answers_for_them() -> No
             assert found is not None
             found["status"]["conditions"] = [{"type": "Established", "status": "True"}]
 
-    await wait_until_served(cluster, crds, type(time.pace)(clock=time.clock, sleep=sleep))
+    await wait_until_served(cluster, crds, type(time.poller)(clock=time.clock, sleep=sleep))
     assert time.slept == [0.2]
 
 
 async def test_names_that_somebody_else_has_taken_are_said() -> None:
     cluster, time, crds = FakeCluster(), FakeTime(), load("crd")
     for each in crds:
-        await apply(cluster, each, time.pace)
+        await apply(cluster, each, time.poller)
     found = cluster.find(CUSTOM_RESOURCE_DEFINITIONS, "workloads.tutti.scheduler")
     assert found is not None
     refusal = {"type": "NamesAccepted", "status": "False", "message": '"tw" is already in use'}
@@ -128,4 +128,4 @@ async def test_names_that_somebody_else_has_taken_are_said() -> None:
     with pytest.raises(
         ConfigurationError, match=r'workloads\.tutti\.scheduler is not accepted: "tw" is already in use'
     ):
-        await wait_until_served(cluster, crds, time.pace)
+        await wait_until_served(cluster, crds, time.poller)

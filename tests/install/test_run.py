@@ -17,7 +17,7 @@ from kube.client.errors import Unreachable
 from kube.client.resources import CUSTOM_RESOURCE_DEFINITIONS, MUTATING_WEBHOOKS, SERVICE_ACCOUNTS, VALIDATING_WEBHOOKS
 from kube.groups.group_api import BUILT_IN, OWN
 from tests.install.fake_cluster import FakeCluster
-from tests.install.fake_pace import PATIENCE_SECONDS, until
+from tests.install.fake_time import PATIENCE_SECONDS, until
 
 SCRIPT = str(Path(__file__).with_name("fake_process.py"))
 NAMES = ("webhooks", "controllers", "scheduler")
@@ -30,8 +30,8 @@ class Running:
         self.cluster = cluster
         self.log = log
         self.stop = asyncio.Event()
-        door = [sys.executable, SCRIPT]
-        work = operate(cluster, settings or RunSettings(), self.stop, front_door=door, connect=lambda _: cluster)
+        command = [sys.executable, SCRIPT]
+        work = operate(cluster, settings or RunSettings(), self.stop, tutti_command=command, connect=lambda _: cluster)
         self.task = asyncio.ensure_future(work)
 
     async def until(self, reached: Callable[[], bool]) -> None:

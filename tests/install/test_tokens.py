@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from install.tokens import RETRY_SECONDS, TokenKeeper, kubeconfig
+from install.tokens import RETRY_SECONDS, TokenManager, kubeconfig
 from kube.client.credentials import Credentials, load_credentials
 from kube.client.errors import Unreachable
 from tests.install.fake_cluster import FakeCluster, Object
@@ -30,13 +30,13 @@ class Issuer(FakeCluster):
         return {"status": {"token": f"token-{self.tokens}", "expirationTimestamp": "2026-01-01T01:00:00Z"}}
 
 
-def keeper(issuer: Issuer, folder: Path, slept: list[float], said: list[str], rounds: int = 0) -> TokenKeeper:
+def tokens(issuer: Issuer, folder: Path, slept: list[float], said: list[str], rounds: int = 0) -> TokenManager:
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
         if len(slept) > rounds:
             raise asyncio.CancelledError
 
-    return TokenKeeper(issuer, "tutti-system", folder, said.append, sleep, lambda: NOW)
+    return TokenManager(issuer, "tutti-system", folder, said.append, sleep, lambda: NOW)
 
 
 def modes(folder: Path) -> set[int]:
@@ -44,7 +44,7 @@ def modes(folder: Path) -> set[int]:
 
 
 async def test_only_the_user_can_read_the_files_and_the_kubeconfig_points_to_the_token(tmp_path: Path) -> None:
-    made = keeper(Issuer(), tmp_path, [], [])
+    made = tokens(Issuer(), tmp_path, [], [])
     assert await made.issue("tutti-scheduler") == 1800
     assert (tmp_path / "tutti-scheduler.token").read_text() == "token-1"
     assert modes(tmp_path) == {0o600}
@@ -55,9 +55,9 @@ async def test_only_the_user_can_read_the_files_and_the_kubeconfig_points_to_the
 
 async def test_a_token_is_renewed_at_half_its_life(tmp_path: Path) -> None:
     slept: list[float] = []
-    made = keeper(Issuer(), tmp_path, slept, [], rounds=2)
+    made = tokens(Issuer(), tmp_path, slept, [], rounds=2)
     with pytest.raises(asyncio.CancelledError):
-        await made.keep("a", await made.issue("a"))
+        await made.renew_periodically("a", await made.issue("a"))
     assert slept == [1800, 1800, 1800]
     assert (tmp_path / "a.token").read_text() == "token-3"
 
@@ -65,9 +65,9 @@ async def test_a_token_is_renewed_at_half_its_life(tmp_path: Path) -> None:
 async def test_a_failed_renewal_is_said_once_and_tried_again_soon(tmp_path: Path) -> None:
     slept: list[float] = []
     said: list[str] = []
-    made = keeper(Issuer(failures=2), tmp_path, slept, said, rounds=3)
+    made = tokens(Issuer(failures=2), tmp_path, slept, said, rounds=3)
     with pytest.raises(asyncio.CancelledError):
-        await made.keep("a", 7)
+        await made.renew_periodically("a", 7)
     assert slept == [7, RETRY_SECONDS, RETRY_SECONDS, 1800]
     assert len(said) == 1
     assert said[0].startswith("the token of a cannot be renewed, trying on: ")

@@ -25,7 +25,7 @@ from kube.client.resources import (
 )
 from kube.groups.group_api import BUILT_IN, OWN
 from tests.install.fake_cluster import FakeCluster
-from tests.install.fake_pace import FakeTime
+from tests.install.fake_time import FakeTime
 
 SYSTEM = "tutti-system"
 MANAGED = {"tutti.scheduler/managed": "embedded"}
@@ -39,7 +39,7 @@ async def installed(*, own: bool = True, in_cluster: bool = False) -> FakeCluste
     cluster = FakeCluster(served=set() if own else {"scheduling.k8s.io"})
     areas = ("rbac", "policy", "webhook", *(("crd",) if own else ()), *(("manager",) if in_cluster else ()))
     for each in (manifest for area in areas for manifest in load(area)):
-        await apply(cluster, each, FakeTime().pace)
+        await apply(cluster, each, FakeTime().poller)
     cluster.put(LEASES, "tutti-scheduler", SYSTEM)
     cluster.put(CONFIG_MAPS, "tutti-group-api", SYSTEM)
     cluster.put(CONFIG_MAPS, "kube-root-ca.crt", SYSTEM)
@@ -50,14 +50,14 @@ async def installed(*, own: bool = True, in_cluster: bool = False) -> FakeCluste
 async def uninstall(cluster: FakeCluster) -> list[str]:
     """Uninstalls, which must succeed; what was said."""
     said: list[str] = []
-    assert await Uninstallation(cluster, said.append, FakeTime().pace).run(), said
+    assert await Uninstallation(cluster, said.append, FakeTime().poller).run(), said
     return said
 
 
 async def half_uninstall(cluster: FakeCluster) -> list[str]:
     """Uninstalls, which must not wholly succeed; what was said."""
     said: list[str] = []
-    assert not await Uninstallation(cluster, said.append, FakeTime().pace).run(), said
+    assert not await Uninstallation(cluster, said.append, FakeTime().poller).run(), said
     return said
 
 
@@ -231,7 +231,7 @@ async def test_a_crd_that_does_not_go_is_named_and_is_no_success() -> None:
     found = cluster.find(CUSTOM_RESOURCE_DEFINITIONS, "podgroups.tutti.scheduler")
     assert found is not None
     found["metadata"]["finalizers"] = ["customresourcecleanup"]
-    assert not await Uninstallation(cluster, said.append, FakeTime().pace).run()
+    assert not await Uninstallation(cluster, said.append, FakeTime().poller).run()
     assert "still there: CRD podgroups.tutti.scheduler: look for finalizers on its objects" in said
 
 
@@ -240,7 +240,7 @@ async def test_an_interrupted_run_is_finished_by_the_next() -> None:
     gated_job(cluster)
     cluster.fail["patch"] = Forbidden(403, "Forbidden", "cannot patch jobs")
     with pytest.raises(ExceptionGroup):
-        await Uninstallation(cluster, lambda _: None, FakeTime().pace).run()
+        await Uninstallation(cluster, lambda _: None, FakeTime().poller).run()
     assert cluster.names(MUTATING_WEBHOOKS) == cluster.names(DEPLOYMENTS) == cluster.names(CLUSTER_ROLE_BINDINGS) == []
     cluster.fail.clear()
     await uninstall(cluster)
@@ -279,7 +279,7 @@ async def test_a_process_that_still_runs_somewhere_is_said() -> None:
     cluster, said = await installed(), list[str]()
     spec = {"holderIdentity": "laptop_1", "renewTime": "2026-01-01T11:59:50.000000Z", "leaseDurationSeconds": 15}
     cluster.put(LEASES, "tutti-controllers", SYSTEM, spec=spec)
-    assert await Uninstallation(cluster, said.append, FakeTime().pace, lambda: NOW).run()
+    assert await Uninstallation(cluster, said.append, FakeTime().poller, lambda: NOW).run()
     assert [line for line in said if "seems to run still, as laptop_1" in line]
 
 
@@ -292,6 +292,6 @@ async def test_a_namespace_that_cannot_be_looked_into_is_kept() -> None:
 
     cluster = Closed()
     for each in load("rbac"):
-        await apply(cluster, each, FakeTime().pace)
+        await apply(cluster, each, FakeTime().poller)
     assert any(line.endswith("not ours: Secret (may not be listed)") for line in await half_uninstall(cluster))
     assert cluster.names(NAMESPACES) == [SYSTEM]

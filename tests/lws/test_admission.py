@@ -22,13 +22,14 @@ from kube.groups.group_api import BUILT_IN, OWN
 from providers.selection import standard_providers
 from tests.lws.builders import NAMESPACE, Object, leader, lws, owner, worker_set
 from tests.webhooks.builders import apply
-from webhooks.leader_create import name_group_of_leader
-from webhooks.review import AS_IT_IS, GroupResource, Request, Verdict
-from webhooks.set_admission import SetRules, admit_set
-from webhooks.worker_set_create import stamp_worker_set
+from webhooks.admission.config import AdmissionConfig
+from webhooks.admission.review import ALLOWED, GroupResource, Request, Response
+from webhooks.leaderworkerset import default_leader_worker_set
+from webhooks.pod import default_leader_pod
+from webhooks.statefulset import default_stateful_set
 
 PROVIDERS = standard_providers()
-RULES = SetRules(PROVIDERS)
+RULES = AdmissionConfig(PROVIDERS)
 
 
 def request(new: Object, old: Object | None = None) -> Request:
@@ -42,11 +43,11 @@ def request(new: Object, old: Object | None = None) -> Request:
     )
 
 
-def admit(new: Object, old: Object | None = None, rules: SetRules = RULES) -> Object:
-    verdict = admit_set(request(new, old), rules)
-    assert verdict.allowed, verdict.message
-    stored = apply(new, verdict.patch)
-    assert admit_set(request(stored, old), rules).patch == ()
+def admit(new: Object, old: Object | None = None, rules: AdmissionConfig = RULES) -> Object:
+    response = default_leader_worker_set(request(new, old), rules)
+    assert response.allowed, response.message
+    stored = apply(new, response.patch)
+    assert default_leader_worker_set(request(stored, old), rules).patch == ()
     return stored
 
 
@@ -63,7 +64,7 @@ def marks(document: Object) -> set[tuple[str | None, str | None]]:
 
 
 def test_a_set_that_names_a_profile_of_the_embedded_scheduler_keeps_the_name() -> None:
-    rules = SetRules(standard_providers(profile_names=("tutti-packed",)))
+    rules = AdmissionConfig(standard_providers(profile_names=("tutti-packed",)))
     assert marks(admit(lws(managed=None, worker={"schedulerName": "tutti-packed"}), rules=rules)) == {
         ("embedded", "tutti-packed")
     }
@@ -93,34 +94,34 @@ def test_a_scheduler_that_one_template_names_is_that_of_both() -> None:
 )
 def test_what_is_no_gang_stays_as_it_is_with_a_reason(more: dict[str, Any], warning: str) -> None:
     new = lws(managed=None, **more)
-    verdict = admit_set(request(new), RULES)
-    assert verdict.patch == ()
-    assert bool(verdict.warnings) == bool(warning)
-    assert all("placed one by one" in text for text in verdict.warnings)
+    response = default_leader_worker_set(request(new), RULES)
+    assert response.patch == ()
+    assert bool(response.warnings) == bool(warning)
+    assert all("placed one by one" in text for text in response.warnings)
 
 
 def test_settings_that_cannot_be_used_are_refused() -> None:
     for annotations in ({POLICY: "gangs"}, {PROVIDER: "nobody"}):
-        verdict = admit_set(request(lws(managed=None, annotations=annotations)), RULES)
-        assert not verdict.allowed
-        assert "is not one of" in verdict.message
+        response = default_leader_worker_set(request(lws(managed=None, annotations=annotations)), RULES)
+        assert not response.allowed
+        assert "is not one of" in response.message
 
 
 def test_settings_without_effect_and_names_too_long_are_warned_about() -> None:
     new = lws(managed=None, annotations={MIN_COUNT: "2", ELASTIC: "true"}, name="n" * 60)
-    warnings = admit_set(request(new), RULES).warnings
+    warnings = default_leader_worker_set(request(new), RULES).warnings
     assert [MIN_COUNT in warnings[0], ELASTIC in warnings[1], "60 characters" in warnings[2]] == [True] * 3
 
 
 def test_switched_off_new_sets_are_plain_and_old_ones_stay_gangs() -> None:
-    off = SetRules(PROVIDERS, gang_sets=False)
+    off = AdmissionConfig(PROVIDERS, gang_sets=False)
     assert marks(admit(lws(managed=None), rules=off)) == {(None, None)}
     old = admit(lws(managed=None))
     assert marks(admit(lws(managed=None, replicas=5), old, off)) == {("embedded", "tutti")}
 
 
 def test_defaults_of_the_namespace_are_written_on_new_sets() -> None:
-    rules = SetRules(PROVIDERS, namespace=lambda _: {POLICY: "basic", ELASTIC: "true"})
+    rules = AdmissionConfig(PROVIDERS, namespace=lambda _: {POLICY: "basic", ELASTIC: "true"})
     assert admit(lws(managed=None), rules=rules)["metadata"]["annotations"] == {POLICY: "basic"}
     old = admit(lws(managed=None))
     assert admit(old, old, rules)["metadata"]["annotations"] == {}
@@ -128,8 +129,8 @@ def test_defaults_of_the_namespace_are_written_on_new_sets() -> None:
 
 def test_a_set_that_runs_plain_is_taken_in_only_by_an_update_that_starts_a_revision_anyway() -> None:
     old = lws(managed=None)
-    assert admit_set(request(lws(managed=None, replicas=9), old), RULES) == AS_IT_IS
-    assert admit_set(request(lws(managed=None, annotations={POLICY: "gang"}), old), RULES) == AS_IT_IS
+    assert default_leader_worker_set(request(lws(managed=None, replicas=9), old), RULES) == ALLOWED
+    assert default_leader_worker_set(request(lws(managed=None, annotations={POLICY: "gang"}), old), RULES) == ALLOWED
     assert marks(admit(lws(managed=None, size=9), old)) == {("embedded", "tutti")}
 
 
@@ -139,7 +140,7 @@ def test_a_manifest_that_is_applied_again_does_not_roll_the_set_out() -> None:
 
 
 def test_a_provider_that_was_chosen_stays() -> None:
-    rules = SetRules(standard_providers(built_in_groups=True))
+    rules = AdmissionConfig(standard_providers(built_in_groups=True))
     old = admit(lws(managed=None, annotations={PROVIDER: "kube-scheduler"}), rules=rules)
     again = admit(lws(managed=None), old, rules)
     assert {label for label, _ in marks(again)} == {"kube-scheduler"}
@@ -156,9 +157,9 @@ def test_a_set_that_is_to_be_plain_from_now_on_loses_the_label() -> None:
 
 def name_group(pod: Object, *, built_in: bool = False, token: str = "abc") -> Object:
     group_api = BUILT_IN if built_in else OWN
-    verdict = name_group_of_leader(request(pod), group_api=group_api, providers=PROVIDERS, new_token=lambda: token)
-    assert verdict.allowed
-    return apply(pod, verdict.patch)
+    response = default_leader_pod(request(pod), group_api=group_api, providers=PROVIDERS, new_token=lambda: token)
+    assert response.allowed
+    return apply(pod, response.patch)
 
 
 def test_a_leader_gets_a_token_and_names_its_group() -> None:
@@ -201,10 +202,10 @@ def stamp(workers: Object, found: Object | None, *, built_in: bool = False) -> O
         return msgspec.convert(found["metadata"], Metadata) if found else None
 
     group_api = BUILT_IN if built_in else OWN
-    verdict: Verdict = asyncio.run(
-        stamp_worker_set(request(workers), group_api=group_api, providers=PROVIDERS, read_pod=read_pod)
+    response: Response = asyncio.run(
+        default_stateful_set(request(workers), group_api=group_api, providers=PROVIDERS, read_pod=read_pod)
     )
-    return apply(workers, verdict.patch)
+    return apply(workers, response.patch)
 
 
 def test_workers_are_born_with_the_group_of_their_leader() -> None:

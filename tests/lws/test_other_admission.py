@@ -14,9 +14,10 @@ from providers.selection import standard_providers
 from tests.lws.builders import Object, leader, lws, pod_template, worker_set
 from tests.lws.test_admission import RULES, admit, marks, request, templates
 from tests.webhooks.builders import apply
-from webhooks.leader_create import name_group_of_leader
-from webhooks.set_admission import SetRules, admit_set
-from webhooks.worker_set_create import stamp_worker_set
+from webhooks.admission.config import AdmissionConfig
+from webhooks.leaderworkerset import default_leader_worker_set
+from webhooks.pod import default_leader_pod
+from webhooks.statefulset import default_stateful_set
 
 PROVIDERS = standard_providers(built_in_groups=True)
 EXCLUSIVE = "leaderworkerset.sigs.k8s.io/exclusive-topology"
@@ -35,8 +36,8 @@ def born(stored: Object, *, size: int = 3, said: dict[str, str] | None = None) -
     told = template["metadata"]
     pod = leader(group=None, size=size, managed=None, annotations={**told.get("annotations", {}), **(said or {})})
     pod["metadata"]["labels"] |= told["labels"]
-    verdict = name_group_of_leader(request(pod), group_api=BUILT_IN, providers=PROVIDERS, new_token=lambda: "abc")
-    pod = apply(pod, verdict.patch)
+    response = default_leader_pod(request(pod), group_api=BUILT_IN, providers=PROVIDERS, new_token=lambda: "abc")
+    pod = apply(pod, response.patch)
     workers = worker_set(group=None)
     workers["spec"]["template"]["metadata"] = msgspec.json.decode(msgspec.json.encode(told))
 
@@ -44,7 +45,7 @@ def born(stored: Object, *, size: int = 3, said: dict[str, str] | None = None) -
         assert (namespace, name) == (pod["metadata"]["namespace"], "serve-0")
         return msgspec.convert(pod["metadata"], Metadata)
 
-    answer = asyncio.run(stamp_worker_set(request(workers), group_api=OWN, providers=PROVIDERS, read_pod=read_pod))
+    answer = asyncio.run(default_stateful_set(request(workers), group_api=OWN, providers=PROVIDERS, read_pod=read_pod))
     return pod, apply(workers, answer.patch)["spec"]["template"]
 
 
@@ -142,9 +143,9 @@ def test_a_template_that_names_a_group_of_that_scheduler_is_left_alone() -> None
     new = lws(managed=None, annotations={PROVIDER: "volcano"})
     metadata = new["spec"]["leaderWorkerTemplate"]["workerTemplate"]["metadata"]
     metadata["annotations"] = {"scheduling.k8s.io/group-name": "mine"}
-    verdict = admit_set(request(new), RULES)
-    assert verdict.patch == ()
-    assert "names a group of its own (scheduling.k8s.io/group-name)" in verdict.warnings[0]
+    response = default_leader_worker_set(request(new), RULES)
+    assert response.patch == ()
+    assert "names a group of its own (scheduling.k8s.io/group-name)" in response.warnings[0]
 
 
 @pytest.mark.parametrize("more", [{"startup": "LeaderReady"}, {EXCLUSIVE: "zone"}])
@@ -152,14 +153,14 @@ def test_the_stock_scheduler_cannot_hold_workers_that_come_after_their_leader(mo
     startup = more.get("startup", "LeaderCreated")
     said = {key: value for key, value in more.items() if key != "startup"}
     new = lws(managed=None, startup=startup, annotations={PROVIDER: "kube-scheduler", **said})
-    verdict = admit_set(request(new), SetRules(PROVIDERS))
-    assert verdict.patch == ()
-    assert "provider kube-scheduler cannot hold the workers" in verdict.warnings[0]
+    response = default_leader_worker_set(request(new), AdmissionConfig(PROVIDERS))
+    assert response.patch == ()
+    assert "provider kube-scheduler cannot hold the workers" in response.warnings[0]
 
 
 def test_a_wish_that_is_not_carried_out_is_a_warning() -> None:
     new = lws(managed=None, annotations={PROVIDER: "volcano", TOPOLOGY: "zone", SCHEDULING_TIMEOUT: "1m"})
-    warnings = admit_set(request(new), RULES).warnings
+    warnings = default_leader_worker_set(request(new), RULES).warnings
     assert warnings == (
         f"{TOPOLOGY}: provider volcano does not observe it",
         f"{SCHEDULING_TIMEOUT}: provider volcano does not observe it",
@@ -169,7 +170,7 @@ def test_a_wish_that_is_not_carried_out_is_a_warning() -> None:
 def test_requests_that_are_none_are_refused() -> None:
     new = lws(managed=None, annotations={PROVIDER: "yunikorn"})
     new["spec"]["leaderWorkerTemplate"]["workerTemplate"] = pod_template(cpu="much")
-    verdict = admit_set(request(new), RULES)
-    assert not verdict.allowed
-    assert "much" in verdict.message
-    assert MANAGED not in str(verdict.patch)
+    response = default_leader_worker_set(request(new), RULES)
+    assert not response.allowed
+    assert "much" in response.message
+    assert MANAGED not in str(response.patch)

@@ -6,15 +6,14 @@ from api.meta import Metadata
 from api.priorityclass import PriorityClass
 from kube.groups.group_api import OWN
 from providers.selection import standard_providers
-from webhooks.job_create import AdmissionRules
-from webhooks.routes import Route, Surroundings, routes
-from webhooks.set_admission import SetRules
+from webhooks.admission.config import AdmissionConfig
+from webhooks.server.routes import Route, routes
 
 
 def all_routes(classes: Callable[[], Iterable[PriorityClass] | None] = lambda: ()) -> dict[str, Route]:
     providers = standard_providers()
-    given = Surroundings(group_api=OWN, classes=classes, read_pod=nobody, new_token=lambda: "token")
-    return routes(rules=AdmissionRules(providers), set_rules=SetRules(providers), given=given)
+    config = AdmissionConfig(providers, classes=classes)
+    return routes(config, group_api=OWN, read_pod=nobody, new_token=lambda: "token")
 
 
 async def nobody(_namespace: str, _name: str) -> Metadata | None:

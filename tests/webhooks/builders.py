@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from webhooks.review import GroupResource, Request, Verdict
+from webhooks.admission.review import GroupResource, Request, Response
 
 Object = dict[str, Any]
 
@@ -118,10 +118,10 @@ def review(new: Object, old: Object | None = None) -> Object:
     }
 
 
-def patched(document: Object, verdict: Verdict) -> Object:
+def patched(document: Object, response: Response) -> Object:
     """The object after the verdict's patch, applied by the rules of RFC 6902."""
-    assert verdict.allowed, verdict.message
-    return apply(document, verdict.patch)
+    assert response.allowed, response.message
+    return apply(document, response.patch)
 
 
 def apply(document: Object, operations: Sequence[Mapping[str, Any]]) -> Object:

@@ -17,10 +17,11 @@ from typing import Any, Self, TypeVar
 from prometheus_client import CollectorRegistry
 
 from tests.webhooks.all_routes import all_routes
-from webhooks.certificates import Material, renewed
-from webhooks.keeper import load_chain, server_context
-from webhooks.metrics import Metrics
-from webhooks.server import STANDARD_LIMITS, AdmissionServer, Limits
+from webhooks.certificates.bundle import CertBundle, rotated
+from webhooks.certificates.tls import load_bundle, server_context
+from webhooks.server.limits import STANDARD_LIMITS, Limits
+from webhooks.server.metrics import Metrics
+from webhooks.server.server import AdmissionServer
 
 HOST = "127.0.0.1"
 T = TypeVar("T")
@@ -53,11 +54,11 @@ class RunningServer:
     """A server that answers until the block ends."""
 
     def __init__(self, limits: Limits = STANDARD_LIMITS, *, client_authority: Path | None = None) -> None:
-        self.material = renewed(None, hosts=[HOST], now=dt.datetime.now(dt.UTC))
+        self.bundle = rotated(None, hosts=[HOST], now=dt.datetime.now(dt.UTC))
         self.registry = CollectorRegistry()
         self.records = Records()
         self.context = server_context(client_authority)
-        load_chain(self.context, self.material)
+        load_bundle(self.context, self.bundle)
         self._limits = limits
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
@@ -101,13 +102,13 @@ class RunningServer:
         """Runs something in the server's loop."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=30)
 
-    def connect(self, material: Material | None = None, *, shown: Path | None = None) -> ssl.SSLSocket:
+    def connect(self, bundle: CertBundle | None = None, *, shown: Path | None = None) -> ssl.SSLSocket:
         """A TLS connection, verified against the authorities of `material` (default: those of the start).
 
         `shown` is a file with a client certificate and its key.
         """
-        bundle = (material or self.material).bundle.decode()
-        trust = ssl.create_default_context(cadata=bundle)
+        ca_bundle = (bundle or self.bundle).ca_bundle.decode()
+        trust = ssl.create_default_context(cadata=ca_bundle)
         if shown is not None:
             trust.load_cert_chain(shown)
         plain = socket.create_connection((HOST, self.port), timeout=20)

@@ -26,10 +26,11 @@ from api.webhookconfig import path_of
 from providers.selection import standard_providers
 from tests.webhooks.all_routes import all_routes
 from tests.webhooks.builders import Object, job, owner, patched, request
-from webhooks.job_create import AdmissionRules, admit_new_job
-from webhooks.job_update import keep_job_admitted
-from webhooks.job_validation import validate_parallelism
-from webhooks.review import AS_IT_IS
+from webhooks.admission.config import AdmissionConfig
+from webhooks.admission.review import ALLOWED
+from webhooks.job.defaulter import default_job
+from webhooks.job.update_defaulter import default_updated_job
+from webhooks.job.validator import validate_job_update
 
 CONFIG = Path(__file__).parents[2] / "config"
 MUTATING = yaml.safe_load((CONFIG / "webhook" / "mutating.yaml").read_text())
@@ -65,7 +66,7 @@ def test_every_path_is_served_for_its_resource_and_operation_and_none_is_forgott
             (group,), (resource,) = rule["apiGroups"], rule["resources"]
             assert served[path].resource == (group, resource)
             called.setdefault(path, set()).update(rule["operations"])
-    assert called == {path: set(route.admit) for path, route in served.items()}
+    assert called == {path: set(route.handlers) for path, route in served.items()}
 
 
 @NAMED
@@ -175,9 +176,9 @@ TRAITS: list[dict[str, Any]] = [
 def test_every_job_that_concerns_us_is_sent(trait: dict[str, Any]) -> None:
     for size in SIZES:
         new = job(**size, **trait)
-        verdict = admit_new_job(request(new), AdmissionRules(standard_providers()))
-        if verdict != AS_IT_IS:
-            assert is_sent("create.jobs.tutti.scheduler", new), (size, verdict)
+        response = default_job(request(new), AdmissionConfig(standard_providers()))
+        if response != ALLOWED:
+            assert is_sent("create.jobs.tutti.scheduler", new), (size, response)
 
 
 @pytest.mark.parametrize("trait", TRAITS, ids=repr)
@@ -210,16 +211,16 @@ def test_every_update_that_concerns_us_is_sent(
     managed = MANAGED in old_template.get("template_labels", {})
     assert is_sent("update.jobs.tutti.scheduler", new, old) is (managed and new["spec"] != old["spec"])
     assert is_sent("parallelism.jobs.tutti.scheduler", new, old) is (managed and "parallelism" in change)
-    if keep_job_admitted(request(new, old), providers=standard_providers()).patch:
+    if default_updated_job(request(new, old), providers=standard_providers()).patch:
         assert is_sent("update.jobs.tutti.scheduler", new, old)
-    if not validate_parallelism(request(new, old)).allowed:
+    if not validate_job_update(request(new, old)).allowed:
         assert is_sent("parallelism.jobs.tutti.scheduler", new, old)
 
 
 def _held() -> Object:
     """A Job as it is stored after its admission, with metadata of its user's."""
     new = job(template_labels={"a": "b"}, template_annotations={"c": "d"})
-    return patched(new, admit_new_job(request(new), AdmissionRules(standard_providers())))
+    return patched(new, default_job(request(new), AdmissionConfig(standard_providers())))
 
 
 def _released() -> Object:
@@ -233,7 +234,7 @@ def _released() -> Object:
 
 def test_the_release_of_a_gang_is_not_sent_and_would_not_be_changed() -> None:
     assert not is_sent("update.jobs.tutti.scheduler", _released(), _held())
-    assert keep_job_admitted(request(_released(), _held()), providers=standard_providers()).patch == ()
+    assert default_updated_job(request(_released(), _held()), providers=standard_providers()).patch == ()
 
 
 def _lose(*path: str) -> Callable[[Object], None]:
@@ -280,7 +281,7 @@ def test_a_gang_that_lost_what_admission_minds_is_sent(loss: Callable[[Object], 
     assert not is_sent("update.jobs.tutti.scheduler", new, old)
     loss(new)
     assert is_sent("update.jobs.tutti.scheduler", new, old)
-    assert keep_job_admitted(request(new, old), providers=standard_providers()).patch
+    assert default_updated_job(request(new, old), providers=standard_providers()).patch
 
 
 @pytest.mark.parametrize(

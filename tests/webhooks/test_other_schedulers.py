@@ -8,19 +8,19 @@ from api.constants import ELASTIC, GATE, MANAGED, MIN_COUNT, POD_GROUP, PROVIDER
 from kube.groups.group_api import BUILT_IN
 from providers.selection import standard_providers
 from tests.webhooks.builders import Object, job, owner, patched, pod, request
-from webhooks.job_create import AdmissionRules, admit_new_job
-from webhooks.job_scheduling import JobIntegration
-from webhooks.job_update import keep_job_admitted
-from webhooks.pod_create import associate_new_pod
-from webhooks.review import AS_IT_IS, Verdict
+from webhooks.admission.config import AdmissionConfig, JobIntegration
+from webhooks.admission.review import ALLOWED, Response
+from webhooks.job.defaulter import default_job
+from webhooks.job.update_defaulter import default_updated_job
+from webhooks.pod import default_pod
 
 KNOWN = standard_providers(built_in_groups=True)
 GROUP_NAME = "scheduling.k8s.io/group-name"
 JOB_OWNER = {**owner("Job"), "apiVersion": "batch/v1"}
 
 
-def admit(new: Object, integration: JobIntegration = "tutti", **rules: Any) -> Verdict:
-    return admit_new_job(request(new), AdmissionRules(KNOWN, integration=integration, **rules))
+def admit(new: Object, integration: JobIntegration = "tutti", **rules: Any) -> Response:
+    return default_job(request(new), AdmissionConfig(KNOWN, integration=integration, **rules))
 
 
 def admitted(new: Object, integration: JobIntegration = "tutti", **rules: Any) -> Object:
@@ -78,7 +78,7 @@ def test_the_namespace_chooses_where_the_job_says_nothing() -> None:
 )
 def test_a_job_whose_user_has_made_a_group_is_left_alone(key: str, kind: str, scheduler_name: str) -> None:
     grouped: dict[str, Any] = {kind: {key: "mine"}}
-    assert admit(job(scheduler_name=scheduler_name, **grouped)) == Verdict()
+    assert admit(job(scheduler_name=scheduler_name, **grouped)) == Response()
 
 
 def test_a_copy_of_an_admitted_job_loses_the_group_and_keeps_the_queue() -> None:
@@ -99,16 +99,16 @@ def test_what_breaks_the_gang_is_refused_where_its_user_asked_for_it() -> None:
 
 
 def test_what_breaks_the_gang_is_left_out_where_a_default_asked_for_it() -> None:
-    verdict = admit(job(annotations={PROVIDER: "pfnet"}), namespace=lambda _: {ELASTIC: "true"})
-    assert verdict.allowed
-    assert any("cannot resize a gang" in warning for warning in verdict.warnings)
+    response = admit(job(annotations={PROVIDER: "pfnet"}), namespace=lambda _: {ELASTIC: "true"})
+    assert response.allowed
+    assert any("cannot resize a gang" in warning for warning in response.warnings)
     stored = admitted(job(annotations={PROVIDER: "pfnet"}), namespace=lambda _: {ELASTIC: "true"})
     assert ELASTIC not in stored["metadata"]["annotations"]
 
 
 def test_a_wish_that_is_not_carried_out_is_a_warning() -> None:
-    verdict = admit(job(annotations={PROVIDER: "volcano", TOPOLOGY: "zone"}))
-    assert verdict.warnings == (f"metadata.annotations[{TOPOLOGY}]: provider volcano does not observe it",)
+    response = admit(job(annotations={PROVIDER: "volcano", TOPOLOGY: "zone"}))
+    assert response.warnings == (f"metadata.annotations[{TOPOLOGY}]: provider volcano does not observe it",)
 
 
 def test_a_time_that_is_none_is_refused() -> None:
@@ -149,7 +149,7 @@ def running(name: str, annotations: dict[str, str]) -> Object:
 def test_a_reapplied_manifest_gets_the_metadata_of_its_scheduler_back() -> None:
     old = running("kai", {POD_GROUP: "g", "pod-group-name": "g", "kai.scheduler/skip-podgrouper": "true"})
     old["spec"]["template"]["metadata"]["labels"]["kai.scheduler/queue"] = "default-queue"
-    stored = patched(job(annotations={PROVIDER: "kai"}), keep_job_admitted(request(job(), old), providers=KNOWN))
+    stored = patched(job(annotations={PROVIDER: "kai"}), default_updated_job(request(job(), old), providers=KNOWN))
     assert stored["spec"]["template"]["metadata"] == old["spec"]["template"]["metadata"]
     assert stored["spec"]["template"]["spec"]["schedulerName"] == "kai-scheduler"
 
@@ -158,7 +158,7 @@ def test_a_reapplied_manifest_gets_the_metadata_of_its_scheduler_back() -> None:
 def test_a_job_that_is_resumed_without_a_group_is_held_unless_it_needs_none(name: str, held: bool) -> None:
     old = admitted(job(annotations={PROVIDER: name}, suspend=True))
     new = {**old, "spec": {**old["spec"], "suspend": False}}
-    stored = patched(new, keep_job_admitted(request(new, old), providers=KNOWN))
+    stored = patched(new, default_updated_job(request(new, old), providers=KNOWN))
     assert stored["spec"]["suspend"] is held
     assert (GATE in stored["metadata"]["annotations"]) is held
 
@@ -167,8 +167,8 @@ def pod_of(name: str, **more: Any) -> Object:
     return pod(labels={MANAGED: name}, ownerReferences=[JOB_OWNER], **more)
 
 
-def associate(new: Object) -> Verdict:
-    return associate_new_pod(request(new), group_api=BUILT_IN, providers=KNOWN)
+def associate(new: Object) -> Response:
+    return default_pod(request(new), group_api=BUILT_IN, providers=KNOWN)
 
 
 @pytest.mark.parametrize(("name", "is_told"), [("embedded", True), ("kube-scheduler", True), ("volcano", False)])
@@ -189,14 +189,14 @@ def test_a_pod_of_a_job_that_would_start_alone_is_refused() -> None:
     ids=["held by its scheduler", "needs no group", "no Job's", "unknown"],
 )
 def test_other_pods_without_a_group_are_let_through(new: Object) -> None:
-    assert associate(new) == AS_IT_IS
+    assert associate(new) == ALLOWED
 
 
 def test_a_job_that_names_a_profile_of_the_embedded_scheduler_is_taken_in_and_keeps_the_name() -> None:
     known = standard_providers(profile_names=("tutti-packed",))
     new = job()
     new["spec"]["template"]["spec"]["schedulerName"] = "tutti-packed"
-    stored = patched(new, admit_new_job(request(new), AdmissionRules(known)))
+    stored = patched(new, default_job(request(new), AdmissionConfig(known)))
     assert label_of(stored) == "embedded"
     assert stored["spec"]["template"]["spec"]["schedulerName"] == "tutti-packed"
-    assert label_of(patched(new, admit_new_job(request(new), AdmissionRules(standard_providers())))) is None
+    assert label_of(patched(new, default_job(request(new), AdmissionConfig(standard_providers())))) is None

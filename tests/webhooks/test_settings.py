@@ -27,7 +27,7 @@ def test_by_url_the_certificate_is_for_its_host(url: str, host: str) -> None:
     settings = load_settings(WebhooksSettings, None, url=url)
     assert settings.hosts == (host,)
     assert settings.folder is not None
-    assert settings.farewell_seconds == 0
+    assert settings.shutdown_delay_seconds == 0
 
 
 def test_a_folder_is_taken_as_given() -> None:

@@ -1,1 +1,1 @@
-"""Upstream's acceptance scenarios, by number, on whatever cluster the conformance tests run against."""
+"""Upstream's acceptance scenarios, on whatever cluster the conformance tests run against."""

@@ -11,7 +11,7 @@ import pytest
 
 from api.errors import ConfigurationError
 from kube.process.child import Child, backoff_seconds, how_it_ended
-from tests.install.fake_pace import FakeTime, until
+from tests.install.fake_time import FakeTime, until
 
 READY = "import pathlib, sys; pathlib.Path(sys.argv[1]).touch(); "
 

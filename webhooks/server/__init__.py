@@ -1,0 +1,1 @@
+"""The HTTPS end of admission: connections, requests, routes, metrics."""
