@@ -15,7 +15,7 @@ import msgspec
 
 from api.errors import TuttiError
 from api.meta import NO_METADATA, Metadata, controller_of
-from controllers.fresh import Fresh
+from controllers.mutation_cache import MutationCache
 from kube.cache.decoding import ListDecoder
 from kube.cache.informer import Change, Informer
 from kube.cache.store import Indexer
@@ -57,7 +57,7 @@ class KindMissing(TuttiError):
 @dataclass(frozen=True, slots=True)
 class _Follower:
     informer: Informer[ProviderGroup]
-    fresh: Fresh[ProviderGroup]
+    fresh: MutationCache[ProviderGroup]
 
 
 class ProviderGroups:
@@ -127,7 +127,7 @@ class ProviderGroups:
 
     def _follow(self, kind: GroupKind) -> _Follower:
         informer = Informer(self._client, resource_of(kind), ListDecoder(ProviderGroup), indexers=INDEXERS)
-        follower = _Follower(informer, Fresh(informer.store, INDEXERS))
+        follower = _Follower(informer, MutationCache(informer.store, INDEXERS))
         informer.add_handler(follower.fresh.caught_up)
         informer.add_handler(self._changed)
         self._followers[kind] = follower

@@ -11,7 +11,7 @@ from typing import Any
 
 from api.constants import CONDITION_GROUP_KIND_MISSING, EVENT_GROUP_KIND_MISSING, REASON_GROUP_KIND_FOUND
 from api.meta import Metadata
-from controllers.gangs.creation import Outdated
+from controllers.gangs.writes import Outdated
 from controllers.kind_condition import ShowKindMissing
 from kube.client.client import Client
 from kube.client.errors import AnsweredError, Conflict, NotFound

@@ -6,8 +6,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from api.constants import EVENT_FAILED_GANG_OBJECT_CREATE, EVENT_GANG_OBJECT_CREATED
-from controllers.gangs.creation import create_or_find
-from controllers.gangs.effects import Writers, patch
+from controllers.gangs.writes import Writers, create_or_find, patch
 from controllers.provider_groups import ProviderGroup, ProviderGroups, resource_of
 from kube.cache.store import KubeObject
 from kube.client.errors import AnsweredError, NotFound

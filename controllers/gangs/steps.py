@@ -1,9 +1,11 @@
 """Effects that passes over Jobs and over LeaderWorkerSets may both have, as values."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from api.podgroup import Workload
+
+S_co = TypeVar("S_co", covariant=True)
 
 NAME_TAKEN_SECONDS: Final = 2.0
 """How long a pass waits for a name that somebody else holds; nothing tells when it becomes free."""
@@ -31,3 +33,16 @@ class Warn:
     reason: str
     note: str
     action: str
+
+
+@dataclass(frozen=True)
+class Plan(Generic[S_co]):
+    """What one pass does.
+
+    Attributes:
+        steps: in the order in which they must happen; a step that fails ends the pass.
+        requeue_after_seconds: another pass is due then although nothing may happen by then; None: the next event is soon enough.
+    """
+
+    steps: tuple[S_co, ...] = ()
+    requeue_after_seconds: float | None = None

@@ -15,12 +15,10 @@ from api.compile import delegated_pod_group, pod_group_for_job
 from api.job import Job
 from api.podgroup import PodGroup, Workload
 from controllers.announcer import Announcer
-from controllers.fresh import Fresh
-from controllers.gangs.creation import Outdated, OwnerGone
-from controllers.gangs.effects import Creation, all_of, create, patch, set_workload_minimum
 from controllers.gangs.group_objects import GroupObjectWriter
 from controllers.gangs.patches import Body, group_minimum_patch, pod_association_patch, pod_release_patch
 from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, Warn
+from controllers.gangs.writes import Creation, G, Outdated, OwnerGone, all_of, create, patch, set_workload_minimum
 from controllers.jobs.external import gang_of, provider_of
 from controllers.jobs.kueue import LetGoOnInQueue, StopInQueue, go_on_patch, stop_patch
 from controllers.jobs.observed import JobPod
@@ -29,21 +27,21 @@ from controllers.jobs.steps import (
     AnnotatePods,
     ConfirmJob,
     CreatePodGroup,
+    JobPlan,
     MakeGroupObjects,
     PatchJob,
-    Plan,
     SetPodGroupMinimum,
-    Step,
     UnlabelPods,
 )
-from controllers.jobs.store import JobStore
 from controllers.kind_condition import ShowKindMissing
 from controllers.metrics import Metrics
+from controllers.mutation_cache import MutationCache
+from controllers.owner_cache import OwnerCache
 from controllers.provider_groups import ProviderGroups
 from controllers.show_condition import show, utc_now
 from kube.client.client import Client, PatchKind
-from kube.client.errors import Invalid, NotFound
-from kube.client.resources import JOBS, PODS
+from kube.client.errors import Conflict, Invalid, NotFound
+from kube.client.resources import JOBS, PODS, Resource
 from kube.groups.group_api import GroupAPI
 from providers.base import Provider
 from providers.gang import Gang
@@ -57,9 +55,9 @@ class Tools:
     client: Client
     group_api: GroupAPI
     providers: Providers
-    jobs: JobStore
-    workloads: Fresh[Workload]
-    pod_groups: Fresh[PodGroup]
+    jobs: OwnerCache[Job]
+    workloads: MutationCache[Workload]
+    pod_groups: MutationCache[PodGroup]
     announcer: Announcer
     metrics: Metrics
     provider_groups: ProviderGroups
@@ -76,40 +74,38 @@ class _Progress:
     group: PodGroup | None = None
 
 
-async def carry_out(plan: Plan, job: Job, tools: Tools) -> None:
+async def execute(plan: JobPlan, job: Job, tools: Tools) -> None:
     """Take the steps of the plan.
 
     Raises:
         OwnerGone: the Job is not there any more.
         Outdated: the server refused a write because something has changed meanwhile.
         NameTaken: somebody else's object holds the name of ours.
+        InvalidObject: what the Job asks for cannot be said to its gang scheduler.
         KubeError: anything else went wrong, or the lease is gone; the rest of the plan was not done.
     """
     progress = _Progress(job)
     for step in plan.steps:
-        progress = await _take(step, progress, tools)
+        match step:
+            case ConfirmJob():
+                if not tools.jobs.was_just_shown(progress.job):
+                    progress = await _confirm(progress, tools)
+            case CreateWorkload():
+                creation = _creation(tools.group_api.workloads, step.manifest, Workload, progress.job)
+                progress = replace(progress, workload=await create(creation, tools, tools.workloads))
+            case CreatePodGroup():
+                progress = replace(progress, group=await _create_pod_group(step, progress, tools))
+            case ShowKindMissing():
+                progress = await _show(step, progress, tools)
+            case MakeGroupObjects():
+                progress = await _make_group_objects(step, progress, tools)
+            case PatchJob():
+                progress = await _patch_job(step, progress, tools)
+            case _:
+                await _execute_other(step, progress, tools)
 
 
-async def _take(step: Step, progress: _Progress, tools: Tools) -> _Progress:
-    match step:
-        case ConfirmJob():
-            return progress if tools.jobs.was_just_shown(progress.job) else await _confirm(progress, tools)
-        case CreateWorkload():
-            return replace(progress, workload=await _create_workload(step, progress.job, tools))
-        case CreatePodGroup():
-            return replace(progress, group=await _create_pod_group(step, progress, tools))
-        case ShowKindMissing():
-            return await _show(step, progress, tools)
-        case MakeGroupObjects():
-            return await _make_group_objects(step, progress, tools)
-        case PatchJob():
-            return await _patch_job(step, progress, tools)
-        case _:
-            await _take_aside(step, progress, tools)
-            return progress
-
-
-async def _take_aside(
+async def _execute_other(
     step: AnnotatePods | UnlabelPods | SetWorkloadMinimum | SetPodGroupMinimum | StopInQueue | LetGoOnInQueue | Warn,
     progress: _Progress,
     tools: Tools,
@@ -141,7 +137,7 @@ async def _confirm(progress: _Progress, tools: Tools) -> _Progress:
     except NotFound as error:
         raise OwnerGone(f"Job {job.metadata.name} is gone") from error
     live = msgspec.convert(document, Job)
-    tools.jobs.put(live)
+    tools.jobs.note(live)
     if live.metadata.uid != job.metadata.uid:
         raise OwnerGone(f"Job {job.metadata.name} is another one now")
     if live.metadata.is_terminating or _decisive(live) != _decisive(job):
@@ -154,10 +150,8 @@ def _decisive(job: Job) -> object:
     return job.spec, job.metadata.annotations, job.is_finished, job.status.start_time is None
 
 
-async def _create_workload(step: CreateWorkload, job: Job, tools: Tools) -> Workload:
-    whose = f"Job {job.metadata.name}"
-    creation = Creation(tools.group_api.workloads, step.manifest, Workload, owner=job, subject=job, whose=whose)
-    return await create(creation, tools, tools.workloads)
+def _creation(resource: Resource, manifest: dict[str, Any], record: type[G], job: Job) -> Creation[G]:
+    return Creation(resource, manifest, record, owner=job, subject=job, whose=f"Job {job.metadata.name}")
 
 
 async def _create_pod_group(step: CreatePodGroup, progress: _Progress, tools: Tools) -> PodGroup:
@@ -169,8 +163,7 @@ async def _create_pod_group(step: CreatePodGroup, progress: _Progress, tools: To
         manifest = delegated_pod_group(job, workload, step.template, api_version=resource.api_version)
     else:
         manifest = pod_group_for_job(job, workload, api_version=resource.api_version)
-    creation = Creation(resource, manifest, PodGroup, owner=job, subject=job, whose=f"Job {job.metadata.name}")
-    return await create(creation, tools, tools.pod_groups)
+    return await create(_creation(resource, manifest, PodGroup, job), tools, tools.pod_groups)
 
 
 async def _make_group_objects(step: MakeGroupObjects, progress: _Progress, tools: Tools) -> _Progress:
@@ -188,7 +181,7 @@ async def _show(step: ShowKindMissing, progress: _Progress, tools: Tools) -> _Pr
     if shown is None:
         return progress
     job = msgspec.convert(shown, Job)
-    tools.jobs.put(job)
+    tools.jobs.note(job)
     return replace(progress, job=job)
 
 
@@ -204,13 +197,15 @@ async def _patch_job(step: PatchJob, progress: _Progress, tools: Tools) -> _Prog
     job = progress.job
     body = job_patch(job, step, association)
     try:
-        answer = await patch(tools.client, JOBS, job.metadata, body, kind=PatchKind.JSON)
+        answer = await tools.client.patch(JOBS, body, job.metadata.name, job.metadata.namespace, kind=PatchKind.JSON)
+    except (Conflict, NotFound) as error:
+        raise Outdated(str(error)) from error
     except Invalid as error:
         if error.message == TEST_FAILED:
             raise Outdated(f"Job {job.metadata.name} has changed") from error
         raise
     patched = msgspec.convert(answer, Job)
-    tools.jobs.put(patched)
+    tools.jobs.note(patched)
     return replace(progress, job=patched)
 
 

@@ -16,7 +16,6 @@ from api.job import Job
 from api.meta import Metadata, controller_of
 from api.names import pod_group_name, workload_name
 from api.podgroup import PodGroup, Workload
-from controllers.fresh import Fresh
 from controllers.gangs.ownership import describe_holder
 from controllers.jobs.external import provider_of
 from controllers.jobs.give_way import has_given_up
@@ -32,6 +31,7 @@ from controllers.jobs.observed import (
     waits_for_group,
 )
 from controllers.jobs.preemptors import Preemptors
+from controllers.mutation_cache import MutationCache
 from controllers.provider_groups import KindMissing, ProviderGroup, ProviderGroups
 from kube.cache.decoding import ListDecoder
 from kube.cache.store import Indexer, Key
@@ -95,8 +95,8 @@ class Observer:
         self,
         client: Client,
         resource: Resource,
-        workloads: Fresh[Workload],
-        pod_groups: Fresh[PodGroup],
+        workloads: MutationCache[Workload],
+        pod_groups: MutationCache[PodGroup],
         group_objects: Callable[[Job], Awaitable[tuple[ProviderGroup, ...]]],
     ) -> None:
         """`group_objects` gives what the Job's own gang scheduler has for it; it may raise KindMissing."""

@@ -37,8 +37,8 @@ from controllers.jobs.steps import (
     AnnotatePods,
     ConfirmJob,
     CreatePodGroup,
+    JobPlan,
     PatchJob,
-    Plan,
     SetPodGroupMinimum,
     Step,
     UnlabelPods,
@@ -64,7 +64,7 @@ class Rules:
     gang_jobs: bool = True
 
 
-def plan(seen: Observed, rules: Rules) -> Plan:
+def plan(seen: Observed, rules: Rules) -> JobPlan:
     """The steps that bring one Job nearer to what it should be; none when it is there."""
     if is_over(seen.job):
         return NOTHING
@@ -79,7 +79,7 @@ def _missing(seen: Observed, rules: Rules) -> str:
     return kind_missing(provider).note if provider is not None and seen.kind_missing and is_gated(seen.job) else ""
 
 
-def _plan(seen: Observed, rules: Rules) -> Plan:
+def _plan(seen: Observed, rules: Rules) -> JobPlan:
     job = seen.job
     if not is_managed_template(job):
         return _plan_unmanaged(seen, rules)
@@ -92,12 +92,12 @@ def _plan(seen: Observed, rules: Rules) -> Plan:
 # --- a Job that admission did not take in --------------------------------------------------------------------------------
 
 
-def _plan_unmanaged(seen: Observed, rules: Rules) -> Plan:
+def _plan_unmanaged(seen: Observed, rules: Rules) -> JobPlan:
     steps: list[Step] = []
     if is_gated(seen.job):
         steps.append(PatchJob(open_gate=True))
     if not rules.gang_jobs:
-        return Plan(tuple(steps))
+        return JobPlan(tuple(steps))
     intent = unmanaged_intent(seen.job, rules.providers)
     if isinstance(intent, Refusal):
         steps += _warning(intent, action="Admit")
@@ -107,13 +107,13 @@ def _plan_unmanaged(seen: Observed, rules: Rules) -> Plan:
             "delete it and create it again to have its pods start together"
         )
         steps.append(Warn(EVENT_NOT_ADMITTED_AS_GANG, note, action="Admit"))
-    return Plan(tuple(steps))
+    return JobPlan(tuple(steps))
 
 
 # --- a managed Job whose template names no group yet ---------------------------------------------------------------------
 
 
-def _plan_unassociated(seen: Observed, intent: Intent | Refusal, rules: Rules) -> Plan:
+def _plan_unassociated(seen: Observed, intent: Intent | Refusal, rules: Rules) -> JobPlan:
     if isinstance(intent, Refusal):
         if seen.job.spec.scheduling is not None:
             return _step_back(seen)
@@ -129,20 +129,20 @@ def _plan_unassociated(seen: Observed, intent: Intent | Refusal, rules: Rules) -
     steps += _minimum(seen, intent, seen.workload, group, rules)
     steps += group_object_steps(seen, group, rules.providers)
     if seen.kind_missing:
-        return Plan(tuple(steps), look_again_seconds=MISSING_SECONDS)
+        return JobPlan(tuple(steps), requeue_after_seconds=MISSING_SECONDS)
     if is_suspended(seen.job):
         steps += _association(seen, group)
     else:
         steps += _late_association(seen, group, able)
-    return Plan(tuple(steps))
+    return JobPlan(tuple(steps))
 
 
-def _step_back(seen: Observed) -> Plan:
+def _step_back(seen: Observed) -> JobPlan:
     """The server kept `spec.scheduling`: the cluster's own Job controller makes this Job's group, so we take our hands off."""
     can_unmanage = seen.job.status.start_time is None
     if not (can_unmanage or is_gated(seen.job)):
         return NOTHING
-    return Plan((PatchJob(unmanage=can_unmanage, open_gate=is_gated(seen.job)),))
+    return JobPlan((PatchJob(unmanage=can_unmanage, open_gate=is_gated(seen.job)),))
 
 
 def _association(seen: Observed, group: PodGroup | None) -> list[Step]:
@@ -168,7 +168,7 @@ def _late_association(seen: Observed, group: PodGroup | None, able: Capabilities
 # --- a managed Job whose template names its group ------------------------------------------------------------------------
 
 
-def _plan_associated(seen: Observed, intent: Intent | Refusal, rules: Rules) -> Plan:
+def _plan_associated(seen: Observed, intent: Intent | Refusal, rules: Rules) -> JobPlan:
     group = seen.named_group
     steps: list[Step] = []
     if _can_remake(seen):
@@ -177,7 +177,7 @@ def _plan_associated(seen: Observed, intent: Intent | Refusal, rules: Rules) -> 
         if not isinstance(intent, Refusal) or seen.workload is not None:
             steps += _creations(seen, intent, group, rules)
         elif group is None:
-            return Plan(tuple(_warning(intent, action="CreateWorkload")))
+            return JobPlan(tuple(_warning(intent, action="CreateWorkload")))
     if isinstance(intent, Refusal):
         steps += _warning(intent, action="FollowParallelism")
     else:
@@ -186,9 +186,9 @@ def _plan_associated(seen: Observed, intent: Intent | Refusal, rules: Rules) -> 
     if group is not None or made_group:
         steps += group_object_steps(seen, group, rules.providers)
         if seen.kind_missing:
-            return Plan(tuple(steps), look_again_seconds=MISSING_SECONDS)
+            return JobPlan(tuple(steps), requeue_after_seconds=MISSING_SECONDS)
     steps += _gate_of_associated(seen, made_group=made_group, rules=rules)
-    return Plan(tuple(steps))
+    return JobPlan(tuple(steps))
 
 
 def _can_remake(seen: Observed) -> bool:
@@ -284,12 +284,12 @@ def _differs(policy: SchedulingPolicy, min_count: int) -> bool:
     return policy.gang is not None and policy.gang.min_count != min_count
 
 
-def _wait_for_name(seen: Observed) -> Plan:
+def _wait_for_name(seen: Observed) -> JobPlan:
     note = f"waits for a name: {seen.name_taken}"
-    return Plan((Warn(EVENT_NAME_TAKEN, note, action="CreateGroup"),), look_again_seconds=NAME_TAKEN_SECONDS)
+    return JobPlan((Warn(EVENT_NAME_TAKEN, note, action="CreateGroup"),), requeue_after_seconds=NAME_TAKEN_SECONDS)
 
 
-def _fall_back(seen: Observed, problem: Refusal) -> Plan:
+def _fall_back(seen: Observed, problem: Refusal) -> JobPlan:
     """Gives the Job to plain scheduling: opens the gate with a patch that takes our label away, or frees its pods."""
     steps: list[Step] = []
     job, gated = seen.job, is_gated(seen.job)
@@ -303,7 +303,7 @@ def _fall_back(seen: Observed, problem: Refusal) -> Plan:
         if gated:
             steps.append(PatchJob(open_gate=True))
     steps += _warning(problem, action="FallBack")
-    return Plan(tuple(steps))
+    return JobPlan(tuple(steps))
 
 
 def _warning(refusal: Refusal, *, action: str) -> list[Step]:

@@ -8,8 +8,8 @@ from typing import Final
 
 from api.podgroup import POD_GROUP_KIND, PodGroup
 from api.preemption import Preemptor, preemptor_of
-from controllers.fresh import Fresh
 from controllers.jobs.observed import JobPod
+from controllers.mutation_cache import MutationCache
 from kube.cache.decoding import ListDecoder
 from kube.client.client import Client
 from kube.client.resources import PODS
@@ -20,7 +20,7 @@ _PODS: Final = ListDecoder(JobPod)
 class Preemptors:
     """Looks them up: groups in the store that shows the request, too, so they are there before it; lone pods on the server."""
 
-    def __init__(self, client: Client, pod_groups: Fresh[PodGroup]) -> None:
+    def __init__(self, client: Client, pod_groups: MutationCache[PodGroup]) -> None:
         self._client = client
         self._pod_groups = pod_groups
 

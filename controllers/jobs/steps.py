@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from api.podgroup import PodGroup, PodGroupTemplate, Workload
-from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, Warn
+from controllers.gangs.steps import CreateWorkload, Plan, SetWorkloadMinimum, Warn
 from controllers.jobs.kueue import LetGoOnInQueue, StopInQueue
 from controllers.jobs.observed import JobPod
 from controllers.kind_condition import ShowKindMissing
@@ -106,15 +106,7 @@ Step = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Steps in the order in which they must happen; a step that fails ends the pass.
+JobPlan = Plan[Step]
+"""What one pass over a Job does."""
 
-    `look_again_seconds` asks for another pass although nothing may happen by then.
-    """
-
-    steps: tuple[Step, ...] = ()
-    look_again_seconds: float | None = None
-
-
-NOTHING: Final = Plan()
+NOTHING: Final[JobPlan] = Plan()

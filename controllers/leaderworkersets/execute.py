@@ -6,7 +6,7 @@ about, and the client asks for the lease right before each write. Groups of diff
 
 import datetime as dt
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
 
@@ -16,12 +16,10 @@ from api.lws import LeaderWorkerSet
 from api.podgroup import PodGroup, Workload
 from api.replica import group_index, group_to_come
 from controllers.announcer import Announcer
-from controllers.fresh import Fresh
-from controllers.gangs.creation import Outdated, OwnerGone
-from controllers.gangs.effects import Creation, all_of, create, patch, set_workload_minimum
 from controllers.gangs.group_objects import GroupObjectWriter
 from controllers.gangs.patches import group_minimum_patch, pod_association_patch
 from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, Warn
+from controllers.gangs.writes import Creation, Outdated, OwnerGone, all_of, create, patch, set_workload_minimum
 from controllers.kind_condition import ShowKindMissing
 from controllers.leaderworkersets.observed import ReplicaPod
 from controllers.leaderworkersets.steps import (
@@ -30,11 +28,11 @@ from controllers.leaderworkersets.steps import (
     LetLeaderGoFirst,
     MakeReplicaObjects,
     SetPlan,
-    Step,
     TellPods,
 )
 from controllers.metrics import Metrics
-from controllers.owner_store import OwnerStore
+from controllers.mutation_cache import MutationCache
+from controllers.owner_cache import OwnerCache
 from controllers.provider_groups import ProviderGroups
 from controllers.show_condition import show, utc_now
 from kube.client.client import Client
@@ -51,25 +49,17 @@ class SetTools:
     client: Client
     group_api: GroupAPI
     providers: Providers
-    sets: OwnerStore[LeaderWorkerSet]
-    leaders: Fresh[ReplicaPod]
-    workloads: Fresh[Workload]
-    pod_groups: Fresh[PodGroup]
+    sets: OwnerCache[LeaderWorkerSet]
+    leaders: MutationCache[ReplicaPod]
+    workloads: MutationCache[Workload]
+    pod_groups: MutationCache[PodGroup]
     announcer: Announcer
     metrics: Metrics
     provider_groups: ProviderGroups
     now: Callable[[], dt.datetime] = utc_now
 
 
-@dataclass(frozen=True, slots=True)
-class _Progress:
-    """What the pass knows by now: the set, and the Workload it has created."""
-
-    lws: LeaderWorkerSet
-    workload: Workload | None = None
-
-
-async def carry_out(plan: SetPlan, lws: LeaderWorkerSet, tools: SetTools) -> None:
+async def execute(plan: SetPlan, lws: LeaderWorkerSet, tools: SetTools) -> None:
     """Take the steps of the plan.
 
     Raises:
@@ -79,42 +69,45 @@ async def carry_out(plan: SetPlan, lws: LeaderWorkerSet, tools: SetTools) -> Non
         NameTaken: somebody else's object holds the name of ours.
         KubeError: anything else went wrong, or the lease is gone; the rest of the plan was not done.
     """
-    progress = _Progress(lws)
+    made: Workload | None = None
     for step in plan.steps:
-        progress = await _take(step, progress, tools)
+        match step:
+            case ConfirmSet():
+                lws = await _confirm(lws, tools)
+            case CreateWorkload():
+                whose = f"LeaderWorkerSet {lws.metadata.name}"
+                resource = tools.group_api.workloads
+                creation = Creation(resource, step.manifest, Workload, owner=lws, subject=lws, whose=whose)
+                made = await create(creation, tools, tools.workloads)
+            case CreateGroups():
+                workload = step.workload or made
+                if workload is None:
+                    raise Outdated("the Workload of this pass was not made")
+                await all_of(_create_group(each, workload, lws, tools) for each in step.replicas)
+            case TellPods():
+                await all_of(_tell(pod, name, tools) for pod, name in step.pods)
+            case _:
+                await _execute_other(step, lws, tools)
 
 
-async def _take(step: Step, progress: _Progress, tools: SetTools) -> _Progress:
+async def _execute_other(
+    step: SetWorkloadMinimum | LetLeaderGoFirst | MakeReplicaObjects | ShowKindMissing | Warn,
+    lws: LeaderWorkerSet,
+    tools: SetTools,
+) -> None:
     match step:
-        case ConfirmSet():
-            return replace(progress, lws=await _confirm(progress.lws, tools))
-        case CreateWorkload():
-            return replace(progress, workload=await _create_workload(step, progress.lws, tools))
         case SetWorkloadMinimum():
             await set_workload_minimum(step, tools.client, tools.group_api.workloads, tools.workloads)
-        case CreateGroups():
-            workload = step.workload or progress.workload
-            if workload is None:
-                raise Outdated("the Workload of this pass was not made")
-            await all_of(_create_group(each, workload, progress.lws, tools) for each in step.replicas)
-        case TellPods():
-            await all_of(_tell(pod, name, tools) for pod, name in step.pods)
         case LetLeaderGoFirst():
             await _let_leader_go_first(step, tools)
         case MakeReplicaObjects():
-            await _make_objects(step, progress.lws, tools)
-        case _:
-            await _say(step, progress.lws, tools)
-    return progress
-
-
-async def _say(step: ShowKindMissing | Warn, lws: LeaderWorkerSet, tools: SetTools) -> None:
-    if isinstance(step, Warn):
-        tools.announcer.warn_once(lws, reason=step.reason, note=step.note, action=step.action)
-        return
-    shown = await show(step, tools.client, LEADER_WORKER_SETS, lws.metadata, now=tools.now)
-    if shown is not None:
-        tools.sets.put(msgspec.convert(shown, LeaderWorkerSet))
+            await _make_objects(step, lws, tools)
+        case ShowKindMissing():
+            shown = await show(step, tools.client, LEADER_WORKER_SETS, lws.metadata, now=tools.now)
+            if shown is not None:
+                tools.sets.note(msgspec.convert(shown, LeaderWorkerSet))
+        case Warn():
+            tools.announcer.warn_once(lws, reason=step.reason, note=step.note, action=step.action)
 
 
 async def _confirm(lws: LeaderWorkerSet, tools: SetTools) -> LeaderWorkerSet:
@@ -124,18 +117,12 @@ async def _confirm(lws: LeaderWorkerSet, tools: SetTools) -> LeaderWorkerSet:
     except NotFound as error:
         raise OwnerGone(f"LeaderWorkerSet {name} is gone") from error
     live = msgspec.convert(found, LeaderWorkerSet)
-    tools.sets.put(live)
+    tools.sets.note(live)
     if live.metadata.uid != lws.metadata.uid:
         raise OwnerGone(f"LeaderWorkerSet {name} is another one now")
     if live.metadata.is_terminating or (live.spec, live.metadata.annotations) != (lws.spec, lws.metadata.annotations):
         raise Outdated(f"LeaderWorkerSet {name} has changed")
     return live
-
-
-async def _create_workload(step: CreateWorkload, lws: LeaderWorkerSet, tools: SetTools) -> Workload:
-    whose = f"LeaderWorkerSet {lws.metadata.name}"
-    creation = Creation(tools.group_api.workloads, step.manifest, Workload, owner=lws, subject=lws, whose=whose)
-    return await create(creation, tools, tools.workloads)
 
 
 async def _create_group(replica: Replica, workload: Workload, lws: LeaderWorkerSet, tools: SetTools) -> PodGroup:

@@ -14,7 +14,6 @@ from api.meta import Metadata, controller_of
 from api.names import workload_name
 from api.podgroup import PodGroup, Workload
 from api.replica import group_index
-from controllers.fresh import Fresh
 from controllers.gangs.ownership import describe_holder
 from controllers.jobs.observe import BY_CONTROLLER
 from controllers.jobs.observed import counts_for
@@ -30,6 +29,7 @@ from controllers.leaderworkersets.observed import (
     set_of,
 )
 from controllers.leaderworkersets.revisions import Revisions
+from controllers.mutation_cache import MutationCache
 from controllers.provider_groups import KindMissing, ProviderGroup, ProviderGroups
 from kube.cache.decoding import ListDecoder
 from kube.cache.store import Indexer, Key, Store
@@ -93,10 +93,10 @@ class SetObserver:
         self,
         client: Client,
         *,
-        leaders: Fresh[ReplicaPod],
+        leaders: MutationCache[ReplicaPod],
         stateful_sets: Store[StatefulSet],
-        workloads: Fresh[Workload],
-        pod_groups: Fresh[PodGroup],
+        workloads: MutationCache[Workload],
+        pod_groups: MutationCache[PodGroup],
         group_objects: GroupObjects,
     ) -> None:
         """`group_objects` gives what the gang scheduler of a leader has for it, and whether it has a kind of its own."""

@@ -112,7 +112,7 @@ def _plan(seen: SeenSet, rules: SetRules) -> SetPlan:
         return _unclear(seen)
     if workload is None and seen.name_taken:
         note = f"waits for a name: {seen.name_taken}"
-        return SetPlan((Warn(EVENT_NAME_TAKEN, note, action="CreateGroup"),), look_again_seconds=NAME_TAKEN_SECONDS)
+        return SetPlan((Warn(EVENT_NAME_TAKEN, note, action="CreateGroup"),), requeue_after_seconds=NAME_TAKEN_SECONDS)
     steps: list[Step] = []
     if workload is None and isinstance(intent, GroupIntent):
         steps += [ConfirmSet(), CreateWorkload(_workload(seen, intent, rules))]
@@ -232,7 +232,7 @@ def _with_replicas(seen: SeenSet, replicas: tuple[SeenReplica, ...], steps: list
         steps.append(TellPods(untold))
     if any(_may_have_untold(each) for each in reached):
         look_again.append(UNTOLD_SECONDS)
-    return SetPlan(tuple(steps), look_again_seconds=min(look_again, default=None))
+    return SetPlan(tuple(steps), requeue_after_seconds=min(look_again, default=None))
 
 
 def _object_steps(seen: SeenSet, lives: list[SeenReplica], look_again: list[float], rules: SetRules) -> Iterator[Step]:

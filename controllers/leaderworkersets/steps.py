@@ -5,7 +5,7 @@ from typing import Final
 
 from api.compile_replica import Replica
 from api.podgroup import PodGroup, Workload
-from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, Warn
+from controllers.gangs.steps import CreateWorkload, Plan, SetWorkloadMinimum, Warn
 from controllers.kind_condition import ShowKindMissing
 from controllers.leaderworkersets.observed import ReplicaPod
 from providers.gang import Gang
@@ -63,15 +63,7 @@ Step = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SetPlan:
-    """Steps in the order in which they must happen; a step that fails ends the pass.
+SetPlan = Plan[Step]
+"""What one pass over a LeaderWorkerSet does."""
 
-    `look_again_seconds` asks for another pass although nothing may happen by then.
-    """
-
-    steps: tuple[Step, ...] = ()
-    look_again_seconds: float | None = None
-
-
-NOTHING: Final = SetPlan()
+NOTHING: Final[SetPlan] = Plan()

@@ -27,7 +27,7 @@ KEY = (NAMESPACE, "train")
 
 
 def observer(world: World) -> Observer:
-    return world.reconcile._observer
+    return world.observer
 
 
 @pytest.mark.parametrize(

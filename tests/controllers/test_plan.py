@@ -16,8 +16,8 @@ from controllers.jobs.plan import Rules, plan
 from controllers.jobs.steps import (
     AnnotatePods,
     CreatePodGroup,
+    JobPlan,
     PatchJob,
-    Plan,
     SetPodGroupMinimum,
     UnlabelPods,
 )
@@ -29,19 +29,19 @@ S = TypeVar("S")
 RULES = Rules(standard_providers(), GROUP_API_VERSION)
 
 
-def planned(seen: Observed) -> Plan:
+def planned(seen: Observed) -> JobPlan:
     return plan(seen, RULES)
 
 
-def kinds(found: Plan) -> list[str]:
+def kinds(found: JobPlan) -> list[str]:
     return [type(step).__name__ for step in found.steps]
 
 
-def warnings(found: Plan) -> list[str]:
+def warnings(found: JobPlan) -> list[str]:
     return [step.reason for step in found.steps if isinstance(step, Warn)]
 
 
-def the(found: Plan, kind: type[S]) -> S:
+def the(found: JobPlan, kind: type[S]) -> S:
     (step,) = [step for step in found.steps if isinstance(step, kind)]
     return step
 
@@ -58,19 +58,19 @@ COMPLETE: dict[str, Any] = {"workloads": (workload(),), "pod_groups": (group(),)
     ids=["complete", "failed", "deleted"],
 )
 def test_a_job_that_is_over_needs_nothing(settings: dict[str, Any]) -> None:
-    assert planned(Observed(job(**settings))) == Plan()
+    assert planned(Observed(job(**settings))) == JobPlan()
 
 
 @pytest.mark.parametrize("suspended", [False, True])
 def test_a_gang_at_rest_needs_nothing(suspended: bool) -> None:
     resting = job(gated=False, suspended=suspended, group=GROUP_NAME)
-    assert planned(Observed(resting, **COMPLETE, named_group=group())) == Plan()
+    assert planned(Observed(resting, **COMPLETE, named_group=group())) == JobPlan()
 
 
 def test_a_running_job_whose_pods_are_all_told_needs_nothing() -> None:
     running = job(gated=False, started=True)
     pods = (pod("train-0", group=GROUP_NAME, node="n"), pod("train-1", group=GROUP_NAME))
-    assert planned(Observed(running, **COMPLETE, pods=pods)) == Plan()
+    assert planned(Observed(running, **COMPLETE, pods=pods)) == JobPlan()
 
 
 # --- jobs that admission did not take in ---------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ def test_invalid_settings_on_a_plain_job_are_told_and_nothing_else() -> None:
     ids=["one pod", "fewer pods than completions", "opted out", "child of a JobSet", "other scheduler"],
 )
 def test_an_ordinary_job_hears_nothing_from_us(settings: dict[str, Any]) -> None:
-    assert planned(Observed(job(managed=None, gated=False, **settings))) == Plan()
+    assert planned(Observed(job(managed=None, gated=False, **settings))) == JobPlan()
 
 
 def test_a_gate_left_on_a_job_without_the_label_is_opened() -> None:
@@ -111,7 +111,7 @@ def test_a_gate_left_on_a_job_without_the_label_is_opened() -> None:
 
 def test_a_job_that_fell_back_is_not_told_that_it_was_not_admitted() -> None:
     two = (workload("a", ours=False), workload("b", ours=False))
-    assert planned(Observed(job(managed=None, gated=False), workloads=two)) == Plan()
+    assert planned(Observed(job(managed=None, gated=False), workloads=two)) == JobPlan()
 
 
 # --- a new gang ----------------------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ def test_a_complete_pair_is_used_as_it_is() -> None:
 
 def test_a_template_that_pods_were_made_from_waits_until_the_suspension_is_seen() -> None:
     found = planned(Observed(job(started=True), **COMPLETE))
-    assert found == Plan()
+    assert found == JobPlan()
 
 
 # --- falling back --------------------------------------------------------------------------------------------------------
@@ -199,18 +199,18 @@ def test_a_managed_job_that_can_have_no_group_falls_back(settings: dict[str, Any
 @pytest.mark.parametrize("gated", [True, False])
 def test_a_new_job_whose_group_the_cluster_makes_is_let_go_without_a_word(gated: bool) -> None:
     theirs = job(gated=gated, suspended=True, spec={"scheduling": {"schedulingPolicy": {"gang": {}}}})
-    assert planned(Observed(theirs)) == Plan((PatchJob(unmanage=True, open_gate=gated),))
+    assert planned(Observed(theirs)) == JobPlan((PatchJob(unmanage=True, open_gate=gated),))
 
 
 def test_a_started_job_whose_group_the_cluster_makes_is_left_alone() -> None:
     theirs = job(gated=False, started=True, spec={"scheduling": {"schedulingPolicy": {"gang": {}}}})
-    assert planned(Observed(theirs)) == Plan()
+    assert planned(Observed(theirs)) == JobPlan()
 
 
 def test_with_gang_jobs_switched_off_nobody_is_warned_and_gangs_are_looked_after() -> None:
     off = Rules(standard_providers(), GROUP_API_VERSION, gang_jobs=False)
-    assert plan(Observed(job(managed=None, gated=False)), off) == Plan()
-    assert plan(Observed(job(managed=None)), off) == Plan((PatchJob(open_gate=True),))
+    assert plan(Observed(job(managed=None, gated=False)), off) == JobPlan()
+    assert plan(Observed(job(managed=None)), off) == JobPlan((PatchJob(open_gate=True),))
     assert kinds(plan(Observed(job()), off)) == ["ConfirmJob", "CreateWorkload", "CreatePodGroup", "PatchJob"]
 
 
@@ -299,8 +299,8 @@ def test_a_missing_workload_of_our_own_is_made_again() -> None:
 
 
 def test_a_missing_group_that_somebody_else_named_is_not_made() -> None:
-    assert planned(Observed(job(gated=False, group="their-own"))) == Plan()
-    assert planned(Observed(job(gated=False, group="their-own"), workloads=(workload(),))) == Plan()
+    assert planned(Observed(job(gated=False, group="their-own"))) == JobPlan()
+    assert planned(Observed(job(gated=False, group="their-own"), workloads=(workload(),))) == JobPlan()
 
 
 def test_a_suspended_template_is_tied_to_the_new_group_of_the_same_name() -> None:
@@ -317,7 +317,7 @@ def test_a_template_tied_to_a_predecessor_of_the_group_is_tied_anew() -> None:
 
 def test_a_running_template_keeps_the_uid_of_a_predecessor() -> None:
     running = job(gated=False, started=True, group=GROUP_NAME, group_uid="of-a-predecessor")
-    assert planned(Observed(running, **COMPLETE, named_group=group())) == Plan()
+    assert planned(Observed(running, **COMPLETE, named_group=group())) == JobPlan()
 
 
 def test_a_group_that_cannot_be_described_any_more_is_not_made() -> None:
@@ -342,7 +342,7 @@ def test_a_name_that_is_taken_is_waited_for(named: str | None) -> None:
     found = planned(Observed(job(group=named), name_taken=f"Workload {WORKLOAD_NAME} is being deleted"))
     assert kinds(found) == ["Warn"]
     assert warnings(found) == [EVENT_NAME_TAKEN]
-    assert found.look_again_seconds
+    assert found.requeue_after_seconds
 
 
 # --- elastic gangs -------------------------------------------------------------------------------------------------------
@@ -365,14 +365,15 @@ def test_an_elastic_gang_without_pods_keeps_a_minimum_of_one() -> None:
 
 def test_the_minimum_of_any_other_gang_stays() -> None:
     grown = job(gated=False, group=GROUP_NAME, pods=6)
-    assert planned(Observed(grown, **COMPLETE, named_group=group())) == Plan()
+    assert planned(Observed(grown, **COMPLETE, named_group=group())) == JobPlan()
 
 
 def test_the_minimum_in_objects_of_others_stays() -> None:
     grown = job(gated=False, group=GROUP_NAME, pods=6, annotations=ELASTIC)
     theirs = group(ours=False)
     assert (
-        planned(Observed(grown, workloads=(workload(ours=False),), pod_groups=(theirs,), named_group=theirs)) == Plan()
+        planned(Observed(grown, workloads=(workload(ours=False),), pod_groups=(theirs,), named_group=theirs))
+        == JobPlan()
     )
 
 

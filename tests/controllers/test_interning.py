@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from api.job import Job
-from controllers.jobs.slim import slim
+from controllers.jobs.interning import slim
 from tests.controllers.builders import job_manifest
 
 POLICY = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}

@@ -1,9 +1,14 @@
-"""Writes that gangs of every kind need: what is created once is counted, kept for the next pass, and told where people look."""
+"""Writes that every gang needs, and what may go wrong with them.
+
+An object of which there must be exactly one has a name that is a function of its owner's UID, so whoever creates it twice finds his
+own. Whether it *is* his own is decided by the owner's UID, never by the name; and an answer that was lost is looked up before
+anything else happens. What was created is counted, kept for the next pass, and told where people look.
+"""
 
 import asyncio
 from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -13,20 +18,44 @@ from api.constants import (
     EVENT_POD_GROUP_CREATED,
     EVENT_WORKLOAD_CREATED,
 )
+from api.errors import TuttiError
 from api.meta import Metadata
 from api.podgroup import POD_GROUP_KIND, WORKLOAD, PodGroup, Workload
 from controllers.announcer import Announcer
-from controllers.fresh import Fresh
-from controllers.gangs.creation import NameTaken, Outdated, create_or_find
+from controllers.gangs.ownership import describe_holder, is_ours
 from controllers.gangs.patches import workload_minimum_patch
 from controllers.gangs.steps import SetWorkloadMinimum
 from controllers.metrics import Metrics
+from controllers.mutation_cache import MutationCache
 from kube.cache.store import KubeObject
 from kube.client.client import Client, PatchKind
-from kube.client.errors import AnsweredError, Conflict, KubeError, NotFound
+from kube.client.errors import AlreadyExists, AnsweredError, Conflict, KubeError, NotFound
 from kube.client.resources import Resource
 
-T = TypeVar("T", Workload, PodGroup)
+T = TypeVar("T", bound=KubeObject)
+G = TypeVar("G", Workload, PodGroup)
+
+Origin = Literal["created", "found"]
+
+
+class Outdated(TuttiError):
+    """The server has moved on since the plan was made: look again, nothing is wrong."""
+
+
+class OwnerGone(Outdated):
+    """What the plan was made for is not there any more, or is another object of that name."""
+
+
+@dataclass(eq=False)
+class NameTaken(TuttiError):
+    """An object that is not ours holds the name that ours must have."""
+
+    holder: str
+
+    def __str__(self) -> str:
+        """Who holds it."""
+        return self.holder
+
 
 AT_ONCE: Final = 16
 
@@ -53,7 +82,7 @@ class Writers(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Creation(Generic[T]):
+class Creation(Generic[G]):
     """A Workload or PodGroup that must exist exactly once.
 
     Attributes:
@@ -67,13 +96,13 @@ class Creation(Generic[T]):
 
     resource: Resource
     manifest: dict[str, Any]
-    record: type[T]
+    record: type[G]
     owner: KubeObject
     subject: KubeObject
     whose: str
 
 
-async def create(creation: Creation[T], writers: Writers, seen: Fresh[T]) -> T:
+async def create(creation: Creation[G], writers: Writers, seen: MutationCache[G]) -> G:
     """The object, created now or by an earlier attempt of ours; `seen` shows it from now on.
 
     Raises:
@@ -104,6 +133,42 @@ async def create(creation: Creation[T], writers: Writers, seen: Fresh[T]) -> T:
     return made
 
 
+async def create_or_find(
+    client: Client, resource: Resource, manifest: dict[str, Any], record: type[T], owner: KubeObject
+) -> tuple[T, Origin]:
+    """The object of the manifest, created now or by an earlier attempt of ours for the same owner.
+
+    Raises:
+        NameTaken: somebody else's object, or one that is being deleted, has the name.
+        Outdated: what had the name vanished while we looked.
+        KubeError: the server refused, or it is unknown what happened and nothing is to be found.
+    """
+    try:
+        answer = await client.create(resource, manifest, owner.metadata.namespace)
+    except AlreadyExists:
+        return await _find(client, resource, manifest, record, owner), "found"
+    except KubeError as error:
+        if not error.outcome_unknown:
+            raise
+        try:
+            return await _find(client, resource, manifest, record, owner), "created"
+        except Outdated:
+            # It may still arrive; the next attempt has the same name and cannot make a second one.
+            raise error from None
+    return msgspec.convert(answer, record), "created"
+
+
+async def _find(client: Client, resource: Resource, manifest: dict[str, Any], record: type[T], owner: KubeObject) -> T:
+    name = manifest["metadata"]["name"]
+    try:
+        found = msgspec.convert(await client.get(resource, name, owner.metadata.namespace), record)
+    except NotFound as error:
+        raise Outdated(f"{resource.kind} {name} was there and is gone") from error
+    if found.metadata.is_terminating or not is_ours(found.metadata, owner):
+        raise NameTaken(describe_holder(resource.kind, found.metadata))
+    return found
+
+
 async def patch(
     client: Client, resource: Resource, metadata: Metadata, body: Any, *, kind: PatchKind = PatchKind.MERGE
 ) -> dict[str, Any]:
@@ -120,7 +185,7 @@ async def patch(
 
 
 async def set_workload_minimum(
-    step: SetWorkloadMinimum, client: Client, resource: Resource, seen: Fresh[Workload]
+    step: SetWorkloadMinimum, client: Client, resource: Resource, seen: MutationCache[Workload]
 ) -> None:
     """Carry out that step.
 
