@@ -4,7 +4,7 @@ import random as randomness
 from dataclasses import dataclass
 
 from api.podgroup import PodGroup, Workload
-from controllers.announcer import Recorder
+from controllers.events import Recorder
 from controllers.metrics import Metrics
 from controllers.mutation_cache import MutationCache
 from controllers.provider_groups import ProviderGroups

@@ -15,8 +15,8 @@ from api.podgroup import PodGroup, Workload
 from api.preemption import preemptor_of
 from controllers.context import ControllerContext
 from controllers.jobs.controller import JobController
-from controllers.jobs.give_way import has_given_up, has_to_leave
 from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
+from controllers.jobs.suspension import is_disruption_target, is_timed_out
 from controllers.leaderworkersets.manager import SetManager
 from controllers.metrics import Metrics
 from controllers.mutation_cache import MutationCache
@@ -151,7 +151,7 @@ def _same_but_status(old: PodGroup, new: PodGroup) -> bool:
     But for these conditions: a group that has to leave, for this one or that one, or has left, or has been given up, is one
     whose Job is to be suspended, or resumed.
     """
-    if has_to_leave(old) is not has_to_leave(new) or has_given_up(old) is not has_given_up(new):
+    if is_disruption_target(old) is not is_disruption_target(new) or is_timed_out(old) is not is_timed_out(new):
         return False
     if preemptor_of(old.status.conditions) != preemptor_of(new.status.conditions):
         return False

@@ -143,7 +143,7 @@ class ProviderGroups:
 
     def _changed(self, change: Change[ProviderGroup]) -> None:
         old, new = change.old, change.new
-        if old is not None and new is not None and _says_the_same(old, new):
+        if old is not None and new is not None and _is_same_for_plans(old, new):
             return
         seen = new if new is not None else old
         if seen is not None:
@@ -163,5 +163,5 @@ def _index(group: ProviderGroup) -> Iterable[Hashable]:
 INDEXERS: Final[dict[str, Indexer[ProviderGroup]]] = {BY_OWNER: _index}
 
 
-def _says_the_same(old: ProviderGroup, new: ProviderGroup) -> bool:
+def _is_same_for_plans(old: ProviderGroup, new: ProviderGroup) -> bool:
     return old.spec == new.spec and old.metadata.is_terminating == new.metadata.is_terminating

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Final, Generic, TypeVar
 
-from controllers.announcer import Announcer
 from controllers.context import ControllerContext
+from controllers.events import DedupEventRecorder
 from controllers.owner_cache import OwnerCache
 from kube.cache.decoding import Decoder
 from kube.cache.informer import Change, Informer
@@ -27,7 +27,7 @@ class Controller(Generic[T]):
         context: ControllerContext,
         resource: Resource,
         decoder: Decoder[T],
-        reconciler: Callable[[OwnerCache[T], Announcer], Reconcile[Key]],
+        reconciler: Callable[[OwnerCache[T], DedupEventRecorder], Reconcile[Key]],
     ) -> None:
         """Nothing is followed before `informer.run`, nothing is reconciled before `work`.
 
@@ -40,9 +40,9 @@ class Controller(Generic[T]):
         self.informer: Informer[T] = Informer(context.client, resource, decoder)
         self.owners = OwnerCache(self.informer.store)
         self._context = context
-        self._announcer = Announcer(context.recorder, resource, is_there=self.owners.has)
+        self._event_recorder = DedupEventRecorder(context.recorder, resource, is_there=self.owners.has)
         self.queue: WorkQueue[Key] = WorkQueue(
-            reconciler(self.owners, self._announcer), workers=context.settings.workers, random=context.random
+            reconciler(self.owners, self._event_recorder), workers=context.settings.workers, random=context.random
         )
         self.informer.add_handler(self._owner_changed)
         context.metrics.follow_queue(resource.kind, lambda: float(len(self.queue)))
@@ -62,7 +62,7 @@ class Controller(Generic[T]):
     def _owner_changed(self, change: Change[T]) -> None:
         self.owners.caught_up(change)
         if change.new is None and change.old is not None:
-            self._announcer.forget(change.old)
+            self._event_recorder.forget(change.old)
         changed = change.new if change.new is not None else change.old
         if changed is not None:
             self.queue.add(changed.metadata.key)

@@ -6,18 +6,18 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from api.constants import EVENT_FAILED_GANG_OBJECT_CREATE, EVENT_GANG_OBJECT_CREATED
-from controllers.gangs.writes import Writers, create_or_find, patch
+from controllers.gangs.writes import WriteDependencies, create_or_find, patch
 from controllers.provider_groups import ProviderGroup, ProviderGroups, resource_of
 from kube.cache.store import KubeObject
 from kube.client.errors import AnsweredError, NotFound
 from providers.base import GroupKind, Provider
 from providers.gang import Gang
 
-FOLLOWS: Final = ("minMember", "minResources")
+MINIMUM_FIELDS: Final = ("minMember", "minResources")
 """The fields that change with the minimum."""
 
 
-class GroupWriters(Writers, Protocol):
+class GroupObjectDependencies(WriteDependencies, Protocol):
     """What is needed to write group objects and to tell about it."""
 
     @property
@@ -32,13 +32,13 @@ class GroupObjectWriter:
     Attributes:
         tools: to write and to tell.
         owner: the controller of the objects: the Job, or the leader pod of a replica.
-        subject: on what events are told, of the kind that the announcer speaks about.
+        subject: what the events are about; of the kind that the recorder is for.
         whose: the gang, for people: `Job train`.
         provider: its gang scheduler.
         kind: of that scheduler.
     """
 
-    tools: GroupWriters
+    tools: GroupObjectDependencies
     owner: KubeObject
     subject: KubeObject
     whose: str
@@ -70,7 +70,7 @@ class GroupObjectWriter:
         except AnsweredError as error:
             if not error.outcome_unknown:
                 note = f"Failed to create {kind.kind} of {self.provider.name} for {self.whose}: "
-                tools.announcer.warn_once(
+                tools.event_recorder.warn_once(
                     self.subject,
                     reason=EVENT_FAILED_GANG_OBJECT_CREATE,
                     note=note + error.message,
@@ -81,11 +81,13 @@ class GroupObjectWriter:
         tools.provider_groups.note(kind, made)
         if origin == "created":
             note = f"Created {kind.kind} {made.metadata.name} of {self.provider.name} for {self.whose}"
-            tools.announcer.tell(self.subject, reason=EVENT_GANG_OBJECT_CREATED, note=note, action="CreateGroupObject")
+            tools.event_recorder.normal(
+                self.subject, reason=EVENT_GANG_OBJECT_CREATED, note=note, action="CreateGroupObject"
+            )
         return made
 
     async def _set_minimum(self, found: ProviderGroup, manifest: dict[str, Any]) -> None:
-        spec = {key: manifest["spec"][key] for key in FOLLOWS if key in manifest["spec"]}
+        spec = {key: manifest["spec"][key] for key in MINIMUM_FIELDS if key in manifest["spec"]}
         body = {"metadata": {"uid": found.metadata.uid}, "spec": spec}
         answer = await patch(self.tools.client, resource_of(self.kind), found.metadata, body)
         self.tools.provider_groups.note(self.kind, msgspec.convert(answer, ProviderGroup))

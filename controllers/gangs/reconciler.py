@@ -11,7 +11,7 @@ import msgspec
 
 from api.constants import EVENT_INVALID_GANG_SETTINGS, EVENT_NAME_TAKEN
 from api.errors import InvalidObject
-from controllers.announcer import Announcer
+from controllers.events import DedupEventRecorder
 from controllers.gangs.steps import NAME_TAKEN_SECONDS, Plan
 from controllers.gangs.writes import NameTaken, Outdated, OwnerGone
 from controllers.metrics import Metrics
@@ -42,7 +42,7 @@ class Reconciler(Generic[T, Facts]):
         execute: Callable[[Plan[Any], T], Awaitable[None]],
         owners: OwnerCache[T],
         client: Client,
-        announcer: Announcer,
+        event_recorder: DedupEventRecorder,
         metrics: Metrics,
     ) -> None:
         """The three parts of a pass: `observe` reads, `plan` decides and is pure, `execute` writes.
@@ -56,7 +56,7 @@ class Reconciler(Generic[T, Facts]):
         self._execute = execute
         self._owners = owners
         self._client = client
-        self._announcer = announcer
+        self._event_recorder = event_recorder
         self._metrics = metrics
 
     async def __call__(self, key: Key) -> float | None:
@@ -89,7 +89,7 @@ class Reconciler(Generic[T, Facts]):
             return LATER_SECONDS
 
     def _warn(self, item: T, reason: str, note: str, action: str) -> None:
-        self._announcer.warn_once(item, reason=reason, note=note, action=action)
+        self._event_recorder.warn_once(item, reason=reason, note=note, action=action)
 
     async def _read_again(self, item: T, news: Outdated) -> None:
         if isinstance(news, OwnerGone):

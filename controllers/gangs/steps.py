@@ -1,8 +1,11 @@
 """Effects that passes over Jobs and over LeaderWorkerSets may both have, as values."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
+from api.constants import CONDITION_GROUP_KIND_MISSING
+from api.meta import Condition, condition_of
 from api.podgroup import Workload
 
 S_co = TypeVar("S_co", covariant=True)
@@ -33,6 +36,22 @@ class Warn:
     reason: str
     note: str
     action: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShowKindMissing:
+    """Sets the condition: True with this note, or False when the note is empty, for the kind is there now."""
+
+    note: str
+
+
+def condition_steps(conditions: Iterable[Condition], missing: str) -> tuple[ShowKindMissing, ...]:
+    """What is to be done about the condition; `missing` says what is waited for, and is empty when nothing is."""
+    known = condition_of(tuple(conditions), CONDITION_GROUP_KIND_MISSING)
+    if missing:
+        is_said = known is not None and (known.status, known.message) == ("True", missing)
+        return () if is_said else (ShowKindMissing(missing),)
+    return (ShowKindMissing(""),) if known is not None and known.status == "True" else ()
 
 
 @dataclass(frozen=True)

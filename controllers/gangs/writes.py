@@ -21,7 +21,7 @@ from api.constants import (
 from api.errors import TuttiError
 from api.meta import Metadata
 from api.podgroup import POD_GROUP_KIND, WORKLOAD, PodGroup, Workload
-from controllers.announcer import Announcer
+from controllers.events import DedupEventRecorder
 from controllers.gangs.ownership import describe_holder, is_ours
 from controllers.gangs.patches import workload_minimum_patch
 from controllers.gangs.steps import SetWorkloadMinimum
@@ -65,7 +65,7 @@ _EVENTS: Final = {
 }
 
 
-class Writers(Protocol):
+class WriteDependencies(Protocol):
     """What is needed to write and to tell about it."""
 
     @property
@@ -73,7 +73,7 @@ class Writers(Protocol):
         """The API server."""
 
     @property
-    def announcer(self) -> Announcer:
+    def event_recorder(self) -> DedupEventRecorder:
         """Events."""
 
     @property
@@ -90,7 +90,7 @@ class Creation(Generic[G]):
         manifest: the object whole.
         record: its type.
         owner: its controller, by whose UID an earlier attempt of ours is known.
-        subject: on what events are told, of the kind that the announcer speaks about.
+        subject: what the events are about; of the kind that the recorder is for.
         whose: what it is made for, for people: `Job train`.
     """
 
@@ -102,7 +102,7 @@ class Creation(Generic[G]):
     whose: str
 
 
-async def create(creation: Creation[G], writers: Writers, seen: MutationCache[G]) -> G:
+async def create(creation: Creation[G], writers: WriteDependencies, seen: MutationCache[G]) -> G:
     """The object, created now or by an earlier attempt of ours; `seen` shows it from now on.
 
     Raises:
@@ -123,13 +123,13 @@ async def create(creation: Creation[G], writers: Writers, seen: MutationCache[G]
         writers.metrics.object_created(kind, "failed")
         if isinstance(error, AnsweredError) and not error.outcome_unknown:
             note = f"Failed to create {kind} for {whose}: {error.message}"
-            writers.announcer.warn_once(creation.subject, reason=failed_reason, note=note, action=f"Create{kind}")
+            writers.event_recorder.warn_once(creation.subject, reason=failed_reason, note=note, action=f"Create{kind}")
         raise
     writers.metrics.object_created(kind, origin)
     seen.note(made)
     if origin == "created":
         note = f"Created {kind} {made.metadata.name} for {whose}"
-        writers.announcer.tell(creation.subject, reason=created_reason, note=note, action=f"Create{kind}")
+        writers.event_recorder.normal(creation.subject, reason=created_reason, note=note, action=f"Create{kind}")
     return made
 
 

@@ -5,14 +5,14 @@ from functools import partial
 from api.job import Job
 from api.meta import Metadata
 from api.podgroup import PodGroup, Workload
-from controllers.announcer import Announcer
 from controllers.context import ControllerContext
+from controllers.events import DedupEventRecorder
 from controllers.gangs.controller import Controller
 from controllers.gangs.reconciler import Reconciler
 from controllers.jobs.execute import Tools, execute
-from controllers.jobs.interning import slim
+from controllers.jobs.interning import interned
 from controllers.jobs.observe import Observer, group_objects_of, owner_job
-from controllers.jobs.observed import Observed
+from controllers.jobs.observed import ObservedJob
 from controllers.jobs.plan import Rules, plan
 from controllers.owner_cache import OwnerCache
 from kube.cache.decoding import Converted, ListDecoder
@@ -27,7 +27,7 @@ class JobController(Controller[Job]):
         resource = context.group_api.workloads
         self._observer = Observer(context.client, resource, context.workloads, context.pod_groups, groups)
 
-        def reconciler(jobs: OwnerCache[Job], announcer: Announcer) -> Reconciler[Job, Observed]:
+        def reconciler(jobs: OwnerCache[Job], event_recorder: DedupEventRecorder) -> Reconciler[Job, ObservedJob]:
             tools = Tools(
                 client=context.client,
                 group_api=context.group_api,
@@ -35,7 +35,7 @@ class JobController(Controller[Job]):
                 jobs=jobs,
                 workloads=context.workloads,
                 pod_groups=context.pod_groups,
-                announcer=announcer,
+                event_recorder=event_recorder,
                 metrics=context.metrics,
                 provider_groups=context.provider_groups,
             )
@@ -44,7 +44,7 @@ class JobController(Controller[Job]):
                 tools, self._observer, Rules(context.providers, resource.api_version, gang_jobs=gang_jobs)
             )
 
-        super().__init__(context, JOBS, Converted(ListDecoder(Job), slim), reconciler)
+        super().__init__(context, JOBS, Converted(ListDecoder(Job), interned), reconciler)
 
     def workload_changed(self, workload: Workload) -> None:
         """A Workload came, changed or went."""
@@ -60,7 +60,7 @@ class JobController(Controller[Job]):
         self.add([key] if key is not None else [])
 
 
-def job_reconciler(tools: Tools, observer: Observer, rules: Rules) -> Reconciler[Job, Observed]:
+def job_reconciler(tools: Tools, observer: Observer, rules: Rules) -> Reconciler[Job, ObservedJob]:
     """What does one pass over one Job."""
     return Reconciler(
         JOBS,
@@ -70,6 +70,6 @@ def job_reconciler(tools: Tools, observer: Observer, rules: Rules) -> Reconciler
         execute=partial(execute, tools=tools),
         owners=tools.jobs,
         client=tools.client,
-        announcer=tools.announcer,
+        event_recorder=tools.event_recorder,
         metrics=tools.metrics,
     )

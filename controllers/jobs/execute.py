@@ -7,45 +7,49 @@ refused by the server; events follow the write they tell about; the client asks 
 import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from api.compile import delegated_pod_group, pod_group_for_job
+from api.constants import GATE, GATE_POD_GROUP, MANAGED, POD_GROUP, SUSPENDED
 from api.job import Job
 from api.podgroup import PodGroup, Workload
-from controllers.announcer import Announcer
+from controllers.events import DedupEventRecorder
 from controllers.gangs.group_objects import GroupObjectWriter
+from controllers.gangs.kind_missing_condition import show_kind_missing, utc_now
 from controllers.gangs.patches import Body, group_minimum_patch, pod_association_patch, pod_release_patch
-from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, Warn
+from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, ShowKindMissing, Warn
 from controllers.gangs.writes import Creation, G, Outdated, OwnerGone, all_of, create, patch, set_workload_minimum
-from controllers.jobs.external import gang_of, provider_of
-from controllers.jobs.kueue import LetGoOnInQueue, StopInQueue, go_on_patch, stop_patch
-from controllers.jobs.observed import JobPod
-from controllers.jobs.patches import TEST_FAILED, job_patch
+from controllers.jobs.group_objects import gang_of, provider_of
+from controllers.jobs.kueue import ActivateKueueWorkload, DeactivateKueueWorkload, activate_patch, deactivate_patch
+from controllers.jobs.observed import JobPod, is_gated, is_suspended
 from controllers.jobs.steps import (
     AnnotatePods,
+    ApplyGroupObjects,
     ConfirmJob,
     CreatePodGroup,
     JobPlan,
-    MakeGroupObjects,
     PatchJob,
     SetPodGroupMinimum,
     UnlabelPods,
 )
-from controllers.kind_condition import ShowKindMissing
 from controllers.metrics import Metrics
 from controllers.mutation_cache import MutationCache
 from controllers.owner_cache import OwnerCache
 from controllers.provider_groups import ProviderGroups
-from controllers.show_condition import show, utc_now
 from kube.client.client import Client, PatchKind
 from kube.client.errors import Conflict, Invalid, NotFound
 from kube.client.resources import JOBS, PODS, Resource
 from kube.groups.group_api import GroupAPI
-from providers.base import Provider
+from providers.base import PodMetadata, Provider
 from providers.gang import Gang
 from providers.selection import Providers
+
+TEST_FAILED: Final = "the server rejected our request due to an error in our request"
+"""What the API server says when a test of a JSON patch fails, or a path in it is not there; no other refusal has these words."""
+
+TEMPLATE: Final = "spec/template/metadata"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class Tools:
     jobs: OwnerCache[Job]
     workloads: MutationCache[Workload]
     pod_groups: MutationCache[PodGroup]
-    announcer: Announcer
+    event_recorder: DedupEventRecorder
     metrics: Metrics
     provider_groups: ProviderGroups
     now: Callable[[], dt.datetime] = utc_now
@@ -97,8 +101,8 @@ async def execute(plan: JobPlan, job: Job, tools: Tools) -> None:
                 progress = replace(progress, group=await _create_pod_group(step, progress, tools))
             case ShowKindMissing():
                 progress = await _show(step, progress, tools)
-            case MakeGroupObjects():
-                progress = await _make_group_objects(step, progress, tools)
+            case ApplyGroupObjects():
+                progress = await _apply_group_objects(step, progress, tools)
             case PatchJob():
                 progress = await _patch_job(step, progress, tools)
             case _:
@@ -106,7 +110,13 @@ async def execute(plan: JobPlan, job: Job, tools: Tools) -> None:
 
 
 async def _execute_other(
-    step: AnnotatePods | UnlabelPods | SetWorkloadMinimum | SetPodGroupMinimum | StopInQueue | LetGoOnInQueue | Warn,
+    step: AnnotatePods
+    | UnlabelPods
+    | SetWorkloadMinimum
+    | SetPodGroupMinimum
+    | DeactivateKueueWorkload
+    | ActivateKueueWorkload
+    | Warn,
     progress: _Progress,
     tools: Tools,
 ) -> None:
@@ -122,12 +132,12 @@ async def _execute_other(
             await set_workload_minimum(step, tools.client, tools.group_api.workloads, tools.workloads)
         case SetPodGroupMinimum():
             await _set_group_minimum(step, tools)
-        case StopInQueue(queued, why):
-            await patch(tools.client, queued.resource, queued.workload.metadata, stop_patch(queued.workload, why))
-        case LetGoOnInQueue(queued):
-            await patch(tools.client, queued.resource, queued.workload.metadata, go_on_patch(queued.workload))
+        case DeactivateKueueWorkload(queued, why):
+            await patch(tools.client, queued.resource, queued.workload.metadata, deactivate_patch(queued.workload, why))
+        case ActivateKueueWorkload(queued):
+            await patch(tools.client, queued.resource, queued.workload.metadata, activate_patch(queued.workload))
         case Warn():
-            tools.announcer.warn_once(progress.job, reason=step.reason, note=step.note, action=step.action)
+            tools.event_recorder.warn_once(progress.job, reason=step.reason, note=step.note, action=step.action)
 
 
 async def _confirm(progress: _Progress, tools: Tools) -> _Progress:
@@ -166,7 +176,7 @@ async def _create_pod_group(step: CreatePodGroup, progress: _Progress, tools: To
     return await create(_creation(resource, manifest, PodGroup, job), tools, tools.pod_groups)
 
 
-async def _make_group_objects(step: MakeGroupObjects, progress: _Progress, tools: Tools) -> _Progress:
+async def _apply_group_objects(step: ApplyGroupObjects, progress: _Progress, tools: Tools) -> _Progress:
     progress = await _with_template(progress, tools)
     provider, group = _known(progress.job, step.group or progress.group, tools)
     if provider.kind is not None:
@@ -177,7 +187,7 @@ async def _make_group_objects(step: MakeGroupObjects, progress: _Progress, tools
 
 
 async def _show(step: ShowKindMissing, progress: _Progress, tools: Tools) -> _Progress:
-    shown = await show(step, tools.client, JOBS, progress.job.metadata, now=tools.now)
+    shown = await show_kind_missing(step, tools.client, JOBS, progress.job.metadata, now=tools.now)
     if shown is None:
         return progress
     job = msgspec.convert(shown, Job)
@@ -233,3 +243,78 @@ async def _set_group_minimum(step: SetPodGroupMinimum, tools: Tools) -> None:
     body = group_minimum_patch(step.group.metadata, step.min_count)
     answer = await patch(tools.client, tools.group_api.pod_groups, step.group.metadata, body)
     tools.pod_groups.note(msgspec.convert(answer, PodGroup))
+
+
+# --- the patch of a Job ------------------------------------------------------------------------------------------------------
+
+
+def job_patch(job: Job, step: PatchJob, association: PodMetadata | None) -> list[Body]:
+    """The one JSON patch of a Job; `association` is what the provider wants in the template.
+
+    It names what it was decided on instead of the version: the Job controller writes the status of a new Job at the same
+    moment, which changes the version and nothing that matters here.
+    """
+    operations = _unchanged(job)
+    if step.unmanage:
+        operations.append({"op": "remove", "path": _pointer(TEMPLATE, "labels", MANAGED)})
+    if association is not None:
+        operations += _added("labels", job.spec.template.metadata.labels, association.labels)
+        operations += _added("annotations", job.spec.template.metadata.annotations, association.annotations)
+    if step.open_gate and is_gated(job):
+        operations.append({"op": "remove", "path": _pointer("metadata", "annotations", GATE)})
+        if is_suspended(job):
+            operations.append({"op": "replace", "path": "/spec/suspend", "value": False})
+    if step.close_gate or step.suspend:
+        if job.metadata.annotations is None:
+            operations.append({"op": "add", "path": "/metadata/annotations", "value": {}})
+        operations += _marked_suspension(job) if step.suspend else [_annotated(GATE, GATE_POD_GROUP)]
+        operations.append({"op": "replace", "path": "/spec/suspend", "value": True})
+    return operations
+
+
+def _marked_suspension(job: Job) -> list[Body]:
+    """The mark counts for the generation that this very patch makes, and for no later one."""
+    now = job.metadata.generation
+    return [
+        {"op": "test", "path": "/metadata/generation", "value": now},
+        _annotated(SUSPENDED, f"{job.metadata.uid}/{now + 1}"),
+    ]
+
+
+def _annotated(key: str, value: str) -> Body:
+    return {"op": "add", "path": _pointer("metadata", "annotations", key), "value": value}
+
+
+def _unchanged(job: Job) -> list[Body]:
+    """Tests that the server makes first: this very Job, its size, whether it is held, and what its template says of groups."""
+    template = job.spec.template.metadata
+    expected: list[tuple[str, Any]] = [
+        ("/metadata/uid", job.metadata.uid),
+        ("/spec/parallelism", job.spec.parallelism),
+        ("/spec/completions", job.spec.completions),
+        ("/spec/suspend", job.spec.suspend),
+    ]
+    if job.metadata.annotations is not None:
+        expected.append((_pointer("metadata", "annotations", GATE), job.metadata.annotation(GATE)))
+    for kind, present, key in (
+        ("labels", template.labels, MANAGED),
+        ("annotations", template.annotations, POD_GROUP),
+    ):
+        path = _pointer(TEMPLATE, kind) if not present else _pointer(TEMPLATE, kind, key)
+        expected.append((path, present.get(key) if present else None))
+    return [{"op": "test", "path": path, "value": value} for path, value in expected]
+
+
+def _added(kind: str, present: dict[str, str] | None, wanted: dict[str, str]) -> list[Body]:
+    if not present:
+        return [{"op": "add", "path": _pointer(TEMPLATE, kind), "value": dict(wanted)}] if wanted else []
+    return [
+        {"op": "add", "path": _pointer(TEMPLATE, kind, key), "value": value}
+        for key, value in wanted.items()
+        if present.get(key) != value
+    ]
+
+
+def _pointer(*parts: str) -> str:
+    first, *rest = parts
+    return "/".join([f"/{first}", *(part.replace("~", "~0").replace("/", "~1") for part in rest)])

@@ -17,7 +17,7 @@ _MOST_SHARED: Final = 1024
 """Different failure policies and template specs that are shared; the rest is kept as it came."""
 
 
-def slim(job: Job) -> Job:
+def interned(job: Job) -> Job:
     """The same Job."""
     metadata, spec = job.metadata, job.spec
     names = {metadata.uid: metadata.uid, metadata.name: metadata.name}

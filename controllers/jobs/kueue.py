@@ -41,13 +41,13 @@ class KueueWorkload(msgspec.Struct, frozen=True):
         return self.spec.active is not False
 
     @property
-    def waits_for_preemptor(self) -> bool:
+    def is_stopped_for_preemptor(self) -> bool:
         """Whether we stopped it for a preemptor, and nobody let it go on since."""
         return not self.is_active and self.metadata.annotation(STOPPED_IN_QUEUE) == "preempted"
 
 
 @dataclass(frozen=True, slots=True)
-class InQueue:
+class ServedKueueWorkload:
     """The Workload of Kueue's for a Job, and the version of the kind that the server serves."""
 
     resource: Resource
@@ -55,33 +55,33 @@ class InQueue:
 
 
 @dataclass(frozen=True, slots=True)
-class StopInQueue:
+class DeactivateKueueWorkload:
     """Makes Kueue evict the Job; `why` stays on Kueue's Workload."""
 
-    queued: InQueue
+    queued: ServedKueueWorkload
     why: Why
 
 
 @dataclass(frozen=True, slots=True)
-class LetGoOnInQueue:
+class ActivateKueueWorkload:
     """Gives the Job back to Kueue's queue."""
 
-    queued: InQueue
+    queued: ServedKueueWorkload
 
 
-def may_be_stopped_in_queue(job: Job, group: PodGroup | None, *, gives_up: bool) -> bool:
+def needs_kueue_workload(job: Job, group: PodGroup | None, *, gives_up: bool) -> bool:
     """Whether Kueue's Workload has to be looked at: the group was asked to leave once, or its Job is to be suspended."""
     if job.metadata.label(KUEUE_QUEUE) is None or group is None:
         return False
     return gives_up or condition_of(group.status.conditions or (), CONDITION_DISRUPTION_TARGET) is not None
 
 
-def stop_patch(workload: KueueWorkload, why: Why) -> Body:
+def deactivate_patch(workload: KueueWorkload, why: Why) -> Body:
     """The merge patch that makes the Workload inactive and says that it was us."""
     return _patch(workload, active=False, why=why)
 
 
-def go_on_patch(workload: KueueWorkload) -> Body:
+def activate_patch(workload: KueueWorkload) -> Body:
     """The merge patch that makes it active again."""
     return _patch(workload, active=True, why=None)
 

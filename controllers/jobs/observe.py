@@ -17,12 +17,11 @@ from api.meta import Metadata, controller_of
 from api.names import pod_group_name, workload_name
 from api.podgroup import PodGroup, Workload
 from controllers.gangs.ownership import describe_holder
-from controllers.jobs.external import provider_of
-from controllers.jobs.give_way import has_given_up
-from controllers.jobs.kueue import InQueue, KueueWorkload, may_be_stopped_in_queue
+from controllers.jobs.group_objects import provider_of
+from controllers.jobs.kueue import KueueWorkload, ServedKueueWorkload, needs_kueue_workload
 from controllers.jobs.observed import (
     JobPod,
-    Observed,
+    ObservedJob,
     counts_for,
     group_named_by,
     is_over,
@@ -31,6 +30,7 @@ from controllers.jobs.observed import (
     waits_for_group,
 )
 from controllers.jobs.preemptors import Preemptors
+from controllers.jobs.suspension import is_timed_out
 from controllers.mutation_cache import MutationCache
 from controllers.provider_groups import KindMissing, ProviderGroup, ProviderGroups
 from kube.cache.decoding import ListDecoder
@@ -107,7 +107,7 @@ class Observer:
         self._pod_groups = pod_groups
         self._preemptors = Preemptors(client, pod_groups)
 
-    async def observe(self, job: Job) -> Observed:
+    async def observe(self, job: Job) -> ObservedJob:
         """The facts about the Job.
 
         Raises:
@@ -121,8 +121,8 @@ class Observer:
         named_group = self._pod_groups.get(job.metadata.namespace, named) if named else None
         if named_group is not None and not counts_for(named_group.metadata, job.metadata.uid):
             named_group = None
-        objects = await self._objects_of(job)
-        return Observed(
+        objects = await self._group_objects_of(job)
+        return ObservedJob(
             job=job,
             workloads=workloads,
             pod_groups=groups,
@@ -131,7 +131,7 @@ class Observer:
             pods=await self._pods_of(job) if needs_pods(job) else (),
             group_objects=objects or (),
             kind_missing=objects is None,
-            in_queue=await self._in_queue(job, named_group),
+            kueue_workload=await self._kueue_workload(job, named_group),
             is_preemptor_gone=await self._is_preemptor_gone(job, named_group),
         )
 
@@ -140,7 +140,7 @@ class Observer:
             return False
         return await self._preemptors.is_gone(group)
 
-    async def _objects_of(self, job: Job) -> tuple[ProviderGroup, ...] | None:
+    async def _group_objects_of(self, job: Job) -> tuple[ProviderGroup, ...] | None:
         if is_over(job):
             return ()
         try:
@@ -207,8 +207,8 @@ class Observer:
         found = self._pod_groups.get(namespace, pod_group_name(workloads[0].metadata.name, templates[0].name))
         return "" if found is None else describe_holder("PodGroup", found.metadata)
 
-    async def _in_queue(self, job: Job, group: PodGroup | None) -> InQueue | None:
-        if is_over(job) or not may_be_stopped_in_queue(job, group, gives_up=has_given_up(group)):
+    async def _kueue_workload(self, job: Job, group: PodGroup | None) -> ServedKueueWorkload | None:
+        if is_over(job) or not needs_kueue_workload(job, group, gives_up=is_timed_out(group)):
             return None
         selector = f"{KUEUE_JOB_UID}={job.metadata.uid}"
         for resource in KUEUE_WORKLOADS:
@@ -216,7 +216,7 @@ class Observer:
                 async for page in self._client.list_pages(resource, job.metadata.namespace, label_selector=selector):
                     for found in _KUEUE_WORKLOADS.page(page).items:
                         if (owner := controller_of(found.metadata)) is not None and owner.uid == job.metadata.uid:
-                            return InQueue(resource, found)
+                            return ServedKueueWorkload(resource, found)
                 return None
         return None
 

@@ -14,7 +14,7 @@ from api.job import Job
 from api.meta import NO_METADATA, Metadata, controller_of
 from api.pod import TERMINAL_PHASES
 from api.podgroup import PodGroup, PodGroupTemplate, Workload
-from controllers.jobs.kueue import InQueue
+from controllers.jobs.kueue import ServedKueueWorkload
 from controllers.provider_groups import ProviderGroup
 
 
@@ -59,7 +59,7 @@ class JobPod(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedJob:
     """One Job and what belongs to it.
 
     Attributes:
@@ -84,7 +84,7 @@ class Observed:
     pods: tuple[JobPod, ...] = ()
     group_objects: tuple[ProviderGroup, ...] = ()
     kind_missing: bool = False
-    in_queue: InQueue | None = None
+    kueue_workload: ServedKueueWorkload | None = None
     is_preemptor_gone: bool = False
 
     @property

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from api.podgroup import PodGroup, PodGroupTemplate, Workload
-from controllers.gangs.steps import CreateWorkload, Plan, SetWorkloadMinimum, Warn
-from controllers.jobs.kueue import LetGoOnInQueue, StopInQueue
+from controllers.gangs.steps import CreateWorkload, Plan, SetWorkloadMinimum, ShowKindMissing, Warn
+from controllers.jobs.kueue import ActivateKueueWorkload, DeactivateKueueWorkload
 from controllers.jobs.observed import JobPod
-from controllers.kind_condition import ShowKindMissing
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class CreatePodGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class MakeGroupObjects:
+class ApplyGroupObjects:
     """Creates the group objects of a gang scheduler that is not ours, or brings their minimum up to date.
 
     Attributes:
@@ -93,15 +92,15 @@ Step = (
     ConfirmJob
     | CreateWorkload
     | CreatePodGroup
-    | MakeGroupObjects
+    | ApplyGroupObjects
     | PatchJob
     | AnnotatePods
     | UnlabelPods
     | SetWorkloadMinimum
     | SetPodGroupMinimum
     | ShowKindMissing
-    | StopInQueue
-    | LetGoOnInQueue
+    | DeactivateKueueWorkload
+    | ActivateKueueWorkload
     | Warn
 )
 

@@ -21,13 +21,13 @@ from api.constants import (
 from api.lws import LeaderWorkerSet
 from api.meta import Metadata, condition_of, controller_of
 from api.podgroup import PodGroup, Workload
-from controllers.announcer import Announcer
 from controllers.context import ControllerContext
+from controllers.events import DedupEventRecorder
 from controllers.gangs.controller import Controller
 from controllers.gangs.reconciler import Reconciler
 from controllers.leaderworkersets.execute import SetTools, execute
 from controllers.leaderworkersets.observe import LEADER_INDEXERS, STATEFUL_SET_INDEXERS, GroupObjects, SetObserver
-from controllers.leaderworkersets.observed import ReplicaPod, SeenSet, StatefulSet, set_of
+from controllers.leaderworkersets.observed import ObservedSet, ReplicaPod, StatefulSet, set_of
 from controllers.leaderworkersets.plan import SetRules, plan
 from controllers.mutation_cache import MutationCache
 from controllers.owner_cache import OwnerCache
@@ -59,7 +59,9 @@ class SetController(Controller[LeaderWorkerSet]):
             group_objects=GroupObjects(context.providers, context.provider_groups),
         )
 
-        def reconciler(sets: OwnerCache[LeaderWorkerSet], announcer: Announcer) -> Reconciler[LeaderWorkerSet, SeenSet]:
+        def reconciler(
+            sets: OwnerCache[LeaderWorkerSet], event_recorder: DedupEventRecorder
+        ) -> Reconciler[LeaderWorkerSet, ObservedSet]:
             tools = SetTools(
                 client=client,
                 group_api=context.group_api,
@@ -68,7 +70,7 @@ class SetController(Controller[LeaderWorkerSet]):
                 leaders=leaders,
                 workloads=context.workloads,
                 pod_groups=context.pod_groups,
-                announcer=announcer,
+                event_recorder=event_recorder,
                 metrics=context.metrics,
                 provider_groups=context.provider_groups,
             )
@@ -118,7 +120,7 @@ class SetController(Controller[LeaderWorkerSet]):
             if lws is not None:
                 index = group.metadata.label(LWS_GROUP_INDEX)
                 note = f"replica {index}: {said.message}"
-                self._announcer.warn_once(lws, reason=EVENT_FAILED_SCHEDULING, note=note, action="Scheduling")
+                self._event_recorder.warn_once(lws, reason=EVENT_FAILED_SCHEDULING, note=note, action="Scheduling")
 
     # --- inside --------------------------------------------------------------------------------------------------------
 
@@ -128,7 +130,7 @@ class SetController(Controller[LeaderWorkerSet]):
         await self.work()
 
     def _leader_changed(self, change: Change[ReplicaPod]) -> None:
-        if change.old is not None and change.new is not None and _says_the_same(change.old, change.new):
+        if change.old is not None and change.new is not None and _is_same_for_plans(change.old, change.new):
             return
         leader = change.new if change.new is not None else change.old
         if leader is not None:
@@ -143,7 +145,7 @@ class SetController(Controller[LeaderWorkerSet]):
             self.add(set_of(changed.metadata))
 
 
-def set_reconciler(tools: SetTools, observer: SetObserver, rules: SetRules) -> Reconciler[LeaderWorkerSet, SeenSet]:
+def set_reconciler(tools: SetTools, observer: SetObserver, rules: SetRules) -> Reconciler[LeaderWorkerSet, ObservedSet]:
     """What does one pass over one LeaderWorkerSet."""
     return Reconciler(
         LEADER_WORKER_SETS,
@@ -153,12 +155,12 @@ def set_reconciler(tools: SetTools, observer: SetObserver, rules: SetRules) -> R
         execute=partial(execute, tools=tools),
         owners=tools.sets,
         client=tools.client,
-        announcer=tools.announcer,
+        event_recorder=tools.event_recorder,
         metrics=tools.metrics,
     )
 
 
-def _says_the_same(old: ReplicaPod, new: ReplicaPod) -> bool:
+def _is_same_for_plans(old: ReplicaPod, new: ReplicaPod) -> bool:
     """Whether only what plans do not look at moved (the rest of a pod's status, mostly)."""
     before, after = old.metadata, new.metadata
     return (

@@ -15,26 +15,25 @@ from api.constants import LWS_GROUP_INDEX, MANAGED, MIN_RESOURCES
 from api.lws import LeaderWorkerSet
 from api.podgroup import PodGroup, Workload
 from api.replica import group_index, group_to_come
-from controllers.announcer import Announcer
+from controllers.events import DedupEventRecorder
 from controllers.gangs.group_objects import GroupObjectWriter
+from controllers.gangs.kind_missing_condition import show_kind_missing, utc_now
 from controllers.gangs.patches import group_minimum_patch, pod_association_patch
-from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, Warn
+from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, ShowKindMissing, Warn
 from controllers.gangs.writes import Creation, Outdated, OwnerGone, all_of, create, patch, set_workload_minimum
-from controllers.kind_condition import ShowKindMissing
 from controllers.leaderworkersets.observed import ReplicaPod
 from controllers.leaderworkersets.steps import (
+    AnnotateReplicaPods,
+    ApplyReplicaGroupObjects,
     ConfirmSet,
     CreateGroups,
-    LetLeaderGoFirst,
-    MakeReplicaObjects,
+    LowerMinimumToLeader,
     SetPlan,
-    TellPods,
 )
 from controllers.metrics import Metrics
 from controllers.mutation_cache import MutationCache
 from controllers.owner_cache import OwnerCache
 from controllers.provider_groups import ProviderGroups
-from controllers.show_condition import show, utc_now
 from kube.client.client import Client
 from kube.client.errors import NotFound
 from kube.client.resources import LEADER_WORKER_SETS, PODS
@@ -53,7 +52,7 @@ class SetTools:
     leaders: MutationCache[ReplicaPod]
     workloads: MutationCache[Workload]
     pod_groups: MutationCache[PodGroup]
-    announcer: Announcer
+    event_recorder: DedupEventRecorder
     metrics: Metrics
     provider_groups: ProviderGroups
     now: Callable[[], dt.datetime] = utc_now
@@ -84,30 +83,30 @@ async def execute(plan: SetPlan, lws: LeaderWorkerSet, tools: SetTools) -> None:
                 if workload is None:
                     raise Outdated("the Workload of this pass was not made")
                 await all_of(_create_group(each, workload, lws, tools) for each in step.replicas)
-            case TellPods():
-                await all_of(_tell(pod, name, tools) for pod, name in step.pods)
+            case AnnotateReplicaPods():
+                await all_of(_associate(pod, name, tools) for pod, name in step.pods)
             case _:
                 await _execute_other(step, lws, tools)
 
 
 async def _execute_other(
-    step: SetWorkloadMinimum | LetLeaderGoFirst | MakeReplicaObjects | ShowKindMissing | Warn,
+    step: SetWorkloadMinimum | LowerMinimumToLeader | ApplyReplicaGroupObjects | ShowKindMissing | Warn,
     lws: LeaderWorkerSet,
     tools: SetTools,
 ) -> None:
     match step:
         case SetWorkloadMinimum():
             await set_workload_minimum(step, tools.client, tools.group_api.workloads, tools.workloads)
-        case LetLeaderGoFirst():
-            await _let_leader_go_first(step, tools)
-        case MakeReplicaObjects():
-            await _make_objects(step, lws, tools)
+        case LowerMinimumToLeader():
+            await _lower_minimum_to_leader(step, tools)
+        case ApplyReplicaGroupObjects():
+            await _apply_group_objects(step, lws, tools)
         case ShowKindMissing():
-            shown = await show(step, tools.client, LEADER_WORKER_SETS, lws.metadata, now=tools.now)
+            shown = await show_kind_missing(step, tools.client, LEADER_WORKER_SETS, lws.metadata, now=tools.now)
             if shown is not None:
                 tools.sets.note(msgspec.convert(shown, LeaderWorkerSet))
         case Warn():
-            tools.announcer.warn_once(lws, reason=step.reason, note=step.note, action=step.action)
+            tools.event_recorder.warn_once(lws, reason=step.reason, note=step.note, action=step.action)
 
 
 async def _confirm(lws: LeaderWorkerSet, tools: SetTools) -> LeaderWorkerSet:
@@ -134,7 +133,7 @@ async def _create_group(replica: Replica, workload: Workload, lws: LeaderWorkerS
     return await create(creation, tools, tools.pod_groups)
 
 
-async def _make_objects(step: MakeReplicaObjects, lws: LeaderWorkerSet, tools: SetTools) -> None:
+async def _apply_group_objects(step: ApplyReplicaGroupObjects, lws: LeaderWorkerSet, tools: SetTools) -> None:
     metadata = step.leader.metadata
     provider = tools.providers.named(metadata.label(MANAGED) or "")
     if provider is None or provider.kind is None:
@@ -143,7 +142,7 @@ async def _make_objects(step: MakeReplicaObjects, lws: LeaderWorkerSet, tools: S
     await GroupObjectWriter(tools, step.leader, lws, whose, provider, provider.kind).make(step.gang)
 
 
-async def _let_leader_go_first(step: LetLeaderGoFirst, tools: SetTools) -> None:
+async def _lower_minimum_to_leader(step: LowerMinimumToLeader, tools: SetTools) -> None:
     metadata = step.group.metadata
     body = group_minimum_patch(metadata, 1)
     body["metadata"]["annotations"] = {MIN_RESOURCES: step.min_resources}
@@ -151,7 +150,7 @@ async def _let_leader_go_first(step: LetLeaderGoFirst, tools: SetTools) -> None:
     tools.pod_groups.note(msgspec.convert(answer, PodGroup))
 
 
-async def _tell(pod: ReplicaPod, group_name: str, tools: SetTools) -> None:
+async def _associate(pod: ReplicaPod, group_name: str, tools: SetTools) -> None:
     metadata = pod.metadata
     provider = tools.providers.named(metadata.label(MANAGED) or "")
     if provider is None:

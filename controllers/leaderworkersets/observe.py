@@ -18,9 +18,9 @@ from controllers.gangs.ownership import describe_holder
 from controllers.jobs.observe import BY_CONTROLLER
 from controllers.jobs.observed import counts_for
 from controllers.leaderworkersets.observed import (
+    ObservedReplica,
+    ObservedSet,
     ReplicaPod,
-    SeenReplica,
-    SeenSet,
     StatefulSet,
     group_named_by,
     is_managed_pod,
@@ -108,7 +108,7 @@ class SetObserver:
         self._group_objects = group_objects
         self._revisions = Revisions(client)
 
-    async def observe(self, lws: LeaderWorkerSet) -> SeenSet:
+    async def observe(self, lws: LeaderWorkerSet) -> ObservedSet:
         """The facts about the set.
 
         Raises:
@@ -119,7 +119,7 @@ class SetObserver:
         found = self._workloads.by_index(BY_CONTROLLER, key)
         workloads = tuple(each for each in found if counts_for(each.metadata, metadata.uid))
         replicas = [await self._replica(lws, leader) for leader in self._leaders_of(lws)]
-        return SeenSet(
+        return ObservedSet(
             lws=lws,
             workloads=workloads,
             replicas=tuple(replicas),
@@ -156,12 +156,12 @@ class SetObserver:
         mine = [pod for pod in found if _is_controlled_by(pod.metadata, leader_set.metadata.uid)]
         return sorted(mine, key=lambda pod: (group_index(pod.metadata) or 0, pod.metadata.name))
 
-    async def _replica(self, lws: LeaderWorkerSet, leader: ReplicaPod) -> SeenReplica:
+    async def _replica(self, lws: LeaderWorkerSet, leader: ReplicaPod) -> ObservedReplica:
         metadata, named = leader.metadata, group_named_by(leader)
         holder = self._pod_groups.get(metadata.namespace, named) if named else None
         is_mine = holder is not None and counts_for(holder.metadata, metadata.uid)
         owned = self._stateful_sets.by_index(BY_OWNER, metadata.uid)
-        seen = SeenReplica(
+        seen = ObservedReplica(
             leader=leader,
             group=holder if is_mine else None,
             workers=owned[0] if owned else None,
@@ -171,18 +171,18 @@ class SetObserver:
             return seen
         external = bool(named) and self._group_objects.has_kind(leader)
         if external:
-            seen = await self._with_objects(seen)
+            seen = await self._with_group_objects(seen)
         if external or needs_revision(lws, seen):
             return replace(seen, revision=await self._revisions.find(lws, leader.revision))
-        return replace(seen, untold=await self._untold(seen)) if needs_pods(seen) else seen
+        return replace(seen, unassociated=await self._unassociated(seen)) if needs_pods(seen) else seen
 
-    async def _with_objects(self, replica: SeenReplica) -> SeenReplica:
+    async def _with_group_objects(self, replica: ObservedReplica) -> ObservedReplica:
         try:
             return replace(replica, group_objects=await self._group_objects.of(replica.leader))
         except KindMissing:
             return replace(replica, kind_missing=True)
 
-    async def _untold(self, replica: SeenReplica) -> tuple[ReplicaPod, ...]:
+    async def _unassociated(self, replica: ObservedReplica) -> tuple[ReplicaPod, ...]:
         workers, leader = replica.workers, replica.leader.metadata
         if workers is None:
             return ()
@@ -190,14 +190,16 @@ class SetObserver:
         found: list[ReplicaPod] = []
         async for page in self._client.list_pages(PODS, leader.namespace, label_selector=selector):
             found += _PODS.page(page).items
-        return tuple(pod for pod in found if _is_untold(pod) and _is_controlled_by(pod.metadata, workers.metadata.uid))
+        return tuple(
+            pod for pod in found if _is_unassociated(pod) and _is_controlled_by(pod.metadata, workers.metadata.uid)
+        )
 
     def _workload_name_taken(self, metadata: Metadata) -> str:
         holder = self._workloads.get(metadata.namespace, workload_name(metadata.name, metadata.uid))
         return "" if holder is None else describe_holder("Workload", holder.metadata)
 
 
-def _is_untold(pod: ReplicaPod) -> bool:
+def _is_unassociated(pod: ReplicaPod) -> bool:
     return is_managed_pod(pod) and not (pod.names_group or pod.is_over or pod.is_bound)
 
 

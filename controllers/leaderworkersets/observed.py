@@ -62,7 +62,7 @@ class StatefulSet(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class SeenReplica:
+class ObservedReplica:
     """One replica.
 
     Attributes:
@@ -80,7 +80,7 @@ class SeenReplica:
     group: PodGroup | None = None
     workers: StatefulSet | None = None
     revision: Revision | None = None
-    untold: tuple[ReplicaPod, ...] = ()
+    unassociated: tuple[ReplicaPod, ...] = ()
     name_taken: str = ""
     group_objects: tuple[ProviderGroup, ...] = ()
     kind_missing: bool = False
@@ -92,7 +92,7 @@ class SeenReplica:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenSet:
+class ObservedSet:
     """One LeaderWorkerSet and what belongs to it.
 
     Attributes:
@@ -104,7 +104,7 @@ class SeenSet:
 
     lws: LeaderWorkerSet
     workloads: tuple[Workload, ...] = ()
-    replicas: tuple[SeenReplica, ...] = ()
+    replicas: tuple[ObservedReplica, ...] = ()
     name_taken: str = ""
 
     @property
@@ -130,14 +130,14 @@ def leads_alone(lws: LeaderWorkerSet, leader: Metadata) -> bool:
     return lws.waits_for_leader or bool(leader.annotation(LWS_EXCLUSIVE_TOPOLOGY))
 
 
-def needs_revision(lws: LeaderWorkerSet, replica: SeenReplica) -> bool:
+def needs_revision(lws: LeaderWorkerSet, replica: ObservedReplica) -> bool:
     """Whether it matters now what the workers of a replica, which are still to come, will ask for."""
     if replica.size < 2 or not leads_alone(lws, replica.leader.metadata) or not group_named_by(replica.leader):
         return False
     return replica.group is None or (replica.workers is None and replica.group.is_gang and replica.group.need > 1)
 
 
-def needs_pods(replica: SeenReplica) -> bool:
+def needs_pods(replica: ObservedReplica) -> bool:
     """Whether workers may exist that have not been told their group: admission missed their StatefulSet."""
     named = group_named_by(replica.leader)
     return named is not None and replica.workers is not None and not replica.workers.names_group

@@ -40,14 +40,13 @@ from api.podgroup import Workload
 from api.replica import group_index, group_name_of, is_managed_set, replica_intent
 from api.revision import roles_of, write_roles
 from api.waiting import carried
-from controllers.gangs.steps import NAME_TAKEN_SECONDS, CreateWorkload, SetWorkloadMinimum, Warn
-from controllers.jobs.intent import Refusal
-from controllers.kind_condition import condition_steps
-from controllers.leaderworkersets.external import lacks_revision, missing_kind, object_step, provider_of
+from controllers.gangs.steps import NAME_TAKEN_SECONDS, CreateWorkload, SetWorkloadMinimum, Warn, condition_steps
+from controllers.jobs.desired_group import Refusal
+from controllers.leaderworkersets.group_objects import group_object_step, lacks_revision, missing_kind_note, provider_of
 from controllers.leaderworkersets.observed import (
+    ObservedReplica,
+    ObservedSet,
     ReplicaPod,
-    SeenReplica,
-    SeenSet,
     group_named_by,
     is_managed_pod,
     leads_alone,
@@ -55,12 +54,12 @@ from controllers.leaderworkersets.observed import (
 )
 from controllers.leaderworkersets.steps import (
     NOTHING,
+    AnnotateReplicaPods,
     ConfirmSet,
     CreateGroups,
-    LetLeaderGoFirst,
+    LowerMinimumToLeader,
     SetPlan,
     Step,
-    TellPods,
 )
 from controllers.provider_groups import MISSING_SECONDS
 from providers.base import MinMemberRule, StartupPolicy
@@ -68,7 +67,7 @@ from providers.replicas import why_not
 from providers.selection import Providers, choose_provider
 
 NO_REVISION_SECONDS: Final = 1.0
-UNTOLD_SECONDS: Final = 5.0
+UNASSOCIATED_SECONDS: Final = 5.0
 """How soon to look for workers again whose StatefulSet does not tell them their group."""
 
 _LABELS: Final = (LWS_NAME, LWS_GROUP_INDEX, LWS_GROUP_KEY, LWS_REVISION)
@@ -89,21 +88,19 @@ class SetRules:
     gang_sets: bool = True
 
 
-def plan(seen: SeenSet, rules: SetRules) -> SetPlan:
+def plan(seen: ObservedSet, rules: SetRules) -> SetPlan:
     """The steps that bring one set nearer to what it should be; none when it is there."""
     lws = seen.lws
     if lws.metadata.is_terminating:
         return NOTHING
-    planned = _plan(seen, rules)
-    told = condition_steps(lws.status.conditions or (), missing_kind(seen.replicas, rules.providers))
+    replicas = tuple(each for each in seen.replicas if is_managed_pod(each.leader))
+    is_managed = bool(replicas) or is_managed_set(lws)
+    planned = _plan_managed(seen, replicas, rules) if is_managed else _plan_unmanaged(seen, rules)
+    told = condition_steps(lws.status.conditions or (), missing_kind_note(seen.replicas, rules.providers))
     return replace(planned, steps=(*planned.steps, *told)) if told else planned
 
 
-def _plan(seen: SeenSet, rules: SetRules) -> SetPlan:
-    lws = seen.lws
-    replicas = tuple(each for each in seen.replicas if is_managed_pod(each.leader))
-    if not replicas and not is_managed_set(lws):
-        return _plan_unmanaged(seen, rules)
+def _plan_managed(seen: ObservedSet, replicas: tuple[ObservedReplica, ...], rules: SetRules) -> SetPlan:
     intent = _intent(seen)
     workload = seen.workload
     if isinstance(intent, Refusal) and workload is None:
@@ -124,7 +121,7 @@ def _plan(seen: SeenSet, rules: SetRules) -> SetPlan:
 # --- the set -----------------------------------------------------------------------------------------------------------------
 
 
-def _plan_unmanaged(seen: SeenSet, rules: SetRules) -> SetPlan:
+def _plan_unmanaged(seen: ObservedSet, rules: SetRules) -> SetPlan:
     if not rules.gang_sets:
         return NOTHING
     intent = _intent(seen)
@@ -148,7 +145,7 @@ def _plan_unmanaged(seen: SeenSet, rules: SetRules) -> SetPlan:
     return SetPlan((Warn(EVENT_NOT_ADMITTED_AS_GANG, note, action="Admit"),))
 
 
-def _intent(seen: SeenSet) -> GroupIntent | Refusal:
+def _intent(seen: ObservedSet) -> GroupIntent | Refusal:
     try:
         intent = replica_intent(seen.lws)
     except InvalidGangSettings as error:
@@ -159,7 +156,7 @@ def _intent(seen: SeenSet) -> GroupIntent | Refusal:
     return Refusal(f"its pods are placed one by one: {intent.reason}", EVENT_NOT_ADMITTED_AS_GANG if is_wanted else "")
 
 
-def _unclear(seen: SeenSet) -> SetPlan:
+def _unclear(seen: ObservedSet) -> SetPlan:
     names = ", ".join(sorted(each.metadata.name for each in seen.workloads))
     note = (
         f"its replicas wait: of the Workloads that refer to it ({names}) there must be one, with one pod group template"
@@ -167,11 +164,11 @@ def _unclear(seen: SeenSet) -> SetPlan:
     return SetPlan((Warn(EVENT_UNSUPPORTED_WORKLOAD_STRUCTURE, note, action="CreateGroup"),))
 
 
-def _workload(seen: SeenSet, intent: GroupIntent, rules: SetRules) -> dict[str, object]:
+def _workload(seen: ObservedSet, intent: GroupIntent, rules: SetRules) -> dict[str, object]:
     return workload_for_set(seen.lws, _with_minimum(seen, intent, rules), api_version=rules.group_api_version)
 
 
-def _minimum(seen: SeenSet, workload: Workload, intent: GroupIntent, rules: SetRules) -> list[Step]:
+def _minimum(seen: ObservedSet, workload: Workload, intent: GroupIntent, rules: SetRules) -> list[Step]:
     """The minimum in our Workload is that of the replicas to come."""
     owner = controller_of(workload.metadata)
     gang = workload.spec.pod_group_templates[0].scheduling_policy.gang
@@ -181,7 +178,7 @@ def _minimum(seen: SeenSet, workload: Workload, intent: GroupIntent, rules: SetR
     return [SetWorkloadMinimum(workload, wanted)] if gang.min_count != wanted else []
 
 
-def _with_minimum(seen: SeenSet, intent: GroupIntent, rules: SetRules) -> GroupIntent:
+def _with_minimum(seen: ObservedSet, intent: GroupIntent, rules: SetRules) -> GroupIntent:
     label = seen.lws.leader_template.metadata.label(MANAGED) or ""
     alone = leads_alone(seen.lws, seen.lws.metadata)
     return msgspec.structs.replace(
@@ -201,14 +198,16 @@ def _members_at_once(provider_name: str, size: int, rules: SetRules, *, leads_al
 # --- its replicas ------------------------------------------------------------------------------------------------------------
 
 
-def _with_replicas(seen: SeenSet, replicas: tuple[SeenReplica, ...], steps: list[Step], rules: SetRules) -> SetPlan:
+def _with_replicas(
+    seen: ObservedSet, replicas: tuple[ObservedReplica, ...], steps: list[Step], rules: SetRules
+) -> SetPlan:
     lives = [each for each in replicas if not each.leader.is_over]
     look_again: list[float] = []
-    unnamed = [each for each in lives if _must_be_told(each)]
-    told = tuple((each.leader, _name_for(each)) for each in unnamed if _may_be_told(each, rules))
+    unnamed = [each for each in lives if _needs_association(each)]
+    told = tuple((each.leader, _name_for(each)) for each in unnamed if _accepts_late_association(each, rules))
     if told:
-        steps.append(TellPods(told))
-    steps += [_born_unseen(each) for each in unnamed if not _may_be_told(each, rules)]
+        steps.append(AnnotateReplicaPods(told))
+    steps += [_not_admitted(each) for each in unnamed if not _accepts_late_association(each, rules)]
     made: list[Replica] = []
     for each in lives:
         if group_named_by(each.leader) is None:
@@ -221,21 +220,25 @@ def _with_replicas(seen: SeenSet, replicas: tuple[SeenReplica, ...], steps: list
             look_again.append(NO_REVISION_SECONDS)
         elif each.group is None:
             made += _replica(seen, each, steps, rules)
-        elif needs_revision(seen.lws, each) and each.revision is not None and _may_be_told(each, rules):
-            steps.append(LetLeaderGoFirst(each.group, _roles(seen, each)))
+        elif needs_revision(seen.lws, each) and each.revision is not None and _accepts_late_association(each, rules):
+            steps.append(LowerMinimumToLeader(each.group, _roles(seen, each)))
     if made:
         steps.append(CreateGroups(tuple(made), seen.workload))
-    steps += _object_steps(seen, lives, look_again, rules)
-    reached = [each for each in lives if _may_be_told(each, rules)]
-    untold = tuple((pod, name) for each in reached for pod in each.untold if (name := group_named_by(each.leader)))
-    if untold:
-        steps.append(TellPods(untold))
-    if any(_may_have_untold(each) for each in reached):
-        look_again.append(UNTOLD_SECONDS)
+    steps += _group_object_steps(seen, lives, look_again, rules)
+    reached = [each for each in lives if _accepts_late_association(each, rules)]
+    unassociated = tuple(
+        (pod, name) for each in reached for pod in each.unassociated if (name := group_named_by(each.leader))
+    )
+    if unassociated:
+        steps.append(AnnotateReplicaPods(unassociated))
+    if any(_may_have_unassociated(each) for each in reached):
+        look_again.append(UNASSOCIATED_SECONDS)
     return SetPlan(tuple(steps), requeue_after_seconds=min(look_again, default=None))
 
 
-def _object_steps(seen: SeenSet, lives: list[SeenReplica], look_again: list[float], rules: SetRules) -> Iterator[Step]:
+def _group_object_steps(
+    seen: ObservedSet, lives: list[ObservedReplica], look_again: list[float], rules: SetRules
+) -> Iterator[Step]:
     """The group objects of gang schedulers that bring their own kind."""
     for each in lives:
         if group_named_by(each.leader) is None or each.name_taken:
@@ -245,37 +248,37 @@ def _object_steps(seen: SeenSet, lives: list[SeenReplica], look_again: list[floa
         elif lacks_revision(each, rules.providers):
             look_again.append(NO_REVISION_SECONDS)
             continue
-        step = object_step(seen.lws, each, rules.providers)
+        step = group_object_step(seen.lws, each, rules.providers)
         if step is not None:
             yield step
 
 
-def _may_be_told(replica: SeenReplica, rules: SetRules) -> bool:
+def _accepts_late_association(replica: ObservedReplica, rules: SetRules) -> bool:
     """Whether pods that exist can still join a group: other schedulers read what a pod says once, at its creation."""
     provider = provider_of(replica, rules.providers)
     return provider is None or provider.capabilities.reads_pod_groups
 
 
-def _born_unseen(replica: SeenReplica) -> Warn:
+def _not_admitted(replica: ObservedReplica) -> Warn:
     note = f"the pods of replica {_index(replica)} are placed one by one: Tutti did not see its leader's creation; delete that pod"
     return Warn(EVENT_NOT_ADMITTED_AS_GANG, note, action="Admit")
 
 
-def _must_be_told(replica: SeenReplica) -> bool:
+def _needs_association(replica: ObservedReplica) -> bool:
     return group_named_by(replica.leader) is None and not replica.leader.is_bound
 
 
-def _may_have_untold(replica: SeenReplica) -> bool:
+def _may_have_unassociated(replica: ObservedReplica) -> bool:
     workers = replica.workers
     return workers is not None and not workers.names_group and group_named_by(replica.leader) is not None
 
 
-def _name_for(replica: SeenReplica) -> str:
+def _name_for(replica: ObservedReplica) -> str:
     """The name of the group of a leader that admission did not see: its UID is the token that nobody else has."""
     return group_name_of(replica.leader.metadata, replica.leader.metadata.uid)
 
 
-def _replica(seen: SeenSet, each: SeenReplica, steps: list[Step], rules: SetRules) -> list[Replica]:
+def _replica(seen: ObservedSet, each: ObservedReplica, steps: list[Step], rules: SetRules) -> list[Replica]:
     leader = each.leader
     alone = leads_alone(seen.lws, leader.metadata)
     try:
@@ -291,17 +294,17 @@ def _replica(seen: SeenSet, each: SeenReplica, steps: list[Step], rules: SetRule
             min_count=_members_at_once(leader.metadata.label(MANAGED) or "", each.size, rules, leads_alone=alone),
             priority_class_name=leader.spec.priority_class_name,
             min_resources=resources,
-            said=_said(seen, leader),
+            said=_carried_annotations(seen, leader),
         )
     ]
 
 
-def _said(seen: SeenSet, leader: ReplicaPod) -> dict[str, str]:
+def _carried_annotations(seen: ObservedSet, leader: ReplicaPod) -> dict[str, str]:
     said = {key: value for key, value in carried(seen.lws.metadata).items() if key != DESIRED_COUNT}
     return {**said, **made_for(leader.metadata.label(MANAGED))}
 
 
-def _roles(seen: SeenSet, each: SeenReplica) -> str:
+def _roles(seen: ObservedSet, each: ObservedReplica) -> str:
     """What the pods that come later will ask for; empty when all come at once."""
     if each.revision is None or not leads_alone(seen.lws, each.leader.metadata):
         return ""
@@ -310,5 +313,5 @@ def _roles(seen: SeenSet, each: SeenReplica) -> str:
     return write_roles(roles_of(each.revision.templates, size=each.size, labels=labels))
 
 
-def _index(replica: SeenReplica) -> int:
+def _index(replica: ObservedReplica) -> int:
     return group_index(replica.leader.metadata) or 0

@@ -5,8 +5,7 @@ from typing import Final
 
 from api.compile_replica import Replica
 from api.podgroup import PodGroup, Workload
-from controllers.gangs.steps import CreateWorkload, Plan, SetWorkloadMinimum, Warn
-from controllers.kind_condition import ShowKindMissing
+from controllers.gangs.steps import CreateWorkload, Plan, SetWorkloadMinimum, ShowKindMissing, Warn
 from controllers.leaderworkersets.observed import ReplicaPod
 from providers.gang import Gang
 
@@ -28,14 +27,14 @@ class CreateGroups:
 
 
 @dataclass(frozen=True, slots=True)
-class TellPods:
+class AnnotateReplicaPods:
     """Tells existing pods the name of their group."""
 
     pods: tuple[tuple[ReplicaPod, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class LetLeaderGoFirst:
+class LowerMinimumToLeader:
     """Lowers the minimum of a group whose workers are going to come later than was said at its creation."""
 
     group: PodGroup
@@ -43,7 +42,7 @@ class LetLeaderGoFirst:
 
 
 @dataclass(frozen=True, slots=True)
-class MakeReplicaObjects:
+class ApplyReplicaGroupObjects:
     """Creates the group objects of a replica's own gang scheduler, or brings their minimum up to date."""
 
     leader: ReplicaPod
@@ -55,9 +54,9 @@ Step = (
     | CreateWorkload
     | SetWorkloadMinimum
     | CreateGroups
-    | TellPods
-    | LetLeaderGoFirst
-    | MakeReplicaObjects
+    | AnnotateReplicaPods
+    | LowerMinimumToLeader
+    | ApplyReplicaGroupObjects
     | ShowKindMissing
     | Warn
 )

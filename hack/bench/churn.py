@@ -18,7 +18,7 @@ from api.job import Job
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
-from controllers.jobs.interning import slim
+from controllers.jobs.interning import interned
 from controllers.owner_cache import OwnerCache
 from hack.bench.table import show
 from kube.cache.informer import Change
@@ -84,7 +84,7 @@ class _Process:
         self._apply(state.upsert_group(_decode_group(json.dumps(_group(name)))))
         self._apply(state.upsert_pod(_decode_pod(json.dumps(_member(name)))))
         self._apply(state.upsert_pod(_decode_pod(json.dumps(_other(name)))))
-        job = slim(_decode_job(json.dumps(_job(name))))
+        job = interned(_decode_job(json.dumps(_job(name))))
         self._job_store.put(job)
         self._jobs.caught_up(Change("added", None, job))
 

@@ -7,7 +7,7 @@ import pytest
 
 from api.job import Job
 from api.podgroup import PodGroup
-from controllers.announcer import MAX_REMEMBERED, Announcer
+from controllers.events import MAX_REMEMBERED, DedupEventRecorder
 from controllers.jobs.observe import BY_WORKLOAD, POD_GROUP_INDEXERS
 from controllers.mutation_cache import KEPT_SECONDS, MutationCache
 from controllers.owner_cache import JUST_NOW_SECONDS, OwnerCache
@@ -197,16 +197,16 @@ class Recorder:
         self.told.append((regarding.uid, type, reason, note))
 
 
-def say(announcer: Announcer, about: Job, note: str = "n") -> None:
-    announcer.warn_once(about, reason="R", note=note, action="A")
+def say(event_recorder: DedupEventRecorder, about: Job, note: str = "n") -> None:
+    event_recorder.warn_once(about, reason="R", note=note, action="A")
 
 
 def test_a_warning_is_told_once_per_job_and_wording() -> None:
     recorder = Recorder()
-    announcer = Announcer(recorder)
+    event_recorder = DedupEventRecorder(recorder)
     for about in (job(), job(version="99"), job(uid="other")):
-        say(announcer, about)
-    say(announcer, job(), "another note")
+        say(event_recorder, about)
+    say(event_recorder, job(), "another note")
     uid = job().metadata.uid
     assert recorder.told == [
         (uid, "Warning", "R", "n"),
@@ -217,19 +217,19 @@ def test_a_warning_is_told_once_per_job_and_wording() -> None:
 
 def test_a_warning_about_a_job_that_went_is_news_again() -> None:
     recorder = Recorder()
-    announcer = Announcer(recorder)
-    say(announcer, job())
-    announcer.forget(job())
-    say(announcer, job())
+    event_recorder = DedupEventRecorder(recorder)
+    say(event_recorder, job())
+    event_recorder.forget(job())
+    say(event_recorder, job())
     assert len(recorder.told) == 2
 
 
 def test_what_is_remembered_about_one_job_is_bounded() -> None:
     recorder = Recorder()
-    announcer = Announcer(recorder)
+    event_recorder = DedupEventRecorder(recorder)
     for number in range(MAX_REMEMBERED + 1):
-        say(announcer, job(), str(number))
-    say(announcer, job(), str(MAX_REMEMBERED))
+        say(event_recorder, job(), str(number))
+    say(event_recorder, job(), str(MAX_REMEMBERED))
     assert len(recorder.told) == MAX_REMEMBERED + 1
-    say(announcer, job(), "0")
+    say(event_recorder, job(), "0")
     assert len(recorder.told) == MAX_REMEMBERED + 2

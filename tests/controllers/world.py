@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 from api.job import Job
 from api.meta import controller_of
 from api.podgroup import PodGroup, Workload
-from controllers.announcer import Announcer
+from controllers.events import DedupEventRecorder
 from controllers.jobs.controller import job_reconciler
 from controllers.jobs.execute import Tools
 from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS, Observer, group_objects_of
@@ -100,7 +100,7 @@ class World:
             jobs=self.jobs,
             workloads=self.workloads,
             pod_groups=self.groups,
-            announcer=Announcer(self.events),
+            event_recorder=DedupEventRecorder(self.events),
             metrics=Metrics(self.registry),
             provider_groups=cast("ProviderGroups", self.group_objects),
         )

@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 from api.lws import LeaderWorkerSet
 from api.meta import controller_of
 from api.podgroup import PodGroup, Workload
-from controllers.announcer import Announcer
+from controllers.events import DedupEventRecorder
 from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
 from controllers.leaderworkersets.controller import set_reconciler
 from controllers.leaderworkersets.execute import SetTools
@@ -103,7 +103,7 @@ class World:
             leaders=self.leaders,
             workloads=self.workloads,
             pod_groups=self.groups,
-            announcer=Announcer(self.events, LEADER_WORKER_SETS),
+            event_recorder=DedupEventRecorder(self.events, LEADER_WORKER_SETS),
             metrics=Metrics(CollectorRegistry()),
             provider_groups=provider_groups,
         )

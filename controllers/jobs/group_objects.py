@@ -15,9 +15,9 @@ from api.gang import settings_of
 from api.job import Job
 from api.podgroup import PodGroup
 from controllers.gangs.steps import Warn
-from controllers.jobs.observed import Observed
+from controllers.jobs.observed import ObservedJob
 from controllers.jobs.steps import (
-    MakeGroupObjects,
+    ApplyGroupObjects,
     Step,
 )
 from providers.base import Provider
@@ -39,12 +39,12 @@ def minimum_now(job: Job, provider: Provider, *, need: int, current: int | None)
         need: the minimum while no pod has succeeded.
         current: the minimum of the group as it is, None when there is no group yet.
     """
-    able = provider.capabilities
-    if able.counts_succeeded:
+    capabilities = provider.capabilities
+    if capabilities.counts_succeeded:
         return need
     wanted = max(1, min(need, _left(job, need)))
     waiting = job.status.active > (job.status.ready or 0)
-    if current is None or waiting or able.evicts_below_minimum:
+    if current is None or waiting or capabilities.evicts_below_minimum:
         return wanted
     return min(need, max(current, wanted))
 
@@ -92,7 +92,7 @@ def _timeout_seconds(job: Job) -> int | None:
         return None
 
 
-def group_object_steps(seen: Observed, group: PodGroup | None, providers: Providers) -> list[Step]:
+def group_object_steps(seen: ObservedJob, group: PodGroup | None, providers: Providers) -> list[Step]:
     """What is to be done about the group objects of the Job's scheduler; `group` None: the one this pass creates."""
     provider = provider_of(seen.job, providers)
     if provider is None or provider.kind is None:
@@ -100,12 +100,12 @@ def group_object_steps(seen: Observed, group: PodGroup | None, providers: Provid
     if seen.kind_missing:
         return [kind_missing(provider)]
     if group is None:
-        return [MakeGroupObjects(None)]
+        return [ApplyGroupObjects(None)]
     current = {each.metadata.name: each.spec.min_member for each in seen.group_objects}
     known = max((count for count in current.values() if count is not None), default=None)
     wanted = provider.group_objects(gang_of(seen.job, group, provider, current=known))
     as_wanted = all(current.get(each["metadata"]["name"]) == each["spec"]["minMember"] for each in wanted)
-    return [] if as_wanted else [MakeGroupObjects(group, current=known)]
+    return [] if as_wanted else [ApplyGroupObjects(group, current=known)]
 
 
 def kind_missing(provider: Provider) -> Warn:

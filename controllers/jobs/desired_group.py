@@ -12,7 +12,7 @@ from api.constants import (
 from api.errors import InvalidGangSettings
 from api.gang import Delegated, GroupIntent, Plain, delegation_of, job_intent
 from api.job import Job
-from controllers.jobs.observed import Observed
+from controllers.jobs.observed import ObservedJob
 from providers.selection import Providers, choose_provider
 
 
@@ -24,11 +24,11 @@ class Refusal:
     reason: str = ""
 
 
-Intent = GroupIntent | Delegated
+DesiredGroup = GroupIntent | Delegated
 """What a Job asks for: a group of its own, or one that its parent described."""
 
 
-def managed_intent(job: Job, providers: Providers) -> Intent | Refusal:
+def desired_group_of_managed(job: Job, providers: Providers) -> DesiredGroup | Refusal:
     """The group of a Job whose template carries our label; the label names its provider."""
     label = job.spec.template.metadata.label(MANAGED) or ""
     provider = providers.named(label)
@@ -37,18 +37,18 @@ def managed_intent(job: Job, providers: Providers) -> Intent | Refusal:
         return Refusal(note, EVENT_INVALID_GANG_SETTINGS)
     if problem := providers.unusable(provider):
         return Refusal(problem, EVENT_INVALID_GANG_SETTINGS)
-    return _intent(job)
+    return _desired_group(job)
 
 
-def _intent(job: Job) -> Intent | Refusal:
+def _desired_group(job: Job) -> DesiredGroup | Refusal:
     try:
-        intent = job_intent(job)
+        desired = job_intent(job)
     except InvalidGangSettings as error:
         return Refusal(str(error), EVENT_INVALID_GANG_SETTINGS)
-    return Refusal(f"runs as an ordinary Job: {intent.reason}") if isinstance(intent, Plain) else intent
+    return Refusal(f"runs as an ordinary Job: {desired.reason}") if isinstance(desired, Plain) else desired
 
 
-def structure_problem(seen: Observed) -> Refusal | None:
+def structure_problem(seen: ObservedJob) -> Refusal | None:
     """Why the objects that refer to the Job cannot be its group, None when they can."""
     reason = EVENT_UNSUPPORTED_WORKLOAD_STRUCTURE
     if len(seen.workloads) > 1:
@@ -71,7 +71,7 @@ def structure_problem(seen: Observed) -> Refusal | None:
     return None
 
 
-def _missing_dependency(seen: Observed, delegated: Delegated) -> Refusal:
+def _missing_dependency(seen: ObservedJob, delegated: Delegated) -> Refusal:
     parent = f"{delegated.parent.kind} {delegated.parent.name}"
     if seen.workload is None:
         missing = f"its parent {parent} has no Workload"
@@ -80,20 +80,20 @@ def _missing_dependency(seen: Observed, delegated: Delegated) -> Refusal:
     return Refusal(f"its pods are placed one by one: {missing}", EVENT_SCHEDULING_DEPENDENCY_NOT_FOUND)
 
 
-def unmanaged_intent(job: Job, providers: Providers) -> Intent | Refusal:
+def desired_group_of_unmanaged(job: Job, providers: Providers) -> DesiredGroup | Refusal:
     """The group that a Job without our label would have, had admission seen it."""
-    intent = _intent(job)
-    if isinstance(intent, Refusal):
-        return intent
+    desired = _desired_group(job)
+    if isinstance(desired, Refusal):
+        return desired
     try:
         scheduler_name = job.spec.template.spec.scheduler_name
         provider = choose_provider(providers, annotations=job.metadata.annotations, scheduler_name=scheduler_name)
     except InvalidGangSettings as error:
         return Refusal(str(error), EVENT_INVALID_GANG_SETTINGS)
-    return intent if provider is not None else Refusal("its pods belong to a scheduler that is not ours")
+    return desired if provider is not None else Refusal("its pods belong to a scheduler that is not ours")
 
 
-def too_late(seen: Observed) -> Refusal | None:
+def too_late(seen: ObservedJob) -> Refusal | None:
     """Why a Job that runs without a group cannot be given one any more, None when it can."""
     # Once one pod was told, the others must be too: half a gang would wait for ever.
     begun = any(pod.names_group for pod in seen.pods)

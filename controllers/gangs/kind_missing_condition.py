@@ -11,8 +11,8 @@ from typing import Any
 
 from api.constants import CONDITION_GROUP_KIND_MISSING, EVENT_GROUP_KIND_MISSING, REASON_GROUP_KIND_FOUND
 from api.meta import Metadata
+from controllers.gangs.steps import ShowKindMissing
 from controllers.gangs.writes import Outdated
-from controllers.kind_condition import ShowKindMissing
 from kube.client.client import Client
 from kube.client.errors import AnsweredError, Conflict, NotFound
 from kube.client.resources import Resource
@@ -20,7 +20,7 @@ from kube.client.resources import Resource
 _log = logging.getLogger(__name__)
 
 
-async def show(
+async def show_kind_missing(
     step: ShowKindMissing, client: Client, resource: Resource, owner: Metadata, *, now: Callable[[], dt.datetime]
 ) -> dict[str, Any] | None:
     """Write the condition; gives the object as the server has it then, None when it would not take it.

@@ -1,7 +1,7 @@
-"""Events on the objects that gangs are made for, told only when they are news.
+"""Events on the objects that gangs are made for, without repetitions.
 
-A pass repeats its findings every time it runs; a user wants to read each of them once. What was said about an object is
-therefore remembered for as long as the object is. Creations are always news.
+A pass repeats its findings every time it runs; a user wants to read each of them once. What was recorded about an object is
+therefore remembered for as long as the object is. Creations are always recorded.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ MAX_REMEMBERED: Final = 16
 
 
 class Recorder(Protocol):
-    """What the announcer needs of `kube.client.events.EventRecorder`."""
+    """What is needed of `kube.client.events.EventRecorder`."""
 
     def record(
         self,
@@ -31,8 +31,8 @@ class Recorder(Protocol):
         """Write this event some time soon."""
 
 
-class Announcer:
-    """Says things about objects of one kind by events."""
+class DedupEventRecorder:
+    """Records events on objects of one kind, each Warning once for an object (client-go: EventRecorder, EventCorrelator)."""
 
     def __init__(
         self,
@@ -45,26 +45,26 @@ class Announcer:
         self._recorder = recorder
         self._is_there = is_there
         self._resource = resource
-        self._said: dict[str, dict[tuple[str, str], None]] = {}
+        self._recorded: dict[str, dict[tuple[str, str], None]] = {}
 
-    def tell(self, whose: KubeObject, *, reason: str, note: str, action: str) -> None:
+    def normal(self, whose: KubeObject, *, reason: str, note: str, action: str) -> None:
         """A Normal event."""
         self._recorder.record(self._reference(whose), reason=reason, note=note, action=action)
 
     def warn_once(self, whose: KubeObject, *, reason: str, note: str, action: str) -> None:
-        """A Warning event, unless the same was said about this object before."""
-        if (reason, note) in self._said.get(whose.metadata.uid, ()):
+        """A Warning event, unless this object has had the same before."""
+        if (reason, note) in self._recorded.get(whose.metadata.uid, ()):
             return
         if self._is_there(whose):
-            said = self._said.setdefault(whose.metadata.uid, {})
-            said[reason, note] = None
-            if len(said) > MAX_REMEMBERED:
-                del said[next(iter(said))]
+            recorded = self._recorded.setdefault(whose.metadata.uid, {})
+            recorded[reason, note] = None
+            if len(recorded) > MAX_REMEMBERED:
+                del recorded[next(iter(recorded))]
         self._recorder.record(self._reference(whose), reason=reason, note=note, type="Warning", action=action)
 
     def forget(self, whose: KubeObject) -> None:
         """The object is gone."""
-        self._said.pop(whose.metadata.uid, None)
+        self._recorded.pop(whose.metadata.uid, None)
 
     def _reference(self, whose: KubeObject) -> ObjectReference:
         metadata, resource = whose.metadata, self._resource
