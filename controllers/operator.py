@@ -14,8 +14,8 @@ from api.meta import Metadata
 from api.podgroup import PodGroup, Workload
 from api.preemption import preemptor_of
 from controllers.context import ControllerContext
+from controllers.gangs.indexes import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
 from controllers.jobs.controller import JobController
-from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
 from controllers.jobs.suspension import is_disruption_target, is_timed_out
 from controllers.leaderworkersets.manager import SetManager
 from controllers.metrics import Metrics

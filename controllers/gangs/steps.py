@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from api.constants import CONDITION_GROUP_KIND_MISSING
+from api.constants import CONDITION_GROUP_KIND_MISSING, EVENT_GROUP_KIND_MISSING
 from api.meta import Condition, condition_of
 from api.podgroup import Workload
+from providers.base import Provider
 
 S_co = TypeVar("S_co", covariant=True)
 
@@ -52,6 +53,21 @@ def condition_steps(conditions: Iterable[Condition], missing: str) -> tuple[Show
         is_said = known is not None and (known.status, known.message) == ("True", missing)
         return () if is_said else (ShowKindMissing(missing),)
     return (ShowKindMissing(""),) if known is not None and known.status == "True" else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a Job or a replica cannot have a group: an event reason and a sentence. No reason: nothing worth an event."""
+
+    note: str
+    reason: str = ""
+
+
+def kind_missing(provider: Provider) -> Warn:
+    """What a user is told whose gang waits for the CRD of its scheduler."""
+    crd = provider.kind.crd if provider.kind is not None else ""
+    note = f"waits for the CRD {crd}, which provider {provider.name} needs and the cluster does not have: install it"
+    return Warn(EVENT_GROUP_KIND_MISSING, note, action="CreateGroupObject")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """What group a Job should have by its settings, and why it cannot have one: the questions before any plan. Pure."""
 
-from dataclasses import dataclass
-
 from api.constants import (
     EVENT_INVALID_GANG_SETTINGS,
     EVENT_NOT_ADMITTED_AS_GANG,
@@ -12,17 +10,9 @@ from api.constants import (
 from api.errors import InvalidGangSettings
 from api.gang import Delegated, GroupIntent, Plain, delegation_of, job_intent
 from api.job import Job
+from controllers.gangs.steps import Refusal
 from controllers.jobs.observed import ObservedJob
 from providers.selection import Providers, choose_provider
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a Job cannot have a group: an event reason and a sentence. No reason: nothing worth an event."""
-
-    note: str
-    reason: str = ""
-
 
 DesiredGroup = GroupIntent | Delegated
 """What a Job asks for: a group of its own, or one that its parent described."""

@@ -19,11 +19,12 @@ from controllers.events import DedupEventRecorder
 from controllers.gangs.group_objects import GroupObjectWriter
 from controllers.gangs.kind_missing_condition import show_kind_missing, utc_now
 from controllers.gangs.patches import Body, group_minimum_patch, pod_association_patch, pod_release_patch
+from controllers.gangs.pod import GangPod
 from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, ShowKindMissing, Warn
 from controllers.gangs.writes import Creation, G, Outdated, OwnerGone, all_of, create, patch, set_workload_minimum
 from controllers.jobs.group_objects import gang_of, provider_of
 from controllers.jobs.kueue import ActivateKueueWorkload, DeactivateKueueWorkload, activate_patch, deactivate_patch
-from controllers.jobs.observed import JobPod, is_gated, is_suspended
+from controllers.jobs.observed import is_gated, is_suspended
 from controllers.jobs.steps import (
     AnnotatePods,
     ApplyGroupObjects,
@@ -235,7 +236,7 @@ def _known(job: Job, group: PodGroup | None, tools: Tools) -> tuple[Provider, Po
     return provider, group
 
 
-async def _patch_pods(pods: tuple[JobPod, ...], body_of: Callable[[JobPod], Body], tools: Tools) -> None:
+async def _patch_pods(pods: tuple[GangPod, ...], body_of: Callable[[GangPod], Body], tools: Tools) -> None:
     await all_of(patch(tools.client, PODS, pod.metadata, body_of(pod)) for pod in pods)
 
 

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from api.compile import job_owner
-from api.constants import EVENT_GROUP_KIND_MISSING, MANAGED
+from api.constants import MANAGED
 from api.errors import InvalidGangSettings
 from api.gang import settings_of
 from api.job import Job
 from api.podgroup import PodGroup
-from controllers.gangs.steps import Warn
+from controllers.gangs.steps import kind_missing
 from controllers.jobs.observed import ObservedJob
 from controllers.jobs.steps import (
     ApplyGroupObjects,
@@ -106,10 +106,3 @@ def group_object_steps(seen: ObservedJob, group: PodGroup | None, providers: Pro
     wanted = provider.group_objects(gang_of(seen.job, group, provider, current=known))
     as_wanted = all(current.get(each["metadata"]["name"]) == each["spec"]["minMember"] for each in wanted)
     return [] if as_wanted else [ApplyGroupObjects(group, current=known)]
-
-
-def kind_missing(provider: Provider) -> Warn:
-    """What a user is told whose gang waits for the CRD of its scheduler."""
-    crd = provider.kind.crd if provider.kind is not None else ""
-    note = f"waits for the CRD {crd}, which provider {provider.name} needs and the cluster does not have: install it"
-    return Warn(EVENT_GROUP_KIND_MISSING, note, action="CreateGroupObject")

@@ -6,7 +6,7 @@ stores; the one exception are the pods of a Job that runs without a group, which
 """
 
 import contextlib
-from collections.abc import Awaitable, Callable, Hashable, Iterable
+from collections.abc import Awaitable, Callable, Hashable
 from typing import Final
 
 from api.compile import JOB_KIND, delegated_pod_group_name
@@ -16,37 +16,24 @@ from api.job import Job
 from api.meta import Metadata, controller_of
 from api.names import pod_group_name, workload_name
 from api.podgroup import PodGroup, Workload
-from controllers.gangs.ownership import describe_holder
+from controllers.gangs.indexes import BY_CONTROLLER, BY_WORKLOAD, index_workload
+from controllers.gangs.ownership import counts_for, describe_holder
+from controllers.gangs.pod import GangPod
 from controllers.jobs.group_objects import provider_of
 from controllers.jobs.kueue import KueueWorkload, ServedKueueWorkload, needs_kueue_workload
-from controllers.jobs.observed import (
-    JobPod,
-    ObservedJob,
-    counts_for,
-    group_named_by,
-    is_over,
-    is_suspended,
-    needs_pods,
-    waits_for_group,
-)
+from controllers.jobs.observed import ObservedJob, group_named_by, is_over, is_suspended, needs_pods, waits_for_group
 from controllers.jobs.preemptors import Preemptors
 from controllers.jobs.suspension import is_timed_out
 from controllers.mutation_cache import MutationCache
 from controllers.provider_groups import KindMissing, ProviderGroup, ProviderGroups
 from kube.cache.decoding import ListDecoder
-from kube.cache.store import Indexer, Key
+from kube.cache.store import Key
 from kube.client.client import Client
 from kube.client.errors import NotFound
 from kube.client.resources import JOBS, KUEUE_WORKLOADS, PODS, Resource
 from providers.selection import Providers
 
-BY_CONTROLLER: Final = "controller"
-"""Index of Workloads: namespace, API group, kind and name of what they name as their controller."""
-
-BY_WORKLOAD: Final = "workload"
-"""Index of PodGroups: (namespace, name) of the Workload they were made from."""
-
-_PODS: Final = ListDecoder(JobPod)
+_PODS: Final = ListDecoder(GangPod)
 _WORKLOADS: Final = ListDecoder(Workload)
 _KUEUE_WORKLOADS: Final = ListDecoder(KueueWorkload)
 
@@ -70,22 +57,6 @@ def owner_job(metadata: Metadata) -> Key | None:
 def _group_of(api_version: str) -> str:
     group, slash, _ = api_version.partition("/")
     return group if slash else ""
-
-
-def _index_workload(workload: Workload) -> Iterable[Hashable]:
-    reference = workload.spec.controller_ref
-    if reference is None:
-        return ()
-    return ((workload.metadata.namespace, reference.api_group, reference.kind, reference.name),)
-
-
-def _index_pod_group(group: PodGroup) -> Iterable[Hashable]:
-    reference = group.spec.workload_ref
-    return () if reference is None else ((group.metadata.namespace, reference.workload_name),)
-
-
-WORKLOAD_INDEXERS: Final[dict[str, Indexer[Workload]]] = {BY_CONTROLLER: _index_workload}
-POD_GROUP_INDEXERS: Final[dict[str, Indexer[PodGroup]]] = {BY_WORKLOAD: _index_pod_group}
 
 
 class Observer:
@@ -158,7 +129,7 @@ class Observer:
         known = self._workloads.by_index(BY_CONTROLLER, key)
         if not known and waits_for_group(job):
             # Its parent made the Workload right before the Job; the Job may have been reported first.
-            known = [each for each in await self._all_workloads(job) if key in _index_workload(each)]
+            known = [each for each in await self._all_workloads(job) if key in index_workload(each)]
         return tuple(each for each in known if counts_for(each.metadata, parent.uid))
 
     async def _all_workloads(self, job: Job) -> list[Workload]:
@@ -220,8 +191,8 @@ class Observer:
                 return None
         return None
 
-    async def _pods_of(self, job: Job) -> tuple[JobPod, ...]:
-        pods: list[JobPod] = []
+    async def _pods_of(self, job: Job) -> tuple[GangPod, ...]:
+        pods: list[GangPod] = []
         selector = f"{JOB_UID_LABEL}={job.metadata.uid}"
         async for page in self._client.list_pages(PODS, job.metadata.namespace, label_selector=selector):
             pods += _PODS.page(page).items
@@ -241,7 +212,7 @@ async def group_objects_of(job: Job, *, providers: Providers, groups: ProviderGr
     return await groups.owned(provider.kind, job.metadata.uid)
 
 
-def _is_pod_of(pod: JobPod, job: Job) -> bool:
+def _is_pod_of(pod: GangPod, job: Job) -> bool:
     # The label can be set by anybody who may create pods; the controller reference is checked by the garbage collector.
     owner = controller_of(pod.metadata)
     return owner is not None and owner.uid == job.metadata.uid

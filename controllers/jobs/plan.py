@@ -21,16 +21,23 @@ from api.job import Job
 from api.names import pod_group_name, template_name, workload_name
 from api.podgroup import PodGroup, SchedulingPolicy, Workload
 from controllers.gangs.ownership import is_ours
-from controllers.gangs.steps import NAME_TAKEN_SECONDS, CreateWorkload, SetWorkloadMinimum, Warn, condition_steps
+from controllers.gangs.steps import (
+    NAME_TAKEN_SECONDS,
+    CreateWorkload,
+    Refusal,
+    SetWorkloadMinimum,
+    Warn,
+    condition_steps,
+    kind_missing,
+)
 from controllers.jobs.desired_group import (
     DesiredGroup,
-    Refusal,
     desired_group_of_managed,
     desired_group_of_unmanaged,
     structure_problem,
     too_late,
 )
-from controllers.jobs.group_objects import group_object_steps, kind_missing, minimum_now, provider_of
+from controllers.jobs.group_objects import group_object_steps, minimum_now, provider_of
 from controllers.jobs.observed import (
     ObservedJob,
     group_named_by,

@@ -8,13 +8,13 @@ from typing import Final
 
 from api.podgroup import POD_GROUP_KIND, PodGroup
 from api.preemption import Preemptor, preemptor_of
-from controllers.jobs.observed import JobPod
+from controllers.gangs.pod import GangPod
 from controllers.mutation_cache import MutationCache
 from kube.cache.decoding import ListDecoder
 from kube.client.client import Client
 from kube.client.resources import PODS
 
-_PODS: Final = ListDecoder(JobPod)
+_PODS: Final = ListDecoder(GangPod)
 
 
 class Preemptors:
@@ -39,7 +39,7 @@ class Preemptors:
         pod = await self._pod(preemptor)
         return pod is None or pod.metadata.uid != preemptor.uid or pod.is_over or pod.is_bound
 
-    async def _pod(self, preemptor: Preemptor) -> JobPod | None:
+    async def _pod(self, preemptor: Preemptor) -> GangPod | None:
         selector = f"metadata.name={preemptor.name}"
         async for page in self._client.list_pages(PODS, preemptor.namespace, field_selector=selector):
             for pod in _PODS.page(page).items:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from api.podgroup import PodGroup, PodGroupTemplate, Workload
+from controllers.gangs.pod import GangPod
 from controllers.gangs.steps import CreateWorkload, Plan, SetWorkloadMinimum, ShowKindMissing, Warn
 from controllers.jobs.kueue import ActivateKueueWorkload, DeactivateKueueWorkload
-from controllers.jobs.observed import JobPod
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class PatchJob:
 class AnnotatePods:
     """Tells existing pods which group they belong to; None stands for the group this pass has just created."""
 
-    pods: tuple[JobPod, ...]
+    pods: tuple[GangPod, ...]
     group: PodGroup | None
 
 
@@ -77,7 +77,7 @@ class AnnotatePods:
 class UnlabelPods:
     """Gives existing pods back to plain scheduling."""
 
-    pods: tuple[JobPod, ...]
+    pods: tuple[GangPod, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from api.gang import settings_of
 from api.lws import LeaderWorkerSet
 from api.meta import OwnerReference
 from api.replica import group_index
-from controllers.gangs.steps import Warn
-from controllers.jobs.group_objects import kind_missing
+from controllers.gangs.steps import Warn, kind_missing
 from controllers.leaderworkersets.observed import ObservedReplica, group_named_by
 from controllers.leaderworkersets.steps import ApplyReplicaGroupObjects
 from providers.base import Provider

@@ -14,9 +14,8 @@ from api.meta import Metadata, controller_of
 from api.names import workload_name
 from api.podgroup import PodGroup, Workload
 from api.replica import group_index
-from controllers.gangs.ownership import describe_holder
-from controllers.jobs.observe import BY_CONTROLLER
-from controllers.jobs.observed import counts_for
+from controllers.gangs.indexes import BY_CONTROLLER
+from controllers.gangs.ownership import counts_for, describe_holder
 from controllers.leaderworkersets.observed import (
     ObservedReplica,
     ObservedSet,

@@ -16,18 +16,18 @@ from api.meta import NO_METADATA, Metadata, controller_of
 from api.podgroup import PodGroup, Workload
 from api.replica import size_of
 from api.revision import Revision
-from controllers.jobs.observed import JobPod, JobPodSpec
+from controllers.gangs.pod import GangPod, GangPodSpec
 from controllers.provider_groups import ProviderGroup
 from kube.cache.store import Key
 
 
-class ReplicaPodSpec(JobPodSpec, frozen=True, rename="camel"):
+class ReplicaPodSpec(GangPodSpec, frozen=True, rename="camel"):
     """`spec` of a replica's pod, as far as it matters here."""
 
     priority_class_name: str = ""
 
 
-class ReplicaPod(JobPod, frozen=True):
+class ReplicaPod(GangPod, frozen=True):
     """A pod of a replica."""
 
     spec: ReplicaPodSpec = ReplicaPodSpec()

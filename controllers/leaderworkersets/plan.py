@@ -40,8 +40,14 @@ from api.podgroup import Workload
 from api.replica import group_index, group_name_of, is_managed_set, replica_intent
 from api.revision import roles_of, write_roles
 from api.waiting import carried
-from controllers.gangs.steps import NAME_TAKEN_SECONDS, CreateWorkload, SetWorkloadMinimum, Warn, condition_steps
-from controllers.jobs.desired_group import Refusal
+from controllers.gangs.steps import (
+    NAME_TAKEN_SECONDS,
+    CreateWorkload,
+    Refusal,
+    SetWorkloadMinimum,
+    Warn,
+    condition_steps,
+)
 from controllers.leaderworkersets.group_objects import group_object_step, lacks_revision, missing_kind_note, provider_of
 from controllers.leaderworkersets.observed import (
     ObservedReplica,

@@ -8,7 +8,7 @@ import pytest
 from api.job import Job
 from api.podgroup import PodGroup
 from controllers.events import MAX_REMEMBERED, DedupEventRecorder
-from controllers.jobs.observe import BY_WORKLOAD, POD_GROUP_INDEXERS
+from controllers.gangs.indexes import BY_WORKLOAD, POD_GROUP_INDEXERS
 from controllers.mutation_cache import KEPT_SECONDS, MutationCache
 from controllers.owner_cache import JUST_NOW_SECONDS, OwnerCache
 from kube.cache.informer import Change

@@ -11,9 +11,10 @@ from api.job import Job
 from api.meta import controller_of
 from api.podgroup import PodGroup, Workload
 from controllers.events import DedupEventRecorder
+from controllers.gangs.indexes import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
 from controllers.jobs.controller import job_reconciler
 from controllers.jobs.execute import Tools
-from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS, Observer, group_objects_of
+from controllers.jobs.observe import Observer, group_objects_of
 from controllers.jobs.plan import Rules
 from controllers.metrics import Metrics
 from controllers.mutation_cache import MutationCache

@@ -10,7 +10,7 @@ from aiohttp import web
 from prometheus_client import CollectorRegistry
 
 from controllers.context import ControllerContext
-from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
+from controllers.gangs.indexes import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
 from controllers.leaderworkersets import manager as module
 from controllers.leaderworkersets.manager import SetManager
 from controllers.metrics import Metrics

@@ -11,7 +11,7 @@ from api.lws import LeaderWorkerSet
 from api.meta import controller_of
 from api.podgroup import PodGroup, Workload
 from controllers.events import DedupEventRecorder
-from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
+from controllers.gangs.indexes import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
 from controllers.leaderworkersets.controller import set_reconciler
 from controllers.leaderworkersets.execute import SetTools
 from controllers.leaderworkersets.observe import LEADER_INDEXERS, STATEFUL_SET_INDEXERS, GroupObjects, SetObserver
