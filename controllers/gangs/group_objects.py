@@ -1,13 +1,14 @@
 """Writes the group objects of a gang scheduler that is not ours: created once per gang, by UID; then only their minimum changes."""
 
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 
 from api.constants import EVENT_FAILED_GANG_OBJECT_CREATE, EVENT_GANG_OBJECT_CREATED
-from controllers.gangs.writes import WriteDependencies, create_or_find, patch
-from controllers.provider_groups import ProviderGroup, ProviderGroups, resource_of
+from controllers.gangs.tools import Tools
+from controllers.gangs.writes import create_or_find, patch
+from controllers.provider_groups import ProviderGroup, resource_of
 from kube.cache.store import KubeObject
 from kube.client.errors import AnsweredError, NotFound
 from providers.base import GroupKind, Provider
@@ -15,14 +16,6 @@ from providers.gang import Gang
 
 MINIMUM_FIELDS: Final = ("minMember", "minResources")
 """The fields that change with the minimum."""
-
-
-class GroupObjectDependencies(WriteDependencies, Protocol):
-    """What is needed to write group objects and to tell about it."""
-
-    @property
-    def provider_groups(self) -> ProviderGroups:
-        """The objects that are there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +31,7 @@ class GroupObjectWriter:
         kind: of that scheduler.
     """
 
-    tools: GroupObjectDependencies
+    tools: Tools[Any]
     owner: KubeObject
     subject: KubeObject
     whose: str

@@ -58,8 +58,3 @@ def _with_ours(live: dict[str, Any], step: ShowKindMissing, now: dt.datetime) ->
         "lastTransitionTime": now.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
     return [*others, ours]
-
-
-def utc_now() -> dt.datetime:
-    """The time of day."""
-    return dt.datetime.now(dt.UTC)

@@ -11,14 +11,11 @@ import msgspec
 
 from api.constants import EVENT_INVALID_GANG_SETTINGS, EVENT_NAME_TAKEN
 from api.errors import InvalidObject
-from controllers.events import DedupEventRecorder
 from controllers.gangs.steps import NAME_TAKEN_SECONDS, Plan
+from controllers.gangs.tools import Tools
 from controllers.gangs.writes import NameTaken, Outdated, OwnerGone
-from controllers.metrics import Metrics
-from controllers.owner_cache import OwnerCache
 from controllers.provider_groups import KindMissing
 from kube.cache.store import Key, KubeObject
-from kube.client.client import Client
 from kube.client.errors import NotFound
 from kube.client.resources import Resource
 
@@ -32,18 +29,15 @@ LATER_SECONDS: Final = 1.0
 class Reconciler(Generic[T, Facts]):
     """Brings objects of one kind where they should be, one at a time. The work queue calls it with keys."""
 
-    def __init__(  # noqa: PLR0913 (what is reconciled, the three parts of a pass, and what errors need; all by name)
+    def __init__(
         self,
         resource: Resource,
         record: type[T],
+        tools: Tools[T],
         *,
         observe: Callable[[T], Awaitable[Facts]],
         plan: Callable[[Facts], Plan[Any]],
         execute: Callable[[Plan[Any], T], Awaitable[None]],
-        owners: OwnerCache[T],
-        client: Client,
-        event_recorder: DedupEventRecorder,
-        metrics: Metrics,
     ) -> None:
         """The three parts of a pass: `observe` reads, `plan` decides and is pure, `execute` writes.
 
@@ -54,10 +48,7 @@ class Reconciler(Generic[T, Facts]):
         self._observe = observe
         self._plan = plan
         self._execute = execute
-        self._owners = owners
-        self._client = client
-        self._event_recorder = event_recorder
-        self._metrics = metrics
+        self._tools = tools
 
     async def __call__(self, key: Key) -> float | None:
         """One pass; gives the seconds until another one is due, None when the next event is soon enough.
@@ -65,9 +56,9 @@ class Reconciler(Generic[T, Facts]):
         Raises:
             KubeError: the pass could not be finished.
         """
-        with self._metrics.reconciling(self._resource.kind):
+        with self._tools.metrics.reconciling(self._resource.kind):
             for _ in range(ATTEMPTS):
-                item = self._owners.get(key)
+                item = self._tools.owners.get(key)
                 if item is None:
                     return None
                 try:
@@ -89,15 +80,15 @@ class Reconciler(Generic[T, Facts]):
             return LATER_SECONDS
 
     def _warn(self, item: T, reason: str, note: str, action: str) -> None:
-        self._event_recorder.warn_once(item, reason=reason, note=note, action=action)
+        self._tools.event_recorder.warn_once(item, reason=reason, note=note, action=action)
 
     async def _read_again(self, item: T, news: Outdated) -> None:
         if isinstance(news, OwnerGone):
-            self._owners.note_gone(item)
+            self._tools.owners.note_gone(item)
             return
         try:
-            live = await self._client.get(self._resource, item.metadata.name, item.metadata.namespace)
+            live = await self._tools.client.get(self._resource, item.metadata.name, item.metadata.namespace)
         except NotFound:
-            self._owners.note_gone(item)
+            self._tools.owners.note_gone(item)
         else:
-            self._owners.note(msgspec.convert(live, self._record))
+            self._tools.owners.note(msgspec.convert(live, self._record))

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from api.constants import CONDITION_GROUP_KIND_MISSING, EVENT_GROUP_KIND_MISSING
+from api.constants import CONDITION_GROUP_KIND_MISSING
 from api.meta import Condition, condition_of
 from api.podgroup import Workload
-from providers.base import Provider
+from providers.selection import Providers
 
 S_co = TypeVar("S_co", covariant=True)
 
@@ -63,13 +63,6 @@ class Refusal:
     reason: str = ""
 
 
-def kind_missing(provider: Provider) -> Warn:
-    """What a user is told whose gang waits for the CRD of its scheduler."""
-    crd = provider.kind.crd if provider.kind is not None else ""
-    note = f"waits for the CRD {crd}, which provider {provider.name} needs and the cluster does not have: install it"
-    return Warn(EVENT_GROUP_KIND_MISSING, note, action="CreateGroupObject")
-
-
 @dataclass(frozen=True)
 class Plan(Generic[S_co]):
     """What one pass does.
@@ -81,3 +74,18 @@ class Plan(Generic[S_co]):
 
     steps: tuple[S_co, ...] = ()
     requeue_after_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What plans depend on beside the facts.
+
+    Attributes:
+        providers: the gang schedulers.
+        group_api_version: `apiVersion` of the group API in force.
+        makes_gangs: whether new owners become gangs. Off, those that are gangs are still reconciled.
+    """
+
+    providers: Providers
+    group_api_version: str
+    makes_gangs: bool = True

@@ -8,7 +8,7 @@ anything else happens. What was created is counted, kept for the next pass, and 
 import asyncio
 from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Literal, Protocol, TypeVar
+from typing import Any, Final, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -21,11 +21,10 @@ from api.constants import (
 from api.errors import TuttiError
 from api.meta import Metadata
 from api.podgroup import POD_GROUP_KIND, WORKLOAD, PodGroup, Workload
-from controllers.events import DedupEventRecorder
 from controllers.gangs.ownership import describe_holder, is_ours
 from controllers.gangs.patches import workload_minimum_patch
 from controllers.gangs.steps import SetWorkloadMinimum
-from controllers.metrics import Metrics
+from controllers.gangs.tools import Tools
 from controllers.mutation_cache import MutationCache
 from kube.cache.store import KubeObject
 from kube.client.client import Client, PatchKind
@@ -65,22 +64,6 @@ _EVENTS: Final = {
 }
 
 
-class WriteDependencies(Protocol):
-    """What is needed to write and to tell about it."""
-
-    @property
-    def client(self) -> Client:
-        """The API server."""
-
-    @property
-    def event_recorder(self) -> DedupEventRecorder:
-        """Events."""
-
-    @property
-    def metrics(self) -> Metrics:
-        """Counters."""
-
-
 @dataclass(frozen=True, slots=True)
 class Creation(Generic[G]):
     """A Workload or PodGroup that must exist exactly once.
@@ -102,7 +85,7 @@ class Creation(Generic[G]):
     whose: str
 
 
-async def create(creation: Creation[G], writers: WriteDependencies, seen: MutationCache[G]) -> G:
+async def create(creation: Creation[G], tools: Tools[Any], seen: MutationCache[G]) -> G:
     """The object, created now or by an earlier attempt of ours; `seen` shows it from now on.
 
     Raises:
@@ -114,22 +97,22 @@ async def create(creation: Creation[G], writers: WriteDependencies, seen: Mutati
     created_reason, failed_reason = _EVENTS[kind]
     try:
         made, origin = await create_or_find(
-            writers.client, creation.resource, creation.manifest, creation.record, creation.owner
+            tools.client, creation.resource, creation.manifest, creation.record, creation.owner
         )
     except NameTaken:
-        writers.metrics.object_created(kind, "taken")
+        tools.metrics.object_created(kind, "taken")
         raise
     except KubeError as error:
-        writers.metrics.object_created(kind, "failed")
+        tools.metrics.object_created(kind, "failed")
         if isinstance(error, AnsweredError) and not error.outcome_unknown:
             note = f"Failed to create {kind} for {whose}: {error.message}"
-            writers.event_recorder.warn_once(creation.subject, reason=failed_reason, note=note, action=f"Create{kind}")
+            tools.event_recorder.warn_once(creation.subject, reason=failed_reason, note=note, action=f"Create{kind}")
         raise
-    writers.metrics.object_created(kind, origin)
+    tools.metrics.object_created(kind, origin)
     seen.note(made)
     if origin == "created":
         note = f"Created {kind} {made.metadata.name} for {whose}"
-        writers.event_recorder.normal(creation.subject, reason=created_reason, note=note, action=f"Create{kind}")
+        tools.event_recorder.normal(creation.subject, reason=created_reason, note=note, action=f"Create{kind}")
     return made
 
 
@@ -167,6 +150,25 @@ async def _find(client: Client, resource: Resource, manifest: dict[str, Any], re
     if found.metadata.is_terminating or not is_ours(found.metadata, owner):
         raise NameTaken(describe_holder(resource.kind, found.metadata))
     return found
+
+
+async def read_owner(tools: Tools[T], resource: Resource, record: type[T], owner: T) -> tuple[T, dict[str, Any]]:
+    """The owner as the server has it, as a record and whole.
+
+    Raises:
+        OwnerGone: it is not there any more, or another object has its name.
+        KubeError: the server did not answer.
+    """
+    name = owner.metadata.name
+    try:
+        document = await tools.client.get(resource, name, owner.metadata.namespace)
+    except NotFound as error:
+        raise OwnerGone(f"{resource.kind} {name} is gone") from error
+    live = msgspec.convert(document, record)
+    tools.owners.note(live)
+    if live.metadata.uid != owner.metadata.uid:
+        raise OwnerGone(f"{resource.kind} {name} is another one now")
+    return live, document
 
 
 async def patch(

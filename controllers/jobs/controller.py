@@ -9,11 +9,13 @@ from controllers.context import ControllerContext
 from controllers.events import DedupEventRecorder
 from controllers.gangs.controller import Controller
 from controllers.gangs.reconciler import Reconciler
-from controllers.jobs.execute import Tools, execute
+from controllers.gangs.steps import Rules
+from controllers.gangs.tools import Tools, tools_of
+from controllers.jobs.execute import execute
 from controllers.jobs.interning import interned
 from controllers.jobs.observe import Observer, group_objects_of, owner_job
 from controllers.jobs.observed import ObservedJob
-from controllers.jobs.plan import Rules, plan
+from controllers.jobs.plan import plan
 from controllers.owner_cache import OwnerCache
 from kube.cache.decoding import Converted, ListDecoder
 from kube.client.resources import JOBS
@@ -28,20 +30,10 @@ class JobController(Controller[Job]):
         self._observer = Observer(context.client, resource, context.workloads, context.pod_groups, groups)
 
         def reconciler(jobs: OwnerCache[Job], event_recorder: DedupEventRecorder) -> Reconciler[Job, ObservedJob]:
-            tools = Tools(
-                client=context.client,
-                group_api=context.group_api,
-                providers=context.providers,
-                jobs=jobs,
-                workloads=context.workloads,
-                pod_groups=context.pod_groups,
-                event_recorder=event_recorder,
-                metrics=context.metrics,
-                provider_groups=context.provider_groups,
-            )
+            tools = tools_of(context, jobs, event_recorder)
             gang_jobs = context.settings.feature_gates.gang_jobs
             return job_reconciler(
-                tools, self._observer, Rules(context.providers, resource.api_version, gang_jobs=gang_jobs)
+                tools, self._observer, Rules(context.providers, resource.api_version, makes_gangs=gang_jobs)
             )
 
         super().__init__(context, JOBS, Converted(ListDecoder(Job), interned), reconciler)
@@ -60,16 +52,13 @@ class JobController(Controller[Job]):
         self.add([key] if key is not None else [])
 
 
-def job_reconciler(tools: Tools, observer: Observer, rules: Rules) -> Reconciler[Job, ObservedJob]:
+def job_reconciler(tools: Tools[Job], observer: Observer, rules: Rules) -> Reconciler[Job, ObservedJob]:
     """What does one pass over one Job."""
     return Reconciler(
         JOBS,
         Job,
+        tools,
         observe=observer.observe,
         plan=partial(plan, rules=rules),
         execute=partial(execute, tools=tools),
-        owners=tools.jobs,
-        client=tools.client,
-        event_recorder=tools.event_recorder,
-        metrics=tools.metrics,
     )

@@ -4,7 +4,6 @@ What the steps rely on: every write names the UID (and mostly the version) of wh
 refused by the server; events follow the write they tell about; the client asks for the lease right before each write.
 """
 
-import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -15,15 +14,15 @@ from api.compile import delegated_pod_group, pod_group_for_job
 from api.constants import GATE, GATE_POD_GROUP, MANAGED, POD_GROUP, SUSPENDED
 from api.job import Job
 from api.podgroup import PodGroup, Workload
-from controllers.events import DedupEventRecorder
 from controllers.gangs.group_objects import GroupObjectWriter
-from controllers.gangs.kind_missing_condition import show_kind_missing, utc_now
+from controllers.gangs.kind_missing_condition import show_kind_missing
 from controllers.gangs.patches import Body, group_minimum_patch, pod_association_patch, pod_release_patch
 from controllers.gangs.pod import GangPod
 from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, ShowKindMissing, Warn
-from controllers.gangs.writes import Creation, G, Outdated, OwnerGone, all_of, create, patch, set_workload_minimum
+from controllers.gangs.tools import Tools
+from controllers.gangs.writes import Creation, G, Outdated, all_of, create, patch, read_owner, set_workload_minimum
 from controllers.jobs.group_objects import gang_of, provider_of
-from controllers.jobs.kueue import ActivateKueueWorkload, DeactivateKueueWorkload, activate_patch, deactivate_patch
+from controllers.jobs.kueue import SetKueueWorkloadActive, active_patch
 from controllers.jobs.observed import is_gated, is_suspended
 from controllers.jobs.steps import (
     AnnotatePods,
@@ -35,38 +34,16 @@ from controllers.jobs.steps import (
     SetPodGroupMinimum,
     UnlabelPods,
 )
-from controllers.metrics import Metrics
-from controllers.mutation_cache import MutationCache
-from controllers.owner_cache import OwnerCache
-from controllers.provider_groups import ProviderGroups
-from kube.client.client import Client, PatchKind
+from kube.client.client import PatchKind
 from kube.client.errors import Conflict, Invalid, NotFound
 from kube.client.resources import JOBS, PODS, Resource
-from kube.groups.group_api import GroupAPI
 from providers.base import PodMetadata, Provider
 from providers.gang import Gang
-from providers.selection import Providers
 
 TEST_FAILED: Final = "the server rejected our request due to an error in our request"
 """What the API server says when a test of a JSON patch fails, or a path in it is not there; no other refusal has these words."""
 
 TEMPLATE: Final = "spec/template/metadata"
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """What the effects need; one value for the whole life of the process."""
-
-    client: Client
-    group_api: GroupAPI
-    providers: Providers
-    jobs: OwnerCache[Job]
-    workloads: MutationCache[Workload]
-    pod_groups: MutationCache[PodGroup]
-    event_recorder: DedupEventRecorder
-    metrics: Metrics
-    provider_groups: ProviderGroups
-    now: Callable[[], dt.datetime] = utc_now
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +56,7 @@ class _Progress:
     group: PodGroup | None = None
 
 
-async def execute(plan: JobPlan, job: Job, tools: Tools) -> None:
+async def execute(plan: JobPlan, job: Job, tools: Tools[Job]) -> None:
     """Take the steps of the plan.
 
     Raises:
@@ -93,7 +70,7 @@ async def execute(plan: JobPlan, job: Job, tools: Tools) -> None:
     for step in plan.steps:
         match step:
             case ConfirmJob():
-                if not tools.jobs.was_just_shown(progress.job):
+                if not tools.owners.was_just_shown(progress.job):
                     progress = await _confirm(progress, tools)
             case CreateWorkload():
                 creation = _creation(tools.group_api.workloads, step.manifest, Workload, progress.job)
@@ -111,15 +88,9 @@ async def execute(plan: JobPlan, job: Job, tools: Tools) -> None:
 
 
 async def _execute_other(
-    step: AnnotatePods
-    | UnlabelPods
-    | SetWorkloadMinimum
-    | SetPodGroupMinimum
-    | DeactivateKueueWorkload
-    | ActivateKueueWorkload
-    | Warn,
+    step: AnnotatePods | UnlabelPods | SetWorkloadMinimum | SetPodGroupMinimum | SetKueueWorkloadActive | Warn,
     progress: _Progress,
-    tools: Tools,
+    tools: Tools[Job],
 ) -> None:
     """Steps after which the pass knows no more than before."""
     match step:
@@ -133,24 +104,17 @@ async def _execute_other(
             await set_workload_minimum(step, tools.client, tools.group_api.workloads, tools.workloads)
         case SetPodGroupMinimum():
             await _set_group_minimum(step, tools)
-        case DeactivateKueueWorkload(queued, why):
-            await patch(tools.client, queued.resource, queued.workload.metadata, deactivate_patch(queued.workload, why))
-        case ActivateKueueWorkload(queued):
-            await patch(tools.client, queued.resource, queued.workload.metadata, activate_patch(queued.workload))
+        case SetKueueWorkloadActive(served, stopped_for):
+            await patch(
+                tools.client, served.resource, served.workload.metadata, active_patch(served.workload, stopped_for)
+            )
         case Warn():
             tools.event_recorder.warn_once(progress.job, reason=step.reason, note=step.note, action=step.action)
 
 
-async def _confirm(progress: _Progress, tools: Tools) -> _Progress:
+async def _confirm(progress: _Progress, tools: Tools[Job]) -> _Progress:
     job = progress.job
-    try:
-        document = await tools.client.get(JOBS, job.metadata.name, job.metadata.namespace)
-    except NotFound as error:
-        raise OwnerGone(f"Job {job.metadata.name} is gone") from error
-    live = msgspec.convert(document, Job)
-    tools.jobs.note(live)
-    if live.metadata.uid != job.metadata.uid:
-        raise OwnerGone(f"Job {job.metadata.name} is another one now")
+    live, document = await read_owner(tools, JOBS, Job, job)
     if live.metadata.is_terminating or _decisive(live) != _decisive(job):
         raise Outdated(f"Job {job.metadata.name} has changed")
     return replace(progress, job=live, template_spec=document["spec"]["template"]["spec"])
@@ -165,7 +129,7 @@ def _creation(resource: Resource, manifest: dict[str, Any], record: type[G], job
     return Creation(resource, manifest, record, owner=job, subject=job, whose=f"Job {job.metadata.name}")
 
 
-async def _create_pod_group(step: CreatePodGroup, progress: _Progress, tools: Tools) -> PodGroup:
+async def _create_pod_group(step: CreatePodGroup, progress: _Progress, tools: Tools[Job]) -> PodGroup:
     job, resource = progress.job, tools.group_api.pod_groups
     workload = step.workload or progress.workload
     if workload is None:
@@ -177,7 +141,7 @@ async def _create_pod_group(step: CreatePodGroup, progress: _Progress, tools: To
     return await create(_creation(resource, manifest, PodGroup, job), tools, tools.pod_groups)
 
 
-async def _apply_group_objects(step: ApplyGroupObjects, progress: _Progress, tools: Tools) -> _Progress:
+async def _apply_group_objects(step: ApplyGroupObjects, progress: _Progress, tools: Tools[Job]) -> _Progress:
     progress = await _with_template(progress, tools)
     provider, group = _known(progress.job, step.group or progress.group, tools)
     if provider.kind is not None:
@@ -187,16 +151,16 @@ async def _apply_group_objects(step: ApplyGroupObjects, progress: _Progress, too
     return progress
 
 
-async def _show(step: ShowKindMissing, progress: _Progress, tools: Tools) -> _Progress:
+async def _show(step: ShowKindMissing, progress: _Progress, tools: Tools[Job]) -> _Progress:
     shown = await show_kind_missing(step, tools.client, JOBS, progress.job.metadata, now=tools.now)
     if shown is None:
         return progress
     job = msgspec.convert(shown, Job)
-    tools.jobs.note(job)
+    tools.owners.note(job)
     return replace(progress, job=job)
 
 
-async def _patch_job(step: PatchJob, progress: _Progress, tools: Tools) -> _Progress:
+async def _patch_job(step: PatchJob, progress: _Progress, tools: Tools[Job]) -> _Progress:
     association = None
     if step.associate:
         provider, group = _known(progress.job, step.group or progress.group, tools)
@@ -216,11 +180,11 @@ async def _patch_job(step: PatchJob, progress: _Progress, tools: Tools) -> _Prog
             raise Outdated(f"Job {job.metadata.name} has changed") from error
         raise
     patched = msgspec.convert(answer, Job)
-    tools.jobs.note(patched)
+    tools.owners.note(patched)
     return replace(progress, job=patched)
 
 
-async def _with_template(progress: _Progress, tools: Tools) -> _Progress:
+async def _with_template(progress: _Progress, tools: Tools[Job]) -> _Progress:
     """What only the server knows of a Job (its containers are not kept) is read when a scheduler has to be told."""
     return progress if progress.template_spec is not None else await _confirm(progress, tools)
 
@@ -229,18 +193,18 @@ def _gang(progress: _Progress, group: PodGroup, provider: Provider, *, current: 
     return gang_of(progress.job, group, provider, current=current, template_spec=progress.template_spec)
 
 
-def _known(job: Job, group: PodGroup | None, tools: Tools) -> tuple[Provider, PodGroup]:
+def _known(job: Job, group: PodGroup | None, tools: Tools[Job]) -> tuple[Provider, PodGroup]:
     provider = provider_of(job, tools.providers)
     if group is None or provider is None:
         raise Outdated(f"Job {job.metadata.name} has no group yet")
     return provider, group
 
 
-async def _patch_pods(pods: tuple[GangPod, ...], body_of: Callable[[GangPod], Body], tools: Tools) -> None:
+async def _patch_pods(pods: tuple[GangPod, ...], body_of: Callable[[GangPod], Body], tools: Tools[Job]) -> None:
     await all_of(patch(tools.client, PODS, pod.metadata, body_of(pod)) for pod in pods)
 
 
-async def _set_group_minimum(step: SetPodGroupMinimum, tools: Tools) -> None:
+async def _set_group_minimum(step: SetPodGroupMinimum, tools: Tools[Job]) -> None:
     body = group_minimum_patch(step.group.metadata, step.min_count)
     answer = await patch(tools.client, tools.group_api.pod_groups, step.group.metadata, body)
     tools.pod_groups.note(msgspec.convert(answer, PodGroup))

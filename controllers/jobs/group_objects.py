@@ -9,12 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from api.compile import job_owner
-from api.constants import MANAGED
-from api.errors import InvalidGangSettings
-from api.gang import settings_of
 from api.job import Job
 from api.podgroup import PodGroup
-from controllers.gangs.steps import kind_missing
+from controllers.gangs.schedulers import kind_missing, provider_of_pods, timeout_seconds
 from controllers.jobs.observed import ObservedJob
 from controllers.jobs.steps import (
     ApplyGroupObjects,
@@ -27,7 +24,7 @@ from providers.selection import Providers
 
 def provider_of(job: Job, providers: Providers) -> Provider | None:
     """The gang scheduler that admission chose for the Job, None when its template names none."""
-    return providers.named(job.spec.template.metadata.label(MANAGED) or "")
+    return provider_of_pods(job.spec.template.metadata, providers)
 
 
 def minimum_now(job: Job, provider: Provider, *, need: int, current: int | None) -> int:
@@ -80,16 +77,8 @@ def gang_of(
         labels={**(template.labels or {}), **(own.labels or {})},
         annotations={**(template.annotations or {}), **(own.annotations or {})},
         priority_class_name=group.spec.priority_class_name,
-        timeout_seconds=_timeout_seconds(job),
+        timeout_seconds=timeout_seconds(job.metadata),
     )
-
-
-def _timeout_seconds(job: Job) -> int | None:
-    try:
-        return settings_of(job.metadata).timeout_seconds
-    except InvalidGangSettings:
-        # Spoilt after admission: its user is told elsewhere, and the gang keeps working.
-        return None
 
 
 def group_object_steps(seen: ObservedJob, group: PodGroup | None, providers: Providers) -> list[Step]:

@@ -21,8 +21,8 @@ from api.podgroup import PodGroup
 from controllers.gangs.patches import Body
 from kube.client.resources import Resource
 
-Why = Literal["preempted", "timed-out"]
-"""Why we stopped a Job. After a preemption we let it go on, after a timeout its user does."""
+StopReason = Literal["preempted", "timed-out"]
+"""StopReason we stopped a Job. After a preemption we let it go on, after a timeout its user does."""
 
 
 class _Spec(msgspec.Struct, frozen=True):
@@ -55,18 +55,16 @@ class ServedKueueWorkload:
 
 
 @dataclass(frozen=True, slots=True)
-class DeactivateKueueWorkload:
-    """Makes Kueue evict the Job; `why` stays on Kueue's Workload."""
+class SetKueueWorkloadActive:
+    """Stops the Job through Kueue, or gives it back to Kueue's queue.
 
-    queued: ServedKueueWorkload
-    why: Why
+    Attributes:
+        served: Kueue's Workload.
+        stopped_for: why Kueue is to evict the Job, which stays on the Workload; None: it may be admitted again.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class ActivateKueueWorkload:
-    """Gives the Job back to Kueue's queue."""
-
-    queued: ServedKueueWorkload
+    served: ServedKueueWorkload
+    stopped_for: StopReason | None
 
 
 def needs_kueue_workload(job: Job, group: PodGroup | None, *, gives_up: bool) -> bool:
@@ -76,17 +74,9 @@ def needs_kueue_workload(job: Job, group: PodGroup | None, *, gives_up: bool) ->
     return gives_up or condition_of(group.status.conditions or (), CONDITION_DISRUPTION_TARGET) is not None
 
 
-def deactivate_patch(workload: KueueWorkload, why: Why) -> Body:
-    """The merge patch that makes the Workload inactive and says that it was us."""
-    return _patch(workload, active=False, why=why)
-
-
-def activate_patch(workload: KueueWorkload) -> Body:
-    """The merge patch that makes it active again."""
-    return _patch(workload, active=True, why=None)
-
-
-def _patch(workload: KueueWorkload, *, active: bool, why: Why | None) -> Body:
+def active_patch(workload: KueueWorkload, stopped_for: StopReason | None) -> Body:
+    """The merge patch that makes the Workload inactive and says that it was us, or makes it active again."""
     metadata = workload.metadata
-    pinned = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
-    return {"metadata": {**pinned, "annotations": {STOPPED_IN_QUEUE: why}}, "spec": {"active": active}}
+    same_version = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
+    annotations = {STOPPED_IN_QUEUE: stopped_for}
+    return {"metadata": {**same_version, "annotations": annotations}, "spec": {"active": stopped_for is None}}

@@ -12,7 +12,7 @@ The rules, in the order of the code:
 Nothing here changes, adopts or deletes what others made, and a Job at rest plans no steps.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from api.compile import delegated_pod_group_name, workload_for_job
 from api.constants import EVENT_NAME_TAKEN, EVENT_NOT_ADMITTED_AS_GANG
@@ -21,14 +21,15 @@ from api.job import Job
 from api.names import pod_group_name, template_name, workload_name
 from api.podgroup import PodGroup, SchedulingPolicy, Workload
 from controllers.gangs.ownership import is_ours
+from controllers.gangs.schedulers import kind_missing
 from controllers.gangs.steps import (
     NAME_TAKEN_SECONDS,
     CreateWorkload,
     Refusal,
+    Rules,
     SetWorkloadMinimum,
     Warn,
     condition_steps,
-    kind_missing,
 )
 from controllers.jobs.desired_group import (
     DesiredGroup,
@@ -65,22 +66,6 @@ from controllers.jobs.suspension import (
 )
 from controllers.provider_groups import MISSING_SECONDS
 from providers.base import Capabilities
-from providers.selection import Providers
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What plans depend on beside the facts.
-
-    Attributes:
-        providers: the gang schedulers.
-        group_api_version: `apiVersion` of the group API in force.
-        gang_jobs: whether new Jobs become gangs. Off, those that are gangs are still looked after.
-    """
-
-    providers: Providers
-    group_api_version: str
-    gang_jobs: bool = True
 
 
 def plan(seen: ObservedJob, rules: Rules) -> JobPlan:
@@ -109,7 +94,7 @@ def _plan_unmanaged(seen: ObservedJob, rules: Rules) -> JobPlan:
     steps: list[Step] = []
     if is_gated(seen.job):
         steps.append(PatchJob(open_gate=True))
-    if not rules.gang_jobs:
+    if not rules.makes_gangs:
         return JobPlan(tuple(steps))
     desired = desired_group_of_unmanaged(seen.job, rules.providers)
     if isinstance(desired, Refusal):

@@ -6,7 +6,7 @@ from typing import Final
 from api.podgroup import PodGroup, PodGroupTemplate, Workload
 from controllers.gangs.pod import GangPod
 from controllers.gangs.steps import CreateWorkload, Plan, SetWorkloadMinimum, ShowKindMissing, Warn
-from controllers.jobs.kueue import ActivateKueueWorkload, DeactivateKueueWorkload
+from controllers.jobs.kueue import SetKueueWorkloadActive
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +99,7 @@ Step = (
     | SetWorkloadMinimum
     | SetPodGroupMinimum
     | ShowKindMissing
-    | DeactivateKueueWorkload
-    | ActivateKueueWorkload
+    | SetKueueWorkloadActive
     | Warn
 )
 

@@ -26,7 +26,7 @@ from api.podgroup import PodGroup
 from api.preemption import is_asked_to_leave
 from api.waiting import waiting_of
 from controllers.gangs.steps import Warn
-from controllers.jobs.kueue import ActivateKueueWorkload, DeactivateKueueWorkload, ServedKueueWorkload
+from controllers.jobs.kueue import ServedKueueWorkload, SetKueueWorkloadActive
 from controllers.jobs.observed import is_suspended
 from controllers.jobs.steps import (
     PatchJob,
@@ -42,14 +42,14 @@ def is_disruption_target(group: PodGroup | None) -> bool:
 def preemption_steps(job: Job, kueue_workload: ServedKueueWorkload | None) -> list[Step]:
     """The step that makes the pods of the Job leave; none once it is suspended, or stopped in Kueue."""
     if kueue_workload is not None:
-        return [DeactivateKueueWorkload(kueue_workload, "preempted")] if kueue_workload.workload.is_active else []
+        return [SetKueueWorkloadActive(kueue_workload, "preempted")] if kueue_workload.workload.is_active else []
     return [] if is_suspended(job) else [PatchJob(close_gate=True)]
 
 
 def requeue_steps(kueue_workload: ServedKueueWorkload | None) -> list[Step]:
     """The step by which Kueue may admit the Job again that was stopped in it for a preemptor."""
     return (
-        [ActivateKueueWorkload(kueue_workload)]
+        [SetKueueWorkloadActive(kueue_workload, None)]
         if kueue_workload is not None and kueue_workload.workload.is_stopped_for_preemptor
         else []
     )
@@ -73,7 +73,7 @@ def timeout_steps(job: Job, group: PodGroup | None, kueue_workload: ServedKueueW
         name = kueue_workload.workload.metadata.name
         note = f"stopped in Kueue: {why}; set spec.active of Kueue's Workload {name} to true to try again"
         return [
-            DeactivateKueueWorkload(kueue_workload, "timed-out"),
+            SetKueueWorkloadActive(kueue_workload, "timed-out"),
             Warn(REASON_SCHEDULING_TIMEOUT, note, action="Suspend"),
         ]
     if is_suspended(job):

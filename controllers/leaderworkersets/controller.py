@@ -25,10 +25,12 @@ from controllers.context import ControllerContext
 from controllers.events import DedupEventRecorder
 from controllers.gangs.controller import Controller
 from controllers.gangs.reconciler import Reconciler
+from controllers.gangs.steps import Rules
+from controllers.gangs.tools import tools_of
 from controllers.leaderworkersets.execute import SetTools, execute
 from controllers.leaderworkersets.observe import LEADER_INDEXERS, STATEFUL_SET_INDEXERS, GroupObjects, SetObserver
 from controllers.leaderworkersets.observed import ObservedSet, ReplicaPod, StatefulSet, set_of
-from controllers.leaderworkersets.plan import SetRules, plan
+from controllers.leaderworkersets.plan import plan
 from controllers.mutation_cache import MutationCache
 from controllers.owner_cache import OwnerCache
 from kube.cache.decoding import ListDecoder
@@ -62,20 +64,9 @@ class SetController(Controller[LeaderWorkerSet]):
         def reconciler(
             sets: OwnerCache[LeaderWorkerSet], event_recorder: DedupEventRecorder
         ) -> Reconciler[LeaderWorkerSet, ObservedSet]:
-            tools = SetTools(
-                client=client,
-                group_api=context.group_api,
-                providers=context.providers,
-                sets=sets,
-                leaders=leaders,
-                workloads=context.workloads,
-                pod_groups=context.pod_groups,
-                event_recorder=event_recorder,
-                metrics=context.metrics,
-                provider_groups=context.provider_groups,
-            )
+            tools = SetTools(**vars(tools_of(context, sets, event_recorder)), leaders=leaders)
             gang_sets = context.settings.feature_gates.gang_leader_worker_sets
-            rules = SetRules(context.providers, context.group_api.workloads.api_version, gang_sets=gang_sets)
+            rules = Rules(context.providers, context.group_api.workloads.api_version, makes_gangs=gang_sets)
             return set_reconciler(tools, self._observer, rules)
 
         super().__init__(context, LEADER_WORKER_SETS, ListDecoder(LeaderWorkerSet), reconciler)
@@ -145,18 +136,15 @@ class SetController(Controller[LeaderWorkerSet]):
             self.add(set_of(changed.metadata))
 
 
-def set_reconciler(tools: SetTools, observer: SetObserver, rules: SetRules) -> Reconciler[LeaderWorkerSet, ObservedSet]:
+def set_reconciler(tools: SetTools, observer: SetObserver, rules: Rules) -> Reconciler[LeaderWorkerSet, ObservedSet]:
     """What does one pass over one LeaderWorkerSet."""
     return Reconciler(
         LEADER_WORKER_SETS,
         LeaderWorkerSet,
+        tools,
         observe=observer.observe,
         plan=partial(plan, rules=rules),
         execute=partial(execute, tools=tools),
-        owners=tools.sets,
-        client=tools.client,
-        event_recorder=tools.event_recorder,
-        metrics=tools.metrics,
     )
 
 

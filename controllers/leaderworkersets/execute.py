@@ -4,23 +4,22 @@ What the steps rely on is as for Jobs: every write names the UID of what it chan
 about, and the client asks for the lease right before each write. Groups of different replicas are created side by side.
 """
 
-import datetime as dt
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
 from api.compile_replica import Replica, pod_group_for_replica
-from api.constants import LWS_GROUP_INDEX, MANAGED, MIN_RESOURCES
+from api.constants import LWS_GROUP_INDEX, MIN_RESOURCES
 from api.lws import LeaderWorkerSet
 from api.podgroup import PodGroup, Workload
 from api.replica import group_index, group_to_come
-from controllers.events import DedupEventRecorder
 from controllers.gangs.group_objects import GroupObjectWriter
-from controllers.gangs.kind_missing_condition import show_kind_missing, utc_now
+from controllers.gangs.kind_missing_condition import show_kind_missing
 from controllers.gangs.patches import group_minimum_patch, pod_association_patch
+from controllers.gangs.schedulers import provider_of_pods
 from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, ShowKindMissing, Warn
-from controllers.gangs.writes import Creation, Outdated, OwnerGone, all_of, create, patch, set_workload_minimum
+from controllers.gangs.tools import Tools
+from controllers.gangs.writes import Creation, Outdated, all_of, create, patch, read_owner, set_workload_minimum
 from controllers.leaderworkersets.observed import ReplicaPod
 from controllers.leaderworkersets.steps import (
     AnnotateReplicaPods,
@@ -30,32 +29,19 @@ from controllers.leaderworkersets.steps import (
     LowerMinimumToLeader,
     SetPlan,
 )
-from controllers.metrics import Metrics
 from controllers.mutation_cache import MutationCache
-from controllers.owner_cache import OwnerCache
-from controllers.provider_groups import ProviderGroups
-from kube.client.client import Client
-from kube.client.errors import NotFound
 from kube.client.resources import LEADER_WORKER_SETS, PODS
-from kube.groups.group_api import GroupAPI
-from providers.selection import Providers
 
 
-@dataclass(frozen=True, slots=True)
-class SetTools:
-    """What the effects need; one value for as long as LeaderWorkerSets are watched."""
+@dataclass(frozen=True)
+class SetTools(Tools[LeaderWorkerSet]):
+    """What reads and writes need; one value for as long as LeaderWorkerSets are watched.
 
-    client: Client
-    group_api: GroupAPI
-    providers: Providers
-    sets: OwnerCache[LeaderWorkerSet]
-    leaders: MutationCache[ReplicaPod]
-    workloads: MutationCache[Workload]
-    pod_groups: MutationCache[PodGroup]
-    event_recorder: DedupEventRecorder
-    metrics: Metrics
-    provider_groups: ProviderGroups
-    now: Callable[[], dt.datetime] = utc_now
+    Attributes:
+        leaders: all leader pods, our own recent writes included.
+    """
+
+    leaders: MutationCache[ReplicaPod] = field(kw_only=True)
 
 
 async def execute(plan: SetPlan, lws: LeaderWorkerSet, tools: SetTools) -> None:
@@ -104,23 +90,15 @@ async def _execute_other(
         case ShowKindMissing():
             shown = await show_kind_missing(step, tools.client, LEADER_WORKER_SETS, lws.metadata, now=tools.now)
             if shown is not None:
-                tools.sets.note(msgspec.convert(shown, LeaderWorkerSet))
+                tools.owners.note(msgspec.convert(shown, LeaderWorkerSet))
         case Warn():
             tools.event_recorder.warn_once(lws, reason=step.reason, note=step.note, action=step.action)
 
 
 async def _confirm(lws: LeaderWorkerSet, tools: SetTools) -> LeaderWorkerSet:
-    name = lws.metadata.name
-    try:
-        found = await tools.client.get(LEADER_WORKER_SETS, name, lws.metadata.namespace)
-    except NotFound as error:
-        raise OwnerGone(f"LeaderWorkerSet {name} is gone") from error
-    live = msgspec.convert(found, LeaderWorkerSet)
-    tools.sets.note(live)
-    if live.metadata.uid != lws.metadata.uid:
-        raise OwnerGone(f"LeaderWorkerSet {name} is another one now")
+    live, _ = await read_owner(tools, LEADER_WORKER_SETS, LeaderWorkerSet, lws)
     if live.metadata.is_terminating or (live.spec, live.metadata.annotations) != (lws.spec, lws.metadata.annotations):
-        raise Outdated(f"LeaderWorkerSet {name} has changed")
+        raise Outdated(f"LeaderWorkerSet {lws.metadata.name} has changed")
     return live
 
 
@@ -135,7 +113,7 @@ async def _create_group(replica: Replica, workload: Workload, lws: LeaderWorkerS
 
 async def _apply_group_objects(step: ApplyReplicaGroupObjects, lws: LeaderWorkerSet, tools: SetTools) -> None:
     metadata = step.leader.metadata
-    provider = tools.providers.named(metadata.label(MANAGED) or "")
+    provider = provider_of_pods(metadata, tools.providers)
     if provider is None or provider.kind is None:
         return
     whose = f"replica {group_index(metadata)} of LeaderWorkerSet {lws.metadata.name}"
@@ -152,7 +130,7 @@ async def _lower_minimum_to_leader(step: LowerMinimumToLeader, tools: SetTools) 
 
 async def _associate(pod: ReplicaPod, group_name: str, tools: SetTools) -> None:
     metadata = pod.metadata
-    provider = tools.providers.named(metadata.label(MANAGED) or "")
+    provider = provider_of_pods(metadata, tools.providers)
     if provider is None:
         return
     association = provider.association(group_to_come(group_name, metadata.namespace))

@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from api.constants import EVENT_INVALID_GANG_SETTINGS, MANAGED
-from api.errors import InvalidGangSettings, InvalidObject
-from api.gang import settings_of
+from api.constants import EVENT_INVALID_GANG_SETTINGS
+from api.errors import InvalidObject
 from api.lws import LeaderWorkerSet
 from api.meta import OwnerReference
 from api.replica import group_index
-from controllers.gangs.steps import Warn, kind_missing
+from controllers.gangs.schedulers import kind_missing, provider_of_pods, timeout_seconds
+from controllers.gangs.steps import Warn
 from controllers.leaderworkersets.observed import ObservedReplica, group_named_by
 from controllers.leaderworkersets.steps import ApplyReplicaGroupObjects
 from providers.base import Provider
@@ -25,7 +25,7 @@ from providers.selection import Providers
 
 def provider_of(replica: ObservedReplica, providers: Providers) -> Provider | None:
     """The gang scheduler that admission chose for the replica, None when its leader names none."""
-    return providers.named(replica.leader.metadata.label(MANAGED) or "")
+    return provider_of_pods(replica.leader.metadata, providers)
 
 
 def gang_of(lws: LeaderWorkerSet, replica: ObservedReplica) -> Gang:
@@ -47,16 +47,8 @@ def gang_of(lws: LeaderWorkerSet, replica: ObservedReplica) -> Gang:
         labels={**gang.labels, **(lws.metadata.labels or {})},
         annotations={**gang.annotations, **(lws.metadata.annotations or {})},
         priority_class_name=leader.spec.priority_class_name,
-        timeout_seconds=_timeout_seconds(lws),
+        timeout_seconds=timeout_seconds(lws.metadata),
     )
-
-
-def _timeout_seconds(lws: LeaderWorkerSet) -> int | None:
-    try:
-        return settings_of(lws.metadata).timeout_seconds
-    except InvalidGangSettings:
-        # Spoilt after admission: its user is told elsewhere, and the gang keeps working.
-        return None
 
 
 def group_object_step(

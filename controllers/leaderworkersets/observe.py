@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from api.constants import LWS_GROUP_INDEX, LWS_NAME, MANAGED
+from api.constants import LWS_GROUP_INDEX, LWS_NAME
 from api.lws import LWS_GROUP, LWS_KIND, LeaderWorkerSet
 from api.meta import Metadata, controller_of
 from api.names import workload_name
@@ -16,6 +16,7 @@ from api.podgroup import PodGroup, Workload
 from api.replica import group_index
 from controllers.gangs.indexes import BY_CONTROLLER
 from controllers.gangs.ownership import counts_for, describe_holder
+from controllers.gangs.schedulers import provider_of_pods
 from controllers.leaderworkersets.observed import (
     ObservedReplica,
     ObservedSet,
@@ -81,7 +82,7 @@ class GroupObjects:
         return () if kind is None else await self.groups.owned(kind, leader.metadata.uid)
 
     def _kind(self, leader: ReplicaPod) -> GroupKind | None:
-        provider = self.providers.named(leader.metadata.label(MANAGED) or "")
+        provider = provider_of_pods(leader.metadata, self.providers)
         return provider.kind if provider is not None else None
 
 

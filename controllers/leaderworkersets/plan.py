@@ -13,7 +13,7 @@ Nothing here changes, adopts or deletes what others made, and a set at rest plan
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -44,6 +44,7 @@ from controllers.gangs.steps import (
     NAME_TAKEN_SECONDS,
     CreateWorkload,
     Refusal,
+    Rules,
     SetWorkloadMinimum,
     Warn,
     condition_steps,
@@ -70,7 +71,7 @@ from controllers.leaderworkersets.steps import (
 from controllers.provider_groups import MISSING_SECONDS
 from providers.base import MinMemberRule, StartupPolicy
 from providers.replicas import why_not
-from providers.selection import Providers, choose_provider
+from providers.selection import choose_provider
 
 NO_REVISION_SECONDS: Final = 1.0
 UNASSOCIATED_SECONDS: Final = 5.0
@@ -79,22 +80,7 @@ UNASSOCIATED_SECONDS: Final = 5.0
 _LABELS: Final = (LWS_NAME, LWS_GROUP_INDEX, LWS_GROUP_KEY, LWS_REVISION)
 
 
-@dataclass(frozen=True, slots=True)
-class SetRules:
-    """What plans depend on beside the facts.
-
-    Attributes:
-        providers: the gang schedulers.
-        group_api_version: `apiVersion` of the group API in force.
-        gang_sets: whether new sets become gangs. Off, those that are gangs are still looked after.
-    """
-
-    providers: Providers
-    group_api_version: str
-    gang_sets: bool = True
-
-
-def plan(seen: ObservedSet, rules: SetRules) -> SetPlan:
+def plan(seen: ObservedSet, rules: Rules) -> SetPlan:
     """The steps that bring one set nearer to what it should be; none when it is there."""
     lws = seen.lws
     if lws.metadata.is_terminating:
@@ -106,7 +92,7 @@ def plan(seen: ObservedSet, rules: SetRules) -> SetPlan:
     return replace(planned, steps=(*planned.steps, *told)) if told else planned
 
 
-def _plan_managed(seen: ObservedSet, replicas: tuple[ObservedReplica, ...], rules: SetRules) -> SetPlan:
+def _plan_managed(seen: ObservedSet, replicas: tuple[ObservedReplica, ...], rules: Rules) -> SetPlan:
     intent = _intent(seen)
     workload = seen.workload
     if isinstance(intent, Refusal) and workload is None:
@@ -127,8 +113,8 @@ def _plan_managed(seen: ObservedSet, replicas: tuple[ObservedReplica, ...], rule
 # --- the set -----------------------------------------------------------------------------------------------------------------
 
 
-def _plan_unmanaged(seen: ObservedSet, rules: SetRules) -> SetPlan:
-    if not rules.gang_sets:
+def _plan_unmanaged(seen: ObservedSet, rules: Rules) -> SetPlan:
+    if not rules.makes_gangs:
         return NOTHING
     intent = _intent(seen)
     if isinstance(intent, Refusal):
@@ -170,11 +156,11 @@ def _unclear(seen: ObservedSet) -> SetPlan:
     return SetPlan((Warn(EVENT_UNSUPPORTED_WORKLOAD_STRUCTURE, note, action="CreateGroup"),))
 
 
-def _workload(seen: ObservedSet, intent: GroupIntent, rules: SetRules) -> dict[str, object]:
+def _workload(seen: ObservedSet, intent: GroupIntent, rules: Rules) -> dict[str, object]:
     return workload_for_set(seen.lws, _with_minimum(seen, intent, rules), api_version=rules.group_api_version)
 
 
-def _minimum(seen: ObservedSet, workload: Workload, intent: GroupIntent, rules: SetRules) -> list[Step]:
+def _minimum(seen: ObservedSet, workload: Workload, intent: GroupIntent, rules: Rules) -> list[Step]:
     """The minimum in our Workload is that of the replicas to come."""
     owner = controller_of(workload.metadata)
     gang = workload.spec.pod_group_templates[0].scheduling_policy.gang
@@ -184,7 +170,7 @@ def _minimum(seen: ObservedSet, workload: Workload, intent: GroupIntent, rules: 
     return [SetWorkloadMinimum(workload, wanted)] if gang.min_count != wanted else []
 
 
-def _with_minimum(seen: ObservedSet, intent: GroupIntent, rules: SetRules) -> GroupIntent:
+def _with_minimum(seen: ObservedSet, intent: GroupIntent, rules: Rules) -> GroupIntent:
     label = seen.lws.leader_template.metadata.label(MANAGED) or ""
     alone = leads_alone(seen.lws, seen.lws.metadata)
     return msgspec.structs.replace(
@@ -192,7 +178,7 @@ def _with_minimum(seen: ObservedSet, intent: GroupIntent, rules: SetRules) -> Gr
     )
 
 
-def _members_at_once(provider_name: str, size: int, rules: SetRules, *, leads_alone: bool) -> int:
+def _members_at_once(provider_name: str, size: int, rules: Rules, *, leads_alone: bool) -> int:
     provider = rules.providers.named(provider_name)
     policy = StartupPolicy.LEADER_READY if leads_alone else StartupPolicy.LEADER_CREATED
     rule = MinMemberRule.WHOLE_GROUP if provider is None else provider.min_member_rule(policy)
@@ -205,7 +191,7 @@ def _members_at_once(provider_name: str, size: int, rules: SetRules, *, leads_al
 
 
 def _with_replicas(
-    seen: ObservedSet, replicas: tuple[ObservedReplica, ...], steps: list[Step], rules: SetRules
+    seen: ObservedSet, replicas: tuple[ObservedReplica, ...], steps: list[Step], rules: Rules
 ) -> SetPlan:
     lives = [each for each in replicas if not each.leader.is_over]
     look_again: list[float] = []
@@ -243,7 +229,7 @@ def _with_replicas(
 
 
 def _group_object_steps(
-    seen: ObservedSet, lives: list[ObservedReplica], look_again: list[float], rules: SetRules
+    seen: ObservedSet, lives: list[ObservedReplica], look_again: list[float], rules: Rules
 ) -> Iterator[Step]:
     """The group objects of gang schedulers that bring their own kind."""
     for each in lives:
@@ -259,7 +245,7 @@ def _group_object_steps(
             yield step
 
 
-def _accepts_late_association(replica: ObservedReplica, rules: SetRules) -> bool:
+def _accepts_late_association(replica: ObservedReplica, rules: Rules) -> bool:
     """Whether pods that exist can still join a group: other schedulers read what a pod says once, at its creation."""
     provider = provider_of(replica, rules.providers)
     return provider is None or provider.capabilities.reads_pod_groups
@@ -284,7 +270,7 @@ def _name_for(replica: ObservedReplica) -> str:
     return group_name_of(replica.leader.metadata, replica.leader.metadata.uid)
 
 
-def _replica(seen: ObservedSet, each: ObservedReplica, steps: list[Step], rules: SetRules) -> list[Replica]:
+def _replica(seen: ObservedSet, each: ObservedReplica, steps: list[Step], rules: Rules) -> list[Replica]:
     leader = each.leader
     alone = leads_alone(seen.lws, leader.metadata)
     try:

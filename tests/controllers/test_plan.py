@@ -10,9 +10,9 @@ from api.constants import (
     EVENT_NOT_ADMITTED_AS_GANG,
     EVENT_UNSUPPORTED_WORKLOAD_STRUCTURE,
 )
-from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, Warn
+from controllers.gangs.steps import CreateWorkload, Rules, SetWorkloadMinimum, Warn
 from controllers.jobs.observed import ObservedJob
-from controllers.jobs.plan import Rules, plan
+from controllers.jobs.plan import plan
 from controllers.jobs.steps import (
     AnnotatePods,
     CreatePodGroup,
@@ -208,7 +208,7 @@ def test_a_started_job_whose_group_the_cluster_makes_is_left_alone() -> None:
 
 
 def test_with_gang_jobs_switched_off_nobody_is_warned_and_gangs_are_looked_after() -> None:
-    off = Rules(standard_providers(), GROUP_API_VERSION, gang_jobs=False)
+    off = Rules(standard_providers(), GROUP_API_VERSION, makes_gangs=False)
     assert plan(ObservedJob(job(managed=None, gated=False)), off) == JobPlan()
     assert plan(ObservedJob(job(managed=None)), off) == JobPlan((PatchJob(open_gate=True),))
     assert kinds(plan(ObservedJob(job()), off)) == ["ConfirmJob", "CreateWorkload", "CreatePodGroup", "PatchJob"]

@@ -12,10 +12,10 @@ from api.meta import controller_of
 from api.podgroup import PodGroup, Workload
 from controllers.events import DedupEventRecorder
 from controllers.gangs.indexes import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
+from controllers.gangs.steps import Rules
+from controllers.gangs.tools import Tools
 from controllers.jobs.controller import job_reconciler
-from controllers.jobs.execute import Tools
 from controllers.jobs.observe import Observer, group_objects_of
-from controllers.jobs.plan import Rules
 from controllers.metrics import Metrics
 from controllers.mutation_cache import MutationCache
 from controllers.owner_cache import OwnerCache
@@ -98,7 +98,7 @@ class World:
             client=client,
             group_api=OWN,
             providers=providers,
-            jobs=self.jobs,
+            owners=self.jobs,
             workloads=self.workloads,
             pod_groups=self.groups,
             event_recorder=DedupEventRecorder(self.events),

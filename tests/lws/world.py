@@ -12,11 +12,11 @@ from api.meta import controller_of
 from api.podgroup import PodGroup, Workload
 from controllers.events import DedupEventRecorder
 from controllers.gangs.indexes import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
+from controllers.gangs.steps import Rules
 from controllers.leaderworkersets.controller import set_reconciler
 from controllers.leaderworkersets.execute import SetTools
 from controllers.leaderworkersets.observe import LEADER_INDEXERS, STATEFUL_SET_INDEXERS, GroupObjects, SetObserver
 from controllers.leaderworkersets.observed import ReplicaPod, StatefulSet
-from controllers.leaderworkersets.plan import SetRules
 from controllers.metrics import Metrics
 from controllers.mutation_cache import MutationCache
 from controllers.owner_cache import OwnerCache
@@ -99,7 +99,7 @@ class World:
             client=client,
             group_api=OWN,
             providers=providers,
-            sets=self.sets,
+            owners=self.sets,
             leaders=self.leaders,
             workloads=self.workloads,
             pod_groups=self.groups,
@@ -115,7 +115,7 @@ class World:
             pod_groups=self.groups,
             group_objects=GroupObjects(providers, provider_groups),
         )
-        rules = SetRules(providers, OWN.workloads.api_version, gang_sets=gang_sets)
+        rules = Rules(providers, OWN.workloads.api_version, makes_gangs=gang_sets)
         self.reconcile = set_reconciler(tools, self.observer, rules)
         self.look()
 
