@@ -28,7 +28,16 @@ class Recorder(Protocol):
         action: str,
         related: ObjectReference | None = None,
     ) -> None:
-        """Write this event some time soon."""
+        """Write this event some time soon.
+
+        Args:
+            regarding: the object it is about.
+            reason: one word in CamelCase.
+            note: a sentence for people.
+            type: Normal or Warning.
+            action: what was done or tried, in CamelCase.
+            related: another object that has to do with it.
+        """
 
 
 class DedupEventRecorder:
@@ -48,11 +57,25 @@ class DedupEventRecorder:
         self._recorded: dict[str, dict[tuple[str, str], None]] = {}
 
     def normal(self, whose: KubeObject, *, reason: str, note: str, action: str) -> None:
-        """A Normal event."""
+        """Record a Normal event.
+
+        Args:
+            whose: the object it is about.
+            reason: one word in CamelCase.
+            note: a sentence for people.
+            action: what was done or tried, in CamelCase.
+        """
         self._recorder.record(self._reference(whose), reason=reason, note=note, action=action)
 
     def warn_once(self, whose: KubeObject, *, reason: str, note: str, action: str) -> None:
-        """A Warning event, unless this object has had the same before."""
+        """Record a Warning event, unless one of this reason and note was recorded about this object before.
+
+        Args:
+            whose: the object it is about.
+            reason: one word in CamelCase.
+            note: a sentence for people.
+            action: what was done or tried, in CamelCase.
+        """
         if (reason, note) in self._recorded.get(whose.metadata.uid, ()):
             return
         if self._is_there(whose):

@@ -1,7 +1,7 @@
 """`tutti controllers`: from settings to a running operator, and back out.
 
-The process acts only while it holds its Lease. Losing it, or kopf ending by itself, ends the process: whoever restarts it
-starts from a clean list.
+The process acts only while it holds its Lease. Losing it ends the process, and so does the end of kopf, its frame: whoever restarts
+it starts from a clean list.
 """
 
 import asyncio

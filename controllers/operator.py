@@ -50,6 +50,15 @@ class Operator:
         metrics: Metrics,
         random: randomness.Random,
     ) -> None:
+        """Nothing runs yet.
+
+        Args:
+            client: the API server.
+            group_api: where Workloads and PodGroups are: built-in kinds or our own.
+            settings: of this process.
+            metrics: counts.
+            random: spreads load.
+        """
         self._running = False
         self.workloads = Informer(client, group_api.workloads, ListDecoder(Workload), indexers=WORKLOAD_INDEXERS)
         self.pod_groups = Informer(client, group_api.pod_groups, ListDecoder(PodGroup), indexers=POD_GROUP_INDEXERS)

@@ -39,9 +39,15 @@ class Reconciler(Generic[T, Facts]):
         plan: Callable[[Facts], Plan[Any]],
         execute: Callable[[Plan[Any], T], Awaitable[None]],
     ) -> None:
-        """The three parts of a pass: `observe` reads, `plan` decides and is pure, `execute` writes.
+        """Put the parts of a pass together.
 
-        `observe` and `execute` may raise Outdated, NameTaken, KindMissing and KubeError; `execute` also InvalidObject.
+        Args:
+            resource: the kind of the owners.
+            record: the type of the owners.
+            tools: the owners, the client, events and metrics.
+            observe: reads the facts; may raise KubeError.
+            plan: decides from the facts alone.
+            execute: writes; may raise Outdated, NameTaken, KindMissing, InvalidObject and KubeError.
         """
         self._resource = resource
         self._record = record

@@ -2,7 +2,7 @@
 
 An object of which there must be exactly one has a name that is a function of its owner's UID, so whoever creates it twice finds his
 own. Whether it *is* his own is decided by the owner's UID, never by the name; and an answer that was lost is looked up before
-anything else happens. What was created is counted, kept for the next pass, and told where people look.
+anything else happens. What was created is counted, kept for the next pass, and reported as an event.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ Origin = Literal["created", "found"]
 
 
 class Outdated(TuttiError):
-    """The server has moved on since the plan was made: look again, nothing is wrong."""
+    """The server has a newer state than the plan was made for: the pass is repeated, nothing is wrong."""
 
 
 class OwnerGone(Outdated):
@@ -121,6 +121,13 @@ async def create_or_find(
 ) -> tuple[T, Origin]:
     """The object of the manifest, created now or by an earlier attempt of ours for the same owner.
 
+    Args:
+        client: the API server.
+        resource: where it is created.
+        manifest: the object whole; its name is a function of the owner's UID.
+        record: its type.
+        owner: its controller.
+
     Raises:
         NameTaken: somebody else's object, or one that is being deleted, has the name.
         Outdated: what had the name vanished while we looked.
@@ -153,7 +160,13 @@ async def _find(client: Client, resource: Resource, manifest: dict[str, Any], re
 
 
 async def read_owner(tools: Tools[T], resource: Resource, record: type[T], owner: T) -> tuple[T, dict[str, Any]]:
-    """The owner as the server has it, as a record and whole.
+    """The owner as the server has it, as a record and whole; what was read is noted.
+
+    Args:
+        tools: the client, and the owners that are known.
+        resource: the kind of the owner.
+        record: its type.
+        owner: as it is known.
 
     Raises:
         OwnerGone: it is not there any more, or another object has its name.
@@ -176,6 +189,13 @@ async def patch(
 ) -> dict[str, Any]:
     """The object after the patch.
 
+    Args:
+        client: the API server.
+        resource: the kind of the object.
+        metadata: says its name.
+        body: the patch; it names the UID, and the version where that matters.
+        kind: of the patch.
+
     Raises:
         Outdated: it is gone, or not the one or not the version that the patch means.
         KubeError: anything else.
@@ -186,9 +206,7 @@ async def patch(
         raise Outdated(str(error)) from error
 
 
-async def set_workload_minimum(
-    step: SetWorkloadMinimum, client: Client, resource: Resource, seen: MutationCache[Workload]
-) -> None:
+async def set_workload_minimum(step: SetWorkloadMinimum, tools: Tools[Any]) -> None:
     """Carry out that step.
 
     Raises:
@@ -196,12 +214,16 @@ async def set_workload_minimum(
         KubeError: anything else.
     """
     body = workload_minimum_patch(step.workload, step.min_count)
-    answer = await patch(client, resource, step.workload.metadata, body, kind=PatchKind.JSON)
-    seen.note(msgspec.convert(answer, Workload))
+    answer = await patch(tools.client, tools.group_api.workloads, step.workload.metadata, body, kind=PatchKind.JSON)
+    tools.workloads.note(msgspec.convert(answer, Workload))
 
 
 async def all_of(works: Iterable[Coroutine[Any, Any, object]]) -> None:
-    """Do all of them, some at once; then raise what is most telling of what went wrong."""
+    """Await all of them, at most `AT_ONCE` at once.
+
+    Raises:
+        Exception: one that a work raised, Outdated only if no work raised another.
+    """
     room = asyncio.Semaphore(AT_ONCE)
 
     async def one(work: Coroutine[Any, Any, object]) -> None:

@@ -13,7 +13,7 @@ from controllers.gangs.steps import Rules
 from controllers.gangs.tools import Tools, tools_of
 from controllers.jobs.execute import execute
 from controllers.jobs.interning import interned
-from controllers.jobs.observe import Observer, group_objects_of, owner_job
+from controllers.jobs.observe import JobObserver, group_objects_of, owner_job
 from controllers.jobs.observed import ObservedJob
 from controllers.jobs.plan import plan
 from controllers.owner_cache import OwnerCache
@@ -27,7 +27,7 @@ class JobController(Controller[Job]):
     def __init__(self, context: ControllerContext) -> None:
         groups = partial(group_objects_of, providers=context.providers, groups=context.provider_groups)
         resource = context.group_api.workloads
-        self._observer = Observer(context.client, resource, context.workloads, context.pod_groups, groups)
+        self._observer = JobObserver(context.client, resource, context.workloads, context.pod_groups, groups)
 
         def reconciler(jobs: OwnerCache[Job], event_recorder: DedupEventRecorder) -> Reconciler[Job, ObservedJob]:
             tools = tools_of(context, jobs, event_recorder)
@@ -52,7 +52,7 @@ class JobController(Controller[Job]):
         self.add([key] if key is not None else [])
 
 
-def job_reconciler(tools: Tools[Job], observer: Observer, rules: Rules) -> Reconciler[Job, ObservedJob]:
+def job_reconciler(tools: Tools[Job], observer: JobObserver, rules: Rules) -> Reconciler[Job, ObservedJob]:
     """What does one pass over one Job."""
     return Reconciler(
         JOBS,

@@ -1,4 +1,4 @@
-"""What group a Job should have by its settings, and why it cannot have one: the questions before any plan. Pure."""
+"""The group that a Job should have by its settings, or why it cannot have one. Pure."""
 
 from api.constants import (
     EVENT_INVALID_GANG_SETTINGS,
@@ -85,7 +85,7 @@ def desired_group_of_unmanaged(job: Job, providers: Providers) -> DesiredGroup |
 
 def too_late(seen: ObservedJob) -> Refusal | None:
     """Why a Job that runs without a group cannot be given one any more, None when it can."""
-    # Once one pod was told, the others must be too: half a gang would wait for ever.
+    # Once one pod names the group, the others must too: half a gang would wait for ever.
     begun = any(pod.names_group for pod in seen.pods)
     if begun or not any(pod.is_bound for pod in seen.pods):
         return None

@@ -101,7 +101,7 @@ async def _execute_other(
         case UnlabelPods():
             await _patch_pods(step.pods, lambda pod: pod_release_patch(pod.metadata), tools)
         case SetWorkloadMinimum():
-            await set_workload_minimum(step, tools.client, tools.group_api.workloads, tools.workloads)
+            await set_workload_minimum(step, tools)
         case SetPodGroupMinimum():
             await _set_group_minimum(step, tools)
         case SetKueueWorkloadActive(served, stopped_for):
@@ -152,7 +152,7 @@ async def _apply_group_objects(step: ApplyGroupObjects, progress: _Progress, too
 
 
 async def _show(step: ShowKindMissing, progress: _Progress, tools: Tools[Job]) -> _Progress:
-    shown = await show_kind_missing(step, tools.client, JOBS, progress.job.metadata, now=tools.now)
+    shown = await show_kind_missing(step, tools, JOBS, progress.job.metadata)
     if shown is None:
         return progress
     job = msgspec.convert(shown, Job)

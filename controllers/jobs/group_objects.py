@@ -61,7 +61,14 @@ def gang_of(
     current: int | None = None,
     template_spec: Mapping[str, Any] | None = None,
 ) -> Gang:
-    """The Job's gang as its scheduler has to be told about it; without the template's `spec` nothing is said of resources.
+    """The Job's gang in the terms of `providers`.
+
+    Args:
+        job: the Job with its counts.
+        group: its PodGroup.
+        provider: its gang scheduler.
+        current: the minimum of the group as it is, None when there is no group yet.
+        template_spec: `spec` of the pod template as the server has it; None leaves resources out.
 
     Raises:
         InvalidQuantity: a quantity in the template is out of bounds.
@@ -82,7 +89,13 @@ def gang_of(
 
 
 def group_object_steps(seen: ObservedJob, group: PodGroup | None, providers: Providers) -> list[Step]:
-    """What is to be done about the group objects of the Job's scheduler; `group` None: the one this pass creates."""
+    """The steps for the group objects of the Job's scheduler.
+
+    Args:
+        seen: the facts.
+        group: the PodGroup they stand for; None: the one this pass creates.
+        providers: the gang schedulers.
+    """
     provider = provider_of(seen.job, providers)
     if provider is None or provider.kind is None:
         return []

@@ -18,7 +18,7 @@ _MOST_SHARED: Final = 1024
 
 
 def interned(job: Job) -> Job:
-    """The same Job."""
+    """An equal Job whose strings and policies are shared with other Jobs (as `sys.intern` does for strings)."""
     metadata, spec = job.metadata, job.spec
     names = {metadata.uid: metadata.uid, metadata.name: metadata.name}
     labels = _shared(metadata.labels, names)

@@ -1,4 +1,4 @@
-"""How a Job that Kueue admits is stopped and let go on: through Kueue, by `spec.active` of Kueue's own Workload. Pure.
+"""How a Job that Kueue admits is stopped and admitted again: through Kueue, by `spec.active` of Kueue's own Workload. Pure.
 
 `suspend` of such a Job is Kueue's. What anybody else suspends, Kueue resumes at once for as long as its Workload is admitted, and
 suspending it again and again would end its pods again and again. An inactive Workload is evicted by Kueue: Kueue suspends the
@@ -22,7 +22,7 @@ from controllers.gangs.patches import Body
 from kube.client.resources import Resource
 
 StopReason = Literal["preempted", "timed-out"]
-"""StopReason we stopped a Job. After a preemption we let it go on, after a timeout its user does."""
+"""StopReason we stopped a Job. After a preemption we make its Workload active again, after a timeout its user does."""
 
 
 class _Spec(msgspec.Struct, frozen=True):
@@ -42,7 +42,7 @@ class KueueWorkload(msgspec.Struct, frozen=True):
 
     @property
     def is_stopped_for_preemptor(self) -> bool:
-        """Whether we stopped it for a preemptor, and nobody let it go on since."""
+        """Whether we stopped it for a preemptor, and nobody made it active since."""
         return not self.is_active and self.metadata.annotation(STOPPED_IN_QUEUE) == "preempted"
 
 
@@ -68,7 +68,13 @@ class SetKueueWorkloadActive:
 
 
 def needs_kueue_workload(job: Job, group: PodGroup | None, *, gives_up: bool) -> bool:
-    """Whether Kueue's Workload has to be looked at: the group was asked to leave once, or its Job is to be suspended."""
+    """Whether Kueue's Workload has to be read: the group is or was a disruption target, or its Job is to be suspended.
+
+    Args:
+        job: may carry Kueue's queue label.
+        group: of that Job.
+        gives_up: whether the Job is to be suspended because its group has timed out.
+    """
     if job.metadata.label(KUEUE_QUEUE) is None or group is None:
         return False
     return gives_up or condition_of(group.status.conditions or (), CONDITION_DISRUPTION_TARGET) is not None

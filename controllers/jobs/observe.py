@@ -59,7 +59,7 @@ def _group_of(api_version: str) -> str:
     return group if slash else ""
 
 
-class Observer:
+class JobObserver:
     """Looks Jobs up in the stores of Workloads and PodGroups."""
 
     def __init__(
@@ -70,7 +70,15 @@ class Observer:
         pod_groups: MutationCache[PodGroup],
         group_objects: Callable[[Job], Awaitable[tuple[ProviderGroup, ...]]],
     ) -> None:
-        """`group_objects` gives what the Job's own gang scheduler has for it; it may raise KindMissing."""
+        """Facts come from these.
+
+        Args:
+            client: for what no store has: pods, Workloads of parents, Workloads of Kueue.
+            resource: where Workloads are.
+            workloads: indexed by `WORKLOAD_INDEXERS`.
+            pod_groups: indexed by `POD_GROUP_INDEXERS`.
+            group_objects: gives what the Job's own gang scheduler has for it; may raise KindMissing.
+        """
         self._client = client
         self._group_objects = group_objects
         self._resource = resource

@@ -29,7 +29,7 @@ class ObservedJob:
         group_objects: the objects that the Job's gang scheduler has for it, if it brings its own kind.
         kind_missing: the cluster does not know that kind.
         in_queue: Kueue's Workload for the Job; looked at only when the Job may have to be stopped.
-        is_preemptor_gone: the group is asked to leave for somebody who needs its room no more; not looked at once the Job is
+        is_preemptor_gone: the group is a disruption target for a preemptor that is gone or placed; not looked up once the Job is
             suspended.
     """
 
@@ -86,5 +86,5 @@ def waits_for_group(job: Job) -> bool:
 
 
 def needs_pods(job: Job) -> bool:
-    """True for a managed Job that runs although its template names no group: only its pods can be told now."""
+    """True for a managed Job that runs although its template names no group: only its pods can still be associated."""
     return is_managed_template(job) and not is_over(job) and not is_suspended(job) and group_named_by(job) is None

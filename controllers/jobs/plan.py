@@ -3,9 +3,9 @@
 The rules, in the order of the code:
 
 - A Job that has finished or is being deleted needs nothing; owner references clean up.
-- A Job that admission did not take in stays plain; if it would have been a gang, its user is told once.
+- A Job that admission did not take in stays plain; if it would have been a gang, its user gets one event.
 - A managed Job whose template names no group yet gets Workload and PodGroup, then one patch associates its template
-  and opens the gate. If it runs already, its pods are told instead, as long as none has been placed alone.
+  and opens the gate. If it runs already, its pods get the name of the group instead, as long as none has been placed alone.
 - A managed Job whose template names a group keeps it: what is missing of our own is made again under the same name.
 - Whatever cannot be understood, or comes too late, falls back to plain scheduling, in one step and with a reason.
 
@@ -152,7 +152,7 @@ def _association(seen: ObservedJob, group: PodGroup | None) -> list[Step]:
 
 def _late_association(seen: ObservedJob, group: PodGroup | None, capabilities: Capabilities) -> list[Step]:
     if capabilities.needs_group and not capabilities.late_association:
-        # Pods that exist cannot be told. Behind the gate they are made anew; none of them has a node yet.
+        # This scheduler reads the group of a pod at its creation only. Behind the gate they are made anew; none has a node yet.
         return [PatchJob(close_gate=True)]
     steps: list[Step] = []
     unassociated = tuple(pod for pod in seen.pods if not pod.names_group and not pod.is_over)

@@ -67,7 +67,12 @@ class PatchJob:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatePods:
-    """Tells existing pods which group they belong to; None stands for the group this pass has just created."""
+    """Writes to existing pods which group they belong to.
+
+    Attributes:
+        pods: of the Job.
+        group: None stands for the one this pass has just created.
+    """
 
     pods: tuple[GangPod, ...]
     group: PodGroup | None

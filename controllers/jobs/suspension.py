@@ -1,4 +1,6 @@
-"""How a Job gives way to a more important group without harm: by suspension. Pure.
+"""When a Job is suspended by us: for a preemptor, or because its group has timed out. Pure.
+
+A preempted Job is suspended, not deprived of its pods.
 
 Deleting its pods would count as failures; and where a podFailurePolicy ignores them, the Job controller still backs off for
 minutes before it replaces so many at once (measured on Kubernetes 1.37 with a gang of eight).
@@ -35,19 +37,19 @@ from controllers.jobs.steps import (
 
 
 def is_disruption_target(group: PodGroup | None) -> bool:
-    """Whether the scheduler asked the pods of the group to leave and has not seen all of them gone."""
+    """Whether the group has the condition `DisruptionTarget` (KEP-5710): its pods have to leave and are not all gone yet."""
     return group is not None and is_asked_to_leave(group.status.conditions)
 
 
 def preemption_steps(job: Job, kueue_workload: ServedKueueWorkload | None) -> list[Step]:
-    """The step that makes the pods of the Job leave; none once it is suspended, or stopped in Kueue."""
+    """Suspends the Job behind the gate, or stops it in Kueue; no step once that is so."""
     if kueue_workload is not None:
         return [SetKueueWorkloadActive(kueue_workload, "preempted")] if kueue_workload.workload.is_active else []
     return [] if is_suspended(job) else [PatchJob(close_gate=True)]
 
 
 def requeue_steps(kueue_workload: ServedKueueWorkload | None) -> list[Step]:
-    """The step by which Kueue may admit the Job again that was stopped in it for a preemptor."""
+    """Lets Kueue admit a Job again that we stopped for a preemptor; no step for any other."""
     return (
         [SetKueueWorkloadActive(kueue_workload, None)]
         if kueue_workload is not None and kueue_workload.workload.is_stopped_for_preemptor
@@ -56,7 +58,7 @@ def requeue_steps(kueue_workload: ServedKueueWorkload | None) -> list[Step]:
 
 
 def is_timed_out(group: PodGroup | None) -> bool:
-    """Whether the scheduler has given up on the group, and its Job asked to be suspended then."""
+    """Whether the group has the condition `SchedulingTimedOut` and its Job asked to be suspended then."""
     if group is None or not waiting_of(group.metadata).is_suspended_on_timeout:
         return False
     told = condition_of(group.status.conditions or (), CONDITION_TIMED_OUT)
@@ -64,7 +66,7 @@ def is_timed_out(group: PodGroup | None) -> bool:
 
 
 def timeout_steps(job: Job, group: PodGroup | None, kueue_workload: ServedKueueWorkload | None) -> list[Step]:
-    """The steps that suspend the Job until its user resumes it; none once it is suspended, or stopped in Kueue."""
+    """Suspends the Job until its user resumes it, or stops it in Kueue, and warns; no step once that is so."""
     limit = group.metadata.annotation(SCHEDULING_TIMEOUT) if group is not None else None
     why = f"its pods found no place together within {limit}"
     if kueue_workload is not None:

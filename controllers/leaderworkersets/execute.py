@@ -82,13 +82,13 @@ async def _execute_other(
 ) -> None:
     match step:
         case SetWorkloadMinimum():
-            await set_workload_minimum(step, tools.client, tools.group_api.workloads, tools.workloads)
+            await set_workload_minimum(step, tools)
         case LowerMinimumToLeader():
             await _lower_minimum_to_leader(step, tools)
         case ApplyReplicaGroupObjects():
             await _apply_group_objects(step, lws, tools)
         case ShowKindMissing():
-            shown = await show_kind_missing(step, tools.client, LEADER_WORKER_SETS, lws.metadata, now=tools.now)
+            shown = await show_kind_missing(step, tools, LEADER_WORKER_SETS, lws.metadata)
             if shown is not None:
                 tools.owners.note(msgspec.convert(shown, LeaderWorkerSet))
         case Warn():
@@ -135,6 +135,6 @@ async def _associate(pod: ReplicaPod, group_name: str, tools: SetTools) -> None:
         return
     association = provider.association(group_to_come(group_name, metadata.namespace))
     answer = await patch(tools.client, PODS, metadata, pod_association_patch(metadata, association))
-    told = msgspec.convert(answer, ReplicaPod)
+    patched = msgspec.convert(answer, ReplicaPod)
     if tools.leaders.get(*metadata.key) is not None:
-        tools.leaders.note(told)
+        tools.leaders.note(patched)

@@ -29,7 +29,7 @@ def provider_of(replica: ObservedReplica, providers: Providers) -> Provider | No
 
 
 def gang_of(lws: LeaderWorkerSet, replica: ObservedReplica) -> Gang:
-    """The gang of a replica as its scheduler has to be told about it.
+    """The gang of a replica in the terms of `providers`.
 
     Raises:
         InvalidQuantity: a template asks for something that is no sane quantity.
@@ -54,7 +54,7 @@ def gang_of(lws: LeaderWorkerSet, replica: ObservedReplica) -> Gang:
 def group_object_step(
     lws: LeaderWorkerSet, replica: ObservedReplica, providers: Providers
 ) -> ApplyReplicaGroupObjects | Warn | None:
-    """What is to be done about the group objects of a replica whose leader names its group, None when nothing is."""
+    """The step for the group objects of a replica whose leader names its group; None when they are as wanted."""
     provider = provider_of(replica, providers)
     if provider is None or provider.kind is None:
         return None
@@ -71,7 +71,7 @@ def group_object_step(
 
 
 def missing_kind_note(replicas: Iterable[ObservedReplica], providers: Providers) -> str:
-    """What the set waits for, if it is the kind of the gang scheduler of some replica."""
+    """What the set waits for, for people; empty unless the kind of some replica's gang scheduler is missing."""
     found = (provider_of(each, providers) for each in replicas if each.kind_missing)
     return next((kind_missing(provider).note for provider in found if provider is not None), "")
 

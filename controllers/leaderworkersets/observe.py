@@ -99,7 +99,16 @@ class SetObserver:
         pod_groups: MutationCache[PodGroup],
         group_objects: GroupObjects,
     ) -> None:
-        """`group_objects` gives what the gang scheduler of a leader has for it, and whether it has a kind of its own."""
+        """Facts come from these.
+
+        Args:
+            client: for what no store has: revisions, workers that admission missed.
+            leaders: indexed by `LEADER_INDEXERS`.
+            stateful_sets: indexed by `STATEFUL_SET_INDEXERS`.
+            workloads: indexed by `WORKLOAD_INDEXERS`.
+            pod_groups: all of them.
+            group_objects: gives what the gang scheduler of a leader has for it, and whether it has a kind of its own.
+        """
         self._client = client
         self._leaders = leaders
         self._stateful_sets = stateful_sets

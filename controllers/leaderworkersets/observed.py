@@ -70,7 +70,7 @@ class ObservedReplica:
         group: the PodGroup that the leader names, if it is there and belongs to the leader.
         workers: its worker StatefulSet.
         revision: what it was made from; looked up only when `needs_revision` says so.
-        untold: its workers that do not name a group; looked up only when `needs_pods` says so.
+        unassociated: its workers that do not name a group; looked up only when `needs_pods` says so.
         name_taken: what holds the name of a missing PodGroup, for people; empty when it is free.
         group_objects: the objects that its gang scheduler has for it, if that one brings its own kind.
         kind_missing: the cluster does not know that kind.
@@ -138,7 +138,7 @@ def needs_revision(lws: LeaderWorkerSet, replica: ObservedReplica) -> bool:
 
 
 def needs_pods(replica: ObservedReplica) -> bool:
-    """Whether workers may exist that have not been told their group: admission missed their StatefulSet."""
+    """Whether workers may exist that do not name their group: admission missed their StatefulSet."""
     named = group_named_by(replica.leader)
     return named is not None and replica.workers is not None and not replica.workers.names_group
 

@@ -3,11 +3,11 @@
 The rules, in the order of the code:
 
 - A set that is being deleted needs nothing; its groups belong to its leaders and go with them.
-- A set that admission did not take in stays plain; if its replicas would have been gangs, its user is told once.
+- A set that admission did not take in stays plain; if its replicas would have been gangs, its user gets one event.
 - A managed set has one Workload, at zero replicas too; its minimum follows the size.
 - Each leader that names a group gets it, whatever its index and revision; a group that is gone is made again under the name
-  that the leader says. A leader that was born while admission was down is told a name first.
-- Workers whose StatefulSet was born while admission was down are told one by one.
+  that the leader says. A leader that was created while admission was down gets a name first.
+- Workers whose StatefulSet was created while admission was down get the name one by one.
 
 Nothing here changes, adopts or deletes what others made, and a set at rest plans no steps.
 """
@@ -75,7 +75,7 @@ from providers.selection import choose_provider
 
 NO_REVISION_SECONDS: Final = 1.0
 UNASSOCIATED_SECONDS: Final = 5.0
-"""How soon to look for workers again whose StatefulSet does not tell them their group."""
+"""How soon to look again for workers whose StatefulSet does not name their group."""
 
 _LABELS: Final = (LWS_NAME, LWS_GROUP_INDEX, LWS_GROUP_KEY, LWS_REVISION)
 
@@ -88,25 +88,25 @@ def plan(seen: ObservedSet, rules: Rules) -> SetPlan:
     replicas = tuple(each for each in seen.replicas if is_managed_pod(each.leader))
     is_managed = bool(replicas) or is_managed_set(lws)
     planned = _plan_managed(seen, replicas, rules) if is_managed else _plan_unmanaged(seen, rules)
-    told = condition_steps(lws.status.conditions or (), missing_kind_note(seen.replicas, rules.providers))
-    return replace(planned, steps=(*planned.steps, *told)) if told else planned
+    conditions = condition_steps(lws.status.conditions or (), missing_kind_note(seen.replicas, rules.providers))
+    return replace(planned, steps=(*planned.steps, *conditions)) if conditions else planned
 
 
 def _plan_managed(seen: ObservedSet, replicas: tuple[ObservedReplica, ...], rules: Rules) -> SetPlan:
-    intent = _intent(seen)
+    desired = _desired_group(seen)
     workload = seen.workload
-    if isinstance(intent, Refusal) and workload is None:
-        return SetPlan((Warn(intent.reason or EVENT_NOT_ADMITTED_AS_GANG, intent.note, action="Admit"),))
+    if isinstance(desired, Refusal) and workload is None:
+        return SetPlan((Warn(desired.reason or EVENT_NOT_ADMITTED_AS_GANG, desired.note, action="Admit"),))
     if workload is None and seen.workloads:
         return _unclear(seen)
     if workload is None and seen.name_taken:
         note = f"waits for a name: {seen.name_taken}"
         return SetPlan((Warn(EVENT_NAME_TAKEN, note, action="CreateGroup"),), requeue_after_seconds=NAME_TAKEN_SECONDS)
     steps: list[Step] = []
-    if workload is None and isinstance(intent, GroupIntent):
-        steps += [ConfirmSet(), CreateWorkload(_workload(seen, intent, rules))]
-    elif workload is not None and isinstance(intent, GroupIntent):
-        steps += _minimum(seen, workload, intent, rules)
+    if workload is None and isinstance(desired, GroupIntent):
+        steps += [ConfirmSet(), CreateWorkload(_workload(seen, desired, rules))]
+    elif workload is not None and isinstance(desired, GroupIntent):
+        steps += _minimum(seen, workload, desired, rules)
     return _with_replicas(seen, replicas, steps, rules)
 
 
@@ -116,9 +116,9 @@ def _plan_managed(seen: ObservedSet, replicas: tuple[ObservedReplica, ...], rule
 def _plan_unmanaged(seen: ObservedSet, rules: Rules) -> SetPlan:
     if not rules.makes_gangs:
         return NOTHING
-    intent = _intent(seen)
-    if isinstance(intent, Refusal):
-        return SetPlan((Warn(intent.reason, intent.note, action="Admit"),)) if intent.reason else NOTHING
+    desired = _desired_group(seen)
+    if isinstance(desired, Refusal):
+        return SetPlan((Warn(desired.reason, desired.note, action="Admit"),)) if desired.reason else NOTHING
     lws = seen.lws
     try:
         scheduler_name = lws.leader_template.spec.scheduler_name
@@ -127,7 +127,7 @@ def _plan_unmanaged(seen: ObservedSet, rules: Rules) -> SetPlan:
         return SetPlan((Warn(EVENT_INVALID_GANG_SETTINGS, str(error), action="Admit"),))
     if provider is None:
         return NOTHING
-    if reason := why_not(provider, intent, leads_alone=leads_alone(lws, lws.metadata)):
+    if reason := why_not(provider, desired, leads_alone=leads_alone(lws, lws.metadata)):
         note = f"its pods are placed one by one: {reason}"
         return SetPlan((Warn(EVENT_NOT_ADMITTED_AS_GANG, note, action="Admit"),))
     note = (
@@ -137,15 +137,15 @@ def _plan_unmanaged(seen: ObservedSet, rules: Rules) -> SetPlan:
     return SetPlan((Warn(EVENT_NOT_ADMITTED_AS_GANG, note, action="Admit"),))
 
 
-def _intent(seen: ObservedSet) -> GroupIntent | Refusal:
+def _desired_group(seen: ObservedSet) -> GroupIntent | Refusal:
     try:
-        intent = replica_intent(seen.lws)
+        desired = replica_intent(seen.lws)
     except InvalidGangSettings as error:
         return Refusal(str(error), EVENT_INVALID_GANG_SETTINGS)
-    if not isinstance(intent, Plain):
-        return intent
+    if not isinstance(desired, Plain):
+        return desired
     is_wanted = seen.lws.size > 1 and seen.lws.metadata.annotation(POLICY) != "none"
-    return Refusal(f"its pods are placed one by one: {intent.reason}", EVENT_NOT_ADMITTED_AS_GANG if is_wanted else "")
+    return Refusal(f"its pods are placed one by one: {desired.reason}", EVENT_NOT_ADMITTED_AS_GANG if is_wanted else "")
 
 
 def _unclear(seen: ObservedSet) -> SetPlan:
@@ -156,25 +156,25 @@ def _unclear(seen: ObservedSet) -> SetPlan:
     return SetPlan((Warn(EVENT_UNSUPPORTED_WORKLOAD_STRUCTURE, note, action="CreateGroup"),))
 
 
-def _workload(seen: ObservedSet, intent: GroupIntent, rules: Rules) -> dict[str, object]:
-    return workload_for_set(seen.lws, _with_minimum(seen, intent, rules), api_version=rules.group_api_version)
+def _workload(seen: ObservedSet, desired: GroupIntent, rules: Rules) -> dict[str, object]:
+    return workload_for_set(seen.lws, _with_minimum(seen, desired, rules), api_version=rules.group_api_version)
 
 
-def _minimum(seen: ObservedSet, workload: Workload, intent: GroupIntent, rules: Rules) -> list[Step]:
+def _minimum(seen: ObservedSet, workload: Workload, desired: GroupIntent, rules: Rules) -> list[Step]:
     """The minimum in our Workload is that of the replicas to come."""
     owner = controller_of(workload.metadata)
     gang = workload.spec.pod_group_templates[0].scheduling_policy.gang
-    if owner is None or owner.uid != seen.lws.metadata.uid or gang is None or intent.policy != "gang":
+    if owner is None or owner.uid != seen.lws.metadata.uid or gang is None or desired.policy != "gang":
         return []
-    wanted = _with_minimum(seen, intent, rules).min_count
+    wanted = _with_minimum(seen, desired, rules).min_count
     return [SetWorkloadMinimum(workload, wanted)] if gang.min_count != wanted else []
 
 
-def _with_minimum(seen: ObservedSet, intent: GroupIntent, rules: Rules) -> GroupIntent:
+def _with_minimum(seen: ObservedSet, desired: GroupIntent, rules: Rules) -> GroupIntent:
     label = seen.lws.leader_template.metadata.label(MANAGED) or ""
     alone = leads_alone(seen.lws, seen.lws.metadata)
     return msgspec.structs.replace(
-        intent, min_count=_members_at_once(label, intent.min_count, rules, leads_alone=alone)
+        desired, min_count=_members_at_once(label, desired.min_count, rules, leads_alone=alone)
     )
 
 
@@ -194,11 +194,11 @@ def _with_replicas(
     seen: ObservedSet, replicas: tuple[ObservedReplica, ...], steps: list[Step], rules: Rules
 ) -> SetPlan:
     lives = [each for each in replicas if not each.leader.is_over]
-    look_again: list[float] = []
+    requeue_after: list[float] = []
     unnamed = [each for each in lives if _needs_association(each)]
-    told = tuple((each.leader, _name_for(each)) for each in unnamed if _accepts_late_association(each, rules))
-    if told:
-        steps.append(AnnotateReplicaPods(told))
+    late = tuple((each.leader, _name_for(each)) for each in unnamed if _accepts_late_association(each, rules))
+    if late:
+        steps.append(AnnotateReplicaPods(late))
     steps += [_not_admitted(each) for each in unnamed if not _accepts_late_association(each, rules)]
     made: list[Replica] = []
     for each in lives:
@@ -207,16 +207,16 @@ def _with_replicas(
         if each.name_taken:
             note = f"replica {_index(each)} waits for a name: {each.name_taken}"
             steps.append(Warn(EVENT_NAME_TAKEN, note, action="CreatePodGroup"))
-            look_again.append(NAME_TAKEN_SECONDS)
+            requeue_after.append(NAME_TAKEN_SECONDS)
         elif needs_revision(seen.lws, each) and each.revision is None:
-            look_again.append(NO_REVISION_SECONDS)
+            requeue_after.append(NO_REVISION_SECONDS)
         elif each.group is None:
             made += _replica(seen, each, steps, rules)
         elif needs_revision(seen.lws, each) and each.revision is not None and _accepts_late_association(each, rules):
             steps.append(LowerMinimumToLeader(each.group, _roles(seen, each)))
     if made:
         steps.append(CreateGroups(tuple(made), seen.workload))
-    steps += _group_object_steps(seen, lives, look_again, rules)
+    steps += _group_object_steps(seen, lives, requeue_after, rules)
     reached = [each for each in lives if _accepts_late_association(each, rules)]
     unassociated = tuple(
         (pod, name) for each in reached for pod in each.unassociated if (name := group_named_by(each.leader))
@@ -224,21 +224,21 @@ def _with_replicas(
     if unassociated:
         steps.append(AnnotateReplicaPods(unassociated))
     if any(_may_have_unassociated(each) for each in reached):
-        look_again.append(UNASSOCIATED_SECONDS)
-    return SetPlan(tuple(steps), requeue_after_seconds=min(look_again, default=None))
+        requeue_after.append(UNASSOCIATED_SECONDS)
+    return SetPlan(tuple(steps), requeue_after_seconds=min(requeue_after, default=None))
 
 
 def _group_object_steps(
-    seen: ObservedSet, lives: list[ObservedReplica], look_again: list[float], rules: Rules
+    seen: ObservedSet, lives: list[ObservedReplica], requeue_after: list[float], rules: Rules
 ) -> Iterator[Step]:
     """The group objects of gang schedulers that bring their own kind."""
     for each in lives:
         if group_named_by(each.leader) is None or each.name_taken:
             continue
         if each.kind_missing:
-            look_again.append(MISSING_SECONDS)
+            requeue_after.append(MISSING_SECONDS)
         elif lacks_revision(each, rules.providers):
-            look_again.append(NO_REVISION_SECONDS)
+            requeue_after.append(NO_REVISION_SECONDS)
             continue
         step = group_object_step(seen.lws, each, rules.providers)
         if step is not None:

@@ -28,7 +28,11 @@ class CreateGroups:
 
 @dataclass(frozen=True, slots=True)
 class AnnotateReplicaPods:
-    """Tells existing pods the name of their group."""
+    """Writes the name of their group to existing pods.
+
+    Attributes:
+        pods: each with the name of its group.
+    """
 
     pods: tuple[tuple[ReplicaPod, str], ...]
 

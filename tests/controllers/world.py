@@ -15,7 +15,7 @@ from controllers.gangs.indexes import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
 from controllers.gangs.steps import Rules
 from controllers.gangs.tools import Tools
 from controllers.jobs.controller import job_reconciler
-from controllers.jobs.observe import Observer, group_objects_of
+from controllers.jobs.observe import JobObserver, group_objects_of
 from controllers.metrics import Metrics
 from controllers.mutation_cache import MutationCache
 from controllers.owner_cache import OwnerCache
@@ -106,7 +106,7 @@ class World:
             provider_groups=cast("ProviderGroups", self.group_objects),
         )
         objects = partial(group_objects_of, providers=providers, groups=tools.provider_groups)
-        self.observer = Observer(client, OWN.workloads, self.workloads, self.groups, objects)
+        self.observer = JobObserver(client, OWN.workloads, self.workloads, self.groups, objects)
         self.reconcile = job_reconciler(tools, self.observer, Rules(providers, GROUP_API_VERSION))
         self.look()
 
