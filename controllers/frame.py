@@ -12,7 +12,6 @@ from typing import Any
 
 import kopf
 
-from api.constants import GROUP
 from api.errors import TuttiError
 from kube.client.credentials import Credentials
 from kube.client.errors import one_line
@@ -28,7 +27,6 @@ class FrameEnded(TuttiError):
 def kopf_settings() -> kopf.OperatorSettings:
     """Settings for a frame and nothing else: no peering, no events, no watch of CRDs and namespaces."""
     settings = kopf.OperatorSettings()
-    settings.persistence.finalizer = f"{GROUP}/unused"
     settings.posting.enabled = False
     settings.peering.standalone = True
     settings.scanning.disabled = True

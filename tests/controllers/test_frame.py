@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
-from controllers.frame import FrameEnded, run_in_kopf
+from controllers.frame import FrameEnded, kopf_settings, run_in_kopf
 from tests.controllers.small_server import SmallServer
 
 
@@ -34,6 +34,13 @@ class Work:
             await asyncio.Event().wait()
         finally:
             self.ended = True
+
+
+def test_the_settings_let_kopf_start_nothing_of_its_own() -> None:
+    settings = kopf_settings()
+    assert not settings.posting.enabled
+    assert settings.peering.standalone
+    assert settings.scanning.disabled
 
 
 @pytest.mark.parametrize("which", [0, 1])
