@@ -72,7 +72,8 @@ async def test_a_cancelled_frame_ends_its_work(server: SmallServer) -> None:
 
 async def test_the_end_of_kopf_is_an_error_in_one_line(server: SmallServer) -> None:
     work = Work()
-    server.refuse = lambda _: web.json_response({"kind": "Status", "code": 410, "reason": "Gone"}, status=410)
+    gone = {"kind": "Status", "code": 410, "reason": "Gone"}
+    server.refuse = lambda request: web.json_response(gone, status=410) if request.path == "/apis" else None
     with pytest.raises(FrameEnded) as ended:
         async with asyncio.timeout(20):
             await run_in_kopf(work.run, server.credentials, asyncio.Event())
