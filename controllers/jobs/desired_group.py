@@ -8,8 +8,9 @@ from api.constants import (
     MANAGED,
 )
 from api.errors import InvalidGangSettings
-from api.gang import Delegated, GroupIntent, Plain, delegation_of, job_intent
+from api.gang import Delegated, GroupIntent, Plain, delegation_of, is_managed_template, job_intent
 from api.job import Job
+from controllers.gangs.schedulers import provider_of_pods
 from controllers.gangs.steps import Refusal
 from controllers.jobs.observed import ObservedJob
 from providers.selection import Providers, choose_provider
@@ -18,24 +19,28 @@ DesiredGroup = GroupIntent | Delegated
 """What a Job asks for: a group of its own, or one that its parent described."""
 
 
-def desired_group_of_managed(job: Job, providers: Providers) -> DesiredGroup | Refusal:
-    """The group of a Job whose template carries our label; the label names its provider."""
-    label = job.spec.template.metadata.label(MANAGED) or ""
-    provider = providers.named(label)
-    if provider is None:
-        note = f"label {MANAGED} of the pod template names no provider; known are {providers.names}"
-        return Refusal(note, EVENT_INVALID_GANG_SETTINGS)
-    if problem := providers.unusable(provider):
-        return Refusal(problem, EVENT_INVALID_GANG_SETTINGS)
-    return _desired_group(job)
-
-
-def _desired_group(job: Job) -> DesiredGroup | Refusal:
+def desired_group(job: Job, providers: Providers) -> DesiredGroup | Refusal:
+    """The group of a Job whose template carries our label, which names its provider; of any other, had admission seen it."""
+    is_managed = is_managed_template(job)
+    if is_managed:
+        provider = provider_of_pods(job.spec.template.metadata, providers)
+        if provider is None:
+            note = f"label {MANAGED} of the pod template names no provider; known are {providers.names}"
+            return Refusal(note, EVENT_INVALID_GANG_SETTINGS)
+        if problem := providers.unusable(provider):
+            return Refusal(problem, EVENT_INVALID_GANG_SETTINGS)
     try:
         desired = job_intent(job)
+        if isinstance(desired, Plain):
+            return Refusal(f"runs as an ordinary Job: {desired.reason}")
+        if not is_managed:
+            scheduler_name = job.spec.template.spec.scheduler_name
+            provider = choose_provider(providers, annotations=job.metadata.annotations, scheduler_name=scheduler_name)
+            if provider is None:
+                return Refusal("its pods belong to a scheduler that is not ours")
     except InvalidGangSettings as error:
         return Refusal(str(error), EVENT_INVALID_GANG_SETTINGS)
-    return Refusal(f"runs as an ordinary Job: {desired.reason}") if isinstance(desired, Plain) else desired
+    return desired
 
 
 def structure_problem(seen: ObservedJob) -> Refusal | None:
@@ -68,19 +73,6 @@ def _missing_dependency(seen: ObservedJob, delegated: Delegated) -> Refusal:
     else:
         missing = f"Workload {seen.workload.metadata.name} of {parent} has no template {delegated.template[:63]!r}"
     return Refusal(f"its pods are placed one by one: {missing}", EVENT_SCHEDULING_DEPENDENCY_NOT_FOUND)
-
-
-def desired_group_of_unmanaged(job: Job, providers: Providers) -> DesiredGroup | Refusal:
-    """The group that a Job without our label would have, had admission seen it."""
-    desired = _desired_group(job)
-    if isinstance(desired, Refusal):
-        return desired
-    try:
-        scheduler_name = job.spec.template.spec.scheduler_name
-        provider = choose_provider(providers, annotations=job.metadata.annotations, scheduler_name=scheduler_name)
-    except InvalidGangSettings as error:
-        return Refusal(str(error), EVENT_INVALID_GANG_SETTINGS)
-    return desired if provider is not None else Refusal("its pods belong to a scheduler that is not ours")
 
 
 def too_late(seen: ObservedJob) -> Refusal | None:

@@ -33,8 +33,7 @@ from controllers.gangs.steps import (
 )
 from controllers.jobs.desired_group import (
     DesiredGroup,
-    desired_group_of_managed,
-    desired_group_of_unmanaged,
+    desired_group,
     structure_problem,
     too_late,
 )
@@ -76,9 +75,9 @@ def plan(seen: ObservedJob, rules: Rules) -> JobPlan:
     if not is_managed_template(job):
         planned = _plan_unmanaged(seen, rules)
     elif group_named_by(job):
-        planned = _plan_associated(seen, desired_group_of_managed(job, rules.providers), rules)
+        planned = _plan_associated(seen, desired_group(job, rules.providers), rules)
     else:
-        planned = _plan_unassociated(seen, desired_group_of_managed(job, rules.providers), rules)
+        planned = _plan_unassociated(seen, desired_group(job, rules.providers), rules)
     provider = provider_of(job, rules.providers)
     waits = provider is not None and seen.kind_missing and is_gated(job)
     conditions = condition_steps(
@@ -96,7 +95,7 @@ def _plan_unmanaged(seen: ObservedJob, rules: Rules) -> JobPlan:
         steps.append(PatchJob(open_gate=True))
     if not rules.makes_gangs:
         return JobPlan(tuple(steps))
-    desired = desired_group_of_unmanaged(seen.job, rules.providers)
+    desired = desired_group(seen.job, rules.providers)
     if isinstance(desired, Refusal):
         steps += _warning(desired, action="Admit")
     elif structure_problem(seen) is None:
@@ -128,10 +127,11 @@ def _plan_unassociated(seen: ObservedJob, desired: DesiredGroup | Refusal, rules
     steps += group_object_steps(seen, group, rules.providers)
     if seen.kind_missing:
         return JobPlan(tuple(steps), requeue_after_seconds=MISSING_SECONDS)
-    if is_suspended(seen.job):
-        steps += _association(seen, group)
-    else:
+    if not is_suspended(seen.job):
         steps += _late_association(seen, group, capabilities)
+    elif seen.job.status.start_time is None:
+        # A template that pods were made from is frozen until the Job controller has seen the suspension and cleared the start time.
+        steps.append(PatchJob(associate=True, group=group, open_gate=is_gated(seen.job)))
     return JobPlan(tuple(steps))
 
 
@@ -141,13 +141,6 @@ def _leave_to_native_controller(seen: ObservedJob) -> JobPlan:
     if not (can_unmanage or is_gated(seen.job)):
         return NOTHING
     return JobPlan((PatchJob(unmanage=can_unmanage, open_gate=is_gated(seen.job)),))
-
-
-def _association(seen: ObservedJob, group: PodGroup | None) -> list[Step]:
-    # A template that pods were made from is frozen until the Job controller has seen the suspension and cleared the start time.
-    if seen.job.status.start_time is not None:
-        return []
-    return [PatchJob(associate=True, group=group, open_gate=is_gated(seen.job))]
 
 
 def _late_association(seen: ObservedJob, group: PodGroup | None, capabilities: Capabilities) -> list[Step]:
