@@ -1,7 +1,7 @@
 """`tutti controllers`: from settings to a running operator, and back out.
 
-The process acts only while it holds its Lease. Losing it, or kopf ending by itself, ends the process: whoever restarts it
-starts from a clean list.
+The process acts only while it holds its Lease. Losing it ends the process, and so does the end of kopf, its frame: whoever restarts
+it starts from a clean list.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ from typing import Any
 from prometheus_client import REGISTRY, CollectorRegistry
 
 from api.constants import CONTROLLERS_NAME
+from controllers.frame import run_in_kopf
 from controllers.metrics import Metrics
 from controllers.operator import Operator
 from controllers.settings import ControllersSettings
@@ -38,7 +39,7 @@ async def main(settings: ControllersSettings, stop: asyncio.Event, *, registry: 
     Raises:
         ConfigurationError: the process cannot start as asked.
         LeaseLost: another process may have taken over.
-        WatchEnded: Jobs cannot be watched any more.
+        FrameEnded: kopf ended by itself.
         KubeError: the server refused something at the start.
     """
     credentials = load_credentials(settings.kubeconfig)
@@ -69,7 +70,7 @@ async def main(settings: ControllersSettings, stop: asyncio.Event, *, registry: 
     )
     async with client, health:
         try:
-            return await _lead(operator, elector, stop)
+            return await _lead(operator, credentials, elector, stop)
         finally:
             await elector.release()
 
@@ -96,10 +97,10 @@ def _elector(credentials: Credentials, settings: ControllersSettings) -> Elector
     )
 
 
-async def _lead(operator: Operator, elector: Elector, stop: asyncio.Event) -> int:
+async def _lead(operator: Operator, credentials: Credentials, elector: Elector, stop: asyncio.Event) -> int:
     await _first(stop.wait(), elector.acquire())
     if not stop.is_set():
-        await _first(stop.wait(), elector.lost.wait(), operator.run())
+        await run_in_kopf(operator.run, credentials, stop, elector.lost)
     if elector.lost.is_set():
         raise LeaseLost(f"the lease {CONTROLLERS_NAME} was lost: another process may have taken over")
     return EXIT_OK

@@ -52,7 +52,14 @@ class Metrics:
         self._depth = Gauge(METRIC_RECONCILE_QUEUE_DEPTH, "Objects that wait for a pass.", ["kind"], registry=registry)
 
     def request(self, verb: str, resource: str, code: str, seconds: float) -> None:
-        """A request was answered, or failed; fits the client's `observe`."""
+        """A request was answered, or failed; fits the client's `observe`.
+
+        Args:
+            verb: `GET`, `PATCH` and so on.
+            resource: plural name of the kind.
+            code: of the answer, or a word when there was none.
+            seconds: until then.
+        """
         self._requests.labels(verb, resource, code).observe(seconds)
 
     def object_created(self, kind: str, result: str) -> None:

@@ -1,50 +1,36 @@
-"""All parts of the controllers, wired: stores, informers, work queue, reconciler, events.
+"""All parts of the controllers, wired: informers, the controllers of Jobs and of LeaderWorkerSets, events.
 
-A kind is watched by exactly one of the two watchers: Jobs by kopf, Workloads and PodGroups by informers, whose handlers run
-after their store has changed and enqueue the Job concerned. Nothing is reconciled before the informers have listed.
+Every kind is followed by an informer, whose handlers run after its store has changed and add the owners concerned to a work queue.
+Nothing is reconciled before the informers have listed.
 """
 
 import asyncio
 import gc
 import random as randomness
-from functools import partial
 from typing import Any, Final
 
 from api.constants import CONTROLLERS_NAME
-from api.job import Job
 from api.meta import Metadata
 from api.podgroup import PodGroup, Workload
 from api.preemption import preemptor_of
-from controllers.announcer import Announcer
-from controllers.fresh import Fresh
-from controllers.handover import handing_over_to
-from controllers.job_watch import kopf_settings, watch_until_it_ends, watching_registry
-from controllers.jobs.execute import Tools
-from controllers.jobs.give_way import has_given_up, has_to_leave
-from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS, Observer, group_objects_of, owner_job
-from controllers.jobs.plan import Rules
-from controllers.jobs.reconcile import JobReconciler
-from controllers.jobs.store import JobStore
-from controllers.leaderworkersets.part import SetPart, Shared
+from controllers.context import ControllerContext
+from controllers.gangs.indexes import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
+from controllers.jobs.controller import JobController
+from controllers.jobs.suspension import is_disruption_target, is_timed_out
+from controllers.leaderworkersets.manager import SetManager
 from controllers.metrics import Metrics
-from controllers.missed_deletions import forget_deleted
+from controllers.mutation_cache import MutationCache
 from controllers.provider_groups import ProviderGroups
 from controllers.settings import ControllersSettings
 from kube.cache.decoding import ListDecoder
 from kube.cache.informer import Change, Informer
-from kube.cache.store import Key
-from kube.cache.workqueue import WorkQueue
 from kube.client.client import Client
 from kube.client.events import EventRecorder
-from kube.client.resources import JOBS
 from kube.groups.group_api import GroupAPI
 from providers.selection import standard_providers
 
 SILENT_SECONDS: Final = 600.0
 """An informer that has heard nothing for so long is stuck: bookmarks come about every minute."""
-
-RESYNC_SPREAD: Final = 0.1
-"""A resync spreads its Jobs over this part of the period, so that it never blocks the loop."""
 
 FLUSH_SECONDS: Final = 2.0
 
@@ -64,89 +50,60 @@ class Operator:
         metrics: Metrics,
         random: randomness.Random,
     ) -> None:
-        self._client = client
-        self._settings = settings
-        self._random = random
+        """Nothing runs yet.
+
+        Args:
+            client: the API server.
+            group_api: where Workloads and PodGroups are: built-in kinds or our own.
+            settings: of this process.
+            metrics: counts.
+            random: spreads load.
+        """
         self._running = False
-        self.jobs = JobStore()
         self.workloads = Informer(client, group_api.workloads, ListDecoder(Workload), indexers=WORKLOAD_INDEXERS)
         self.pod_groups = Informer(client, group_api.pod_groups, ListDecoder(PodGroup), indexers=POD_GROUP_INDEXERS)
         self.provider_groups = ProviderGroups(client, on_change=self._group_object_changed)
         self._recorder = EventRecorder(client, component=CONTROLLERS_NAME, instance=settings.identity)
-        providers = standard_providers(
-            scheduler_name=settings.scheduler_name,
-            profile_names=settings.profile_names,
-            default_provider=settings.default_provider,
-            options=settings.providers,
-            built_in_groups=group_api.keeps_pod_field,
-        )
-        shared = Shared(
+        context = ControllerContext(
             client=client,
             group_api=group_api,
             settings=settings,
-            providers=providers,
-            workloads=Fresh(self.workloads.store, WORKLOAD_INDEXERS),
-            pod_groups=Fresh(self.pod_groups.store, POD_GROUP_INDEXERS),
+            providers=standard_providers(
+                scheduler_name=settings.scheduler_name,
+                profile_names=settings.profile_names,
+                default_provider=settings.default_provider,
+                options=settings.providers,
+                built_in_groups=group_api.keeps_pod_field,
+            ),
+            workloads=MutationCache(self.workloads.store, WORKLOAD_INDEXERS),
+            pod_groups=MutationCache(self.pod_groups.store, POD_GROUP_INDEXERS),
             provider_groups=self.provider_groups,
             recorder=self._recorder,
             metrics=metrics,
             random=random,
         )
-        self.sets = SetPart(shared)
-        self._observer, self.queue = self._job_part(shared)
-        self.jobs.on_change(self.queue.add)
-        self.workloads.add_handler(shared.workloads.caught_up)
+        self.jobs = JobController(context)
+        self.sets = SetManager(context)
+        self.workloads.add_handler(context.workloads.caught_up)
         self.workloads.add_handler(self._workload_changed)
-        self.pod_groups.add_handler(shared.pod_groups.caught_up)
+        self.pod_groups.add_handler(context.pod_groups.caught_up)
         self.pod_groups.add_handler(self._pod_group_changed)
 
-    def _job_part(self, shared: Shared) -> tuple[Observer, WorkQueue[Key]]:
-        """What looks Jobs up, and the queue of those to be looked at."""
-        announcer = Announcer(shared.recorder, is_there=self.jobs.has)
-        self.jobs.on_leave(announcer.forget)
-        resource, providers = shared.group_api.workloads, shared.providers
-        objects = partial(group_objects_of, providers=providers, groups=shared.provider_groups)
-        observer = Observer(shared.client, resource, shared.workloads, shared.pod_groups, objects)
-        tools = Tools(
-            client=shared.client,
-            group_api=shared.group_api,
-            providers=providers,
-            jobs=self.jobs,
-            workloads=shared.workloads,
-            pod_groups=shared.pod_groups,
-            announcer=announcer,
-            metrics=shared.metrics,
-            provider_groups=shared.provider_groups,
-        )
-        rules = Rules(providers, resource.api_version, gang_jobs=shared.settings.feature_gates.gang_jobs)
-        queue: WorkQueue[Key] = WorkQueue(
-            JobReconciler(tools, observer, rules), workers=shared.settings.workers, random=shared.random
-        )
-        shared.metrics.follow_queue(JOBS.kind, lambda: float(len(queue)))
-        return observer, queue
-
     async def run(self) -> None:
-        """Work until cancelled.
-
-        Raises:
-            WatchEnded: Jobs cannot be watched any more.
-        """
+        """Work until cancelled."""
         usual_thresholds = gc.get_threshold()
         gc.set_threshold(*_GC_THRESHOLDS)
         self._running = True
         events = asyncio.ensure_future(self._recorder.run())
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self.workloads.run())
-                group.create_task(self.pod_groups.run())
+                for informer in (self.workloads, self.pod_groups, self.jobs.informer):
+                    group.create_task(informer.run())
                 group.create_task(self.provider_groups.run())
-                await self.workloads.synced.wait()
-                await self.pod_groups.synced.wait()
+                for informer in (self.workloads, self.pod_groups, self.jobs.informer):
+                    await informer.synced.wait()
                 gc.freeze()
-                group.create_task(self.queue.run())
-                group.create_task(self._resync())
-                registry = watching_registry(self._client.credentials, JOBS, Job, handing_over_to(self.jobs))
-                group.create_task(watch_until_it_ends(registry, kopf_settings()))
+                group.create_task(self.jobs.work())
                 group.create_task(self.sets.run())
         finally:
             self._running = False
@@ -159,7 +116,11 @@ class Operator:
         """Why the process should be restarted, None while all is well. A process that waits for its lease is well."""
         if not self._running:
             return None
-        followed: list[tuple[str, Informer[Any]]] = [("Workloads", self.workloads), ("PodGroups", self.pod_groups)]
+        followed: list[tuple[str, Informer[Any]]] = [
+            ("Workloads", self.workloads),
+            ("PodGroups", self.pod_groups),
+            ("Jobs", self.jobs.informer),
+        ]
         for kind, informer in (*followed, *self.sets.informers):
             silence_seconds = informer.last_heard_seconds()
             if silence_seconds > SILENT_SECONDS:
@@ -172,40 +133,25 @@ class Operator:
             return "Workloads and PodGroups are not listed yet"
         return None
 
-    async def _resync(self) -> None:
-        period_seconds = self._settings.resync_seconds
-        while True:
-            await asyncio.sleep(period_seconds)
-            await forget_deleted(self.jobs, self._client, JOBS)
-            for key in self.jobs.keys():  # noqa: SIM118 (the store is no mapping)
-                self.queue.add_after(key, self._random.uniform(0, period_seconds * RESYNC_SPREAD))
-
     def _workload_changed(self, change: Change[Workload]) -> None:
         workload = change.new if change.new is not None else change.old
         if workload is not None:
-            self._add(self._observer.jobs_of_workload(workload))
+            self.jobs.workload_changed(workload)
             self.sets.workload_changed(workload)
 
     def _pod_group_changed(self, change: Change[PodGroup]) -> None:
         group = change.new if change.new is not None else change.old
         if change.new is not None:
-            self.sets.pod_group_says(change.new)
+            self.sets.pod_group_status_changed(change.new)
         if change.old is not None and change.new is not None and _same_but_status(change.old, change.new):
             return
         if group is not None:
-            self._add(self._observer.jobs_of_group(group))
+            self.jobs.pod_group_changed(group)
             self.sets.pod_group_changed(group)
 
-    def _group_object_changed(self, metadata: Metadata) -> None:
-        key = owner_job(metadata)
-        if key is not None:
-            self._add({key})
-        self.sets.group_object_changed(metadata)
-
-    def _add(self, keys: set[Key]) -> None:
-        for key in keys:
-            if self.jobs.get(key) is not None:
-                self.queue.add(key)
+    def _group_object_changed(self, owned: Metadata) -> None:
+        self.jobs.group_object_changed(owned)
+        self.sets.group_object_changed(owned)
 
 
 def _same_but_status(old: PodGroup, new: PodGroup) -> bool:
@@ -214,7 +160,7 @@ def _same_but_status(old: PodGroup, new: PodGroup) -> bool:
     But for these conditions: a group that has to leave, for this one or that one, or has left, or has been given up, is one
     whose Job is to be suspended, or resumed.
     """
-    if has_to_leave(old) is not has_to_leave(new) or has_given_up(old) is not has_given_up(new):
+    if is_disruption_target(old) is not is_disruption_target(new) or is_timed_out(old) is not is_timed_out(new):
         return False
     if preemptor_of(old.status.conditions) != preemptor_of(new.status.conditions):
         return False

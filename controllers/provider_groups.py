@@ -15,7 +15,7 @@ import msgspec
 
 from api.errors import TuttiError
 from api.meta import NO_METADATA, Metadata, controller_of
-from controllers.fresh import Fresh
+from controllers.mutation_cache import MutationCache
 from kube.cache.decoding import ListDecoder
 from kube.cache.informer import Change, Informer
 from kube.cache.store import Indexer
@@ -57,7 +57,7 @@ class KindMissing(TuttiError):
 @dataclass(frozen=True, slots=True)
 class _Follower:
     informer: Informer[ProviderGroup]
-    fresh: Fresh[ProviderGroup]
+    fresh: MutationCache[ProviderGroup]
 
 
 class ProviderGroups:
@@ -127,7 +127,7 @@ class ProviderGroups:
 
     def _follow(self, kind: GroupKind) -> _Follower:
         informer = Informer(self._client, resource_of(kind), ListDecoder(ProviderGroup), indexers=INDEXERS)
-        follower = _Follower(informer, Fresh(informer.store, INDEXERS))
+        follower = _Follower(informer, MutationCache(informer.store, INDEXERS))
         informer.add_handler(follower.fresh.caught_up)
         informer.add_handler(self._changed)
         self._followers[kind] = follower
@@ -143,7 +143,7 @@ class ProviderGroups:
 
     def _changed(self, change: Change[ProviderGroup]) -> None:
         old, new = change.old, change.new
-        if old is not None and new is not None and _says_the_same(old, new):
+        if old is not None and new is not None and _is_same_for_plans(old, new):
             return
         seen = new if new is not None else old
         if seen is not None:
@@ -163,5 +163,5 @@ def _index(group: ProviderGroup) -> Iterable[Hashable]:
 INDEXERS: Final[dict[str, Indexer[ProviderGroup]]] = {BY_OWNER: _index}
 
 
-def _says_the_same(old: ProviderGroup, new: ProviderGroup) -> bool:
+def _is_same_for_plans(old: ProviderGroup, new: ProviderGroup) -> bool:
     return old.spec == new.spec and old.metadata.is_terminating == new.metadata.is_terminating

@@ -1,1 +1,1 @@
-"""What Jobs and LeaderWorkerSets have in common: passes, creation of what must exist once, steps, groups of other schedulers."""
+"""What the controllers of Jobs and of LeaderWorkerSets share: the pass, its writes and steps, group objects of other schedulers."""

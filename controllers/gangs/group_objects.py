@@ -1,29 +1,21 @@
 """Writes the group objects of a gang scheduler that is not ours: created once per gang, by UID; then only their minimum changes."""
 
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 
 from api.constants import EVENT_FAILED_GANG_OBJECT_CREATE, EVENT_GANG_OBJECT_CREATED
-from controllers.gangs.creation import create_or_find
-from controllers.gangs.effects import Writers, patch
-from controllers.provider_groups import ProviderGroup, ProviderGroups, resource_of
+from controllers.gangs.tools import Tools
+from controllers.gangs.writes import create_or_find, patch
+from controllers.provider_groups import ProviderGroup, resource_of
 from kube.cache.store import KubeObject
 from kube.client.errors import AnsweredError, NotFound
 from providers.base import GroupKind, Provider
 from providers.gang import Gang
 
-FOLLOWS: Final = ("minMember", "minResources")
+MINIMUM_FIELDS: Final = ("minMember", "minResources")
 """The fields that change with the minimum."""
-
-
-class GroupWriters(Writers, Protocol):
-    """What is needed to write group objects and to tell about it."""
-
-    @property
-    def provider_groups(self) -> ProviderGroups:
-        """The objects that are there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +25,13 @@ class GroupObjectWriter:
     Attributes:
         tools: to write and to tell.
         owner: the controller of the objects: the Job, or the leader pod of a replica.
-        subject: on what events are told, of the kind that the announcer speaks about.
+        subject: what the events are about; of the kind that the recorder is for.
         whose: the gang, for people: `Job train`.
         provider: its gang scheduler.
         kind: of that scheduler.
     """
 
-    tools: GroupWriters
+    tools: Tools[Any]
     owner: KubeObject
     subject: KubeObject
     whose: str
@@ -71,7 +63,7 @@ class GroupObjectWriter:
         except AnsweredError as error:
             if not error.outcome_unknown:
                 note = f"Failed to create {kind.kind} of {self.provider.name} for {self.whose}: "
-                tools.announcer.warn_once(
+                tools.event_recorder.warn_once(
                     self.subject,
                     reason=EVENT_FAILED_GANG_OBJECT_CREATE,
                     note=note + error.message,
@@ -82,11 +74,13 @@ class GroupObjectWriter:
         tools.provider_groups.note(kind, made)
         if origin == "created":
             note = f"Created {kind.kind} {made.metadata.name} of {self.provider.name} for {self.whose}"
-            tools.announcer.tell(self.subject, reason=EVENT_GANG_OBJECT_CREATED, note=note, action="CreateGroupObject")
+            tools.event_recorder.normal(
+                self.subject, reason=EVENT_GANG_OBJECT_CREATED, note=note, action="CreateGroupObject"
+            )
         return made
 
     async def _set_minimum(self, found: ProviderGroup, manifest: dict[str, Any]) -> None:
-        spec = {key: manifest["spec"][key] for key in FOLLOWS if key in manifest["spec"]}
+        spec = {key: manifest["spec"][key] for key in MINIMUM_FIELDS if key in manifest["spec"]}
         body = {"metadata": {"uid": found.metadata.uid}, "spec": spec}
         answer = await patch(self.tools.client, resource_of(self.kind), found.metadata, body)
         self.tools.provider_groups.note(self.kind, msgspec.convert(answer, ProviderGroup))

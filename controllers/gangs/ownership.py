@@ -19,3 +19,12 @@ def describe_holder(kind: str, holder: Metadata) -> str:
     owner = controller_of(holder)
     whose = f"belongs to {owner.kind} {owner.name} (UID {owner.uid})" if owner else "was made by somebody else"
     return f"{kind} {holder.name} {whose}"
+
+
+def counts_for(metadata: Metadata, owner_uid: str) -> bool:
+    """Whether an object that refers to its owner by name means the one with this UID, and will stay.
+
+    One without a controller is a user's own and counts; one whose controller is another object of the same name does not.
+    """
+    owner = controller_of(metadata)
+    return not metadata.is_terminating and (owner is None or owner.uid == owner_uid)

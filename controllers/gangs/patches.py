@@ -15,7 +15,7 @@ Body = dict[str, Any]
 
 
 def pod_association_patch(pod: Metadata, association: PodMetadata) -> Body:
-    """The merge patch that tells a pod its group."""
+    """The merge patch that associates a pod with its group; refused for any other version of the pod."""
     metadata = _same_version(pod)
     metadata["annotations"] = dict(association.annotations)
     if association.labels:

@@ -4,66 +4,46 @@ What the steps rely on: every write names the UID (and mostly the version) of wh
 refused by the server; events follow the write they tell about; the client asks for the lease right before each write.
 """
 
-import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from api.compile import delegated_pod_group, pod_group_for_job
+from api.constants import GATE, GATE_POD_GROUP, MANAGED, POD_GROUP, SUSPENDED
 from api.job import Job
 from api.podgroup import PodGroup, Workload
-from controllers.announcer import Announcer
-from controllers.fresh import Fresh
-from controllers.gangs.creation import Outdated, OwnerGone
-from controllers.gangs.effects import Creation, all_of, create, patch, set_workload_minimum
 from controllers.gangs.group_objects import GroupObjectWriter
+from controllers.gangs.kind_missing_condition import show_kind_missing
 from controllers.gangs.patches import Body, group_minimum_patch, pod_association_patch, pod_release_patch
-from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, Warn
-from controllers.jobs.external import gang_of, provider_of
-from controllers.jobs.kueue import LetGoOnInQueue, StopInQueue, go_on_patch, stop_patch
-from controllers.jobs.observed import JobPod
-from controllers.jobs.patches import TEST_FAILED, job_patch
+from controllers.gangs.pod import GangPod
+from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, ShowKindMissing, Warn
+from controllers.gangs.tools import Tools
+from controllers.gangs.writes import Creation, G, Outdated, all_of, create, patch, read_owner, set_workload_minimum
+from controllers.jobs.group_objects import gang_of, provider_of
+from controllers.jobs.kueue import SetKueueWorkloadActive, active_patch
+from controllers.jobs.observed import is_gated, is_suspended
 from controllers.jobs.steps import (
     AnnotatePods,
+    ApplyGroupObjects,
     ConfirmJob,
     CreatePodGroup,
-    MakeGroupObjects,
+    JobPlan,
     PatchJob,
-    Plan,
     SetPodGroupMinimum,
-    Step,
     UnlabelPods,
 )
-from controllers.jobs.store import JobStore
-from controllers.kind_condition import ShowKindMissing
-from controllers.metrics import Metrics
-from controllers.provider_groups import ProviderGroups
-from controllers.show_condition import show, utc_now
-from kube.client.client import Client, PatchKind
-from kube.client.errors import Invalid, NotFound
-from kube.client.resources import JOBS, PODS
-from kube.groups.group_api import GroupAPI
-from providers.base import Provider
+from kube.client.client import PatchKind
+from kube.client.errors import Conflict, Invalid, NotFound
+from kube.client.resources import JOBS, PODS, Resource
+from providers.base import PodMetadata, Provider
 from providers.gang import Gang
-from providers.selection import Providers
 
+TEST_FAILED: Final = "the server rejected our request due to an error in our request"
+"""What the API server says when a test of a JSON patch fails, or a path in it is not there; no other refusal has these words."""
 
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """What the effects need; one value for the whole life of the process."""
-
-    client: Client
-    group_api: GroupAPI
-    providers: Providers
-    jobs: JobStore
-    workloads: Fresh[Workload]
-    pod_groups: Fresh[PodGroup]
-    announcer: Announcer
-    metrics: Metrics
-    provider_groups: ProviderGroups
-    now: Callable[[], dt.datetime] = utc_now
+TEMPLATE: Final = "spec/template/metadata"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,43 +56,41 @@ class _Progress:
     group: PodGroup | None = None
 
 
-async def carry_out(plan: Plan, job: Job, tools: Tools) -> None:
+async def execute(plan: JobPlan, job: Job, tools: Tools[Job]) -> None:
     """Take the steps of the plan.
 
     Raises:
         OwnerGone: the Job is not there any more.
         Outdated: the server refused a write because something has changed meanwhile.
         NameTaken: somebody else's object holds the name of ours.
+        InvalidObject: what the Job asks for cannot be said to its gang scheduler.
         KubeError: anything else went wrong, or the lease is gone; the rest of the plan was not done.
     """
     progress = _Progress(job)
     for step in plan.steps:
-        progress = await _take(step, progress, tools)
+        match step:
+            case ConfirmJob():
+                if not tools.owners.was_just_shown(progress.job):
+                    progress = await _confirm(progress, tools)
+            case CreateWorkload():
+                creation = _creation(tools.group_api.workloads, step.manifest, Workload, progress.job)
+                progress = replace(progress, workload=await create(creation, tools, tools.workloads))
+            case CreatePodGroup():
+                progress = replace(progress, group=await _create_pod_group(step, progress, tools))
+            case ShowKindMissing():
+                progress = await _show(step, progress, tools)
+            case ApplyGroupObjects():
+                progress = await _apply_group_objects(step, progress, tools)
+            case PatchJob():
+                progress = await _patch_job(step, progress, tools)
+            case _:
+                await _execute_other(step, progress, tools)
 
 
-async def _take(step: Step, progress: _Progress, tools: Tools) -> _Progress:
-    match step:
-        case ConfirmJob():
-            return progress if tools.jobs.was_just_shown(progress.job) else await _confirm(progress, tools)
-        case CreateWorkload():
-            return replace(progress, workload=await _create_workload(step, progress.job, tools))
-        case CreatePodGroup():
-            return replace(progress, group=await _create_pod_group(step, progress, tools))
-        case ShowKindMissing():
-            return await _show(step, progress, tools)
-        case MakeGroupObjects():
-            return await _make_group_objects(step, progress, tools)
-        case PatchJob():
-            return await _patch_job(step, progress, tools)
-        case _:
-            await _take_aside(step, progress, tools)
-            return progress
-
-
-async def _take_aside(
-    step: AnnotatePods | UnlabelPods | SetWorkloadMinimum | SetPodGroupMinimum | StopInQueue | LetGoOnInQueue | Warn,
+async def _execute_other(
+    step: AnnotatePods | UnlabelPods | SetWorkloadMinimum | SetPodGroupMinimum | SetKueueWorkloadActive | Warn,
     progress: _Progress,
-    tools: Tools,
+    tools: Tools[Job],
 ) -> None:
     """Steps after which the pass knows no more than before."""
     match step:
@@ -123,27 +101,20 @@ async def _take_aside(
         case UnlabelPods():
             await _patch_pods(step.pods, lambda pod: pod_release_patch(pod.metadata), tools)
         case SetWorkloadMinimum():
-            await set_workload_minimum(step, tools.client, tools.group_api.workloads, tools.workloads)
+            await set_workload_minimum(step, tools)
         case SetPodGroupMinimum():
             await _set_group_minimum(step, tools)
-        case StopInQueue(queued, why):
-            await patch(tools.client, queued.resource, queued.workload.metadata, stop_patch(queued.workload, why))
-        case LetGoOnInQueue(queued):
-            await patch(tools.client, queued.resource, queued.workload.metadata, go_on_patch(queued.workload))
+        case SetKueueWorkloadActive(served, stopped_for):
+            await patch(
+                tools.client, served.resource, served.workload.metadata, active_patch(served.workload, stopped_for)
+            )
         case Warn():
-            tools.announcer.warn_once(progress.job, reason=step.reason, note=step.note, action=step.action)
+            tools.event_recorder.warn_once(progress.job, reason=step.reason, note=step.note, action=step.action)
 
 
-async def _confirm(progress: _Progress, tools: Tools) -> _Progress:
+async def _confirm(progress: _Progress, tools: Tools[Job]) -> _Progress:
     job = progress.job
-    try:
-        document = await tools.client.get(JOBS, job.metadata.name, job.metadata.namespace)
-    except NotFound as error:
-        raise OwnerGone(f"Job {job.metadata.name} is gone") from error
-    live = msgspec.convert(document, Job)
-    tools.jobs.put(live)
-    if live.metadata.uid != job.metadata.uid:
-        raise OwnerGone(f"Job {job.metadata.name} is another one now")
+    live, document = await read_owner(tools, JOBS, Job, job)
     if live.metadata.is_terminating or _decisive(live) != _decisive(job):
         raise Outdated(f"Job {job.metadata.name} has changed")
     return replace(progress, job=live, template_spec=document["spec"]["template"]["spec"])
@@ -154,13 +125,11 @@ def _decisive(job: Job) -> object:
     return job.spec, job.metadata.annotations, job.is_finished, job.status.start_time is None
 
 
-async def _create_workload(step: CreateWorkload, job: Job, tools: Tools) -> Workload:
-    whose = f"Job {job.metadata.name}"
-    creation = Creation(tools.group_api.workloads, step.manifest, Workload, owner=job, subject=job, whose=whose)
-    return await create(creation, tools, tools.workloads)
+def _creation(resource: Resource, manifest: dict[str, Any], record: type[G], job: Job) -> Creation[G]:
+    return Creation(resource, manifest, record, owner=job, subject=job, whose=f"Job {job.metadata.name}")
 
 
-async def _create_pod_group(step: CreatePodGroup, progress: _Progress, tools: Tools) -> PodGroup:
+async def _create_pod_group(step: CreatePodGroup, progress: _Progress, tools: Tools[Job]) -> PodGroup:
     job, resource = progress.job, tools.group_api.pod_groups
     workload = step.workload or progress.workload
     if workload is None:
@@ -169,11 +138,10 @@ async def _create_pod_group(step: CreatePodGroup, progress: _Progress, tools: To
         manifest = delegated_pod_group(job, workload, step.template, api_version=resource.api_version)
     else:
         manifest = pod_group_for_job(job, workload, api_version=resource.api_version)
-    creation = Creation(resource, manifest, PodGroup, owner=job, subject=job, whose=f"Job {job.metadata.name}")
-    return await create(creation, tools, tools.pod_groups)
+    return await create(_creation(resource, manifest, PodGroup, job), tools, tools.pod_groups)
 
 
-async def _make_group_objects(step: MakeGroupObjects, progress: _Progress, tools: Tools) -> _Progress:
+async def _apply_group_objects(step: ApplyGroupObjects, progress: _Progress, tools: Tools[Job]) -> _Progress:
     progress = await _with_template(progress, tools)
     provider, group = _known(progress.job, step.group or progress.group, tools)
     if provider.kind is not None:
@@ -183,16 +151,16 @@ async def _make_group_objects(step: MakeGroupObjects, progress: _Progress, tools
     return progress
 
 
-async def _show(step: ShowKindMissing, progress: _Progress, tools: Tools) -> _Progress:
-    shown = await show(step, tools.client, JOBS, progress.job.metadata, now=tools.now)
+async def _show(step: ShowKindMissing, progress: _Progress, tools: Tools[Job]) -> _Progress:
+    shown = await show_kind_missing(step, tools, JOBS, progress.job.metadata)
     if shown is None:
         return progress
     job = msgspec.convert(shown, Job)
-    tools.jobs.put(job)
+    tools.owners.note(job)
     return replace(progress, job=job)
 
 
-async def _patch_job(step: PatchJob, progress: _Progress, tools: Tools) -> _Progress:
+async def _patch_job(step: PatchJob, progress: _Progress, tools: Tools[Job]) -> _Progress:
     association = None
     if step.associate:
         provider, group = _known(progress.job, step.group or progress.group, tools)
@@ -204,17 +172,19 @@ async def _patch_job(step: PatchJob, progress: _Progress, tools: Tools) -> _Prog
     job = progress.job
     body = job_patch(job, step, association)
     try:
-        answer = await patch(tools.client, JOBS, job.metadata, body, kind=PatchKind.JSON)
+        answer = await tools.client.patch(JOBS, body, job.metadata.name, job.metadata.namespace, kind=PatchKind.JSON)
+    except (Conflict, NotFound) as error:
+        raise Outdated(str(error)) from error
     except Invalid as error:
         if error.message == TEST_FAILED:
             raise Outdated(f"Job {job.metadata.name} has changed") from error
         raise
     patched = msgspec.convert(answer, Job)
-    tools.jobs.put(patched)
+    tools.owners.note(patched)
     return replace(progress, job=patched)
 
 
-async def _with_template(progress: _Progress, tools: Tools) -> _Progress:
+async def _with_template(progress: _Progress, tools: Tools[Job]) -> _Progress:
     """What only the server knows of a Job (its containers are not kept) is read when a scheduler has to be told."""
     return progress if progress.template_spec is not None else await _confirm(progress, tools)
 
@@ -223,18 +193,93 @@ def _gang(progress: _Progress, group: PodGroup, provider: Provider, *, current: 
     return gang_of(progress.job, group, provider, current=current, template_spec=progress.template_spec)
 
 
-def _known(job: Job, group: PodGroup | None, tools: Tools) -> tuple[Provider, PodGroup]:
+def _known(job: Job, group: PodGroup | None, tools: Tools[Job]) -> tuple[Provider, PodGroup]:
     provider = provider_of(job, tools.providers)
     if group is None or provider is None:
         raise Outdated(f"Job {job.metadata.name} has no group yet")
     return provider, group
 
 
-async def _patch_pods(pods: tuple[JobPod, ...], body_of: Callable[[JobPod], Body], tools: Tools) -> None:
+async def _patch_pods(pods: tuple[GangPod, ...], body_of: Callable[[GangPod], Body], tools: Tools[Job]) -> None:
     await all_of(patch(tools.client, PODS, pod.metadata, body_of(pod)) for pod in pods)
 
 
-async def _set_group_minimum(step: SetPodGroupMinimum, tools: Tools) -> None:
+async def _set_group_minimum(step: SetPodGroupMinimum, tools: Tools[Job]) -> None:
     body = group_minimum_patch(step.group.metadata, step.min_count)
     answer = await patch(tools.client, tools.group_api.pod_groups, step.group.metadata, body)
     tools.pod_groups.note(msgspec.convert(answer, PodGroup))
+
+
+# --- the patch of a Job ------------------------------------------------------------------------------------------------------
+
+
+def job_patch(job: Job, step: PatchJob, association: PodMetadata | None) -> list[Body]:
+    """The one JSON patch of a Job; `association` is what the provider wants in the template.
+
+    It names what it was decided on instead of the version: the Job controller writes the status of a new Job at the same
+    moment, which changes the version and nothing that matters here.
+    """
+    operations = _unchanged(job)
+    if step.unmanage:
+        operations.append({"op": "remove", "path": _pointer(TEMPLATE, "labels", MANAGED)})
+    if association is not None:
+        operations += _added("labels", job.spec.template.metadata.labels, association.labels)
+        operations += _added("annotations", job.spec.template.metadata.annotations, association.annotations)
+    if step.open_gate and is_gated(job):
+        operations.append({"op": "remove", "path": _pointer("metadata", "annotations", GATE)})
+        if is_suspended(job):
+            operations.append({"op": "replace", "path": "/spec/suspend", "value": False})
+    if step.close_gate or step.suspend:
+        if job.metadata.annotations is None:
+            operations.append({"op": "add", "path": "/metadata/annotations", "value": {}})
+        operations += _marked_suspension(job) if step.suspend else [_annotated(GATE, GATE_POD_GROUP)]
+        operations.append({"op": "replace", "path": "/spec/suspend", "value": True})
+    return operations
+
+
+def _marked_suspension(job: Job) -> list[Body]:
+    """The mark counts for the generation that this very patch makes, and for no later one."""
+    now = job.metadata.generation
+    return [
+        {"op": "test", "path": "/metadata/generation", "value": now},
+        _annotated(SUSPENDED, f"{job.metadata.uid}/{now + 1}"),
+    ]
+
+
+def _annotated(key: str, value: str) -> Body:
+    return {"op": "add", "path": _pointer("metadata", "annotations", key), "value": value}
+
+
+def _unchanged(job: Job) -> list[Body]:
+    """Tests that the server makes first: this very Job, its size, whether it is held, and what its template says of groups."""
+    template = job.spec.template.metadata
+    expected: list[tuple[str, Any]] = [
+        ("/metadata/uid", job.metadata.uid),
+        ("/spec/parallelism", job.spec.parallelism),
+        ("/spec/completions", job.spec.completions),
+        ("/spec/suspend", job.spec.suspend),
+    ]
+    if job.metadata.annotations is not None:
+        expected.append((_pointer("metadata", "annotations", GATE), job.metadata.annotation(GATE)))
+    for kind, present, key in (
+        ("labels", template.labels, MANAGED),
+        ("annotations", template.annotations, POD_GROUP),
+    ):
+        path = _pointer(TEMPLATE, kind) if not present else _pointer(TEMPLATE, kind, key)
+        expected.append((path, present.get(key) if present else None))
+    return [{"op": "test", "path": path, "value": value} for path, value in expected]
+
+
+def _added(kind: str, present: dict[str, str] | None, wanted: dict[str, str]) -> list[Body]:
+    if not present:
+        return [{"op": "add", "path": _pointer(TEMPLATE, kind), "value": dict(wanted)}] if wanted else []
+    return [
+        {"op": "add", "path": _pointer(TEMPLATE, kind, key), "value": value}
+        for key, value in wanted.items()
+        if present.get(key) != value
+    ]
+
+
+def _pointer(*parts: str) -> str:
+    first, *rest = parts
+    return "/".join([f"/{first}", *(part.replace("~", "~0").replace("/", "~1") for part in rest)])

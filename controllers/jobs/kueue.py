@@ -1,4 +1,4 @@
-"""How a Job that Kueue admits is stopped and let go on: through Kueue, by `spec.active` of Kueue's own Workload. Pure.
+"""How a Job that Kueue admits is stopped and admitted again: through Kueue, by `spec.active` of Kueue's own Workload. Pure.
 
 `suspend` of such a Job is Kueue's. What anybody else suspends, Kueue resumes at once for as long as its Workload is admitted, and
 suspending it again and again would end its pods again and again. An inactive Workload is evicted by Kueue: Kueue suspends the
@@ -21,8 +21,8 @@ from api.podgroup import PodGroup
 from controllers.gangs.patches import Body
 from kube.client.resources import Resource
 
-Why = Literal["preempted", "timed-out"]
-"""Why we stopped a Job. After a preemption we let it go on, after a timeout its user does."""
+StopReason = Literal["preempted", "timed-out"]
+"""StopReason we stopped a Job. After a preemption we make its Workload active again, after a timeout its user does."""
 
 
 class _Spec(msgspec.Struct, frozen=True):
@@ -41,13 +41,13 @@ class KueueWorkload(msgspec.Struct, frozen=True):
         return self.spec.active is not False
 
     @property
-    def waits_for_preemptor(self) -> bool:
-        """Whether we stopped it for a preemptor, and nobody let it go on since."""
+    def is_stopped_for_preemptor(self) -> bool:
+        """Whether we stopped it for a preemptor, and nobody made it active since."""
         return not self.is_active and self.metadata.annotation(STOPPED_IN_QUEUE) == "preempted"
 
 
 @dataclass(frozen=True, slots=True)
-class InQueue:
+class ServedKueueWorkload:
     """The Workload of Kueue's for a Job, and the version of the kind that the server serves."""
 
     resource: Resource
@@ -55,38 +55,34 @@ class InQueue:
 
 
 @dataclass(frozen=True, slots=True)
-class StopInQueue:
-    """Makes Kueue evict the Job; `why` stays on Kueue's Workload."""
+class SetKueueWorkloadActive:
+    """Stops the Job through Kueue, or gives it back to Kueue's queue.
 
-    queued: InQueue
-    why: Why
+    Attributes:
+        served: Kueue's Workload.
+        stopped_for: why Kueue is to evict the Job, which stays on the Workload; None: it may be admitted again.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class LetGoOnInQueue:
-    """Gives the Job back to Kueue's queue."""
-
-    queued: InQueue
+    served: ServedKueueWorkload
+    stopped_for: StopReason | None
 
 
-def may_be_stopped_in_queue(job: Job, group: PodGroup | None, *, gives_up: bool) -> bool:
-    """Whether Kueue's Workload has to be looked at: the group was asked to leave once, or its Job is to be suspended."""
+def needs_kueue_workload(job: Job, group: PodGroup | None, *, gives_up: bool) -> bool:
+    """Whether Kueue's Workload has to be read: the group is or was a disruption target, or its Job is to be suspended.
+
+    Args:
+        job: may carry Kueue's queue label.
+        group: of that Job.
+        gives_up: whether the Job is to be suspended because its group has timed out.
+    """
     if job.metadata.label(KUEUE_QUEUE) is None or group is None:
         return False
     return gives_up or condition_of(group.status.conditions or (), CONDITION_DISRUPTION_TARGET) is not None
 
 
-def stop_patch(workload: KueueWorkload, why: Why) -> Body:
-    """The merge patch that makes the Workload inactive and says that it was us."""
-    return _patch(workload, active=False, why=why)
-
-
-def go_on_patch(workload: KueueWorkload) -> Body:
-    """The merge patch that makes it active again."""
-    return _patch(workload, active=True, why=None)
-
-
-def _patch(workload: KueueWorkload, *, active: bool, why: Why | None) -> Body:
+def active_patch(workload: KueueWorkload, stopped_for: StopReason | None) -> Body:
+    """The merge patch that makes the Workload inactive and says that it was us, or makes it active again."""
     metadata = workload.metadata
-    pinned = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
-    return {"metadata": {**pinned, "annotations": {STOPPED_IN_QUEUE: why}}, "spec": {"active": active}}
+    same_version = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
+    annotations = {STOPPED_IN_QUEUE: stopped_for}
+    return {"metadata": {**same_version, "annotations": annotations}, "spec": {"active": stopped_for is None}}

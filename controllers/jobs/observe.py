@@ -6,7 +6,7 @@ stores; the one exception are the pods of a Job that runs without a group, which
 """
 
 import contextlib
-from collections.abc import Awaitable, Callable, Hashable, Iterable
+from collections.abc import Awaitable, Callable, Hashable
 from typing import Final
 
 from api.compile import JOB_KIND, delegated_pod_group_name
@@ -16,37 +16,24 @@ from api.job import Job
 from api.meta import Metadata, controller_of
 from api.names import pod_group_name, workload_name
 from api.podgroup import PodGroup, Workload
-from controllers.fresh import Fresh
-from controllers.gangs.ownership import describe_holder
-from controllers.jobs.external import provider_of
-from controllers.jobs.give_way import has_given_up
-from controllers.jobs.kueue import InQueue, KueueWorkload, may_be_stopped_in_queue
-from controllers.jobs.observed import (
-    JobPod,
-    Observed,
-    counts_for,
-    group_named_by,
-    is_over,
-    is_suspended,
-    needs_pods,
-    waits_for_group,
-)
+from controllers.gangs.indexes import BY_CONTROLLER, BY_WORKLOAD, index_workload
+from controllers.gangs.ownership import counts_for, describe_holder
+from controllers.gangs.pod import GangPod
+from controllers.jobs.group_objects import provider_of
+from controllers.jobs.kueue import KueueWorkload, ServedKueueWorkload, needs_kueue_workload
+from controllers.jobs.observed import ObservedJob, group_named_by, is_over, is_suspended, needs_pods, waits_for_group
 from controllers.jobs.preemptors import Preemptors
+from controllers.jobs.suspension import is_timed_out
+from controllers.mutation_cache import MutationCache
 from controllers.provider_groups import KindMissing, ProviderGroup, ProviderGroups
 from kube.cache.decoding import ListDecoder
-from kube.cache.store import Indexer, Key
+from kube.cache.store import Key
 from kube.client.client import Client
 from kube.client.errors import NotFound
 from kube.client.resources import JOBS, KUEUE_WORKLOADS, PODS, Resource
 from providers.selection import Providers
 
-BY_CONTROLLER: Final = "controller"
-"""Index of Workloads: namespace, API group, kind and name of what they name as their controller."""
-
-BY_WORKLOAD: Final = "workload"
-"""Index of PodGroups: (namespace, name) of the Workload they were made from."""
-
-_PODS: Final = ListDecoder(JobPod)
+_PODS: Final = ListDecoder(GangPod)
 _WORKLOADS: Final = ListDecoder(Workload)
 _KUEUE_WORKLOADS: Final = ListDecoder(KueueWorkload)
 
@@ -72,34 +59,26 @@ def _group_of(api_version: str) -> str:
     return group if slash else ""
 
 
-def _index_workload(workload: Workload) -> Iterable[Hashable]:
-    reference = workload.spec.controller_ref
-    if reference is None:
-        return ()
-    return ((workload.metadata.namespace, reference.api_group, reference.kind, reference.name),)
-
-
-def _index_pod_group(group: PodGroup) -> Iterable[Hashable]:
-    reference = group.spec.workload_ref
-    return () if reference is None else ((group.metadata.namespace, reference.workload_name),)
-
-
-WORKLOAD_INDEXERS: Final[dict[str, Indexer[Workload]]] = {BY_CONTROLLER: _index_workload}
-POD_GROUP_INDEXERS: Final[dict[str, Indexer[PodGroup]]] = {BY_WORKLOAD: _index_pod_group}
-
-
-class Observer:
+class JobObserver:
     """Looks Jobs up in the stores of Workloads and PodGroups."""
 
     def __init__(
         self,
         client: Client,
         resource: Resource,
-        workloads: Fresh[Workload],
-        pod_groups: Fresh[PodGroup],
+        workloads: MutationCache[Workload],
+        pod_groups: MutationCache[PodGroup],
         group_objects: Callable[[Job], Awaitable[tuple[ProviderGroup, ...]]],
     ) -> None:
-        """`group_objects` gives what the Job's own gang scheduler has for it; it may raise KindMissing."""
+        """Facts come from these.
+
+        Args:
+            client: for what no store has: pods, Workloads of parents, Workloads of Kueue.
+            resource: where Workloads are.
+            workloads: indexed by `WORKLOAD_INDEXERS`.
+            pod_groups: indexed by `POD_GROUP_INDEXERS`.
+            group_objects: gives what the Job's own gang scheduler has for it; may raise KindMissing.
+        """
         self._client = client
         self._group_objects = group_objects
         self._resource = resource
@@ -107,7 +86,7 @@ class Observer:
         self._pod_groups = pod_groups
         self._preemptors = Preemptors(client, pod_groups)
 
-    async def observe(self, job: Job) -> Observed:
+    async def observe(self, job: Job) -> ObservedJob:
         """The facts about the Job.
 
         Raises:
@@ -121,8 +100,8 @@ class Observer:
         named_group = self._pod_groups.get(job.metadata.namespace, named) if named else None
         if named_group is not None and not counts_for(named_group.metadata, job.metadata.uid):
             named_group = None
-        objects = await self._objects_of(job)
-        return Observed(
+        objects = await self._group_objects_of(job)
+        return ObservedJob(
             job=job,
             workloads=workloads,
             pod_groups=groups,
@@ -131,7 +110,7 @@ class Observer:
             pods=await self._pods_of(job) if needs_pods(job) else (),
             group_objects=objects or (),
             kind_missing=objects is None,
-            in_queue=await self._in_queue(job, named_group),
+            kueue_workload=await self._kueue_workload(job, named_group),
             is_preemptor_gone=await self._is_preemptor_gone(job, named_group),
         )
 
@@ -140,7 +119,7 @@ class Observer:
             return False
         return await self._preemptors.is_gone(group)
 
-    async def _objects_of(self, job: Job) -> tuple[ProviderGroup, ...] | None:
+    async def _group_objects_of(self, job: Job) -> tuple[ProviderGroup, ...] | None:
         if is_over(job):
             return ()
         try:
@@ -158,7 +137,7 @@ class Observer:
         known = self._workloads.by_index(BY_CONTROLLER, key)
         if not known and waits_for_group(job):
             # Its parent made the Workload right before the Job; the Job may have been reported first.
-            known = [each for each in await self._all_workloads(job) if key in _index_workload(each)]
+            known = [each for each in await self._all_workloads(job) if key in index_workload(each)]
         return tuple(each for each in known if counts_for(each.metadata, parent.uid))
 
     async def _all_workloads(self, job: Job) -> list[Workload]:
@@ -207,8 +186,8 @@ class Observer:
         found = self._pod_groups.get(namespace, pod_group_name(workloads[0].metadata.name, templates[0].name))
         return "" if found is None else describe_holder("PodGroup", found.metadata)
 
-    async def _in_queue(self, job: Job, group: PodGroup | None) -> InQueue | None:
-        if is_over(job) or not may_be_stopped_in_queue(job, group, gives_up=has_given_up(group)):
+    async def _kueue_workload(self, job: Job, group: PodGroup | None) -> ServedKueueWorkload | None:
+        if is_over(job) or not needs_kueue_workload(job, group, gives_up=is_timed_out(group)):
             return None
         selector = f"{KUEUE_JOB_UID}={job.metadata.uid}"
         for resource in KUEUE_WORKLOADS:
@@ -216,12 +195,12 @@ class Observer:
                 async for page in self._client.list_pages(resource, job.metadata.namespace, label_selector=selector):
                     for found in _KUEUE_WORKLOADS.page(page).items:
                         if (owner := controller_of(found.metadata)) is not None and owner.uid == job.metadata.uid:
-                            return InQueue(resource, found)
+                            return ServedKueueWorkload(resource, found)
                 return None
         return None
 
-    async def _pods_of(self, job: Job) -> tuple[JobPod, ...]:
-        pods: list[JobPod] = []
+    async def _pods_of(self, job: Job) -> tuple[GangPod, ...]:
+        pods: list[GangPod] = []
         selector = f"{JOB_UID_LABEL}={job.metadata.uid}"
         async for page in self._client.list_pages(PODS, job.metadata.namespace, label_selector=selector):
             pods += _PODS.page(page).items
@@ -241,7 +220,7 @@ async def group_objects_of(job: Job, *, providers: Providers, groups: ProviderGr
     return await groups.owned(provider.kind, job.metadata.uid)
 
 
-def _is_pod_of(pod: JobPod, job: Job) -> bool:
+def _is_pod_of(pod: GangPod, job: Job) -> bool:
     # The label can be set by anybody who may create pods; the controller reference is checked by the garbage collector.
     owner = controller_of(pod.metadata)
     return owner is not None and owner.uid == job.metadata.uid

@@ -6,60 +6,17 @@ the same name, is not among the facts (it may still hold a name we need, which `
 
 from dataclasses import dataclass
 
-import msgspec
-
-from api.constants import GATE, GATE_POD_GROUP, MANAGED, POD_GROUP
+from api.constants import GATE, GATE_POD_GROUP, POD_GROUP
 from api.gang import delegation_of, is_managed_template
 from api.job import Job
-from api.meta import NO_METADATA, Metadata, controller_of
-from api.pod import TERMINAL_PHASES
 from api.podgroup import PodGroup, PodGroupTemplate, Workload
-from controllers.jobs.kueue import InQueue
+from controllers.gangs.pod import GangPod
+from controllers.jobs.kueue import ServedKueueWorkload
 from controllers.provider_groups import ProviderGroup
 
 
-class JobPodSpec(msgspec.Struct, frozen=True, rename="camel"):
-    """`spec` of a Job's pod, as far as it matters here."""
-
-    node_name: str = ""
-
-
-class JobPodStatus(msgspec.Struct, frozen=True):
-    """`status` of a Job's pod, as far as it matters here."""
-
-    phase: str = "Pending"
-
-
-class JobPod(msgspec.Struct, frozen=True):
-    """A pod of a Job: which group it names and whether it has a node."""
-
-    metadata: Metadata = NO_METADATA
-    spec: JobPodSpec = JobPodSpec()
-    status: JobPodStatus = JobPodStatus()
-
-    @property
-    def is_bound(self) -> bool:
-        """True once a scheduler has placed it, even if it has ended since."""
-        return bool(self.spec.node_name)
-
-    @property
-    def names_group(self) -> bool:
-        """True when its annotation says which group it belongs to."""
-        return bool(self.metadata.annotation(POD_GROUP))
-
-    @property
-    def is_managed(self) -> bool:
-        """True while the scheduler holds it back until it names a group."""
-        return self.metadata.label(MANAGED) is not None
-
-    @property
-    def is_over(self) -> bool:
-        """True when it has ended or is being deleted: nothing that is written to it matters any more."""
-        return self.status.phase in TERMINAL_PHASES or self.metadata.is_terminating
-
-
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedJob:
     """One Job and what belongs to it.
 
     Attributes:
@@ -72,7 +29,7 @@ class Observed:
         group_objects: the objects that the Job's gang scheduler has for it, if it brings its own kind.
         kind_missing: the cluster does not know that kind.
         in_queue: Kueue's Workload for the Job; looked at only when the Job may have to be stopped.
-        is_preemptor_gone: the group is asked to leave for somebody who needs its room no more; not looked at once the Job is
+        is_preemptor_gone: the group is a disruption target for a preemptor that is gone or placed; not looked up once the Job is
             suspended.
     """
 
@@ -81,10 +38,10 @@ class Observed:
     pod_groups: tuple[PodGroup, ...] = ()
     named_group: PodGroup | None = None
     name_taken: str = ""
-    pods: tuple[JobPod, ...] = ()
+    pods: tuple[GangPod, ...] = ()
     group_objects: tuple[ProviderGroup, ...] = ()
     kind_missing: bool = False
-    in_queue: InQueue | None = None
+    kueue_workload: ServedKueueWorkload | None = None
     is_preemptor_gone: bool = False
 
     @property
@@ -129,14 +86,5 @@ def waits_for_group(job: Job) -> bool:
 
 
 def needs_pods(job: Job) -> bool:
-    """True for a managed Job that runs although its template names no group: only its pods can be told now."""
+    """True for a managed Job that runs although its template names no group: only its pods can still be associated."""
     return is_managed_template(job) and not is_over(job) and not is_suspended(job) and group_named_by(job) is None
-
-
-def counts_for(metadata: Metadata, owner_uid: str) -> bool:
-    """Whether an object that refers to its owner by name means the one with this UID, and will stay.
-
-    One without a controller is a user's own and counts; one whose controller is another object of the same name does not.
-    """
-    owner = controller_of(metadata)
-    return not metadata.is_terminating and (owner is None or owner.uid == owner_uid)

@@ -3,16 +3,16 @@
 The rules, in the order of the code:
 
 - A Job that has finished or is being deleted needs nothing; owner references clean up.
-- A Job that admission did not take in stays plain; if it would have been a gang, its user is told once.
+- A Job that admission did not take in stays plain; if it would have been a gang, its user gets one event.
 - A managed Job whose template names no group yet gets Workload and PodGroup, then one patch associates its template
-  and opens the gate. If it runs already, its pods are told instead, as long as none has been placed alone.
+  and opens the gate. If it runs already, its pods get the name of the group instead, as long as none has been placed alone.
 - A managed Job whose template names a group keeps it: what is missing of our own is made again under the same name.
 - Whatever cannot be understood, or comes too late, falls back to plain scheduling, in one step and with a reason.
 
 Nothing here changes, adopts or deletes what others made, and a Job at rest plans no steps.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from api.compile import delegated_pod_group_name, workload_for_job
 from api.constants import EVENT_NAME_TAKEN, EVENT_NOT_ADMITTED_AS_GANG
@@ -21,12 +21,25 @@ from api.job import Job
 from api.names import pod_group_name, template_name, workload_name
 from api.podgroup import PodGroup, SchedulingPolicy, Workload
 from controllers.gangs.ownership import is_ours
-from controllers.gangs.steps import NAME_TAKEN_SECONDS, CreateWorkload, SetWorkloadMinimum, Warn
-from controllers.jobs.external import group_object_steps, kind_missing, minimum_now, provider_of
-from controllers.jobs.give_way import has_given_up, has_to_leave, stopped, way_given, way_no_longer_given
-from controllers.jobs.intent import Intent, Refusal, managed_intent, structure_problem, too_late, unmanaged_intent
+from controllers.gangs.schedulers import kind_missing
+from controllers.gangs.steps import (
+    NAME_TAKEN_SECONDS,
+    CreateWorkload,
+    Refusal,
+    Rules,
+    SetWorkloadMinimum,
+    Warn,
+    condition_steps,
+)
+from controllers.jobs.desired_group import (
+    DesiredGroup,
+    desired_group,
+    structure_problem,
+    too_late,
+)
+from controllers.jobs.group_objects import group_object_steps, minimum_now, provider_of
 from controllers.jobs.observed import (
-    Observed,
+    ObservedJob,
     group_named_by,
     is_gated,
     is_over,
@@ -37,129 +50,107 @@ from controllers.jobs.steps import (
     AnnotatePods,
     ConfirmJob,
     CreatePodGroup,
+    JobPlan,
     PatchJob,
-    Plan,
     SetPodGroupMinimum,
     Step,
     UnlabelPods,
 )
-from controllers.kind_condition import condition_steps
+from controllers.jobs.suspension import (
+    is_disruption_target,
+    is_timed_out,
+    preemption_steps,
+    requeue_steps,
+    timeout_steps,
+)
 from controllers.provider_groups import MISSING_SECONDS
 from providers.base import Capabilities
-from providers.selection import Providers
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What plans depend on beside the facts.
-
-    Attributes:
-        providers: the gang schedulers.
-        group_api_version: `apiVersion` of the group API in force.
-        gang_jobs: whether new Jobs become gangs. Off, those that are gangs are still looked after.
-    """
-
-    providers: Providers
-    group_api_version: str
-    gang_jobs: bool = True
-
-
-def plan(seen: Observed, rules: Rules) -> Plan:
+def plan(seen: ObservedJob, rules: Rules) -> JobPlan:
     """The steps that bring one Job nearer to what it should be; none when it is there."""
-    if is_over(seen.job):
-        return NOTHING
-    planned = _plan(seen, rules)
-    told = condition_steps(seen.job.status.conditions or (), _missing(seen, rules))
-    return replace(planned, steps=(*planned.steps, *told)) if told else planned
-
-
-def _missing(seen: Observed, rules: Rules) -> str:
-    """What a Job that we hold waits for, if it is the kind of its gang scheduler."""
-    provider = provider_of(seen.job, rules.providers)
-    return kind_missing(provider).note if provider is not None and seen.kind_missing and is_gated(seen.job) else ""
-
-
-def _plan(seen: Observed, rules: Rules) -> Plan:
     job = seen.job
+    if is_over(job):
+        return NOTHING
     if not is_managed_template(job):
-        return _plan_unmanaged(seen, rules)
-    intent = managed_intent(job, rules.providers)
-    if group_named_by(job):
-        return _plan_associated(seen, intent, rules)
-    return _plan_unassociated(seen, intent, rules)
+        planned = _plan_unmanaged(seen, rules)
+    elif group_named_by(job):
+        planned = _plan_associated(seen, desired_group(job, rules.providers), rules)
+    else:
+        planned = _plan_unassociated(seen, desired_group(job, rules.providers), rules)
+    provider = provider_of(job, rules.providers)
+    waits = provider is not None and seen.kind_missing and is_gated(job)
+    conditions = condition_steps(
+        job.status.conditions or (), kind_missing(provider).note if provider is not None and waits else ""
+    )
+    return replace(planned, steps=(*planned.steps, *conditions)) if conditions else planned
 
 
 # --- a Job that admission did not take in --------------------------------------------------------------------------------
 
 
-def _plan_unmanaged(seen: Observed, rules: Rules) -> Plan:
+def _plan_unmanaged(seen: ObservedJob, rules: Rules) -> JobPlan:
     steps: list[Step] = []
     if is_gated(seen.job):
         steps.append(PatchJob(open_gate=True))
-    if not rules.gang_jobs:
-        return Plan(tuple(steps))
-    intent = unmanaged_intent(seen.job, rules.providers)
-    if isinstance(intent, Refusal):
-        steps += _warning(intent, action="Admit")
+    if not rules.makes_gangs:
+        return JobPlan(tuple(steps))
+    desired = desired_group(seen.job, rules.providers)
+    if isinstance(desired, Refusal):
+        steps += _warning(desired, action="Admit")
     elif structure_problem(seen) is None:
         note = (
             "runs as an ordinary Job, its pods are placed one by one: Tutti did not see its creation; "
             "delete it and create it again to have its pods start together"
         )
         steps.append(Warn(EVENT_NOT_ADMITTED_AS_GANG, note, action="Admit"))
-    return Plan(tuple(steps))
+    return JobPlan(tuple(steps))
 
 
 # --- a managed Job whose template names no group yet ---------------------------------------------------------------------
 
 
-def _plan_unassociated(seen: Observed, intent: Intent | Refusal, rules: Rules) -> Plan:
-    if isinstance(intent, Refusal):
+def _plan_unassociated(seen: ObservedJob, desired: DesiredGroup | Refusal, rules: Rules) -> JobPlan:
+    if isinstance(desired, Refusal):
         if seen.job.spec.scheduling is not None:
-            return _step_back(seen)
-        return _fall_back(seen, Refusal(intent.note, intent.reason or EVENT_NOT_ADMITTED_AS_GANG))
-    able = _capabilities(seen.job, rules)
-    problem = structure_problem(seen) or (too_late(seen) if able.needs_group else None)
+            return _leave_to_native_controller(seen)
+        return _fall_back(seen, Refusal(desired.note, desired.reason or EVENT_NOT_ADMITTED_AS_GANG))
+    capabilities = _capabilities(seen.job, rules)
+    problem = structure_problem(seen) or (too_late(seen) if capabilities.needs_group else None)
     if problem is not None:
         return _fall_back(seen, problem)
     if seen.name_taken:
         return _wait_for_name(seen)
     group = seen.pod_groups[0] if seen.pod_groups else None
-    steps = _creations(seen, intent, group, rules)
-    steps += _minimum(seen, intent, seen.workload, group, rules)
+    steps = _creations(seen, desired, group, rules)
+    steps += _minimum(seen, desired, seen.workload, group, rules)
     steps += group_object_steps(seen, group, rules.providers)
     if seen.kind_missing:
-        return Plan(tuple(steps), look_again_seconds=MISSING_SECONDS)
-    if is_suspended(seen.job):
-        steps += _association(seen, group)
-    else:
-        steps += _late_association(seen, group, able)
-    return Plan(tuple(steps))
+        return JobPlan(tuple(steps), requeue_after_seconds=MISSING_SECONDS)
+    if not is_suspended(seen.job):
+        steps += _late_association(seen, group, capabilities)
+    elif seen.job.status.start_time is None:
+        # A template that pods were made from is frozen until the Job controller has seen the suspension and cleared the start time.
+        steps.append(PatchJob(associate=True, group=group, open_gate=is_gated(seen.job)))
+    return JobPlan(tuple(steps))
 
 
-def _step_back(seen: Observed) -> Plan:
+def _leave_to_native_controller(seen: ObservedJob) -> JobPlan:
     """The server kept `spec.scheduling`: the cluster's own Job controller makes this Job's group, so we take our hands off."""
     can_unmanage = seen.job.status.start_time is None
     if not (can_unmanage or is_gated(seen.job)):
         return NOTHING
-    return Plan((PatchJob(unmanage=can_unmanage, open_gate=is_gated(seen.job)),))
+    return JobPlan((PatchJob(unmanage=can_unmanage, open_gate=is_gated(seen.job)),))
 
 
-def _association(seen: Observed, group: PodGroup | None) -> list[Step]:
-    # A template that pods were made from is frozen until the Job controller has seen the suspension and cleared the start time.
-    if seen.job.status.start_time is not None:
-        return []
-    return [PatchJob(associate=True, group=group, open_gate=is_gated(seen.job))]
-
-
-def _late_association(seen: Observed, group: PodGroup | None, able: Capabilities) -> list[Step]:
-    if able.needs_group and not able.late_association:
-        # Pods that exist cannot be told. Behind the gate they are made anew; none of them has a node yet.
+def _late_association(seen: ObservedJob, group: PodGroup | None, capabilities: Capabilities) -> list[Step]:
+    if capabilities.needs_group and not capabilities.late_association:
+        # This scheduler reads the group of a pod at its creation only. Behind the gate they are made anew; none has a node yet.
         return [PatchJob(close_gate=True)]
     steps: list[Step] = []
-    untold = tuple(pod for pod in seen.pods if not pod.names_group and not pod.is_over)
-    if untold and able.needs_group:
-        steps.append(AnnotatePods(untold, group))
+    unassociated = tuple(pod for pod in seen.pods if not pod.names_group and not pod.is_over)
+    if unassociated and capabilities.needs_group:
+        steps.append(AnnotatePods(unassociated, group))
     if is_gated(seen.job):
         steps.append(PatchJob(open_gate=True))
     return steps
@@ -168,30 +159,30 @@ def _late_association(seen: Observed, group: PodGroup | None, able: Capabilities
 # --- a managed Job whose template names its group ------------------------------------------------------------------------
 
 
-def _plan_associated(seen: Observed, intent: Intent | Refusal, rules: Rules) -> Plan:
+def _plan_associated(seen: ObservedJob, desired: DesiredGroup | Refusal, rules: Rules) -> JobPlan:
     group = seen.named_group
     steps: list[Step] = []
-    if _can_remake(seen):
+    if _can_recreate(seen):
         if seen.name_taken:
             return _wait_for_name(seen)
-        if not isinstance(intent, Refusal) or seen.workload is not None:
-            steps += _creations(seen, intent, group, rules)
+        if not isinstance(desired, Refusal) or seen.workload is not None:
+            steps += _creations(seen, desired, group, rules)
         elif group is None:
-            return Plan(tuple(_warning(intent, action="CreateWorkload")))
-    if isinstance(intent, Refusal):
-        steps += _warning(intent, action="FollowParallelism")
+            return JobPlan(tuple(_warning(desired, action="CreateWorkload")))
+    if isinstance(desired, Refusal):
+        steps += _warning(desired, action="FollowParallelism")
     else:
-        steps += _minimum(seen, intent, seen.workload, group, rules)
-    made_group = any(isinstance(step, CreatePodGroup) for step in steps)
-    if group is not None or made_group:
+        steps += _minimum(seen, desired, seen.workload, group, rules)
+    created_group = any(isinstance(step, CreatePodGroup) for step in steps)
+    if group is not None or created_group:
         steps += group_object_steps(seen, group, rules.providers)
         if seen.kind_missing:
-            return Plan(tuple(steps), look_again_seconds=MISSING_SECONDS)
-    steps += _gate_of_associated(seen, made_group=made_group, rules=rules)
-    return Plan(tuple(steps))
+            return JobPlan(tuple(steps), requeue_after_seconds=MISSING_SECONDS)
+    steps += _gate_of_associated(seen, created_group=created_group, rules=rules)
+    return JobPlan(tuple(steps))
 
 
-def _can_remake(seen: Observed) -> bool:
+def _can_recreate(seen: ObservedJob) -> bool:
     """Whether something of the named group is missing that we would make under exactly that name."""
     workload, template = seen.workload, seen.template
     delegated = delegation_of(seen.job)
@@ -207,21 +198,21 @@ def _can_remake(seen: Observed) -> bool:
     return pod_group_name(workload.metadata.name, template.name) == group_named_by(seen.job)
 
 
-def _gate_of_associated(seen: Observed, *, made_group: bool, rules: Rules) -> list[Step]:
-    if has_to_leave(seen.named_group) and not seen.is_preemptor_gone:
-        return way_given(seen.job, seen.in_queue)
-    if has_given_up(seen.named_group):
-        return stopped(seen.job, seen.named_group, seen.in_queue)
-    if steps := way_no_longer_given(seen.in_queue):
+def _gate_of_associated(seen: ObservedJob, *, created_group: bool, rules: Rules) -> list[Step]:
+    if is_disruption_target(seen.named_group) and not seen.is_preemptor_gone:
+        return preemption_steps(seen.job, seen.kueue_workload)
+    if is_timed_out(seen.named_group):
+        return timeout_steps(seen.job, seen.named_group, seen.kueue_workload)
+    if steps := requeue_steps(seen.kueue_workload):
         return steps
     job, gated = seen.job, is_gated(seen.job)
-    renewable = is_suspended(job) and job.status.start_time is None
-    if renewable and (made_group or _is_stale(seen, rules)):
-        return [PatchJob(associate=True, group=None if made_group else seen.named_group, open_gate=gated)]
+    can_reassociate = is_suspended(job) and job.status.start_time is None
+    if can_reassociate and (created_group or _is_stale(seen, rules)):
+        return [PatchJob(associate=True, group=None if created_group else seen.named_group, open_gate=gated)]
     return [PatchJob(open_gate=True)] if gated else []
 
 
-def _is_stale(seen: Observed, rules: Rules) -> bool:
+def _is_stale(seen: ObservedJob, rules: Rules) -> bool:
     """Whether the template ties its pods to a predecessor of the group."""
     template = seen.job.spec.template.metadata
     provider = provider_of(seen.job, rules.providers)
@@ -234,12 +225,12 @@ def _is_stale(seen: Observed, rules: Rules) -> bool:
 # --- shared --------------------------------------------------------------------------------------------------------------
 
 
-def _creations(seen: Observed, intent: Intent | Refusal, group: PodGroup | None, rules: Rules) -> list[Step]:
+def _creations(seen: ObservedJob, desired: DesiredGroup | Refusal, group: PodGroup | None, rules: Rules) -> list[Step]:
     if delegation_of(seen.job) is not None:
         return [ConfirmJob(), CreatePodGroup(seen.workload, seen.template)] if group is None else []
     steps: list[Step] = []
-    if seen.workload is None and isinstance(intent, GroupIntent):
-        steps.append(CreateWorkload(workload_for_job(seen.job, intent, api_version=rules.group_api_version)))
+    if seen.workload is None and isinstance(desired, GroupIntent):
+        steps.append(CreateWorkload(workload_for_job(seen.job, desired, api_version=rules.group_api_version)))
     if group is None:
         steps.append(CreatePodGroup(seen.workload))
     return [ConfirmJob(), *steps] if steps else []
@@ -250,26 +241,26 @@ def _capabilities(job: Job, rules: Rules) -> Capabilities:
 
 
 def _minimum(
-    seen: Observed, intent: Intent, workload: Workload | None, group: PodGroup | None, rules: Rules
+    seen: ObservedJob, desired: DesiredGroup, workload: Workload | None, group: PodGroup | None, rules: Rules
 ) -> list[Step]:
     """An elastic gang's minimum follows its parallelism, unless it was taken from a Workload that is not ours.
 
     The minimum of a delegated group follows that of its template, which is for the parent to change. Both are lower at the tail
     of a Job whose scheduler needs that.
     """
-    if isinstance(intent, Delegated):
+    if isinstance(desired, Delegated):
         gang = seen.template.scheduling_policy.gang if seen.template is not None else None
         return [] if gang is None else _group_minimum(seen, group, gang.min_count, rules)
-    if not intent.elastic or (workload is not None and not is_ours(workload.metadata, seen.job)):
+    if not desired.elastic or (workload is not None and not is_ours(workload.metadata, seen.job)):
         return [] if group is None else _group_minimum(seen, group, group.need, rules)
     steps: list[Step] = []
     templates = workload.spec.pod_group_templates if workload is not None else ()
-    if workload is not None and templates and _differs(templates[0].scheduling_policy, intent.min_count):
-        steps.append(SetWorkloadMinimum(workload, intent.min_count))
-    return steps + _group_minimum(seen, group, intent.min_count, rules)
+    if workload is not None and templates and _differs(templates[0].scheduling_policy, desired.min_count):
+        steps.append(SetWorkloadMinimum(workload, desired.min_count))
+    return steps + _group_minimum(seen, group, desired.min_count, rules)
 
 
-def _group_minimum(seen: Observed, group: PodGroup | None, need: int, rules: Rules) -> list[Step]:
+def _group_minimum(seen: ObservedJob, group: PodGroup | None, need: int, rules: Rules) -> list[Step]:
     ours = group is not None and is_ours(group.metadata, seen.job)
     provider = provider_of(seen.job, rules.providers)
     min_count = need
@@ -284,12 +275,12 @@ def _differs(policy: SchedulingPolicy, min_count: int) -> bool:
     return policy.gang is not None and policy.gang.min_count != min_count
 
 
-def _wait_for_name(seen: Observed) -> Plan:
+def _wait_for_name(seen: ObservedJob) -> JobPlan:
     note = f"waits for a name: {seen.name_taken}"
-    return Plan((Warn(EVENT_NAME_TAKEN, note, action="CreateGroup"),), look_again_seconds=NAME_TAKEN_SECONDS)
+    return JobPlan((Warn(EVENT_NAME_TAKEN, note, action="CreateGroup"),), requeue_after_seconds=NAME_TAKEN_SECONDS)
 
 
-def _fall_back(seen: Observed, problem: Refusal) -> Plan:
+def _fall_back(seen: ObservedJob, problem: Refusal) -> JobPlan:
     """Gives the Job to plain scheduling: opens the gate with a patch that takes our label away, or frees its pods."""
     steps: list[Step] = []
     job, gated = seen.job, is_gated(seen.job)
@@ -303,7 +294,7 @@ def _fall_back(seen: Observed, problem: Refusal) -> Plan:
         if gated:
             steps.append(PatchJob(open_gate=True))
     steps += _warning(problem, action="FallBack")
-    return Plan(tuple(steps))
+    return JobPlan(tuple(steps))
 
 
 def _warning(refusal: Refusal, *, action: str) -> list[Step]:

@@ -8,19 +8,19 @@ from typing import Final
 
 from api.podgroup import POD_GROUP_KIND, PodGroup
 from api.preemption import Preemptor, preemptor_of
-from controllers.fresh import Fresh
-from controllers.jobs.observed import JobPod
+from controllers.gangs.pod import GangPod
+from controllers.mutation_cache import MutationCache
 from kube.cache.decoding import ListDecoder
 from kube.client.client import Client
 from kube.client.resources import PODS
 
-_PODS: Final = ListDecoder(JobPod)
+_PODS: Final = ListDecoder(GangPod)
 
 
 class Preemptors:
     """Looks them up: groups in the store that shows the request, too, so they are there before it; lone pods on the server."""
 
-    def __init__(self, client: Client, pod_groups: Fresh[PodGroup]) -> None:
+    def __init__(self, client: Client, pod_groups: MutationCache[PodGroup]) -> None:
         self._client = client
         self._pod_groups = pod_groups
 
@@ -39,7 +39,7 @@ class Preemptors:
         pod = await self._pod(preemptor)
         return pod is None or pod.metadata.uid != preemptor.uid or pod.is_over or pod.is_bound
 
-    async def _pod(self, preemptor: Preemptor) -> JobPod | None:
+    async def _pod(self, preemptor: Preemptor) -> GangPod | None:
         selector = f"metadata.name={preemptor.name}"
         async for page in self._client.list_pages(PODS, preemptor.namespace, field_selector=selector):
             for pod in _PODS.page(page).items:

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from api.podgroup import PodGroup, PodGroupTemplate, Workload
-from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, Warn
-from controllers.jobs.kueue import LetGoOnInQueue, StopInQueue
-from controllers.jobs.observed import JobPod
-from controllers.kind_condition import ShowKindMissing
+from controllers.gangs.pod import GangPod
+from controllers.gangs.steps import CreateWorkload, Plan, SetWorkloadMinimum, ShowKindMissing, Warn
+from controllers.jobs.kueue import SetKueueWorkloadActive
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class CreatePodGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class MakeGroupObjects:
+class ApplyGroupObjects:
     """Creates the group objects of a gang scheduler that is not ours, or brings their minimum up to date.
 
     Attributes:
@@ -68,9 +67,14 @@ class PatchJob:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatePods:
-    """Tells existing pods which group they belong to; None stands for the group this pass has just created."""
+    """Writes to existing pods which group they belong to.
 
-    pods: tuple[JobPod, ...]
+    Attributes:
+        pods: of the Job.
+        group: None stands for the one this pass has just created.
+    """
+
+    pods: tuple[GangPod, ...]
     group: PodGroup | None
 
 
@@ -78,7 +82,7 @@ class AnnotatePods:
 class UnlabelPods:
     """Gives existing pods back to plain scheduling."""
 
-    pods: tuple[JobPod, ...]
+    pods: tuple[GangPod, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,28 +97,19 @@ Step = (
     ConfirmJob
     | CreateWorkload
     | CreatePodGroup
-    | MakeGroupObjects
+    | ApplyGroupObjects
     | PatchJob
     | AnnotatePods
     | UnlabelPods
     | SetWorkloadMinimum
     | SetPodGroupMinimum
     | ShowKindMissing
-    | StopInQueue
-    | LetGoOnInQueue
+    | SetKueueWorkloadActive
     | Warn
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Steps in the order in which they must happen; a step that fails ends the pass.
+JobPlan = Plan[Step]
+"""What one pass over a Job does."""
 
-    `look_again_seconds` asks for another pass although nothing may happen by then.
-    """
-
-    steps: tuple[Step, ...] = ()
-    look_again_seconds: float | None = None
-
-
-NOTHING: Final = Plan()
+NOTHING: Final[JobPlan] = Plan()

@@ -4,72 +4,47 @@ What the steps rely on is as for Jobs: every write names the UID of what it chan
 about, and the client asks for the lease right before each write. Groups of different replicas are created side by side.
 """
 
-import datetime as dt
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
 import msgspec
 
 from api.compile_replica import Replica, pod_group_for_replica
-from api.constants import LWS_GROUP_INDEX, MANAGED, MIN_RESOURCES
+from api.constants import LWS_GROUP_INDEX, MIN_RESOURCES
 from api.lws import LeaderWorkerSet
 from api.podgroup import PodGroup, Workload
 from api.replica import group_index, group_to_come
-from controllers.announcer import Announcer
-from controllers.fresh import Fresh
-from controllers.gangs.creation import Outdated, OwnerGone
-from controllers.gangs.effects import Creation, all_of, create, patch, set_workload_minimum
 from controllers.gangs.group_objects import GroupObjectWriter
+from controllers.gangs.kind_missing_condition import show_kind_missing
 from controllers.gangs.patches import group_minimum_patch, pod_association_patch
-from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, Warn
-from controllers.kind_condition import ShowKindMissing
+from controllers.gangs.schedulers import provider_of_pods
+from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, ShowKindMissing, Warn
+from controllers.gangs.tools import Tools
+from controllers.gangs.writes import Creation, Outdated, all_of, create, patch, read_owner, set_workload_minimum
 from controllers.leaderworkersets.observed import ReplicaPod
 from controllers.leaderworkersets.steps import (
+    AnnotateReplicaPods,
+    ApplyReplicaGroupObjects,
     ConfirmSet,
     CreateGroups,
-    LetLeaderGoFirst,
-    MakeReplicaObjects,
+    LowerMinimumToLeader,
     SetPlan,
-    Step,
-    TellPods,
 )
-from controllers.metrics import Metrics
-from controllers.owner_store import OwnerStore
-from controllers.provider_groups import ProviderGroups
-from controllers.show_condition import show, utc_now
-from kube.client.client import Client
-from kube.client.errors import NotFound
+from controllers.mutation_cache import MutationCache
 from kube.client.resources import LEADER_WORKER_SETS, PODS
-from kube.groups.group_api import GroupAPI
-from providers.selection import Providers
 
 
-@dataclass(frozen=True, slots=True)
-class SetTools:
-    """What the effects need; one value for as long as LeaderWorkerSets are watched."""
+@dataclass(frozen=True)
+class SetTools(Tools[LeaderWorkerSet]):
+    """What reads and writes need; one value for as long as LeaderWorkerSets are watched.
 
-    client: Client
-    group_api: GroupAPI
-    providers: Providers
-    sets: OwnerStore[LeaderWorkerSet]
-    leaders: Fresh[ReplicaPod]
-    workloads: Fresh[Workload]
-    pod_groups: Fresh[PodGroup]
-    announcer: Announcer
-    metrics: Metrics
-    provider_groups: ProviderGroups
-    now: Callable[[], dt.datetime] = utc_now
+    Attributes:
+        leaders: all leader pods, our own recent writes included.
+    """
+
+    leaders: MutationCache[ReplicaPod] = field(kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _Progress:
-    """What the pass knows by now: the set, and the Workload it has created."""
-
-    lws: LeaderWorkerSet
-    workload: Workload | None = None
-
-
-async def carry_out(plan: SetPlan, lws: LeaderWorkerSet, tools: SetTools) -> None:
+async def execute(plan: SetPlan, lws: LeaderWorkerSet, tools: SetTools) -> None:
     """Take the steps of the plan.
 
     Raises:
@@ -79,63 +54,52 @@ async def carry_out(plan: SetPlan, lws: LeaderWorkerSet, tools: SetTools) -> Non
         NameTaken: somebody else's object holds the name of ours.
         KubeError: anything else went wrong, or the lease is gone; the rest of the plan was not done.
     """
-    progress = _Progress(lws)
+    made: Workload | None = None
     for step in plan.steps:
-        progress = await _take(step, progress, tools)
+        match step:
+            case ConfirmSet():
+                lws = await _confirm(lws, tools)
+            case CreateWorkload():
+                whose = f"LeaderWorkerSet {lws.metadata.name}"
+                resource = tools.group_api.workloads
+                creation = Creation(resource, step.manifest, Workload, owner=lws, subject=lws, whose=whose)
+                made = await create(creation, tools, tools.workloads)
+            case CreateGroups():
+                workload = step.workload or made
+                if workload is None:
+                    raise Outdated("the Workload of this pass was not made")
+                await all_of(_create_group(each, workload, lws, tools) for each in step.replicas)
+            case AnnotateReplicaPods():
+                await all_of(_associate(pod, name, tools) for pod, name in step.pods)
+            case _:
+                await _execute_other(step, lws, tools)
 
 
-async def _take(step: Step, progress: _Progress, tools: SetTools) -> _Progress:
+async def _execute_other(
+    step: SetWorkloadMinimum | LowerMinimumToLeader | ApplyReplicaGroupObjects | ShowKindMissing | Warn,
+    lws: LeaderWorkerSet,
+    tools: SetTools,
+) -> None:
     match step:
-        case ConfirmSet():
-            return replace(progress, lws=await _confirm(progress.lws, tools))
-        case CreateWorkload():
-            return replace(progress, workload=await _create_workload(step, progress.lws, tools))
         case SetWorkloadMinimum():
-            await set_workload_minimum(step, tools.client, tools.group_api.workloads, tools.workloads)
-        case CreateGroups():
-            workload = step.workload or progress.workload
-            if workload is None:
-                raise Outdated("the Workload of this pass was not made")
-            await all_of(_create_group(each, workload, progress.lws, tools) for each in step.replicas)
-        case TellPods():
-            await all_of(_tell(pod, name, tools) for pod, name in step.pods)
-        case LetLeaderGoFirst():
-            await _let_leader_go_first(step, tools)
-        case MakeReplicaObjects():
-            await _make_objects(step, progress.lws, tools)
-        case _:
-            await _say(step, progress.lws, tools)
-    return progress
-
-
-async def _say(step: ShowKindMissing | Warn, lws: LeaderWorkerSet, tools: SetTools) -> None:
-    if isinstance(step, Warn):
-        tools.announcer.warn_once(lws, reason=step.reason, note=step.note, action=step.action)
-        return
-    shown = await show(step, tools.client, LEADER_WORKER_SETS, lws.metadata, now=tools.now)
-    if shown is not None:
-        tools.sets.put(msgspec.convert(shown, LeaderWorkerSet))
+            await set_workload_minimum(step, tools)
+        case LowerMinimumToLeader():
+            await _lower_minimum_to_leader(step, tools)
+        case ApplyReplicaGroupObjects():
+            await _apply_group_objects(step, lws, tools)
+        case ShowKindMissing():
+            shown = await show_kind_missing(step, tools, LEADER_WORKER_SETS, lws.metadata)
+            if shown is not None:
+                tools.owners.note(msgspec.convert(shown, LeaderWorkerSet))
+        case Warn():
+            tools.event_recorder.warn_once(lws, reason=step.reason, note=step.note, action=step.action)
 
 
 async def _confirm(lws: LeaderWorkerSet, tools: SetTools) -> LeaderWorkerSet:
-    name = lws.metadata.name
-    try:
-        found = await tools.client.get(LEADER_WORKER_SETS, name, lws.metadata.namespace)
-    except NotFound as error:
-        raise OwnerGone(f"LeaderWorkerSet {name} is gone") from error
-    live = msgspec.convert(found, LeaderWorkerSet)
-    tools.sets.put(live)
-    if live.metadata.uid != lws.metadata.uid:
-        raise OwnerGone(f"LeaderWorkerSet {name} is another one now")
+    live, _ = await read_owner(tools, LEADER_WORKER_SETS, LeaderWorkerSet, lws)
     if live.metadata.is_terminating or (live.spec, live.metadata.annotations) != (lws.spec, lws.metadata.annotations):
-        raise Outdated(f"LeaderWorkerSet {name} has changed")
+        raise Outdated(f"LeaderWorkerSet {lws.metadata.name} has changed")
     return live
-
-
-async def _create_workload(step: CreateWorkload, lws: LeaderWorkerSet, tools: SetTools) -> Workload:
-    whose = f"LeaderWorkerSet {lws.metadata.name}"
-    creation = Creation(tools.group_api.workloads, step.manifest, Workload, owner=lws, subject=lws, whose=whose)
-    return await create(creation, tools, tools.workloads)
 
 
 async def _create_group(replica: Replica, workload: Workload, lws: LeaderWorkerSet, tools: SetTools) -> PodGroup:
@@ -147,16 +111,16 @@ async def _create_group(replica: Replica, workload: Workload, lws: LeaderWorkerS
     return await create(creation, tools, tools.pod_groups)
 
 
-async def _make_objects(step: MakeReplicaObjects, lws: LeaderWorkerSet, tools: SetTools) -> None:
+async def _apply_group_objects(step: ApplyReplicaGroupObjects, lws: LeaderWorkerSet, tools: SetTools) -> None:
     metadata = step.leader.metadata
-    provider = tools.providers.named(metadata.label(MANAGED) or "")
+    provider = provider_of_pods(metadata, tools.providers)
     if provider is None or provider.kind is None:
         return
     whose = f"replica {group_index(metadata)} of LeaderWorkerSet {lws.metadata.name}"
     await GroupObjectWriter(tools, step.leader, lws, whose, provider, provider.kind).make(step.gang)
 
 
-async def _let_leader_go_first(step: LetLeaderGoFirst, tools: SetTools) -> None:
+async def _lower_minimum_to_leader(step: LowerMinimumToLeader, tools: SetTools) -> None:
     metadata = step.group.metadata
     body = group_minimum_patch(metadata, 1)
     body["metadata"]["annotations"] = {MIN_RESOURCES: step.min_resources}
@@ -164,13 +128,13 @@ async def _let_leader_go_first(step: LetLeaderGoFirst, tools: SetTools) -> None:
     tools.pod_groups.note(msgspec.convert(answer, PodGroup))
 
 
-async def _tell(pod: ReplicaPod, group_name: str, tools: SetTools) -> None:
+async def _associate(pod: ReplicaPod, group_name: str, tools: SetTools) -> None:
     metadata = pod.metadata
-    provider = tools.providers.named(metadata.label(MANAGED) or "")
+    provider = provider_of_pods(metadata, tools.providers)
     if provider is None:
         return
     association = provider.association(group_to_come(group_name, metadata.namespace))
     answer = await patch(tools.client, PODS, metadata, pod_association_patch(metadata, association))
-    told = msgspec.convert(answer, ReplicaPod)
+    patched = msgspec.convert(answer, ReplicaPod)
     if tools.leaders.get(*metadata.key) is not None:
-        tools.leaders.note(told)
+        tools.leaders.note(patched)

@@ -8,20 +8,19 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from api.constants import LWS_GROUP_INDEX, LWS_NAME, MANAGED
+from api.constants import LWS_GROUP_INDEX, LWS_NAME
 from api.lws import LWS_GROUP, LWS_KIND, LeaderWorkerSet
 from api.meta import Metadata, controller_of
 from api.names import workload_name
 from api.podgroup import PodGroup, Workload
 from api.replica import group_index
-from controllers.fresh import Fresh
-from controllers.gangs.ownership import describe_holder
-from controllers.jobs.observe import BY_CONTROLLER
-from controllers.jobs.observed import counts_for
+from controllers.gangs.indexes import BY_CONTROLLER
+from controllers.gangs.ownership import counts_for, describe_holder
+from controllers.gangs.schedulers import provider_of_pods
 from controllers.leaderworkersets.observed import (
+    ObservedReplica,
+    ObservedSet,
     ReplicaPod,
-    SeenReplica,
-    SeenSet,
     StatefulSet,
     group_named_by,
     is_managed_pod,
@@ -30,6 +29,7 @@ from controllers.leaderworkersets.observed import (
     set_of,
 )
 from controllers.leaderworkersets.revisions import Revisions
+from controllers.mutation_cache import MutationCache
 from controllers.provider_groups import KindMissing, ProviderGroup, ProviderGroups
 from kube.cache.decoding import ListDecoder
 from kube.cache.store import Indexer, Key, Store
@@ -82,7 +82,7 @@ class GroupObjects:
         return () if kind is None else await self.groups.owned(kind, leader.metadata.uid)
 
     def _kind(self, leader: ReplicaPod) -> GroupKind | None:
-        provider = self.providers.named(leader.metadata.label(MANAGED) or "")
+        provider = provider_of_pods(leader.metadata, self.providers)
         return provider.kind if provider is not None else None
 
 
@@ -93,13 +93,22 @@ class SetObserver:
         self,
         client: Client,
         *,
-        leaders: Fresh[ReplicaPod],
+        leaders: MutationCache[ReplicaPod],
         stateful_sets: Store[StatefulSet],
-        workloads: Fresh[Workload],
-        pod_groups: Fresh[PodGroup],
+        workloads: MutationCache[Workload],
+        pod_groups: MutationCache[PodGroup],
         group_objects: GroupObjects,
     ) -> None:
-        """`group_objects` gives what the gang scheduler of a leader has for it, and whether it has a kind of its own."""
+        """Facts come from these.
+
+        Args:
+            client: for what no store has: revisions, workers that admission missed.
+            leaders: indexed by `LEADER_INDEXERS`.
+            stateful_sets: indexed by `STATEFUL_SET_INDEXERS`.
+            workloads: indexed by `WORKLOAD_INDEXERS`.
+            pod_groups: all of them.
+            group_objects: gives what the gang scheduler of a leader has for it, and whether it has a kind of its own.
+        """
         self._client = client
         self._leaders = leaders
         self._stateful_sets = stateful_sets
@@ -108,7 +117,7 @@ class SetObserver:
         self._group_objects = group_objects
         self._revisions = Revisions(client)
 
-    async def observe(self, lws: LeaderWorkerSet) -> SeenSet:
+    async def observe(self, lws: LeaderWorkerSet) -> ObservedSet:
         """The facts about the set.
 
         Raises:
@@ -119,7 +128,7 @@ class SetObserver:
         found = self._workloads.by_index(BY_CONTROLLER, key)
         workloads = tuple(each for each in found if counts_for(each.metadata, metadata.uid))
         replicas = [await self._replica(lws, leader) for leader in self._leaders_of(lws)]
-        return SeenSet(
+        return ObservedSet(
             lws=lws,
             workloads=workloads,
             replicas=tuple(replicas),
@@ -156,12 +165,12 @@ class SetObserver:
         mine = [pod for pod in found if _is_controlled_by(pod.metadata, leader_set.metadata.uid)]
         return sorted(mine, key=lambda pod: (group_index(pod.metadata) or 0, pod.metadata.name))
 
-    async def _replica(self, lws: LeaderWorkerSet, leader: ReplicaPod) -> SeenReplica:
+    async def _replica(self, lws: LeaderWorkerSet, leader: ReplicaPod) -> ObservedReplica:
         metadata, named = leader.metadata, group_named_by(leader)
         holder = self._pod_groups.get(metadata.namespace, named) if named else None
         is_mine = holder is not None and counts_for(holder.metadata, metadata.uid)
         owned = self._stateful_sets.by_index(BY_OWNER, metadata.uid)
-        seen = SeenReplica(
+        seen = ObservedReplica(
             leader=leader,
             group=holder if is_mine else None,
             workers=owned[0] if owned else None,
@@ -171,18 +180,18 @@ class SetObserver:
             return seen
         external = bool(named) and self._group_objects.has_kind(leader)
         if external:
-            seen = await self._with_objects(seen)
+            seen = await self._with_group_objects(seen)
         if external or needs_revision(lws, seen):
             return replace(seen, revision=await self._revisions.find(lws, leader.revision))
-        return replace(seen, untold=await self._untold(seen)) if needs_pods(seen) else seen
+        return replace(seen, unassociated=await self._unassociated(seen)) if needs_pods(seen) else seen
 
-    async def _with_objects(self, replica: SeenReplica) -> SeenReplica:
+    async def _with_group_objects(self, replica: ObservedReplica) -> ObservedReplica:
         try:
             return replace(replica, group_objects=await self._group_objects.of(replica.leader))
         except KindMissing:
             return replace(replica, kind_missing=True)
 
-    async def _untold(self, replica: SeenReplica) -> tuple[ReplicaPod, ...]:
+    async def _unassociated(self, replica: ObservedReplica) -> tuple[ReplicaPod, ...]:
         workers, leader = replica.workers, replica.leader.metadata
         if workers is None:
             return ()
@@ -190,14 +199,16 @@ class SetObserver:
         found: list[ReplicaPod] = []
         async for page in self._client.list_pages(PODS, leader.namespace, label_selector=selector):
             found += _PODS.page(page).items
-        return tuple(pod for pod in found if _is_untold(pod) and _is_controlled_by(pod.metadata, workers.metadata.uid))
+        return tuple(
+            pod for pod in found if _is_unassociated(pod) and _is_controlled_by(pod.metadata, workers.metadata.uid)
+        )
 
     def _workload_name_taken(self, metadata: Metadata) -> str:
         holder = self._workloads.get(metadata.namespace, workload_name(metadata.name, metadata.uid))
         return "" if holder is None else describe_holder("Workload", holder.metadata)
 
 
-def _is_untold(pod: ReplicaPod) -> bool:
+def _is_unassociated(pod: ReplicaPod) -> bool:
     return is_managed_pod(pod) and not (pod.names_group or pod.is_over or pod.is_bound)
 
 

@@ -16,18 +16,18 @@ from api.meta import NO_METADATA, Metadata, controller_of
 from api.podgroup import PodGroup, Workload
 from api.replica import size_of
 from api.revision import Revision
-from controllers.jobs.observed import JobPod, JobPodSpec
+from controllers.gangs.pod import GangPod, GangPodSpec
 from controllers.provider_groups import ProviderGroup
 from kube.cache.store import Key
 
 
-class ReplicaPodSpec(JobPodSpec, frozen=True, rename="camel"):
+class ReplicaPodSpec(GangPodSpec, frozen=True, rename="camel"):
     """`spec` of a replica's pod, as far as it matters here."""
 
     priority_class_name: str = ""
 
 
-class ReplicaPod(JobPod, frozen=True):
+class ReplicaPod(GangPod, frozen=True):
     """A pod of a replica."""
 
     spec: ReplicaPodSpec = ReplicaPodSpec()
@@ -62,7 +62,7 @@ class StatefulSet(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class SeenReplica:
+class ObservedReplica:
     """One replica.
 
     Attributes:
@@ -70,7 +70,7 @@ class SeenReplica:
         group: the PodGroup that the leader names, if it is there and belongs to the leader.
         workers: its worker StatefulSet.
         revision: what it was made from; looked up only when `needs_revision` says so.
-        untold: its workers that do not name a group; looked up only when `needs_pods` says so.
+        unassociated: its workers that do not name a group; looked up only when `needs_pods` says so.
         name_taken: what holds the name of a missing PodGroup, for people; empty when it is free.
         group_objects: the objects that its gang scheduler has for it, if that one brings its own kind.
         kind_missing: the cluster does not know that kind.
@@ -80,7 +80,7 @@ class SeenReplica:
     group: PodGroup | None = None
     workers: StatefulSet | None = None
     revision: Revision | None = None
-    untold: tuple[ReplicaPod, ...] = ()
+    unassociated: tuple[ReplicaPod, ...] = ()
     name_taken: str = ""
     group_objects: tuple[ProviderGroup, ...] = ()
     kind_missing: bool = False
@@ -92,7 +92,7 @@ class SeenReplica:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenSet:
+class ObservedSet:
     """One LeaderWorkerSet and what belongs to it.
 
     Attributes:
@@ -104,7 +104,7 @@ class SeenSet:
 
     lws: LeaderWorkerSet
     workloads: tuple[Workload, ...] = ()
-    replicas: tuple[SeenReplica, ...] = ()
+    replicas: tuple[ObservedReplica, ...] = ()
     name_taken: str = ""
 
     @property
@@ -130,15 +130,15 @@ def leads_alone(lws: LeaderWorkerSet, leader: Metadata) -> bool:
     return lws.waits_for_leader or bool(leader.annotation(LWS_EXCLUSIVE_TOPOLOGY))
 
 
-def needs_revision(lws: LeaderWorkerSet, replica: SeenReplica) -> bool:
+def needs_revision(lws: LeaderWorkerSet, replica: ObservedReplica) -> bool:
     """Whether it matters now what the workers of a replica, which are still to come, will ask for."""
     if replica.size < 2 or not leads_alone(lws, replica.leader.metadata) or not group_named_by(replica.leader):
         return False
     return replica.group is None or (replica.workers is None and replica.group.is_gang and replica.group.need > 1)
 
 
-def needs_pods(replica: SeenReplica) -> bool:
-    """Whether workers may exist that have not been told their group: admission missed their StatefulSet."""
+def needs_pods(replica: ObservedReplica) -> bool:
+    """Whether workers may exist that do not name their group: admission missed their StatefulSet."""
     named = group_named_by(replica.leader)
     return named is not None and replica.workers is not None and not replica.workers.names_group
 

@@ -5,8 +5,7 @@ from typing import Final
 
 from api.compile_replica import Replica
 from api.podgroup import PodGroup, Workload
-from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, Warn
-from controllers.kind_condition import ShowKindMissing
+from controllers.gangs.steps import CreateWorkload, Plan, SetWorkloadMinimum, ShowKindMissing, Warn
 from controllers.leaderworkersets.observed import ReplicaPod
 from providers.gang import Gang
 
@@ -28,14 +27,18 @@ class CreateGroups:
 
 
 @dataclass(frozen=True, slots=True)
-class TellPods:
-    """Tells existing pods the name of their group."""
+class AnnotateReplicaPods:
+    """Writes the name of their group to existing pods.
+
+    Attributes:
+        pods: each with the name of its group.
+    """
 
     pods: tuple[tuple[ReplicaPod, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class LetLeaderGoFirst:
+class LowerMinimumToLeader:
     """Lowers the minimum of a group whose workers are going to come later than was said at its creation."""
 
     group: PodGroup
@@ -43,7 +46,7 @@ class LetLeaderGoFirst:
 
 
 @dataclass(frozen=True, slots=True)
-class MakeReplicaObjects:
+class ApplyReplicaGroupObjects:
     """Creates the group objects of a replica's own gang scheduler, or brings their minimum up to date."""
 
     leader: ReplicaPod
@@ -55,23 +58,15 @@ Step = (
     | CreateWorkload
     | SetWorkloadMinimum
     | CreateGroups
-    | TellPods
-    | LetLeaderGoFirst
-    | MakeReplicaObjects
+    | AnnotateReplicaPods
+    | LowerMinimumToLeader
+    | ApplyReplicaGroupObjects
     | ShowKindMissing
     | Warn
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SetPlan:
-    """Steps in the order in which they must happen; a step that fails ends the pass.
+SetPlan = Plan[Step]
+"""What one pass over a LeaderWorkerSet does."""
 
-    `look_again_seconds` asks for another pass although nothing may happen by then.
-    """
-
-    steps: tuple[Step, ...] = ()
-    look_again_seconds: float | None = None
-
-
-NOTHING: Final = SetPlan()
+NOTHING: Final[SetPlan] = Plan()

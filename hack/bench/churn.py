@@ -18,8 +18,11 @@ from api.job import Job
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
-from controllers.jobs.store import JobStore
+from controllers.jobs.interning import interned
+from controllers.owner_cache import OwnerCache
 from hack.bench.table import show
+from kube.cache.informer import Change
+from kube.cache.store import Store
 from scheduler.cycle.decide import decide
 from scheduler.queue.queue import Queue
 from scheduler.queue.settings import QueueSettings
@@ -58,7 +61,8 @@ class _Process:
     def __init__(self) -> None:
         self._state = ClusterState(frozenset({"tutti"}))
         self._queue = Queue(time.monotonic, QueueSettings())
-        self._jobs = JobStore()
+        self._job_store: Store[Job] = Store()
+        self._jobs = OwnerCache(self._job_store)
 
     def come_and_go(self, names: list[str]) -> None:
         """All of these come, are decided upon, and go."""
@@ -80,7 +84,9 @@ class _Process:
         self._apply(state.upsert_group(_decode_group(json.dumps(_group(name)))))
         self._apply(state.upsert_pod(_decode_pod(json.dumps(_member(name)))))
         self._apply(state.upsert_pod(_decode_pod(json.dumps(_other(name)))))
-        self._jobs.put(_decode_job(json.dumps(_job(name))))
+        job = interned(_decode_job(json.dumps(_job(name))))
+        self._job_store.put(job)
+        self._jobs.caught_up(Change("added", None, job))
 
     def _go(self, name: str) -> None:
         state = self._state
@@ -89,7 +95,8 @@ class _Process:
         self._apply(state.remove_group(name, name, f"g-{name}"))
         self._apply(state.remove_node(name, f"n-{name}"))
         self._apply(state.remove_namespace(name))
-        self._jobs.remove(_decode_job(json.dumps(_job(name))))
+        job = self._job_store.remove(*_decode_job(json.dumps(_job(name))).metadata.key)
+        self._jobs.caught_up(Change("deleted", job, None))
 
     def _apply(self, change: StateChange) -> None:
         self._queue.woken(change, self._state)

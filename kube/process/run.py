@@ -75,18 +75,23 @@ async def _version(client: Client, *, until: float) -> dict[str, Any]:
         await asyncio.sleep(PREFLIGHT_RETRY_SECONDS)
 
 
-async def _with_signals(main: Main) -> int:
-    stop = asyncio.Event()
-    task = asyncio.ensure_future(main(stop))
+def stop_on_signals(stop: asyncio.Event, process: "asyncio.Task[Any]") -> None:
+    """From now on the first SIGTERM or SIGINT sets `stop`, a second one cancels `process`. For the main thread's loop."""
 
     def on_signal() -> None:
         if stop.is_set():
-            task.cancel()
+            process.cancel()
         stop.set()
 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, on_signal)
+
+
+async def _with_signals(main: Main) -> int:
+    stop = asyncio.Event()
+    task = asyncio.ensure_future(main(stop))
+    stop_on_signals(stop, task)
     return await task
 
 

@@ -1,44 +1,24 @@
-"""Jobs come and go by the thousand, some during a pass and some while nobody watches."""
+"""Jobs come and go by the thousand, some during a pass."""
 
-from collections.abc import AsyncIterator
 from typing import Any, cast
 
-import orjson
 import pytest
 
 from api.constants import SCHEDULING_TIMEOUT
-from controllers.missed_deletions import forget_deleted
-from kube.client.client import Client
 from kube.client.errors import KubeError
-from kube.client.resources import JOBS, Resource
+from kube.client.resources import JOBS
 from kube.groups.group_api import OWN
 from tests.churn.census import CHURNED, Curve, census, grown, lower_limits
-from tests.controllers.builders import Manifest, job_manifest
+from tests.controllers.builders import job_manifest
 from tests.controllers.fake_cluster import FakeCluster
 from tests.controllers.world import World
 
 BATCH = 50
 
 
-class Listed(FakeCluster):
-    """A cluster whose Jobs can be counted and listed as a whole."""
-
-    async def request_json(self, _method: str, path: str, **_: Any) -> Manifest:
-        assert path == JOBS.path()
-        jobs = self.all(JOBS)
-        return {"metadata": {"remainingItemCount": max(len(jobs) - 1, 0)}, "items": jobs[:1]}
-
-    async def list_pages(self, resource: Resource, namespace: str | None = None, **more: Any) -> AsyncIterator[bytes]:
-        if namespace is None:
-            yield orjson.dumps({"metadata": {"resourceVersion": "1"}, "items": self.all(resource)})
-            return
-        async for page in super().list_pages(resource, namespace, **more):
-            yield page
-
-
 async def test_what_came_and_went_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     lower_limits(monkeypatch)
-    cluster = Listed()
+    cluster = FakeCluster()
     world, curve = World(cluster), Curve("controllers")
     await _come_and_go(cluster, world, "warm")
     counts = [census()]
@@ -51,7 +31,7 @@ async def test_what_came_and_went_is_forgotten(monkeypatch: pytest.MonkeyPatch) 
     assert curve.blocks_per_object() < 0.05
 
 
-async def _come_and_go(cluster: Listed, world: World, prefix: str) -> None:
+async def _come_and_go(cluster: FakeCluster, world: World, prefix: str) -> None:
     names = [f"{prefix}-{number}" for number in range(BATCH)]
     for name in names:
         wrong = {SCHEDULING_TIMEOUT: "never"} if name.endswith("7") else {}
@@ -68,12 +48,6 @@ async def _come_and_go(cluster: Listed, world: World, prefix: str) -> None:
     for kind in (JOBS, OWN.workloads, OWN.pod_groups):
         for found in cluster.all(kind):
             cluster.remove(kind, found["metadata"]["name"])
-    # Of half of the Jobs nobody hears that they went.
-    for key in world.jobs.keys()[::2]:
-        known = world.jobs.get(key)
-        if known is not None:
-            world.jobs.remove(known)
-    await forget_deleted(world.jobs, cast("Client", cluster), JOBS)
     world.look()
     world.now += 60
     assert world.jobs.keys() == []
@@ -81,7 +55,7 @@ async def _come_and_go(cluster: Listed, world: World, prefix: str) -> None:
         cast("list[Any]", log).clear()
 
 
-def _goes_at_its_first_write(cluster: Listed, world: World, name: str) -> None:
+def _goes_at_its_first_write(cluster: FakeCluster, world: World, name: str) -> None:
     def gone(_number: int) -> None:
         cluster.before_write = lambda _: None
         cluster.remove(JOBS, name)

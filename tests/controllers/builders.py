@@ -8,7 +8,7 @@ from api.constants import GATE, GATE_POD_GROUP, MANAGED, POD_GROUP, POD_GROUP_UI
 from api.job import Job
 from api.names import pod_group_name, template_name, workload_name
 from api.podgroup import PodGroup, Workload
-from controllers.jobs.observed import JobPod
+from controllers.gangs.pod import GangPod
 from kube.groups.group_api import OWN
 
 Manifest = dict[str, Any]
@@ -185,9 +185,9 @@ def pod_manifest(
     }
 
 
-def pod(name: str = "train-0", **settings: Any) -> JobPod:
+def pod(name: str = "train-0", **settings: Any) -> GangPod:
     """The record of `pod_manifest`."""
-    return msgspec.convert(pod_manifest(name, **settings), JobPod)
+    return msgspec.convert(pod_manifest(name, **settings), GangPod)
 
 
 def _metadata(name: str, uid: str, job_name: str, job_uid: str | None, *, ours: bool, deleting: bool) -> Manifest:

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 import orjson
 
 from api.constants import GROUP
-from controllers.jobs.patches import TEST_FAILED
+from controllers.jobs.execute import TEST_FAILED
 from kube.client.client import PatchKind
 from kube.client.errors import AlreadyExists, Conflict, Invalid, KubeError, NotFound, NotSent, OutcomeUnknown
 from kube.client.resources import JOBS, KUEUE_WORKLOADS, PODS, Resource

@@ -151,7 +151,7 @@ def test_73_a_change_of_the_parents_workload_concerns_the_jobs_made_from_it(clus
     }
     cluster.put(OWN.pod_groups, group)
     world = World(cluster)
-    observer = world.reconcile._observer
+    observer = world.observer
     workload = world.workloads.get("default", "of-set")
     assert workload is not None
     assert observer.jobs_of_workload(workload) == {("default", "train")}

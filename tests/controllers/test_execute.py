@@ -12,8 +12,8 @@ from api.constants import (
     EVENT_WORKLOAD_CREATED,
     POD_GROUP,
 )
-from controllers.gangs.creation import Outdated
-from controllers.owner_store import JUST_NOW_SECONDS
+from controllers.gangs.writes import Outdated
+from controllers.owner_cache import JUST_NOW_SECONDS
 from kube.client.errors import Forbidden, Invalid, NotSent
 from kube.client.resources import JOBS, PODS
 from kube.groups.group_api import OWN
@@ -121,7 +121,7 @@ async def test_a_change_that_matters_meanwhile_refuses_the_patch(gang: World, me
     job = gang.jobs.get(("default", "train"))
     assert job is not None
     with pytest.raises(Outdated):
-        await gang.reconcile._pass(job)
+        await gang.attempt(job)
     annotations = gang.cluster.one(JOBS, "train")["spec"]["template"]["metadata"].get("annotations", {})
     assert "tutti.scheduler/pod-group" not in annotations
 

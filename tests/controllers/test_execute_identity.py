@@ -7,7 +7,7 @@ import pytest
 from api.constants import EVENT_NAME_TAKEN
 from api.names import pod_group_name
 from controllers.gangs.steps import NAME_TAKEN_SECONDS
-from controllers.owner_store import JUST_NOW_SECONDS
+from controllers.owner_cache import JUST_NOW_SECONDS
 from kube.client.resources import JOBS
 from kube.groups.group_api import OWN
 from tests.controllers.builders import JOB_UID, WORKLOAD_NAME, group_manifest, job_manifest, workload_manifest

@@ -15,7 +15,7 @@ from api.constants import (
     REASON_GROUP_KIND_FOUND,
 )
 from api.job import Job
-from controllers.jobs.external import minimum_now
+from controllers.jobs.group_objects import minimum_now
 from controllers.provider_groups import MISSING_SECONDS, resource_of
 from kube.client.errors import Forbidden, KubeError
 from kube.client.resources import JOBS, PODS

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from controllers.jobs.observe import Observer, job_of_workload, owner_job
+from controllers.jobs.observe import JobObserver, job_of_workload, owner_job
 from controllers.jobs.observed import needs_pods
 from kube.client.resources import JOBS, PODS
 from kube.groups.group_api import OWN
@@ -26,8 +26,8 @@ from tests.controllers.world import World
 KEY = (NAMESPACE, "train")
 
 
-def observer(world: World) -> Observer:
-    return world.reconcile._observer
+def observer(world: World) -> JobObserver:
+    return world.observer
 
 
 @pytest.mark.parametrize(

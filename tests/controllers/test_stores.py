@@ -7,11 +7,10 @@ import pytest
 
 from api.job import Job
 from api.podgroup import PodGroup
-from controllers.announcer import MAX_REMEMBERED, Announcer
-from controllers.fresh import KEPT_SECONDS, Fresh
-from controllers.jobs.observe import BY_WORKLOAD, POD_GROUP_INDEXERS
-from controllers.jobs.store import JobStore
-from controllers.owner_store import JUST_NOW_SECONDS
+from controllers.events import MAX_REMEMBERED, DedupEventRecorder
+from controllers.gangs.indexes import BY_WORKLOAD, POD_GROUP_INDEXERS
+from controllers.mutation_cache import KEPT_SECONDS, MutationCache
+from controllers.owner_cache import JUST_NOW_SECONDS, OwnerCache
 from kube.cache.informer import Change
 from kube.cache.store import Store
 from tests.controllers.builders import GROUP_NAME, NAMESPACE, WORKLOAD_NAME, group_manifest, job
@@ -23,63 +22,82 @@ OF_WORKLOAD = (NAMESPACE, WORKLOAD_NAME)
 # --- Jobs ----------------------------------------------------------------------------------------------------------------
 
 
+class Jobs:
+    """An informer's store, what we were told beside it, and a clock."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.store: Store[Job] = Store()
+        self.cache: OwnerCache[Job] = OwnerCache(self.store, clock=lambda: self.now)
+
+    def see(self, item: Job) -> None:
+        before = self.store.put(item)
+        self.cache.caught_up(Change("updated" if before else "added", before, item))
+
+    def lose(self) -> None:
+        before = self.store.remove(*KEY)
+        self.cache.caught_up(Change("deleted", before, None))
+
+
 @pytest.fixture
-def jobs() -> JobStore:
-    return JobStore()
+def seen() -> Jobs:
+    return Jobs()
 
 
-def test_a_job_was_just_shown_for_half_a_minute_and_in_its_latest_version_only() -> None:
-    now = 100.0
-    jobs = JobStore(clock=lambda: now)
+@pytest.fixture
+def jobs(seen: Jobs) -> OwnerCache[Job]:
+    return seen.cache
+
+
+def test_a_job_was_just_shown_for_half_a_minute_and_in_its_latest_version_only(
+    seen: Jobs, jobs: OwnerCache[Job]
+) -> None:
     first, second = job(version="1"), job(version="2")
     assert not jobs.was_just_shown(first)
-    jobs.put(first)
+    seen.see(first)
     assert jobs.was_just_shown(first)
-    jobs.put(second)
+    seen.see(second)
     assert (jobs.was_just_shown(first), jobs.was_just_shown(second)) == (False, True)
     assert not jobs.was_just_shown(job(uid="another", version="2"))
-    now += JUST_NOW_SECONDS
+    seen.now += JUST_NOW_SECONDS
     assert not jobs.was_just_shown(second)
-    jobs.put(second)
+    jobs.note(second)
     assert jobs.was_just_shown(second)
-    jobs.remove(second)
+    jobs.note_gone(second)
     assert not jobs.was_just_shown(second)
 
 
-def test_an_older_version_of_a_job_never_replaces_a_newer_one(jobs: JobStore) -> None:
+def test_an_older_version_of_a_job_never_replaces_a_newer_one(seen: Jobs, jobs: OwnerCache[Job]) -> None:
     newer = job(version="12")
-    jobs.put(newer)
-    jobs.put(job(version="9"))
+    jobs.note(newer)
+    seen.see(job(version="9"))
     assert jobs.get(KEY) == newer
 
 
-def test_the_late_news_of_a_predecessor_does_not_replace_its_successor(jobs: JobStore) -> None:
+def test_the_late_news_of_a_predecessor_does_not_replace_its_successor(seen: Jobs, jobs: OwnerCache[Job]) -> None:
     successor = job(uid="b", version="12")
-    jobs.put(successor)
-    jobs.put(job(uid="a", version="11"))
-    jobs.remove(job(uid="a", version="11"))
+    seen.see(successor)
+    jobs.note(job(uid="a", version="11"))
+    jobs.note_gone(job(uid="a", version="11"))
     assert jobs.get(KEY) == successor
 
 
-def test_listeners_hear_of_every_change_and_of_the_end(jobs: JobStore) -> None:
-    changed: list[Any] = []
-    left: list[str] = []
-    jobs.on_change(changed.append)
-    jobs.on_leave(lambda gone: left.append(gone.metadata.uid))
-    jobs.put(job(uid="a", version="1"))
-    jobs.put(job(uid="a", version="1"))
-    jobs.put(job(uid="b", version="2"))
-    jobs.remove(job(uid="b", version="3"))
-    assert changed == [KEY, KEY, KEY]
-    assert left == ["a", "b"]
+def test_a_job_that_a_read_did_not_find_is_gone_before_the_informer_says_so(seen: Jobs, jobs: OwnerCache[Job]) -> None:
+    seen.see(job(version="1"))
+    jobs.note(job(version="2"))
+    jobs.note_gone(job(version="2"))
+    assert jobs.get(KEY) is None
+    assert not jobs.has(job())
     assert len(jobs) == 0
-    assert jobs.keys() == []
+    seen.lose()
+    seen.see(job(uid="successor", version="3"))
+    assert jobs.keys() == [KEY]
 
 
-def test_versions_that_are_no_numbers_are_taken_as_they_come(jobs: JobStore) -> None:
-    jobs.put(job(version="b"))
+def test_versions_that_are_no_numbers_are_taken_as_they_come(seen: Jobs, jobs: OwnerCache[Job]) -> None:
+    seen.see(job(version="b"))
     later = job(version="a")
-    jobs.put(later)
+    jobs.note(later)
     assert jobs.get(KEY) == later
 
 
@@ -92,7 +110,7 @@ class Groups:
     def __init__(self) -> None:
         self.now = 0.0
         self.store: Store[PodGroup] = Store(POD_GROUP_INDEXERS)
-        self.fresh = Fresh(self.store, POD_GROUP_INDEXERS, clock=lambda: self.now)
+        self.fresh = MutationCache(self.store, POD_GROUP_INDEXERS, clock=lambda: self.now)
 
     def see(self, item: PodGroup) -> None:
         before = self.store.put(item)
@@ -179,16 +197,16 @@ class Recorder:
         self.told.append((regarding.uid, type, reason, note))
 
 
-def say(announcer: Announcer, about: Job, note: str = "n") -> None:
-    announcer.warn_once(about, reason="R", note=note, action="A")
+def say(event_recorder: DedupEventRecorder, about: Job, note: str = "n") -> None:
+    event_recorder.warn_once(about, reason="R", note=note, action="A")
 
 
 def test_a_warning_is_told_once_per_job_and_wording() -> None:
     recorder = Recorder()
-    announcer = Announcer(recorder)
+    event_recorder = DedupEventRecorder(recorder)
     for about in (job(), job(version="99"), job(uid="other")):
-        say(announcer, about)
-    say(announcer, job(), "another note")
+        say(event_recorder, about)
+    say(event_recorder, job(), "another note")
     uid = job().metadata.uid
     assert recorder.told == [
         (uid, "Warning", "R", "n"),
@@ -199,19 +217,19 @@ def test_a_warning_is_told_once_per_job_and_wording() -> None:
 
 def test_a_warning_about_a_job_that_went_is_news_again() -> None:
     recorder = Recorder()
-    announcer = Announcer(recorder)
-    say(announcer, job())
-    announcer.forget(job())
-    say(announcer, job())
+    event_recorder = DedupEventRecorder(recorder)
+    say(event_recorder, job())
+    event_recorder.forget(job())
+    say(event_recorder, job())
     assert len(recorder.told) == 2
 
 
 def test_what_is_remembered_about_one_job_is_bounded() -> None:
     recorder = Recorder()
-    announcer = Announcer(recorder)
+    event_recorder = DedupEventRecorder(recorder)
     for number in range(MAX_REMEMBERED + 1):
-        say(announcer, job(), str(number))
-    say(announcer, job(), str(MAX_REMEMBERED))
+        say(event_recorder, job(), str(number))
+    say(event_recorder, job(), str(MAX_REMEMBERED))
     assert len(recorder.told) == MAX_REMEMBERED + 1
-    say(announcer, job(), "0")
+    say(event_recorder, job(), "0")
     assert len(recorder.told) == MAX_REMEMBERED + 2

@@ -1,5 +1,6 @@
 """The controllers' stores and reconciler on top of the cluster in memory, as one process would hold them."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 
@@ -9,14 +10,15 @@ from prometheus_client import CollectorRegistry
 from api.job import Job
 from api.meta import controller_of
 from api.podgroup import PodGroup, Workload
-from controllers.announcer import Announcer
-from controllers.fresh import Fresh
-from controllers.jobs.execute import Tools
-from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS, Observer, group_objects_of
-from controllers.jobs.plan import Rules
-from controllers.jobs.reconcile import JobReconciler
-from controllers.jobs.store import JobStore
+from controllers.events import DedupEventRecorder
+from controllers.gangs.indexes import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
+from controllers.gangs.steps import Rules
+from controllers.gangs.tools import Tools
+from controllers.jobs.controller import job_reconciler
+from controllers.jobs.observe import JobObserver, group_objects_of
 from controllers.metrics import Metrics
+from controllers.mutation_cache import MutationCache
+from controllers.owner_cache import OwnerCache
 from controllers.provider_groups import KindMissing, ProviderGroup, ProviderGroups, resource_of
 from kube.cache.informer import Change
 from kube.cache.store import Store
@@ -76,18 +78,19 @@ class GroupObjects:
 
 
 class World:
-    """One process. `look` does what informers and kopf do; a second World on the same cluster is a restart."""
+    """One process. `look` does what informers do; a second World on the same cluster is a restart."""
 
     def __init__(self, cluster: FakeCluster) -> None:
         self.cluster = cluster
         self.now = 1000.0
         self.events = RecordedEvents(cluster)
         self.registry = CollectorRegistry()
-        self.jobs = JobStore(clock=lambda: self.now)
+        self._jobs: Store[Job] = Store()
+        self.jobs: OwnerCache[Job] = OwnerCache(self._jobs, clock=lambda: self.now)
         self._workloads: Store[Workload] = Store(WORKLOAD_INDEXERS)
         self._groups: Store[PodGroup] = Store(POD_GROUP_INDEXERS)
-        self.workloads = Fresh(self._workloads, WORKLOAD_INDEXERS, clock=lambda: self.now)
-        self.groups = Fresh(self._groups, POD_GROUP_INDEXERS, clock=lambda: self.now)
+        self.workloads = MutationCache(self._workloads, WORKLOAD_INDEXERS, clock=lambda: self.now)
+        self.groups = MutationCache(self._groups, POD_GROUP_INDEXERS, clock=lambda: self.now)
         client = cast("Client", cluster)
         providers = standard_providers(built_in_groups=True)
         self.group_objects = GroupObjects(cluster)
@@ -95,36 +98,35 @@ class World:
             client=client,
             group_api=OWN,
             providers=providers,
-            jobs=self.jobs,
+            owners=self.jobs,
             workloads=self.workloads,
             pod_groups=self.groups,
-            announcer=Announcer(self.events),
+            event_recorder=DedupEventRecorder(self.events),
             metrics=Metrics(self.registry),
             provider_groups=cast("ProviderGroups", self.group_objects),
         )
         objects = partial(group_objects_of, providers=providers, groups=tools.provider_groups)
-        observer = Observer(client, OWN.workloads, self.workloads, self.groups, objects)
-        self.reconcile = JobReconciler(tools, observer, Rules(providers, GROUP_API_VERSION))
+        self.observer = JobObserver(client, OWN.workloads, self.workloads, self.groups, objects)
+        self.reconcile = job_reconciler(tools, self.observer, Rules(providers, GROUP_API_VERSION))
         self.look()
 
     def look(self) -> None:
         """Make the stores equal to the cluster."""
         self.look_at_jobs()
-        _follow(self._workloads, self.cluster.all(OWN.workloads), Workload, self.workloads)
-        _follow(self._groups, self.cluster.all(OWN.pod_groups), PodGroup, self.groups)
+        follow(self._workloads, self.cluster.all(OWN.workloads), Workload, self.workloads.caught_up)
+        follow(self._groups, self.cluster.all(OWN.pod_groups), PodGroup, self.groups.caught_up)
 
     def look_at_jobs(self) -> None:
-        live = [msgspec.convert(found, Job) for found in self.cluster.all(JOBS)]
-        for key in self.jobs.keys():  # noqa: SIM118
-            known = self.jobs.get(key)
-            if known is not None and all(found.metadata.uid != known.metadata.uid for found in live):
-                self.jobs.remove(known)
-        for found in live:
-            self.jobs.put(found)
+        follow(self._jobs, self.cluster.all(JOBS), Job, self.jobs.caught_up)
 
     async def once(self, name: str = "train") -> float | None:
         """One pass."""
         return await self.reconcile((NAMESPACE, name))
+
+    async def attempt(self, job: Job) -> None:
+        """One pass that raises what would have it repeated."""
+        plan = self.reconcile._plan(await self.reconcile._observe(job))
+        await self.reconcile._execute(plan, job)
 
     async def settle(self, name: str = "train") -> None:
         """Passes, with fresh stores and retries after errors, until one of them writes nothing."""
@@ -145,12 +147,16 @@ class World:
         return self.registry.get_sample_value("tutti_job_objects_created_total", labels) or 0.0
 
 
-def _follow(store: Store[Any], manifests: list[dict[str, Any]], record: type[Any], fresh: Fresh[Any]) -> None:
+def follow(
+    store: Store[Any], manifests: list[dict[str, Any]], record: type[Any], handler: Callable[[Change[Any]], None]
+) -> None:
+    """What an informer does: make its store equal to the cluster, then tell its handler what changed."""
     live = {item.metadata.key: item for item in (msgspec.convert(found, record) for found in manifests)}
     for old in store.all():
-        if old.metadata.key not in live:
+        new = live.get(old.metadata.key)
+        if new is None or new.metadata.uid != old.metadata.uid:
             store.remove(*old.metadata.key)
-            fresh.caught_up(Change("deleted", old, None))
+            handler(Change("deleted", old, None))
     for item in live.values():
         before = store.put(item)
-        fresh.caught_up(Change("updated" if before else "added", before, item))
+        handler(Change("updated" if before else "added", before, item))

@@ -10,18 +10,17 @@ from prometheus_client import CollectorRegistry
 from api.lws import LeaderWorkerSet
 from api.meta import controller_of
 from api.podgroup import PodGroup, Workload
-from controllers.announcer import Announcer
-from controllers.fresh import Fresh
-from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
+from controllers.events import DedupEventRecorder
+from controllers.gangs.indexes import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
+from controllers.gangs.steps import Rules
+from controllers.leaderworkersets.controller import set_reconciler
 from controllers.leaderworkersets.execute import SetTools
 from controllers.leaderworkersets.observe import LEADER_INDEXERS, STATEFUL_SET_INDEXERS, GroupObjects, SetObserver
 from controllers.leaderworkersets.observed import ReplicaPod, StatefulSet
-from controllers.leaderworkersets.plan import SetRules
-from controllers.leaderworkersets.reconcile import SetReconciler
 from controllers.metrics import Metrics
-from controllers.owner_store import OwnerStore
+from controllers.mutation_cache import MutationCache
+from controllers.owner_cache import OwnerCache
 from controllers.provider_groups import ProviderGroups
-from kube.cache.informer import Change
 from kube.cache.store import Store
 from kube.client.client import Client
 from kube.client.errors import KubeError
@@ -30,6 +29,7 @@ from kube.groups.group_api import OWN
 from providers.selection import standard_providers
 from tests.controllers.fake_cluster import FakeCluster
 from tests.controllers.world import GroupObjects as GroupObjectsShown
+from tests.controllers.world import follow
 from tests.lws.builders import NAMESPACE, Object
 
 MOST_PASSES = 25
@@ -77,20 +77,21 @@ class RecordedEvents:
 
 
 class World:
-    """One process. `look` does what informers and kopf do; a second World on the same cluster is a restart."""
+    """One process. `look` does what informers do; a second World on the same cluster is a restart."""
 
     def __init__(self, cluster: SelectingCluster, *, gang_sets: bool = True) -> None:
         self.cluster = cluster
         self.now = 1000.0
         self.events = RecordedEvents()
-        self.sets: OwnerStore[LeaderWorkerSet] = OwnerStore()
+        self._sets: Store[LeaderWorkerSet] = Store()
+        self.sets = OwnerCache(self._sets)
         self._leaders: Store[ReplicaPod] = Store(LEADER_INDEXERS)
         self._stateful_sets: Store[StatefulSet] = Store(STATEFUL_SET_INDEXERS)
         self._workloads: Store[Workload] = Store(WORKLOAD_INDEXERS)
         self._groups: Store[PodGroup] = Store(POD_GROUP_INDEXERS)
-        self.leaders = Fresh(self._leaders, LEADER_INDEXERS, clock=lambda: self.now)
-        self.workloads = Fresh(self._workloads, WORKLOAD_INDEXERS, clock=lambda: self.now)
-        self.groups = Fresh(self._groups, POD_GROUP_INDEXERS, clock=lambda: self.now)
+        self.leaders = MutationCache(self._leaders, LEADER_INDEXERS, clock=lambda: self.now)
+        self.workloads = MutationCache(self._workloads, WORKLOAD_INDEXERS, clock=lambda: self.now)
+        self.groups = MutationCache(self._groups, POD_GROUP_INDEXERS, clock=lambda: self.now)
         client, providers = cast("Client", cluster), standard_providers()
         self.group_objects = GroupObjectsShown(cluster)
         provider_groups = cast("ProviderGroups", self.group_objects)
@@ -98,11 +99,11 @@ class World:
             client=client,
             group_api=OWN,
             providers=providers,
-            sets=self.sets,
+            owners=self.sets,
             leaders=self.leaders,
             workloads=self.workloads,
             pod_groups=self.groups,
-            announcer=Announcer(self.events, LEADER_WORKER_SETS),
+            event_recorder=DedupEventRecorder(self.events, LEADER_WORKER_SETS),
             metrics=Metrics(CollectorRegistry()),
             provider_groups=provider_groups,
         )
@@ -114,17 +115,16 @@ class World:
             pod_groups=self.groups,
             group_objects=GroupObjects(providers, provider_groups),
         )
-        rules = SetRules(providers, OWN.workloads.api_version, gang_sets=gang_sets)
-        self.reconcile = SetReconciler(tools, self.observer, rules)
+        rules = Rules(providers, OWN.workloads.api_version, makes_gangs=gang_sets)
+        self.reconcile = set_reconciler(tools, self.observer, rules)
         self.look()
 
     def look(self) -> None:
         """Make all stores equal to the cluster."""
-        for found in self.cluster.all(LEADER_WORKER_SETS):
-            self.sets.put(msgspec.convert(found, LeaderWorkerSet))
+        follow(self._sets, self.cluster.all(LEADER_WORKER_SETS), LeaderWorkerSet, self.sets.caught_up)
         self.look_at_leaders()
-        _follow(self._stateful_sets, self.cluster.all(STATEFUL_SETS), StatefulSet)
-        _follow(self._workloads, self.cluster.all(OWN.workloads), Workload, self.workloads)
+        follow(self._stateful_sets, self.cluster.all(STATEFUL_SETS), StatefulSet, lambda _: None)
+        follow(self._workloads, self.cluster.all(OWN.workloads), Workload, self.workloads.caught_up)
         self.look_at_groups()
 
     def look_at_leaders(self) -> None:
@@ -132,10 +132,10 @@ class World:
         leaders = [
             pod for pod in pods if pod["metadata"]["labels"].get("leaderworkerset.sigs.k8s.io/worker-index") == "0"
         ]
-        _follow(self._leaders, leaders, ReplicaPod, self.leaders)
+        follow(self._leaders, leaders, ReplicaPod, self.leaders.caught_up)
 
     def look_at_groups(self) -> None:
-        _follow(self._groups, self.cluster.all(OWN.pod_groups), PodGroup, self.groups)
+        follow(self._groups, self.cluster.all(OWN.pod_groups), PodGroup, self.groups.caught_up)
 
     async def once(self) -> float | None:
         """One pass."""
@@ -163,16 +163,3 @@ def groups_of(cluster: FakeCluster) -> dict[str, Object]:
         assert owner is not None
         found[owner.uid] = group
     return found
-
-
-def _follow(store: Store[Any], manifests: list[Object], record: type[Any], fresh: Fresh[Any] | None = None) -> None:
-    live = {item.metadata.key: item for item in (msgspec.convert(found, record) for found in manifests)}
-    for old in store.all():
-        if old.metadata.key not in live:
-            store.remove(*old.metadata.key)
-            if fresh is not None:
-                fresh.caught_up(Change("deleted", old, None))
-    for item in live.values():
-        known = store.put(item)
-        if fresh is not None:
-            fresh.caught_up(Change("updated" if known else "added", known, item))

@@ -1,4 +1,6 @@
-"""How a Job gives way to a more important group without harm: by suspension. Pure.
+"""When a Job is suspended by us: for a preemptor, or because its group has timed out. Pure.
+
+A preempted Job is suspended, not deprived of its pods.
 
 Deleting its pods would count as failures; and where a podFailurePolicy ignores them, the Job controller still backs off for
 minutes before it replaces so many at once (measured on Kubernetes 1.37 with a gang of eight).
@@ -26,7 +28,7 @@ from api.podgroup import PodGroup
 from api.preemption import is_asked_to_leave
 from api.waiting import waiting_of
 from controllers.gangs.steps import Warn
-from controllers.jobs.kueue import InQueue, LetGoOnInQueue, StopInQueue
+from controllers.jobs.kueue import ServedKueueWorkload, SetKueueWorkloadActive
 from controllers.jobs.observed import is_suspended
 from controllers.jobs.steps import (
     PatchJob,
@@ -34,41 +36,48 @@ from controllers.jobs.steps import (
 )
 
 
-def has_to_leave(group: PodGroup | None) -> bool:
-    """Whether the scheduler asked the pods of the group to leave and has not seen all of them gone."""
+def is_disruption_target(group: PodGroup | None) -> bool:
+    """Whether the group has the condition `DisruptionTarget` (KEP-5710): its pods have to leave and are not all gone yet."""
     return group is not None and is_asked_to_leave(group.status.conditions)
 
 
-def way_given(job: Job, in_queue: InQueue | None) -> list[Step]:
-    """The step that makes the pods of the Job leave; none once it is suspended, or stopped in Kueue."""
-    if in_queue is not None:
-        return [StopInQueue(in_queue, "preempted")] if in_queue.workload.is_active else []
+def preemption_steps(job: Job, kueue_workload: ServedKueueWorkload | None) -> list[Step]:
+    """Suspends the Job behind the gate, or stops it in Kueue; no step once that is so."""
+    if kueue_workload is not None:
+        return [SetKueueWorkloadActive(kueue_workload, "preempted")] if kueue_workload.workload.is_active else []
     return [] if is_suspended(job) else [PatchJob(close_gate=True)]
 
 
-def way_no_longer_given(in_queue: InQueue | None) -> list[Step]:
-    """The step by which Kueue may admit the Job again that was stopped in it for a preemptor."""
-    return [LetGoOnInQueue(in_queue)] if in_queue is not None and in_queue.workload.waits_for_preemptor else []
+def requeue_steps(kueue_workload: ServedKueueWorkload | None) -> list[Step]:
+    """Lets Kueue admit a Job again that we stopped for a preemptor; no step for any other."""
+    return (
+        [SetKueueWorkloadActive(kueue_workload, None)]
+        if kueue_workload is not None and kueue_workload.workload.is_stopped_for_preemptor
+        else []
+    )
 
 
-def has_given_up(group: PodGroup | None) -> bool:
-    """Whether the scheduler has given up on the group, and its Job asked to be suspended then."""
+def is_timed_out(group: PodGroup | None) -> bool:
+    """Whether the group has the condition `SchedulingTimedOut` and its Job asked to be suspended then."""
     if group is None or not waiting_of(group.metadata).is_suspended_on_timeout:
         return False
     told = condition_of(group.status.conditions or (), CONDITION_TIMED_OUT)
     return told is not None and told.status == "True"
 
 
-def stopped(job: Job, group: PodGroup | None, in_queue: InQueue | None) -> list[Step]:
-    """The steps that suspend the Job until its user resumes it; none once it is suspended, or stopped in Kueue."""
+def timeout_steps(job: Job, group: PodGroup | None, kueue_workload: ServedKueueWorkload | None) -> list[Step]:
+    """Suspends the Job until its user resumes it, or stops it in Kueue, and warns; no step once that is so."""
     limit = group.metadata.annotation(SCHEDULING_TIMEOUT) if group is not None else None
     why = f"its pods found no place together within {limit}"
-    if in_queue is not None:
-        if not in_queue.workload.is_active:
+    if kueue_workload is not None:
+        if not kueue_workload.workload.is_active:
             return []
-        name = in_queue.workload.metadata.name
+        name = kueue_workload.workload.metadata.name
         note = f"stopped in Kueue: {why}; set spec.active of Kueue's Workload {name} to true to try again"
-        return [StopInQueue(in_queue, "timed-out"), Warn(REASON_SCHEDULING_TIMEOUT, note, action="Suspend")]
+        return [
+            SetKueueWorkloadActive(kueue_workload, "timed-out"),
+            Warn(REASON_SCHEDULING_TIMEOUT, note, action="Suspend"),
+        ]
     if is_suspended(job):
         return []
     note = f"suspended: {why}; resume it to try again"

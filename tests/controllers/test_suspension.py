@@ -7,10 +7,10 @@ import msgspec
 from api.constants import CONDITION_DISRUPTION_TARGET, CONDITION_TIMED_OUT, ON_SCHEDULING_TIMEOUT, SCHEDULING_TIMEOUT
 from api.meta import Condition
 from api.podgroup import PodGroup, PodGroupStatus
-from controllers.gangs.steps import Warn
-from controllers.jobs.observed import Observed
-from controllers.jobs.patches import job_patch
-from controllers.jobs.plan import Rules, plan
+from controllers.gangs.steps import Rules, Warn
+from controllers.jobs.execute import job_patch
+from controllers.jobs.observed import ObservedJob
+from controllers.jobs.plan import plan
 from controllers.jobs.steps import (
     PatchJob,
     Step,
@@ -36,7 +36,7 @@ def given_up(status: str, on_timeout: str = "suspend") -> PodGroup:
 
 
 def steps(named: PodGroup, **settings: Any) -> tuple[Step, ...]:
-    seen = Observed(
+    seen = ObservedJob(
         job("train", group=GROUP_NAME, **settings), workloads=(workload(),), pod_groups=(named,), named_group=named
     )
     return plan(seen, RULES).steps

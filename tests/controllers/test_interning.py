@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from api.job import Job
-from controllers.jobs.slim import slim
+from controllers.jobs.interning import interned
 from tests.controllers.builders import job_manifest
 
 POLICY = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}
@@ -38,11 +38,11 @@ def full(uid: str) -> dict[str, Any]:
     ],
 )
 def test_nothing_of_a_job_is_lost(manifest: dict[str, Any]) -> None:
-    assert slim(decoded(manifest)) == decoded(manifest)
+    assert interned(decoded(manifest)) == decoded(manifest)
 
 
 def test_what_is_equal_is_the_same_object() -> None:
-    one, other = slim(decoded(full("one"))), slim(decoded(full("other")))
+    one, other = interned(decoded(full("one"))), interned(decoded(full("other")))
     labels = one.metadata.labels or {}
     assert one.spec.template.metadata.labels is labels
     assert labels["batch.kubernetes.io/controller-uid"] is one.metadata.uid

@@ -9,15 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from api.compile import job_owner
-from api.constants import EVENT_GROUP_KIND_MISSING, MANAGED
-from api.errors import InvalidGangSettings
-from api.gang import settings_of
 from api.job import Job
 from api.podgroup import PodGroup
-from controllers.gangs.steps import Warn
-from controllers.jobs.observed import Observed
+from controllers.gangs.schedulers import kind_missing, provider_of_pods, timeout_seconds
+from controllers.jobs.observed import ObservedJob
 from controllers.jobs.steps import (
-    MakeGroupObjects,
+    ApplyGroupObjects,
     Step,
 )
 from providers.base import Provider
@@ -27,7 +24,7 @@ from providers.selection import Providers
 
 def provider_of(job: Job, providers: Providers) -> Provider | None:
     """The gang scheduler that admission chose for the Job, None when its template names none."""
-    return providers.named(job.spec.template.metadata.label(MANAGED) or "")
+    return provider_of_pods(job.spec.template.metadata, providers)
 
 
 def minimum_now(job: Job, provider: Provider, *, need: int, current: int | None) -> int:
@@ -39,12 +36,12 @@ def minimum_now(job: Job, provider: Provider, *, need: int, current: int | None)
         need: the minimum while no pod has succeeded.
         current: the minimum of the group as it is, None when there is no group yet.
     """
-    able = provider.capabilities
-    if able.counts_succeeded:
+    capabilities = provider.capabilities
+    if capabilities.counts_succeeded:
         return need
     wanted = max(1, min(need, _left(job, need)))
     waiting = job.status.active > (job.status.ready or 0)
-    if current is None or waiting or able.evicts_below_minimum:
+    if current is None or waiting or capabilities.evicts_below_minimum:
         return wanted
     return min(need, max(current, wanted))
 
@@ -64,7 +61,14 @@ def gang_of(
     current: int | None = None,
     template_spec: Mapping[str, Any] | None = None,
 ) -> Gang:
-    """The Job's gang as its scheduler has to be told about it; without the template's `spec` nothing is said of resources.
+    """The Job's gang in the terms of `providers`.
+
+    Args:
+        job: the Job with its counts.
+        group: its PodGroup.
+        provider: its gang scheduler.
+        current: the minimum of the group as it is, None when there is no group yet.
+        template_spec: `spec` of the pod template as the server has it; None leaves resources out.
 
     Raises:
         InvalidQuantity: a quantity in the template is out of bounds.
@@ -80,36 +84,27 @@ def gang_of(
         labels={**(template.labels or {}), **(own.labels or {})},
         annotations={**(template.annotations or {}), **(own.annotations or {})},
         priority_class_name=group.spec.priority_class_name,
-        timeout_seconds=_timeout_seconds(job),
+        timeout_seconds=timeout_seconds(job.metadata),
     )
 
 
-def _timeout_seconds(job: Job) -> int | None:
-    try:
-        return settings_of(job.metadata).timeout_seconds
-    except InvalidGangSettings:
-        # Spoilt after admission: its user is told elsewhere, and the gang keeps working.
-        return None
+def group_object_steps(seen: ObservedJob, group: PodGroup | None, providers: Providers) -> list[Step]:
+    """The steps for the group objects of the Job's scheduler.
 
-
-def group_object_steps(seen: Observed, group: PodGroup | None, providers: Providers) -> list[Step]:
-    """What is to be done about the group objects of the Job's scheduler; `group` None: the one this pass creates."""
+    Args:
+        seen: the facts.
+        group: the PodGroup they stand for; None: the one this pass creates.
+        providers: the gang schedulers.
+    """
     provider = provider_of(seen.job, providers)
     if provider is None or provider.kind is None:
         return []
     if seen.kind_missing:
         return [kind_missing(provider)]
     if group is None:
-        return [MakeGroupObjects(None)]
+        return [ApplyGroupObjects(None)]
     current = {each.metadata.name: each.spec.min_member for each in seen.group_objects}
     known = max((count for count in current.values() if count is not None), default=None)
     wanted = provider.group_objects(gang_of(seen.job, group, provider, current=known))
     as_wanted = all(current.get(each["metadata"]["name"]) == each["spec"]["minMember"] for each in wanted)
-    return [] if as_wanted else [MakeGroupObjects(group, current=known)]
-
-
-def kind_missing(provider: Provider) -> Warn:
-    """What a user is told whose gang waits for the CRD of its scheduler."""
-    crd = provider.kind.crd if provider.kind is not None else ""
-    note = f"waits for the CRD {crd}, which provider {provider.name} needs and the cluster does not have: install it"
-    return Warn(EVENT_GROUP_KIND_MISSING, note, action="CreateGroupObject")
+    return [] if as_wanted else [ApplyGroupObjects(group, current=known)]

@@ -9,12 +9,12 @@ import pytest
 from aiohttp import web
 from prometheus_client import CollectorRegistry
 
-from controllers.fresh import Fresh
-from controllers.job_watch import WatchEnded
-from controllers.jobs.observe import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
-from controllers.leaderworkersets import part as module
-from controllers.leaderworkersets.part import SetPart, Shared
+from controllers.context import ControllerContext
+from controllers.gangs.indexes import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
+from controllers.leaderworkersets import manager as module
+from controllers.leaderworkersets.manager import SetManager
 from controllers.metrics import Metrics
+from controllers.mutation_cache import MutationCache
 from controllers.provider_groups import ProviderGroups
 from controllers.settings import ControllersSettings
 from kube.cache.store import Store
@@ -38,23 +38,23 @@ async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SmallServer]:
 
 
 @contextlib.asynccontextmanager
-async def running_part(server: SmallServer) -> AsyncIterator["asyncio.Task[None]"]:
-    async with Client(server.credentials, user_agent="part") as client:
-        part = SetPart(
-            Shared(
+async def running_manager(server: SmallServer) -> AsyncIterator["asyncio.Task[None]"]:
+    async with Client(server.credentials, user_agent="manager") as client:
+        manager = SetManager(
+            ControllerContext(
                 client=client,
                 group_api=OWN,
                 settings=ControllersSettings(),
                 providers=standard_providers(),
-                workloads=Fresh(Store(WORKLOAD_INDEXERS), WORKLOAD_INDEXERS),
-                pod_groups=Fresh(Store(POD_GROUP_INDEXERS), POD_GROUP_INDEXERS),
+                workloads=MutationCache(Store(WORKLOAD_INDEXERS), WORKLOAD_INDEXERS),
+                pod_groups=MutationCache(Store(POD_GROUP_INDEXERS), POD_GROUP_INDEXERS),
                 provider_groups=ProviderGroups(client),
                 recorder=RecordedEvents(),
                 metrics=Metrics(CollectorRegistry()),
                 random=random.Random(1),
             )
         )
-        task = asyncio.ensure_future(part.run())
+        task = asyncio.ensure_future(manager.run())
         try:
             yield task
         finally:
@@ -92,7 +92,7 @@ class Asked:
 
 async def test_the_kind_is_picked_up_when_it_appears(server: SmallServer, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = Asked(server)
-    async with running_part(server):
+    async with running_manager(server):
         await asked.until_asked(3)
         assert set(asked.paths) == {f"/apis/{API}"}
         await server.put("statefulsets", stateful_set())
@@ -110,19 +110,9 @@ async def test_the_kind_that_goes_is_waited_for_and_the_process_lives_on(
     await server.put("statefulsets", stateful_set())
     await server.put(PLURAL, lws(replicas=0))
     asked = Asked(server, go_at_watch=True)
-    async with running_part(server) as task:
+    async with running_manager(server) as task:
         await asked.until_asked(3)
         small_server.SERVED[API] = [PLURAL]
         await server.put("pods", leader(0))
         await server.until(lambda: any(key[0] == "podgroups" for key in server.objects))
         assert not task.done()
-
-
-async def test_a_watch_that_ends_although_the_kind_is_there_ends_the_process(
-    server: SmallServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(small_server.SERVED, API, [PLURAL])
-    server.break_watch_of(PLURAL)
-    async with running_part(server) as task:
-        with pytest.raises(WatchEnded, match="LeaderWorkerSets"):
-            await asyncio.wait_for(task, 20)

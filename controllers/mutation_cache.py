@@ -1,4 +1,4 @@
-"""A store that already shows what we wrote ourselves.
+"""A store that already shows what we wrote ourselves (client-go: MutationCache).
 
 An informer learns of our own creation some milliseconds after the server confirmed it. A pass that runs in between would
 create again and be told that the object exists. So the answer to a write is kept beside the informer's store until the
@@ -16,18 +16,49 @@ from kube.cache.store import Indexer, KubeObject, Store
 T = TypeVar("T", bound=KubeObject)
 
 KEPT_SECONDS: Final = 30.0
+"""How long an answer of the server is kept that the informer does not show."""
 
 
-class Fresh(Generic[T]):
+class RecentUids:
+    """The UIDs that were added during the last so many seconds."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._added: dict[str, float] = {}
+
+    def __contains__(self, uid: str) -> bool:
+        added = self._added.get(uid)
+        return added is not None and self._clock() - added < self._seconds
+
+    def add(self, uid: str) -> None:
+        """From now on it counts as added at this moment."""
+        self._added.pop(uid, None)
+        self._added[uid] = self._clock()
+
+    def discard(self, uid: str) -> None:
+        """It counts as never added."""
+        self._added.pop(uid, None)
+
+    def pop_expired(self) -> list[str]:
+        """Forget those that were added too long ago; gives them."""
+        # They stand in the order in which they were added.
+        expired = list(takewhile(lambda uid: uid not in self, self._added))
+        for uid in expired:
+            del self._added[uid]
+        return expired
+
+
+class MutationCache(Generic[T]):
     """The union of an informer's store and our own recent writes; the newer version of an object wins."""
 
     def __init__(
         self, store: Store[T], indexers: Mapping[str, Indexer[T]], *, clock: Callable[[], float] = time.monotonic
     ) -> None:
+        """`store` is the informer's; `indexers` are the ones it has. `caught_up` has to be a handler of that informer."""
         self._store = store
         self._written: Store[T] = Store(indexers)
-        self._deadlines: dict[str, float] = {}
-        self._clock = clock
+        self._recent = RecentUids(KEPT_SECONDS, clock)
 
     def get(self, namespace: str, name: str) -> T | None:
         """The object of that name, or None."""
@@ -43,15 +74,20 @@ class Fresh(Generic[T]):
         return list(found.values())
 
     def note(self, item: T) -> None:
-        """Remember what the server answered to a write of ours."""
+        """Remember what the server answered to a read or write of ours."""
         known = self._store.get(*item.metadata.key)
         if known is not None and not is_newer(item, known):
             return
-        self._forget_expired()
+        for uid in self._recent.pop_expired():
+            self._forget(self._written.by_uid(uid))
         replaced = self._written.put(item)
         if replaced is not None:
-            self._deadlines.pop(replaced.metadata.uid, None)
-        self._deadlines[item.metadata.uid] = self._clock() + KEPT_SECONDS
+            self._recent.discard(replaced.metadata.uid)
+        self._recent.add(item.metadata.uid)
+
+    def forget(self, uid: str) -> None:
+        """Drop what was noted of this object; the informer's version stays."""
+        self._forget(self._written.by_uid(uid))
 
     def caught_up(self, change: Change[T]) -> None:
         """Forget what the informer has seen by now. A handler for the informer."""
@@ -66,22 +102,15 @@ class Fresh(Generic[T]):
             self._forget(written)
 
     def _current(self, item: T | None) -> T | None:
-        if item is not None and self._deadlines[item.metadata.uid] < self._clock():
+        if item is not None and item.metadata.uid not in self._recent:
             self._forget(item)
             return None
         return item
 
-    def _forget_expired(self) -> None:
-        # Deadlines stand in the order in which they were set.
-        expired = list(takewhile(lambda uid: self._deadlines[uid] < self._clock(), self._deadlines))
-        for uid in expired:
-            item = self._written.by_uid(uid)
-            if item is not None:
-                self._forget(item)
-
-    def _forget(self, item: T) -> None:
-        self._written.remove(*item.metadata.key)
-        self._deadlines.pop(item.metadata.uid, None)
+    def _forget(self, item: T | None) -> None:
+        if item is not None:
+            self._written.remove(*item.metadata.key)
+            self._recent.discard(item.metadata.uid)
 
 
 def is_newer(item: KubeObject, than: KubeObject) -> bool:

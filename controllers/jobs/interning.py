@@ -17,8 +17,8 @@ _MOST_SHARED: Final = 1024
 """Different failure policies and template specs that are shared; the rest is kept as it came."""
 
 
-def slim(job: Job) -> Job:
-    """The same Job."""
+def interned(job: Job) -> Job:
+    """An equal Job whose strings and policies are shared with other Jobs (as `sys.intern` does for strings)."""
     metadata, spec = job.metadata, job.spec
     names = {metadata.uid: metadata.uid, metadata.name: metadata.name}
     labels = _shared(metadata.labels, names)

@@ -6,38 +6,43 @@ written only when it changes. It is news for people: nothing waits for it, and a
 
 import datetime as dt
 import logging
-from collections.abc import Callable
 from typing import Any
 
 from api.constants import CONDITION_GROUP_KIND_MISSING, EVENT_GROUP_KIND_MISSING, REASON_GROUP_KIND_FOUND
 from api.meta import Metadata
-from controllers.gangs.creation import Outdated
-from controllers.kind_condition import ShowKindMissing
-from kube.client.client import Client
+from controllers.gangs.steps import ShowKindMissing
+from controllers.gangs.tools import Tools
+from controllers.gangs.writes import Outdated
 from kube.client.errors import AnsweredError, Conflict, NotFound
 from kube.client.resources import Resource
 
 _log = logging.getLogger(__name__)
 
 
-async def show(
-    step: ShowKindMissing, client: Client, resource: Resource, owner: Metadata, *, now: Callable[[], dt.datetime]
+async def show_kind_missing(
+    step: ShowKindMissing, tools: Tools[Any], resource: Resource, owner: Metadata
 ) -> dict[str, Any] | None:
     """Write the condition; gives the object as the server has it then, None when it would not take it.
+
+    Args:
+        step: what the condition has to say.
+        tools: the client and the time of day.
+        resource: the kind of the owner.
+        owner: the Job or LeaderWorkerSet; another one of its name is left alone.
 
     Raises:
         Outdated: the object has changed, or is another one, or is gone.
         KubeError: the server did not answer.
     """
     try:
-        live = await client.get(resource, owner.name, owner.namespace)
+        live = await tools.client.get(resource, owner.name, owner.namespace)
         if live["metadata"]["uid"] != owner.uid:
             raise Outdated(f"{resource.kind} {owner.name} is another one now")
         body = {
             "metadata": {"uid": owner.uid, "resourceVersion": live["metadata"]["resourceVersion"]},
-            "status": {"conditions": _with_ours(live, step, now())},
+            "status": {"conditions": _with_ours(live, step, tools.now())},
         }
-        return await client.patch(resource, body, owner.name, owner.namespace, subresource="status")
+        return await tools.client.patch(resource, body, owner.name, owner.namespace, subresource="status")
     except (Conflict, NotFound) as error:
         raise Outdated(str(error)) from error
     except AnsweredError as error:
@@ -58,8 +63,3 @@ def _with_ours(live: dict[str, Any], step: ShowKindMissing, now: dt.datetime) ->
         "lastTransitionTime": now.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
     return [*others, ours]
-
-
-def utc_now() -> dt.datetime:
-    """The time of day."""
-    return dt.datetime.now(dt.UTC)

@@ -8,29 +8,28 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from api.constants import EVENT_INVALID_GANG_SETTINGS, MANAGED
-from api.errors import InvalidGangSettings, InvalidObject
-from api.gang import settings_of
+from api.constants import EVENT_INVALID_GANG_SETTINGS
+from api.errors import InvalidObject
 from api.lws import LeaderWorkerSet
 from api.meta import OwnerReference
 from api.replica import group_index
+from controllers.gangs.schedulers import kind_missing, provider_of_pods, timeout_seconds
 from controllers.gangs.steps import Warn
-from controllers.jobs.external import kind_missing
-from controllers.leaderworkersets.observed import SeenReplica, group_named_by
-from controllers.leaderworkersets.steps import MakeReplicaObjects
+from controllers.leaderworkersets.observed import ObservedReplica, group_named_by
+from controllers.leaderworkersets.steps import ApplyReplicaGroupObjects
 from providers.base import Provider
 from providers.gang import Gang
 from providers.replicas import replica_gang, roles_of
 from providers.selection import Providers
 
 
-def provider_of(replica: SeenReplica, providers: Providers) -> Provider | None:
+def provider_of(replica: ObservedReplica, providers: Providers) -> Provider | None:
     """The gang scheduler that admission chose for the replica, None when its leader names none."""
-    return providers.named(replica.leader.metadata.label(MANAGED) or "")
+    return provider_of_pods(replica.leader.metadata, providers)
 
 
-def gang_of(lws: LeaderWorkerSet, replica: SeenReplica) -> Gang:
-    """The gang of a replica as its scheduler has to be told about it.
+def gang_of(lws: LeaderWorkerSet, replica: ObservedReplica) -> Gang:
+    """The gang of a replica in the terms of `providers`.
 
     Raises:
         InvalidQuantity: a template asks for something that is no sane quantity.
@@ -48,20 +47,14 @@ def gang_of(lws: LeaderWorkerSet, replica: SeenReplica) -> Gang:
         labels={**gang.labels, **(lws.metadata.labels or {})},
         annotations={**gang.annotations, **(lws.metadata.annotations or {})},
         priority_class_name=leader.spec.priority_class_name,
-        timeout_seconds=_timeout_seconds(lws),
+        timeout_seconds=timeout_seconds(lws.metadata),
     )
 
 
-def _timeout_seconds(lws: LeaderWorkerSet) -> int | None:
-    try:
-        return settings_of(lws.metadata).timeout_seconds
-    except InvalidGangSettings:
-        # Spoilt after admission: its user is told elsewhere, and the gang keeps working.
-        return None
-
-
-def object_step(lws: LeaderWorkerSet, replica: SeenReplica, providers: Providers) -> MakeReplicaObjects | Warn | None:
-    """What is to be done about the group objects of a replica whose leader names its group, None when nothing is."""
+def group_object_step(
+    lws: LeaderWorkerSet, replica: ObservedReplica, providers: Providers
+) -> ApplyReplicaGroupObjects | Warn | None:
+    """The step for the group objects of a replica whose leader names its group; None when they are as wanted."""
     provider = provider_of(replica, providers)
     if provider is None or provider.kind is None:
         return None
@@ -74,11 +67,11 @@ def object_step(lws: LeaderWorkerSet, replica: SeenReplica, providers: Providers
         note = f"replica {group_index(replica.leader.metadata)} waits: {error}"
         return Warn(EVENT_INVALID_GANG_SETTINGS, note, action="CreateGroupObject")
     current = {each.metadata.name: each.spec.min_member for each in replica.group_objects}
-    return None if all(_is_as(each, current) for each in wanted) else MakeReplicaObjects(replica.leader, gang)
+    return None if all(_is_as(each, current) for each in wanted) else ApplyReplicaGroupObjects(replica.leader, gang)
 
 
-def missing_kind(replicas: Iterable[SeenReplica], providers: Providers) -> str:
-    """What the set waits for, if it is the kind of the gang scheduler of some replica."""
+def missing_kind_note(replicas: Iterable[ObservedReplica], providers: Providers) -> str:
+    """What the set waits for, for people; empty unless the kind of some replica's gang scheduler is missing."""
     found = (provider_of(each, providers) for each in replicas if each.kind_missing)
     return next((kind_missing(provider).note for provider in found if provider is not None), "")
 
@@ -87,7 +80,7 @@ def _is_as(wanted: dict[str, Any], current: dict[str, int | None]) -> bool:
     return bool(current.get(wanted["metadata"]["name"]) == wanted["spec"]["minMember"])
 
 
-def lacks_revision(replica: SeenReplica, providers: Providers) -> bool:
+def lacks_revision(replica: ObservedReplica, providers: Providers) -> bool:
     """Whether the objects cannot be written yet, because what its pods ask for is not known."""
     provider = provider_of(replica, providers)
     return provider is not None and provider.kind is not None and replica.revision is None

@@ -1,6 +1,4 @@
-"""What group a Job should have by its settings, and why it cannot have one: the questions before any plan. Pure."""
-
-from dataclasses import dataclass
+"""The group that a Job should have by its settings, or why it cannot have one. Pure."""
 
 from api.constants import (
     EVENT_INVALID_GANG_SETTINGS,
@@ -10,45 +8,42 @@ from api.constants import (
     MANAGED,
 )
 from api.errors import InvalidGangSettings
-from api.gang import Delegated, GroupIntent, Plain, delegation_of, job_intent
+from api.gang import Delegated, GroupIntent, Plain, delegation_of, is_managed_template, job_intent
 from api.job import Job
-from controllers.jobs.observed import Observed
+from controllers.gangs.schedulers import provider_of_pods
+from controllers.gangs.steps import Refusal
+from controllers.jobs.observed import ObservedJob
 from providers.selection import Providers, choose_provider
 
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a Job cannot have a group: an event reason and a sentence. No reason: nothing worth an event."""
-
-    note: str
-    reason: str = ""
-
-
-Intent = GroupIntent | Delegated
+DesiredGroup = GroupIntent | Delegated
 """What a Job asks for: a group of its own, or one that its parent described."""
 
 
-def managed_intent(job: Job, providers: Providers) -> Intent | Refusal:
-    """The group of a Job whose template carries our label; the label names its provider."""
-    label = job.spec.template.metadata.label(MANAGED) or ""
-    provider = providers.named(label)
-    if provider is None:
-        note = f"label {MANAGED} of the pod template names no provider; known are {providers.names}"
-        return Refusal(note, EVENT_INVALID_GANG_SETTINGS)
-    if problem := providers.unusable(provider):
-        return Refusal(problem, EVENT_INVALID_GANG_SETTINGS)
-    return _intent(job)
-
-
-def _intent(job: Job) -> Intent | Refusal:
+def desired_group(job: Job, providers: Providers) -> DesiredGroup | Refusal:
+    """The group of a Job whose template carries our label, which names its provider; of any other, had admission seen it."""
+    is_managed = is_managed_template(job)
+    if is_managed:
+        provider = provider_of_pods(job.spec.template.metadata, providers)
+        if provider is None:
+            note = f"label {MANAGED} of the pod template names no provider; known are {providers.names}"
+            return Refusal(note, EVENT_INVALID_GANG_SETTINGS)
+        if problem := providers.unusable(provider):
+            return Refusal(problem, EVENT_INVALID_GANG_SETTINGS)
     try:
-        intent = job_intent(job)
+        desired = job_intent(job)
+        if isinstance(desired, Plain):
+            return Refusal(f"runs as an ordinary Job: {desired.reason}")
+        if not is_managed:
+            scheduler_name = job.spec.template.spec.scheduler_name
+            provider = choose_provider(providers, annotations=job.metadata.annotations, scheduler_name=scheduler_name)
+            if provider is None:
+                return Refusal("its pods belong to a scheduler that is not ours")
     except InvalidGangSettings as error:
         return Refusal(str(error), EVENT_INVALID_GANG_SETTINGS)
-    return Refusal(f"runs as an ordinary Job: {intent.reason}") if isinstance(intent, Plain) else intent
+    return desired
 
 
-def structure_problem(seen: Observed) -> Refusal | None:
+def structure_problem(seen: ObservedJob) -> Refusal | None:
     """Why the objects that refer to the Job cannot be its group, None when they can."""
     reason = EVENT_UNSUPPORTED_WORKLOAD_STRUCTURE
     if len(seen.workloads) > 1:
@@ -71,7 +66,7 @@ def structure_problem(seen: Observed) -> Refusal | None:
     return None
 
 
-def _missing_dependency(seen: Observed, delegated: Delegated) -> Refusal:
+def _missing_dependency(seen: ObservedJob, delegated: Delegated) -> Refusal:
     parent = f"{delegated.parent.kind} {delegated.parent.name}"
     if seen.workload is None:
         missing = f"its parent {parent} has no Workload"
@@ -80,22 +75,9 @@ def _missing_dependency(seen: Observed, delegated: Delegated) -> Refusal:
     return Refusal(f"its pods are placed one by one: {missing}", EVENT_SCHEDULING_DEPENDENCY_NOT_FOUND)
 
 
-def unmanaged_intent(job: Job, providers: Providers) -> Intent | Refusal:
-    """The group that a Job without our label would have, had admission seen it."""
-    intent = _intent(job)
-    if isinstance(intent, Refusal):
-        return intent
-    try:
-        scheduler_name = job.spec.template.spec.scheduler_name
-        provider = choose_provider(providers, annotations=job.metadata.annotations, scheduler_name=scheduler_name)
-    except InvalidGangSettings as error:
-        return Refusal(str(error), EVENT_INVALID_GANG_SETTINGS)
-    return intent if provider is not None else Refusal("its pods belong to a scheduler that is not ours")
-
-
-def too_late(seen: Observed) -> Refusal | None:
+def too_late(seen: ObservedJob) -> Refusal | None:
     """Why a Job that runs without a group cannot be given one any more, None when it can."""
-    # Once one pod was told, the others must be too: half a gang would wait for ever.
+    # Once one pod names the group, the others must too: half a gang would wait for ever.
     begun = any(pod.names_group for pod in seen.pods)
     if begun or not any(pod.is_bound for pod in seen.pods):
         return None

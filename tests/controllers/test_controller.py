@@ -1,0 +1,81 @@
+"""Which Jobs a controller looks at, and what it forgets with them."""
+
+import random
+from typing import cast
+
+from prometheus_client import CollectorRegistry
+
+from controllers.context import ControllerContext
+from controllers.jobs.controller import JobController
+from controllers.metrics import Metrics
+from controllers.mutation_cache import MutationCache
+from controllers.provider_groups import ProviderGroups
+from controllers.settings import ControllersSettings
+from kube.cache.informer import Change
+from kube.cache.store import Store
+from kube.client.client import Client
+from kube.groups.group_api import OWN
+from providers.selection import standard_providers
+from tests.controllers.builders import NAMESPACE, group, job, job_manifest, workload
+from tests.controllers.fake_cluster import FakeCluster
+from tests.controllers.world import RecordedEvents
+
+KEY = (NAMESPACE, "train")
+
+
+def controller(events: RecordedEvents) -> JobController:
+    client = cast("Client", FakeCluster())
+    return JobController(
+        ControllerContext(
+            client=client,
+            group_api=OWN,
+            settings=ControllersSettings(),
+            providers=standard_providers(),
+            workloads=MutationCache(Store({"controller": lambda _: ()}), {"controller": lambda _: ()}),
+            pod_groups=MutationCache(Store({"workload": lambda _: ()}), {"workload": lambda _: ()}),
+            provider_groups=ProviderGroups(client),
+            recorder=events,
+            metrics=Metrics(CollectorRegistry()),
+            random=random.Random(1),
+        )
+    )
+
+
+async def test_every_change_of_a_job_and_its_end_are_looked_at() -> None:
+    jobs = controller(RecordedEvents(FakeCluster()))
+    tell = jobs.informer._tell
+    for change in (
+        Change("added", None, job()),
+        Change("updated", job(), job(version="2")),
+        Change("deleted", job(), None),
+    ):
+        jobs.queue._ready.clear()
+        jobs.queue._waiting.clear()
+        tell(change)
+        assert list(jobs.queue._ready) == [KEY]
+
+
+async def test_a_change_of_its_objects_concerns_a_job_that_is_there_only() -> None:
+    jobs = controller(RecordedEvents(FakeCluster()))
+    jobs.workload_changed(workload())
+    jobs.pod_group_changed(group())
+    assert len(jobs.queue) == 0
+    jobs.informer._put(job())
+    jobs.queue._ready.clear()
+    jobs.queue._waiting.clear()
+    jobs.workload_changed(workload())
+    assert list(jobs.queue._ready) == [KEY]
+
+
+async def test_what_was_recorded_about_a_job_is_forgotten_with_it() -> None:
+    events = RecordedEvents(FakeCluster())
+    jobs = controller(events)
+    jobs.informer._put(job())
+    recorder = jobs._event_recorder
+    for _ in range(2):
+        recorder.warn_once(job(), reason="R", note="n", action="A")
+    assert events.reasons == ["R"]
+    jobs.informer._put(job(uid="successor", version="2"))
+    recorder.warn_once(job(), reason="R", note="n", action="A")
+    assert events.reasons == ["R", "R"]
+    assert job_manifest()["metadata"]["uid"] not in recorder._recorded
