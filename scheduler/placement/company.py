@@ -9,12 +9,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.filters import inter_pod_affinity as affinity
-from scheduler.filters import pod_topology_spread as spreading
 from scheduler.placement.luggage import Luggage
 from scheduler.placement.relations import HOSTNAME, Even, Relations, Stance
-from scheduler.scores.inter_pod_affinity import inter_pod_affinity
-from scheduler.scores.pod_topology_spread import crowding, pod_topology_spread
+from scheduler.plugins import inter_pod_affinity as affinity
+from scheduler.plugins import pod_topology_spread as spreading
 from scheduler.state.changes import Slots
 from scheduler.state.shapes import Shape
 from scheduler.state.steps import ONE_LOOK
@@ -120,7 +118,7 @@ class Company:
             total = weights.pod_topology_spread * self._evenness(stance, feasible)
         if stance.wish:
             raw = np.sum([self._at(place) for place in stance.wish], axis=0)
-            liked = weights.inter_pod_affinity * inter_pod_affinity(raw, feasible)
+            liked = weights.inter_pod_affinity * affinity.normalize_scores(raw, feasible)
             total = liked if total is None else total + liked
         stored = self.luggage.merits(shape) if self.luggage is not None else None
         if stored is not None:
@@ -197,10 +195,10 @@ class Company:
         crowded = np.zeros(len(self.slots))
         for constraint in stance.soft:
             values = self._values(constraint, counting)
-            crowded += crowding(
+            crowded += spreading.crowding(
                 self._at(constraint.place), self._labelled(constraint.place), values, constraint.spread.max_skew
             )
-        return pod_topology_spread(crowded, counting)
+        return spreading.normalize_scores(crowded, counting)
 
     def _values(self, constraint: Even, counting: Mask) -> int:
         if constraint.spread.key == HOSTNAME:

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.constants import NO_PROVISIONER
-from scheduler.filters import node_volume_limits, volume_restrictions, volume_zone
-from scheduler.filters import volume_binding as binding
 from scheduler.placement.packing import Pack, Packs
-from scheduler.scores.normalise import Whole
-from scheduler.scores.volume_binding import Use, volume_binding
+from scheduler.plugins import node_volume_limits, volume_restrictions, volume_zone
+from scheduler.plugins import volume_binding as binding
+from scheduler.plugins.framework import Whole
 from scheduler.state.attachments import Attached
 from scheduler.state.nodes import NodeTable
 from scheduler.state.pod_volumes import Disk
@@ -38,8 +37,8 @@ class _Choice:
     def __init__(self) -> None:
         self.reasons: list[Reasons] = []
         self.picks: dict[ClaimKey, NDArray[np.int64]] = {}
-        self.existing: dict[str, Use] = {}
-        self.makeable: dict[str, Use] = {}
+        self.existing: dict[str, binding.Use] = {}
+        self.makeable: dict[str, binding.Use] = {}
 
 
 class Luggage:
@@ -79,7 +78,7 @@ class Luggage:
         choice = self._choice(shape, pack)
         if not choice.existing and not choice.makeable:
             return None
-        return volume_binding(choice.existing, choice.makeable, self._nodes.slots)
+        return binding.score_nodes(choice.existing, choice.makeable, self._nodes.slots)
 
     def settle(self, shape: Shape, slot: int) -> None:
         """Pods of this shape are on this node from now on."""

@@ -7,7 +7,7 @@ made, are alike. Everybody else with other claims is a case of its own.
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Final
 
-from scheduler.filters.volume_binding import REASON_IMMEDIATE
+from scheduler.plugins.volume_binding import REASON_IMMEDIATE
 from scheduler.state.attachments import Attached
 from scheduler.state.pod_volumes import ClaimUse, Disk, PodVolumes
 from scheduler.state.records import PodRecord

@@ -11,17 +11,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.filters.node_declared_features import REASON as LACKS_FEATURES
-from scheduler.filters.node_ports import REASON as PORTS_REASON
-from scheduler.filters.node_ports import ports_taken
-from scheduler.filters.resources_fit import shortages, slots_for_pods
 from scheduler.placement.company import Company
 from scheduler.placement.domain_sums import DomainSums
 from scheduler.placement.fits import FitCache
 from scheduler.placement.identical import Counts, spread, spread_over
 from scheduler.placement.relations import Relations
-from scheduler.scores.after import After, Loads
-from scheduler.scores.total import total_score
+from scheduler.plugins.node_declared_features import REASON as LACKS_FEATURES
+from scheduler.plugins.node_ports import REASON as PORTS_REASON
+from scheduler.plugins.node_ports import ports_taken
+from scheduler.plugins.node_resources_fit import shortages, slots_for_pods
+from scheduler.plugins.resource_allocation import After, Loads
+from scheduler.plugins.resource_scores import total_score
 from scheduler.state.changes import NO_SLOTS, Slots
 from scheduler.state.demand import Demand, HostPort, ports_conflict
 from scheduler.state.nodes import Amounts, NodeTable, Resolved

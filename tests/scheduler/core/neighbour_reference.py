@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from math import floor, log
 from typing import Any
 
-from scheduler.filters.inter_pod_affinity import REASON_AFFINITY, REASON_ANTI_AFFINITY, REASON_EXISTING
-from scheduler.filters.pod_topology_spread import REASON, REASON_LABEL
+from scheduler.plugins.inter_pod_affinity import REASON_AFFINITY, REASON_ANTI_AFFINITY, REASON_EXISTING
+from scheduler.plugins.pod_topology_spread import REASON, REASON_LABEL
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

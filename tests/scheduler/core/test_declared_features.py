@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from api.features import BIND_MOUNT_OPTIONS, RESTART_ALL_CONTAINERS, required_features
-from scheduler.filters.node_declared_features import REASON
+from scheduler.plugins.node_declared_features import REASON
 from scheduler.state.shapes import Shape
 from tests.placement.declared_features import OWN_USERS, RESTARTING
 from tests.scheduler.core import build

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from scheduler.filters.taint_toleration import MOST_NAMED, REASON_UNNAMED
+from scheduler.plugins.taint_toleration import MOST_NAMED, REASON_UNNAMED
 
 NO_NODES: Final = "no nodes available to schedule pods"
 _TAINT_PREFIX: Final = REASON_UNNAMED.removesuffix("(s)")

@@ -7,23 +7,18 @@ nothing here.
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scheduler.filters.node_affinity import node_affinity
-from scheduler.filters.node_declared_features import REASON as LACKS_FEATURES
-from scheduler.filters.node_declared_features import node_declared_features
-from scheduler.filters.node_unschedulable import node_unschedulable
-from scheduler.filters.taint_toleration import taint_toleration
-from scheduler.filters.verdict import Codes, StaticFilter
+from scheduler.plugins import node_affinity, node_declared_features, node_unschedulable, taint_toleration
+from scheduler.plugins.framework import Codes, Mask, StaticFilter
 from scheduler.state.changes import Slots
 from scheduler.state.nodes import NodeTable
 from scheduler.state.rules import NodeRules
 
 STATIC_FILTERS: Final[tuple[StaticFilter, ...]] = (
-    node_unschedulable,
-    taint_toleration,
-    node_affinity,
-    node_declared_features,
+    node_unschedulable.filter_nodes,
+    taint_toleration.filter_nodes,
+    node_affinity.filter_nodes,
+    node_declared_features.filter_nodes,
 )
 """In the order of kube-scheduler's default profile: the first that refuses a node gives the reason."""
 
@@ -56,19 +51,19 @@ class RuleMask:
         self.codes[slots] = self._judge(slots)
         self._position = log.end
 
-    def told_last(self) -> NDArray[np.bool_]:
+    def told_last(self) -> Mask:
         """The nodes whose reason counts only if no other filter has one: in the profile its filter is the last of all."""
-        codes = [1 + code for code, reason in enumerate(self.reasons) if reason == LACKS_FEATURES]
+        codes = [1 + code for code, reason in enumerate(self.reasons) if reason == node_declared_features.REASON]
         return np.isin(self.codes, codes)
 
     def _judge(self, slots: Slots) -> Codes:
         codes = np.zeros(len(slots), dtype=np.int32)
         for judge in STATIC_FILTERS:
-            verdict = judge(self._rules, self._nodes, slots)
-            if verdict is None:
+            found = judge(self._rules, self._nodes, slots)
+            if found is None:
                 continue
-            own = np.array([0, *(1 + self._index(reason) for reason in verdict.reasons)], dtype=np.int32)
-            codes = np.where(codes == 0, own[verdict.codes], codes)
+            own = np.array([0, *(1 + self._index(reason) for reason in found.reasons)], dtype=np.int32)
+            codes = np.where(codes == 0, own[found.codes], codes)
         codes[~self._nodes.alive[slots]] = NO_NODE
         return codes
 
