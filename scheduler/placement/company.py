@@ -13,14 +13,15 @@ from scheduler.placement.luggage import Luggage
 from scheduler.placement.relations import HOSTNAME, Even, Relations, Stance
 from scheduler.plugins import inter_pod_affinity as affinity
 from scheduler.plugins import pod_topology_spread as spreading
+from scheduler.plugins.status import Status
 from scheduler.state.changes import Slots
 from scheduler.state.shapes import Shape
 from scheduler.state.steps import ONE_LOOK
 
 Mask = NDArray[np.bool_]
 Whole = NDArray[np.int64]
-Refusals = Iterator[tuple[str, frozenset[int], Mask]]
-"""(reason, places that can still change it for the better, nodes refused)."""
+Refusals = Iterator[tuple[Status, frozenset[int], Mask]]
+"""(status, places that can still change it for the better, nodes refused)."""
 
 _NEVER: Final[frozenset[int]] = frozenset()
 _LOOKS_OF_A_RULE: Final = 3
@@ -93,8 +94,8 @@ class Company:
                 found = refused if found is None else found | refused
         return found
 
-    def reasons(self, shape: Shape, considered: Mask) -> Iterator[tuple[str, int]]:
-        """(reason, nodes) for the considered nodes of `slots` that relations refuse; the first reason of a node counts."""
+    def reasons(self, shape: Shape, considered: Mask) -> Iterator[tuple[Status, int]]:
+        """(status, number of nodes) for the considered nodes of `slots` that relations refuse; the first of a node counts."""
         self._spend(2 * self._looks_of_refusals(shape))
         left = considered.copy()
         for group in self.luggage.refusals(shape) if self.luggage is not None else ():

@@ -5,6 +5,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.plugins.status import Status
 from scheduler.state.changes import Slots
 from scheduler.state.nodes import NodeTable
 from scheduler.state.rules import NodeRules
@@ -20,20 +21,20 @@ class NodeStatuses:
     """What a static filter answers.
 
     Attributes:
-        codes: `[asked node]`; 0 where the node is fine, else 1 + an index into `reasons`.
-        reasons: why nodes are refused.
+        codes: `[asked node]`; 0 where the node is fine, else 1 + an index into `refusals`.
+        refusals: with which statuses nodes are refused.
     """
 
-    __slots__ = ("codes", "reasons")
+    __slots__ = ("codes", "refusals")
 
-    def __init__(self, codes: Codes, reasons: tuple[str, ...]) -> None:
+    def __init__(self, codes: Codes, refusals: tuple[Status, ...]) -> None:
         self.codes = codes
-        self.reasons = reasons
+        self.refusals = refusals
 
     @classmethod
-    def refuse(cls, refused: Mask, reason: str) -> "NodeStatuses":
-        """The answer of a filter that has one reason only; `refused` is `[asked node]`."""
-        return cls(refused.astype(np.int32), (reason,))
+    def refuse(cls, refused: Mask, refusal: Status) -> "NodeStatuses":
+        """The answer of a filter that refuses all nodes with the same status; `refused` is `[asked node]`."""
+        return cls(refused.astype(np.int32), (refusal,))
 
 
 class StaticFilter(Protocol):

@@ -14,10 +14,17 @@ from typing import Final
 import numpy as np
 
 from scheduler.plugins.framework import MAX_SCORE, Mask, Whole
+from scheduler.plugins.status import Code, Status
 
-REASON_AFFINITY: Final = "node(s) didn't match pod affinity rules"
-REASON_ANTI_AFFINITY: Final = "node(s) didn't match pod anti-affinity rules"
-REASON_EXISTING: Final = "node(s) didn't satisfy existing pods anti-affinity rules"
+NAME: Final = "InterPodAffinity"
+
+REASON_AFFINITY: Final = Status(
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) didn't match pod affinity rules", plugin=NAME
+)
+REASON_ANTI_AFFINITY: Final = Status(Code.UNSCHEDULABLE, "node(s) didn't match pod anti-affinity rules", plugin=NAME)
+REASON_EXISTING: Final = Status(
+    Code.UNSCHEDULABLE, "node(s) didn't satisfy existing pods anti-affinity rules", plugin=NAME
+)
 
 WEIGHT_OF_NEED: Final = 1
 """Upstream's default of `hardPodAffinityWeight`."""

@@ -8,12 +8,17 @@ from typing import Final
 import numpy as np
 
 from scheduler.plugins.framework import Mask, NodeStatuses, Whole
+from scheduler.plugins.status import Code, Status
 from scheduler.state.changes import Slots
 from scheduler.state.nodes import NodeTable
 from scheduler.state.requirements import Requirement, matches
 from scheduler.state.rules import NodeRules, Term
 
-REASON: Final = "node(s) didn't match Pod's node affinity/selector"
+NAME: Final = "NodeAffinity"
+
+REASON: Final = Status(
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) didn't match Pod's node affinity/selector", plugin=NAME
+)
 
 
 def filter_nodes(rules: NodeRules, nodes: NodeTable, slots: Slots) -> NodeStatuses | None:

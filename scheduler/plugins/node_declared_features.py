@@ -3,11 +3,14 @@
 from typing import Final
 
 from scheduler.plugins.framework import NodeStatuses
+from scheduler.plugins.status import Code, Status
 from scheduler.state.changes import Slots
 from scheduler.state.nodes import NodeTable
 from scheduler.state.rules import NodeRules
 
-REASON: Final = "node(s) didn't match Pod's required features"
+NAME: Final = "NodeDeclaredFeatures"
+
+REASON: Final = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) didn't match Pod's required features", plugin=NAME)
 
 
 def filter_nodes(rules: NodeRules, nodes: NodeTable, slots: Slots) -> NodeStatuses | None:

@@ -5,12 +5,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.plugins.status import Code, Status
 from scheduler.state.changes import Slots
 from scheduler.state.demand import HostPort
 from scheduler.state.nodes import NodeTable
 from scheduler.state.ports import PortTable
 
-REASON: Final = "node(s) didn't have free ports for the requested pod ports"
+NAME: Final = "NodePorts"
+
+REASON: Final = Status(Code.UNSCHEDULABLE, "node(s) didn't have free ports for the requested pod ports", plugin=NAME)
 
 
 def ports_taken(ports: tuple[HostPort, ...], nodes: NodeTable, taken: PortTable, slots: Slots) -> NDArray[np.bool_]:

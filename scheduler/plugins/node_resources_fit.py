@@ -6,6 +6,7 @@ The score has three strategies. `least_allocated` is a shorter way to the figure
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,12 @@ from numpy.typing import NDArray
 from api.requests import PODS
 from scheduler.plugins.framework import MAX_SCORE
 from scheduler.plugins.resource_allocation import ROUNDING, After, Numbers
+from scheduler.plugins.status import Code, Status
 from scheduler.state.changes import Slots
 from scheduler.state.nodes import Amounts, Resolved
 from scheduler.state.scoring import Scoring
+
+NAME: Final = "NodeResourcesFit"
 
 
 def slots_for_pods(free: Amounts, demand: Resolved, slots: Slots | slice) -> NDArray[np.int64]:
@@ -35,20 +39,21 @@ def slots_for_pods(free: Amounts, demand: Resolved, slots: Slots | slice) -> NDA
     return np.maximum(fitting, 0, out=fitting)
 
 
-def shortages(free: Amounts, demand: Resolved, resources: list[str], slots: Slots) -> Iterator[tuple[str, int]]:
-    """(reason, number of nodes) for every resource that is short on some of these nodes; `free` is `[resource, node slot]`."""
+def shortages(free: Amounts, demand: Resolved, resources: list[str], slots: Slots) -> Iterator[tuple[Status, int]]:
+    """(status, number of nodes refused with it) for every resource that is short; `free` is `[resource, node slot]`."""
     for row, amount in zip(demand.rows.tolist(), demand.amounts.tolist(), strict=True):
         short = int(np.count_nonzero(free[row][slots] < amount))
         if short:
-            yield reason(resources[row]), short
+            yield refusal(resources[row]), short
     for resource in demand.missing:
         if len(slots):
-            yield reason(resource), len(slots)
+            yield refusal(resource), len(slots)
 
 
-def reason(resource: str) -> str:
-    """What a refused pod is told about a resource."""
-    return "Too many pods" if resource == PODS else f"Insufficient {resource}"
+def refusal(resource: str) -> Status:
+    """With what nodes are refused that have too little of a resource."""
+    text = "Too many pods" if resource == PODS else f"Insufficient {resource}"
+    return Status(Code.UNSCHEDULABLE, text, plugin=NAME)
 
 
 def least_allocated(after: After) -> Numbers:

@@ -4,12 +4,15 @@ from typing import Final
 
 from api.node import Taint
 from scheduler.plugins.framework import NodeStatuses
+from scheduler.plugins.status import Code, Status
 from scheduler.plugins.taint_toleration import tolerated
 from scheduler.state.changes import Slots
 from scheduler.state.nodes import NodeTable
 from scheduler.state.rules import NodeRules
 
-REASON: Final = "node(s) were unschedulable"
+NAME: Final = "NodeUnschedulable"
+
+REASON: Final = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) were unschedulable", plugin=NAME)
 CORDONED: Final = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 
 

@@ -10,15 +10,18 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.plugins.status import Code, Status
 from scheduler.state.attachments import Attached, Attachments
 from scheduler.state.nodes import NodeTable
 
-REASON: Final = "node(s) exceed max volume count"
+NAME: Final = "NodeVolumeLimits"
+
+REASON: Final = Status(Code.UNSCHEDULABLE, "node(s) exceed max volume count", plugin=NAME)
 
 
-def reason_missing(driver: str) -> str:
-    """What a pod is told about nodes without a driver that asks to be installed first."""
-    return f"{driver} CSI driver is not installed on the node"
+def reason_missing(driver: str) -> Status:
+    """With what nodes are refused without a driver that asks to be installed first."""
+    return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, f"{driver} CSI driver is not installed on the node", plugin=NAME)
 
 
 def too_many(

@@ -19,9 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.plugins.framework import MAX_SCORE, Mask, Whole
+from scheduler.plugins.status import Code, Status
 
-REASON: Final = "node(s) didn't match pod topology spread constraints"
-REASON_LABEL: Final = REASON + " (missing required label)"
+NAME: Final = "PodTopologySpread"
+
+_NOT_MATCHED: Final = "node(s) didn't match pod topology spread constraints"
+REASON: Final = Status(Code.UNSCHEDULABLE, _NOT_MATCHED, plugin=NAME)
+REASON_LABEL: Final = Status(
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE, _NOT_MATCHED + " (missing required label)", plugin=NAME
+)
 
 Numbers = NDArray[np.float64]
 

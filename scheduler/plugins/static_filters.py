@@ -10,6 +10,7 @@ import numpy as np
 
 from scheduler.plugins import node_affinity, node_declared_features, node_unschedulable, taint_toleration
 from scheduler.plugins.framework import Codes, Mask, StaticFilter
+from scheduler.plugins.status import Status
 from scheduler.state.changes import Slots
 from scheduler.state.nodes import NodeTable
 from scheduler.state.rules import NodeRules
@@ -26,12 +27,12 @@ NO_NODE: Final = -1
 
 
 class RuleMask:
-    """`codes` is 0 for nodes that accept the pod, `NO_NODE` for empty slots, else 1 + an index into `reasons`."""
+    """`codes` is `[node slot]`: 0 for nodes that accept the pod, `NO_NODE` for empty slots, else 1 + an index into `refusals`."""
 
     def __init__(self, rules: NodeRules, nodes: NodeTable) -> None:
         self._rules = rules
         self._nodes = nodes
-        self.reasons: list[str] = []
+        self.refusals: list[Status] = []
         self.codes: Codes = np.empty(0, dtype=np.int32)
         self._position = 0
 
@@ -44,7 +45,7 @@ class RuleMask:
         if slots is None or len(self.codes) != self._nodes.slots:
             slots = np.arange(self._nodes.slots)
             self._nodes.steps.spend(self._rules.steps(len(slots)))
-            self.reasons = []
+            self.refusals = []
             self.codes = np.full(self._nodes.slots, NO_NODE, dtype=np.int32)
         else:
             self._nodes.steps.spend(self._rules.steps(len(slots)))
@@ -52,8 +53,10 @@ class RuleMask:
         self._position = log.end
 
     def told_last(self) -> Mask:
-        """The nodes whose reason counts only if no other filter has one: in the profile its filter is the last of all."""
-        codes = [1 + code for code, reason in enumerate(self.reasons) if reason == node_declared_features.REASON]
+        """The nodes `[node slot]` whose status counts only if no other filter refuses them; it is the last of the profile."""
+        codes = [
+            1 + code for code, refusal in enumerate(self.refusals) if refusal.plugin == node_declared_features.NAME
+        ]
         return np.isin(self.codes, codes)
 
     def _judge(self, slots: Slots) -> Codes:
@@ -62,12 +65,12 @@ class RuleMask:
             found = judge(self._rules, self._nodes, slots)
             if found is None:
                 continue
-            own = np.array([0, *(1 + self._index(reason) for reason in found.reasons)], dtype=np.int32)
+            own = np.array([0, *(1 + self._index(refusal) for refusal in found.refusals)], dtype=np.int32)
             codes = np.where(codes == 0, own[found.codes], codes)
         codes[~self._nodes.alive[slots]] = NO_NODE
         return codes
 
-    def _index(self, reason: str) -> int:
-        if reason not in self.reasons:
-            self.reasons.append(reason)
-        return self.reasons.index(reason)
+    def _index(self, refusal: Status) -> int:
+        if refusal not in self.refusals:
+            self.refusals.append(refusal)
+        return self.refusals.index(refusal)

@@ -11,9 +11,12 @@ import numpy as np
 
 from api.node import Taint
 from scheduler.plugins.framework import NodeStatuses, Whole
+from scheduler.plugins.status import Code, Status
 from scheduler.state.changes import Slots
 from scheduler.state.nodes import NodeTable
 from scheduler.state.rules import NodeRules, Toleration
+
+NAME: Final = "TaintToleration"
 
 REASON_UNNAMED: Final = "node(s) had untolerated taint(s)"
 MOST_NAMED: Final = 3
@@ -28,11 +31,11 @@ def filter_nodes(rules: NodeRules, nodes: NodeTable, slots: Slots) -> NodeStatus
     }
     if not offending:
         return None
-    reasons = tuple(sorted({reason(taint) for taint in offending.values()}))
+    refusals = tuple(dict.fromkeys(refusal(taint) for taint in offending.values()))
     code_of = np.zeros(len(nodes.taints.values), dtype=np.int32)
     for code, taint in offending.items():
-        code_of[code] = 1 + reasons.index(reason(taint))
-    return NodeStatuses(code_of[codes], reasons)
+        code_of[code] = 1 + refusals.index(refusal(taint))
+    return NodeStatuses(code_of[codes], refusals)
 
 
 def score_nodes(rules: NodeRules, nodes: NodeTable, slots: Slots) -> Whole:
@@ -45,9 +48,10 @@ def score_nodes(rules: NodeRules, nodes: NodeTable, slots: Slots) -> Whole:
     return counts[codes]
 
 
-def reason(taint: Taint) -> str:
-    """What a refused pod is told about a taint."""
-    return f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
+def refusal(taint: Taint) -> Status:
+    """With what nodes are refused that have this taint."""
+    text = f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
+    return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, text, plugin=NAME)
 
 
 def untolerated(taints: Iterable[Taint], tolerations: tuple[Toleration, ...]) -> Taint | None:

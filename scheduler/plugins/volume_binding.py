@@ -15,15 +15,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.plugins.framework import MAX_SCORE, Mask, Whole
+from scheduler.plugins.status import Code, Status
 from scheduler.state.nodes import NodeTable
 from scheduler.state.reach import Reach
 from scheduler.state.volume_records import CapacityRecord, ClaimRecord, ClassRecord, VolumeRecord
 
-REASON_AFFINITY: Final = "node(s) didn't match PersistentVolume's node affinity"
-REASON_NONE: Final = "node(s) didn't find available persistent volumes to bind"
-REASON_SPACE: Final = "node(s) did not have enough free storage"
-REASON_GONE: Final = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
-REASON_IMMEDIATE: Final = "pod has unbound immediate PersistentVolumeClaims"
+NAME: Final = "VolumeBinding"
+
+REASON_AFFINITY: Final = Status(
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) didn't match PersistentVolume's node affinity", plugin=NAME
+)
+REASON_NONE: Final = Status(
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) didn't find available persistent volumes to bind", plugin=NAME
+)
+REASON_SPACE: Final = Status(
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) did not have enough free storage", plugin=NAME
+)
+REASON_GONE: Final = Status(
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE,
+    "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
+    plugin=NAME,
+)
+REASON_IMMEDIATE: Final = Status(
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "pod has unbound immediate PersistentVolumeClaims", plugin=NAME
+)
 
 NONE: Final = -1
 """Stands for no volume, and for a node where none can be made."""

@@ -2,7 +2,13 @@
 
 from typing import Final
 
-REASON_DISK: Final = "node(s) had no available disk"
-REASON_ONE_POD: Final = (
-    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
+from scheduler.plugins.status import Code, Status
+
+NAME: Final = "VolumeRestrictions"
+
+REASON_DISK: Final = Status(Code.UNSCHEDULABLE, "node(s) had no available disk", plugin=NAME)
+REASON_ONE_POD: Final = Status(
+    Code.UNSCHEDULABLE,
+    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod",
+    plugin=NAME,
 )

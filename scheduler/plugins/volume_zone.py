@@ -6,10 +6,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.plugins.status import Code, Status
 from scheduler.state.nodes import NodeTable
 from scheduler.state.volume_records import ZONE_LABELS
 
-REASON: Final = "node(s) had no available volume zone"
+NAME: Final = "VolumeZone"
+
+REASON: Final = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) had no available volume zone", plugin=NAME)
 
 _TODAY: Final = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
