@@ -49,7 +49,8 @@ def _by_text(nodes: Mapping[Status, int]) -> Mapping[str, int]:
     taints = [status for status in nodes if status.plugin == taint_toleration.NAME]
     if len(taints) <= taint_toleration.MOST_NAMED:
         return {_text(status): count for status, count in nodes.items()}
-    found = {_text(status): count for status, count in nodes.items() if status not in taints}
+    others = (status for status in nodes if status.plugin != taint_toleration.NAME)
+    found = {_text(status): nodes[status] for status in others}
     return {**found, taint_toleration.REASON_UNNAMED: sum(nodes[status] for status in taints)}
 
 

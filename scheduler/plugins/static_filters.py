@@ -27,17 +27,27 @@ NO_NODE: Final = -1
 
 
 class RuleMask:
-    """`codes` is `[node slot]`: 0 for nodes that accept the pod, `NO_NODE` for empty slots, else 1 + an index into `refusals`."""
+    """The answer of all static filters together.
+
+    Attributes:
+        codes: `[node slot]`; 0 for nodes that accept the pod, `NO_NODE` for empty slots, else 1 + an index into `refusals`.
+        refusals: with which statuses nodes are refused.
+    """
 
     def __init__(self, rules: NodeRules, nodes: NodeTable) -> None:
         self._rules = rules
         self._nodes = nodes
         self.refusals: list[Status] = []
+        self._code_of: dict[Status, int] = {}
         self.codes: Codes = np.empty(0, dtype=np.int32)
         self._position = 0
 
     def catch_up(self) -> None:
-        """Judges the nodes that changed since the last call."""
+        """Judges the nodes that changed since the last call.
+
+        Raises:
+            OverBudgetError: that takes more steps than the computation under way may cost.
+        """
         log = self._nodes.rule_changes
         if self._position == log.end and len(self.codes) == self._nodes.slots:
             return
@@ -45,7 +55,7 @@ class RuleMask:
         if slots is None or len(self.codes) != self._nodes.slots:
             slots = np.arange(self._nodes.slots)
             self._nodes.steps.spend(self._rules.steps(len(slots)))
-            self.refusals = []
+            self.refusals, self._code_of = [], {}
             self.codes = np.full(self._nodes.slots, NO_NODE, dtype=np.int32)
         else:
             self._nodes.steps.spend(self._rules.steps(len(slots)))
@@ -65,12 +75,14 @@ class RuleMask:
             found = judge(self._rules, self._nodes, slots)
             if found is None:
                 continue
-            own = np.array([0, *(1 + self._index(refusal) for refusal in found.refusals)], dtype=np.int32)
+            own = np.array([0, *map(self._code, found.refusals)], dtype=np.int32)
             codes = np.where(codes == 0, own[found.codes], codes)
         codes[~self._nodes.alive[slots]] = NO_NODE
         return codes
 
-    def _index(self, refusal: Status) -> int:
-        if refusal not in self.refusals:
+    def _code(self, refusal: Status) -> int:
+        code = self._code_of.get(refusal)
+        if code is None:
             self.refusals.append(refusal)
-        return self.refusals.index(refusal)
+            code = self._code_of[refusal] = len(self.refusals)
+        return code

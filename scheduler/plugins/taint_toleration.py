@@ -31,11 +31,11 @@ def filter_nodes(rules: NodeRules, nodes: NodeTable, slots: Slots) -> NodeStatus
     }
     if not offending:
         return None
-    refusals = tuple(dict.fromkeys(refusal(taint) for taint in offending.values()))
+    number_of: dict[Status, int] = {}
     code_of = np.zeros(len(nodes.taints.values), dtype=np.int32)
     for code, taint in offending.items():
-        code_of[code] = 1 + refusals.index(refusal(taint))
-    return NodeStatuses(code_of[codes], refusals)
+        code_of[code] = number_of.setdefault(refusal(taint), len(number_of) + 1)
+    return NodeStatuses(code_of[codes], tuple(number_of))
 
 
 def score_nodes(rules: NodeRules, nodes: NodeTable, slots: Slots) -> Whole:

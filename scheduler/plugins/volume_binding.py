@@ -67,12 +67,12 @@ def suits(volume: VolumeRecord, claim: ClaimRecord) -> bool:
 
 
 class Candidates:
-    """Volumes that suit a claim, smallest first, with the nodes that reach them."""
+    """Volumes that suit a claim, smallest first, with the nodes that reach them; `numbers` is `[volume]`, in their order."""
 
     __slots__ = ("_anywhere", "_edge_rank", "_edge_slot", "numbers", "slots", "volumes")
 
     def __init__(self, volumes: Iterable[VolumeRecord], numbers: dict[str, int], reach: Reach, slots: int) -> None:
-        """`numbers` gives each volume a number, here and wherever else it is a candidate."""
+        """`numbers` gives each volume a number by its name, here and wherever else it is a candidate; `slots` counts node slots."""
         self.volumes: Final = sorted(volumes, key=lambda one: (one.size_bytes, one.metadata.name))
         self.slots: Final = slots
         names = [volume.metadata.name for volume in self.volumes]
@@ -86,7 +86,10 @@ class Candidates:
         self._edge_rank = ranks.repeat(np.array([len(where) for _, where in bound], dtype=np.intp))
 
     def pick(self, taken: set[int], beside: Sequence[Whole]) -> Whole:
-        """By node slot: the number of the smallest volume that is not `taken` nor picked there `beside`; `NONE` where none is."""
+        """`[node slot]`: the number of the smallest volume that is not `taken` nor picked there `beside`; `NONE` where none is.
+
+        `beside` are earlier answers, for other claims of the same pod.
+        """
         last = len(self.volumes)
         rank = np.full(self.slots, last, dtype=np.int64)
         if not last:
@@ -116,7 +119,7 @@ class Candidates:
 
 
 def reachable(volume: VolumeRecord, reach: Reach, slots: int) -> Mask:
-    """The nodes that reach a volume."""
+    """The nodes `[node slot]` that reach a volume."""
     if volume.terms is None:
         return np.ones(slots, dtype=np.bool_)
     mask = np.zeros(slots, dtype=np.bool_)
@@ -125,7 +128,7 @@ def reachable(volume: VolumeRecord, reach: Reach, slots: int) -> Mask:
 
 
 def allowed_by(storage_class: ClassRecord, nodes: NodeTable) -> Mask:
-    """The nodes for which a class allows volumes to be made."""
+    """The nodes `[node slot]` for which a class allows volumes to be made."""
     if not storage_class.topologies:
         return np.ones(nodes.slots, dtype=np.bool_)
     allowed = np.zeros(nodes.slots, dtype=np.bool_)
@@ -139,7 +142,7 @@ def allowed_by(storage_class: ClassRecord, nodes: NodeTable) -> Mask:
 
 
 def space(capacities: Iterable[CapacityRecord], size_bytes: int, reach: Reach, slots: int) -> Whole:
-    """By node slot: what is left where a volume of this size can still be made, `NONE` where it cannot."""
+    """`[node slot]`: bytes left where a volume of this size can still be made, `NONE` where it cannot."""
     left = np.full(slots, NONE, dtype=np.int64)
     for capacity in capacities:
         if capacity.limit_bytes is None or capacity.limit_bytes < size_bytes or capacity.nodes.requirements is None:

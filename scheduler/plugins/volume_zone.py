@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scheduler.plugins.framework import Mask
 from scheduler.plugins.status import Code, Status
 from scheduler.state.nodes import NodeTable
 from scheduler.state.volume_records import ZONE_LABELS
@@ -20,9 +20,12 @@ _TODAY: Final = {
 }
 
 
-def elsewhere(zones: Iterable[tuple[str, frozenset[str]]], nodes: NodeTable) -> NDArray[np.bool_] | None:
-    """The nodes in another zone; None when the volumes name no zone. A node without the old label is asked for the new one."""
-    refused: NDArray[np.bool_] | None = None
+def elsewhere(zones: Iterable[tuple[str, frozenset[str]]], nodes: NodeTable) -> Mask | None:
+    """The nodes `[node slot]` in another zone; None when the volumes name no zone.
+
+    `zones` are (label key, values) of volumes. A node without a label of the old name is asked for that of the new one.
+    """
+    refused: Mask | None = None
     for key, values in zones:
         column = nodes.label_column(key)
         everybody = np.arange(nodes.slots)
