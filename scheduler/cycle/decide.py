@@ -31,6 +31,8 @@ _Allowed = NDArray[np.bool_] | None
 MakeTrial = Callable[[_Allowed, str], Trial]
 """(the nodes it is limited to `[node slot]`, None for all; the reason to give for the others) -> a trial."""
 
+_SUCCESS: Final = Status(Code.SUCCESS)
+_NOTHING_TO_DO: Final = Status(Code.SKIP)
 _TOPOLOGY: Final = "TopologyPlacementGenerator"
 _NOT_NOMINATED: Final = "node(s) were not nominated"
 _ONE_POD: Final = 5_000
@@ -41,11 +43,14 @@ _HOPING: Final = "waiting a little for room for all {} pods it would like to sta
 def decide(state: ClusterState, key: ItemKey, aim: int = 0) -> Decision:
     """Where the pending members of an item go, or why they go nowhere. Reads the state, changes nothing in it.
 
-    With `aim` so many members must get a place together, if that is more than what must start together.
+    Args:
+        state: the cluster.
+        key: the item.
+        aim: so many members must get a place together, if that is more than what must start together.
     """
     members = state.item(key)
     if members is None or not members.pending:
-        return Decision(key, Status(Code.SKIP))
+        return Decision(key, _NOTHING_TO_DO)
     held = gate(members)
     if held is not None:
         return Decision(key, held)
@@ -130,14 +135,14 @@ def _attempt(state: ClusterState, members: Members, found: Muster, need: int) ->
 
 
 def _scheduled(state: ClusterState, members: Members, found: Muster, attempt: Attempt) -> Decision:
-    missing = _diagnoses(found, attempt) if attempt.total < members.pending_count else []
+    is_all = attempt.total == members.pending_count
     return Decision(
         members.key,
-        Status(Code.SUCCESS),
+        _SUCCESS,
         bindings=_bindings(state, found, attempt),
         carries=any(shape.rules.mounts for shape in found.parts),
         volumes=tuple(attempt.trial.matched_volumes().items()),
-        failures=_failures(missing),
+        failures=() if is_all else _failures(_diagnoses(found, attempt)),
         scheduled_so_far=members.satisfied,
         need=members.need,
     )
@@ -153,7 +158,7 @@ def _bindings(state: ClusterState, found: Muster, attempt: Attempt) -> tuple[tup
 
 
 def _diagnoses(found: Muster, attempt: Attempt, *, room_is_kept: bool = False) -> list[tuple[Sequence[str], Diagnosis]]:
-    """(UIDs of the members of one shape that got no place, why)."""
+    """(UIDs of the members of one shape that got no place, why), for each shape with such members."""
     missing: list[tuple[Sequence[str], Diagnosis]] = []
     for shape, uids in found.parts.items():
         rest = uids[attempt.count(shape) :]
