@@ -24,7 +24,6 @@ from scheduler.victim_priorities import VictimPriorities
 from scheduler.writes.evictions import Eviction, Evictor
 
 _ROOM_GIVEN_BACK = StateChange(freed=(0,))
-_OF_GROUP = "pod group is unschedulable, "
 
 
 class Preemptor:
@@ -78,7 +77,7 @@ class Preemptor:
             self._give_back(claim, now=verdict.claim)
         if verdict.plan is not None and verdict.claim is not None:
             self._carry_out(verdict.plan, verdict.claim)
-        return _worded(decision, verdict.message, depends_on_time=verdict.result == "paused")
+        return _with_post_filter(decision, verdict.message, depends_on_time=verdict.result == "paused")
 
     def decided(self, decision: Decision) -> None:
         """A decision was carried out: an item that has all its places claims none any more."""
@@ -193,16 +192,11 @@ class Preemptor:
         self._wake()
 
 
-def _worded(decision: Decision, message: str, *, depends_on_time: bool) -> Decision:
+def _with_post_filter(decision: Decision, message: str, *, depends_on_time: bool) -> Decision:
     if not message:
         return decision
-    decision = msgspec.structs.replace(decision, depends_on_time=depends_on_time)
+    status = msgspec.structs.replace(decision.status, post_filter=message)
+    failures = decision.failures
     if decision.key.kind == "pod":
-        said = f"{decision.condition_message} preemption: {message}"
-        return msgspec.structs.replace(
-            decision, condition_message=said, failures=tuple((uid, said) for uid, _ in decision.failures)
-        )
-    refusal = decision.condition_message.removesuffix(".")
-    said = f"{refusal}, pod group preemption: {message}"
-    failures = ((uid, f"{_OF_GROUP}{said}" if text.startswith(_OF_GROUP) else text) for uid, text in decision.failures)
-    return msgspec.structs.replace(decision, condition_message=said, failures=tuple(failures))
+        failures = tuple((uid, status) for uid, _ in failures)
+    return msgspec.structs.replace(decision, status=status, failures=failures, depends_on_time=depends_on_time)

@@ -9,6 +9,7 @@ from typing import Final
 
 from scheduler.cycle.decision import Decision
 from scheduler.item_errors import ItemError, ItemErrors
+from scheduler.plugins.status import Code, Status
 from scheduler.queue.queue import Queue
 from scheduler.reporting.reporter import Reporter
 from scheduler.state.cluster import ClusterState
@@ -56,7 +57,7 @@ class SetAside:
 
 def refusal_of(key: ItemKey, message: str) -> Decision:
     """What is said of an item that met a defect."""
-    return Decision(key=key, verdict="error", condition_message=message, need=0)
+    return Decision(key=key, status=Status(Code.ERROR, message), need=0)
 
 
 def _named(key: ItemKey) -> str:

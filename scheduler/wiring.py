@@ -20,6 +20,8 @@ from scheduler.ingest import Ingest
 from scheduler.item_errors import ItemErrors
 from scheduler.loop import Pace, SchedulingLoop, Waker
 from scheduler.placement.remainder import Foreseen
+from scheduler.plugins.status import Code, Status
+from scheduler.plugins.volume_binding import NAME as VOLUME_BINDING
 from scheduler.preemption.campaign import Campaigns
 from scheduler.preemption.limits import Limits
 from scheduler.preemptor import Preemptor
@@ -329,8 +331,8 @@ def _volume_binding(
     given: Surroundings, core: _Core, writes: _Writes, reporter: Reporter, binder: Binder, assumptions: Assumptions
 ) -> VolumeBinding:
     def tell(key: ItemKey, pod_uids: tuple[str, ...], message: str) -> None:
-        failures = tuple((uid, message) for uid in pod_uids)
-        reporter.decided(Decision(key, "error", failures=failures, condition_message=message))
+        status = Status(Code.ERROR, message, plugin=VOLUME_BINDING)
+        reporter.decided(Decision(key, status, failures=tuple((uid, status) for uid in pod_uids)))
 
     return VolumeBinding(
         state=core.state,

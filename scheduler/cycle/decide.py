@@ -4,23 +4,22 @@ Members that have their place count towards the minimum, so late members and rep
 does a lone pod: it is a group of one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.cycle.decision import Decision, Verdict
-from scheduler.cycle.objections import objection
-from scheduler.cycle.over_budget import over_budget
-from scheduler.cycle.place import TWO_DOMAINS, attempt_to_place
-from scheduler.filters.explain import sentence
-from scheduler.placement.attempt import Attempt
+from scheduler.cycle.decision import Decision
+from scheduler.cycle.validation import over_budget, validate_pod_group
+from scheduler.placement.attempt import Attempt, Pending
+from scheduler.placement.domains import best_domain, domains_in_use
 from scheduler.placement.mixed import best_attempt
 from scheduler.placement.muster import Muster, muster
 from scheduler.placement.room import is_room_held, new_trial, nominated_slots
 from scheduler.placement.trial import Trial
+from scheduler.plugins.status import Code, Diagnosis, PodGroupDiagnosis, Status
 from scheduler.queue.gate import gate
 from scheduler.queue.wake import wanted
 from scheduler.state.cluster import ClusterState
@@ -29,47 +28,100 @@ from scheduler.state.records import ItemKey
 from scheduler.state.steps import OverBudgetError
 
 _Allowed = NDArray[np.bool_] | None
+MakeTrial = Callable[[_Allowed, str], Trial]
+"""(the nodes it is limited to `[node slot]`, None for all; the reason to give for the others) -> a trial."""
 
+_SUCCESS: Final = Status(Code.SUCCESS)
+_NOTHING_TO_DO: Final = Status(Code.SKIP)
+_TOPOLOGY: Final = "TopologyPlacementGenerator"
 _NOT_NOMINATED: Final = "node(s) were not nominated"
 _ONE_POD: Final = 5_000
 """Steps of a pod that is placed, beside looking for its place."""
-_KEPT: Final = " Some room is kept for other groups."
+_HOPING: Final = "waiting a little for room for all {} pods it would like to start with: {} can be placed"
 
 
 def decide(state: ClusterState, key: ItemKey, aim: int = 0) -> Decision:
     """Where the pending members of an item go, or why they go nowhere. Reads the state, changes nothing in it.
 
-    With `aim` so many members must get a place together, if that is more than what must start together.
+    Args:
+        state: the cluster.
+        key: the item.
+        aim: so many members must get a place together, if that is more than what must start together.
     """
     members = state.item(key)
     if members is None or not members.pending:
-        return Decision(key, "nothing")
+        return Decision(key, _NOTHING_TO_DO)
     held = gate(members)
     if held is not None:
-        return Decision(key, "nothing", condition_message=held.message)
-    problem = objection(members, state.most_members)
-    if problem:
-        return _refused(members, "error", problem)
+        return Decision(key, held)
+    problem = validate_pod_group(members, state.most_members)
+    if problem is not None:
+        return _refused(members, problem)
     try:
         with state.nodes.steps.limited("decision"):
             return _decided(state, members, aim)
     except OverBudgetError:
-        return msgspec.structs.replace(_refused(members, "error", over_budget(members)), is_over_budget=True)
+        return msgspec.structs.replace(_refused(members, over_budget(members)), is_over_budget=True)
+
+
+def attempt_to_place(
+    state: ClusterState, members: Members, found: Muster, need: int, trial: MakeTrial
+) -> Attempt | Status:
+    """The best attempt to place the pending members, anywhere or inside one value of a label; why there is nowhere to try.
+
+    Args:
+        state: the cluster; on which room is tried is left to `trial`.
+        members: the item.
+        found: its pending members by what they need.
+        need: members that must get a place together.
+        trial: how a trial is made.
+
+    Raises:
+        OverBudgetError: that takes more steps than the computation under way may cost.
+    """
+    key = members.group.topology_key if members.group else None
+    if key is None:
+        return best_attempt(found.pending, need, state.nodes, lambda: trial(None, ""))
+    pins = domains_in_use(key, state.nodes_in_use(members), state.nodes)
+    if len(pins) > 1:
+        values = ", ".join(sorted(pins))
+        return Status(Code.ERROR, f"members already run in more than one {key}: {values}", plugin=_TOPOLOGY)
+    pin = next(iter(pins), None)
+    hoped = None if pin is not None else _hoped(members, found)
+    if hoped is not None:
+        room_for_all = best_domain(key, None, hoped, sum(hoped.values()), state.nodes, trial)
+        if room_for_all is not None and room_for_all.total == sum(hoped.values()):
+            pin = room_for_all.domain
+    inside = best_domain(key, pin, found.pending, need, state.nodes, trial)
+    if inside is not None:
+        return inside
+    value = f" with the value {pin}, where members already run" if pin else ""
+    return Status(Code.UNSCHEDULABLE, f"no node has the label {key}{value}", plugin=_TOPOLOGY)
+
+
+def _hoped(members: Members, found: Muster) -> Pending | None:
+    """The members a group would like to have, the missing ones like the most common of those there are; None when none miss."""
+    group = members.group
+    missing = group.waiting.desired_count - members.satisfied - members.pending_count if group else 0
+    if missing <= 0:
+        return None
+    most = max(found.pending, key=lambda shape: found.pending[shape])
+    return {**found.pending, most: found.pending[most] + missing}
 
 
 def _decided(state: ClusterState, members: Members, aim: int) -> Decision:
     state.nodes.steps.spend(_ONE_POD * members.pending_count)
     found = muster(state, members)
     attempt = _attempt(state, members, found, max(wanted(members), aim))
-    if isinstance(attempt, str):
-        return _refused(members, "error" if attempt.startswith(TWO_DOMAINS) else "unschedulable", attempt)
+    if isinstance(attempt, Status):
+        return _refused(members, attempt)
     if attempt.total >= max(wanted(members), aim):
         return _scheduled(state, members, found, attempt)
     refusal = _unschedulable(state, members, found, attempt)
     return _hoping(members, refusal, attempt, aim) if attempt.total >= wanted(members) else refusal
 
 
-def _attempt(state: ClusterState, members: Members, found: Muster, need: int) -> Attempt | str:
+def _attempt(state: ClusterState, members: Members, found: Muster, need: int) -> Attempt | Status:
     def trial(allowed: _Allowed = None, outside: str = "") -> Trial:
         return new_trial(state, members, allowed, outside, found.relations)
 
@@ -83,14 +135,14 @@ def _attempt(state: ClusterState, members: Members, found: Muster, need: int) ->
 
 
 def _scheduled(state: ClusterState, members: Members, found: Muster, attempt: Attempt) -> Decision:
-    leftovers = tuple(_leftovers(state, found, attempt)) if attempt.total < members.pending_count else ()
+    is_all = attempt.total == members.pending_count
     return Decision(
         members.key,
-        "scheduled",
+        _SUCCESS,
         bindings=_bindings(state, found, attempt),
         carries=any(shape.rules.mounts for shape in found.parts),
         volumes=tuple(attempt.trial.matched_volumes().items()),
-        failures=leftovers,
+        failures=() if is_all else _failures(_diagnoses(found, attempt)),
         scheduled_so_far=members.satisfied,
         need=members.need,
     )
@@ -105,61 +157,64 @@ def _bindings(state: ClusterState, found: Muster, attempt: Attempt) -> tuple[tup
     return tuple(bindings)
 
 
-def _leftovers(state: ClusterState, found: Muster, attempt: Attempt) -> Iterator[tuple[str, str]]:
+def _diagnoses(found: Muster, attempt: Attempt, *, room_is_kept: bool = False) -> list[tuple[Sequence[str], Diagnosis]]:
+    """(UIDs of the members of one shape that got no place, why), for each shape with such members."""
+    missing: list[tuple[Sequence[str], Diagnosis]] = []
     for shape, uids in found.parts.items():
         rest = uids[attempt.count(shape) :]
         if rest:
-            message = sentence(state.nodes_total, attempt.trial.reasons(shape))
-            yield from ((uid, message) for uid in rest)
+            missing.append((rest, attempt.trial.diagnosis(shape, room_is_kept=room_is_kept)))
+    return missing
+
+
+def _failures(missing: list[tuple[Sequence[str], Diagnosis]]) -> tuple[tuple[str, Status], ...]:
+    statuses = [(uids, Status(Code.UNSCHEDULABLE, diagnosis=diagnosis)) for uids, diagnosis in missing]
+    return tuple((uid, status) for uids, status in statuses for uid in uids)
 
 
 def _unschedulable(state: ClusterState, members: Members, found: Muster, attempt: Attempt) -> Decision:
-    kept = _KEPT if any(state.reservations.against(members.key, members.priority)) else ""
-    failures = {uid: text + kept for uid, text in _leftovers(state, found, attempt)}
-    is_lone = members.is_lone
-    message = next(iter(failures.values())) if is_lone else _group_message(state, members, found, attempt) + kept
-    for shape, uids in found.parts.items():
-        for uid in uids[: attempt.count(shape)]:
-            failures[uid] = f"pod group is unschedulable, {message}"
+    is_kept = any(state.reservations.against(members.key, members.priority))
+    missing = _diagnoses(found, attempt, room_is_kept=is_kept)
+    failures = _failures(missing)
+    placed = ((uid, None) for shape, uids in found.parts.items() for uid in uids[: attempt.count(shape)])
     return Decision(
         members.key,
-        "unschedulable",
-        failures=tuple(failures.items()),
-        condition_message=message,
+        failures[0][1] if members.is_lone else _of_group(members, attempt, missing[0][1]),
+        failures=(*failures, *placed),
         scheduled_so_far=members.satisfied,
         need=members.need,
         room_is_held=is_room_held(state, members),
     )
 
 
-def _group_message(state: ClusterState, members: Members, found: Muster, attempt: Attempt) -> str:
-    beside = f" beside {members.satisfied} already scheduled" if members.satisfied else ""
-    key = members.group.topology_key if members.group else None
-    inside = f" inside one {key} (best: {attempt.domain})" if key else ""
-    short = next(shape for shape, uids in found.parts.items() if attempt.count(shape) < len(uids))
-    reasons = sentence(
-        state.nodes_total, attempt.trial.reasons(short), what_for=" for the rest" if attempt.total else ""
+def _of_group(members: Members, attempt: Attempt, of_pod: Diagnosis) -> Status:
+    diagnosis = PodGroupDiagnosis(
+        need=members.need,
+        placed=attempt.total,
+        pending=members.pending_count,
+        scheduled=members.satisfied,
+        topology_key=members.group.topology_key if members.group else None,
+        best_domain=attempt.domain,
+        pod=of_pod,
+        incomplete_reason="" if attempt.proven else attempt.doubt,
     )
-    doubt = "" if attempt.proven else f" A placement may exist that was not found: {attempt.doubt}"
-    return (
-        f"minCount ({members.need}) cannot be satisfied: {attempt.total} of {members.pending_count} pods "
-        f"can be placed{beside}{inside}; {reasons}{doubt}"
-    )
+    return Status(Code.UNSCHEDULABLE, diagnosis=diagnosis)
 
 
 def _hoping(members: Members, refusal: Decision, attempt: Attempt, aim: int) -> Decision:
-    message = f"waiting a little for room for all {aim} pods it would like to start with: {attempt.total} can be placed"
-    failures = ((uid, message) for waiting in members.pending.values() for uid in waiting.uids)
-    return msgspec.structs.replace(refusal, failures=tuple(failures), condition_message=message, is_hope=True)
+    status = Status(Code.PENDING, _HOPING, (aim, attempt.total))
+    return msgspec.structs.replace(refusal, status=status, failures=_everybody(members, status))
 
 
-def _refused(members: Members, verdict: Verdict, message: str) -> Decision:
-    failures = tuple((uid, message) for waiting in members.pending.values() for uid in waiting.uids)
+def _refused(members: Members, status: Status) -> Decision:
     return Decision(
         members.key,
-        verdict,
-        failures=failures,
-        condition_message=message,
+        status,
+        failures=_everybody(members, status),
         scheduled_so_far=members.satisfied,
         need=members.need,
     )
+
+
+def _everybody(members: Members, status: Status) -> tuple[tuple[str, Status], ...]:
+    return tuple((uid, status) for waiting in members.pending.values() for uid in waiting.uids)

@@ -15,6 +15,7 @@ from scheduler.cycle.decision import Decision
 from scheduler.item_errors import ItemErrors
 from scheduler.placement.announced import is_to_come
 from scheduler.placement.remainder import Foreseen
+from scheduler.plugins.status import PodGroupDiagnosis, Status
 from scheduler.queue.queue import Queue
 from scheduler.state.cluster import ClusterState
 from scheduler.state.demand import Demand
@@ -42,21 +43,18 @@ def of_real_pods(decision: Decision, seen: Foreseen) -> tuple[Decision, Places]:
         msgspec.structs.replace(
             decision,
             bindings=tuple(binding for binding in decision.bindings if not is_to_come(binding[0])),
-            failures=tuple(
-                (uid, _worded(text, decision, absent)) for uid, text in decision.failures if not is_to_come(uid)
-            ),
-            condition_message=_worded(decision.condition_message, decision, absent),
+            status=_with_pods_to_come(decision.status, absent),
+            failures=tuple(failure for failure in decision.failures if not is_to_come(failure[0])),
             need=max(decision.need - absent, 1),
         ),
         places,
     )
 
 
-def _worded(text: str, decision: Decision, absent: int) -> str:
-    there = decision.need - absent
-    return text.replace(
-        f"minCount ({decision.need})", f"minCount ({there}) and room for the {absent} pods that come later", 1
-    )
+def _with_pods_to_come(status: Status, absent: int) -> Status:
+    if not isinstance(status.diagnosis, PodGroupDiagnosis):
+        return status
+    return msgspec.structs.replace(status, diagnosis=msgspec.structs.replace(status.diagnosis, to_come=absent))
 
 
 class RemainderKeeper:

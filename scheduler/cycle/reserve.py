@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.cycle.place import attempt_to_place
+from scheduler.cycle.decide import attempt_to_place
 from scheduler.placement.attempt import Attempt
 from scheduler.placement.ceiling import ceiling_by_node
 from scheduler.placement.muster import Muster, muster

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from scheduler.placement.kinds import Kinds, kinds
 from scheduler.placement.trial import Placed, Trial
-from scheduler.scores.after import ROWS, Loads
+from scheduler.plugins.resource_allocation import ROWS, Loads
 from scheduler.state.changes import Slots
 from scheduler.state.shapes import Shape
 

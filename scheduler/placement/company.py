@@ -9,20 +9,19 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.filters import inter_pod_affinity as affinity
-from scheduler.filters import pod_topology_spread as spreading
 from scheduler.placement.luggage import Luggage
 from scheduler.placement.relations import HOSTNAME, Even, Relations, Stance
-from scheduler.scores.inter_pod_affinity import inter_pod_affinity
-from scheduler.scores.pod_topology_spread import crowding, pod_topology_spread
+from scheduler.plugins import inter_pod_affinity as affinity
+from scheduler.plugins import pod_topology_spread as spreading
+from scheduler.plugins.status import Status
 from scheduler.state.changes import Slots
 from scheduler.state.shapes import Shape
 from scheduler.state.steps import ONE_LOOK
 
 Mask = NDArray[np.bool_]
 Whole = NDArray[np.int64]
-Refusals = Iterator[tuple[str, frozenset[int], Mask]]
-"""(reason, places that can still change it for the better, nodes refused)."""
+Refusals = Iterator[tuple[Status, frozenset[int], Mask]]
+"""(status, places that can still change it for the better, nodes refused)."""
 
 _NEVER: Final[frozenset[int]] = frozenset()
 _LOOKS_OF_A_RULE: Final = 3
@@ -95,8 +94,8 @@ class Company:
                 found = refused if found is None else found | refused
         return found
 
-    def reasons(self, shape: Shape, considered: Mask) -> Iterator[tuple[str, int]]:
-        """(reason, nodes) for the considered nodes of `slots` that relations refuse; the first reason of a node counts."""
+    def reasons(self, shape: Shape, considered: Mask) -> Iterator[tuple[Status, int]]:
+        """(status, number of nodes) for the considered nodes of `slots` that relations refuse; the first of a node counts."""
         self._spend(2 * self._looks_of_refusals(shape))
         left = considered.copy()
         for group in self.luggage.refusals(shape) if self.luggage is not None else ():
@@ -120,7 +119,7 @@ class Company:
             total = weights.pod_topology_spread * self._evenness(stance, feasible)
         if stance.wish:
             raw = np.sum([self._at(place) for place in stance.wish], axis=0)
-            liked = weights.inter_pod_affinity * inter_pod_affinity(raw, feasible)
+            liked = weights.inter_pod_affinity * affinity.normalize_scores(raw, feasible)
             total = liked if total is None else total + liked
         stored = self.luggage.merits(shape) if self.luggage is not None else None
         if stored is not None:
@@ -197,10 +196,10 @@ class Company:
         crowded = np.zeros(len(self.slots))
         for constraint in stance.soft:
             values = self._values(constraint, counting)
-            crowded += crowding(
+            crowded += spreading.crowding(
                 self._at(constraint.place), self._labelled(constraint.place), values, constraint.spread.max_skew
             )
-        return pod_topology_spread(crowded, counting)
+        return spreading.normalize_scores(crowded, counting)
 
     def _values(self, constraint: Even, counting: Mask) -> int:
         if constraint.spread.key == HOSTNAME:

@@ -9,14 +9,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.filters.mask import RuleMask
-from scheduler.filters.node_ports import ports_taken
-from scheduler.filters.resources_fit import slots_for_pods
 from scheduler.placement.domain_sums import DomainTable
 from scheduler.placement.leaders import Leaders
 from scheduler.placement.wishes import ImageWishes, RuleWishes
-from scheduler.scores.after import ROWS, After, Loads
-from scheduler.scores.total import total_score
+from scheduler.plugins.node_ports import ports_taken
+from scheduler.plugins.node_resources_fit import slots_for_pods
+from scheduler.plugins.resource_allocation import ROWS, After, Loads
+from scheduler.plugins.resource_scores import total_score
+from scheduler.plugins.static_filters import RuleMask
 from scheduler.state.changes import ChangeLog, Slots
 from scheduler.state.nodes import Amounts, NodeTable
 from scheduler.state.ports import PortTable

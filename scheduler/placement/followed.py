@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from scheduler.scores.normalise import Whole
+from scheduler.plugins.framework import Whole
 from scheduler.state.changes import Slots
 from scheduler.state.nodes import NodeTable
 

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.constants import NO_PROVISIONER
-from scheduler.filters import node_volume_limits, volume_restrictions, volume_zone
-from scheduler.filters import volume_binding as binding
 from scheduler.placement.packing import Pack, Packs
-from scheduler.scores.normalise import Whole
-from scheduler.scores.volume_binding import Use, volume_binding
+from scheduler.plugins import node_volume_limits, volume_restrictions, volume_zone
+from scheduler.plugins import volume_binding as binding
+from scheduler.plugins.framework import Whole
+from scheduler.plugins.status import Status
 from scheduler.state.attachments import Attached
 from scheduler.state.nodes import NodeTable
 from scheduler.state.pod_volumes import Disk
@@ -26,8 +26,8 @@ from scheduler.state.volume_records import MANY_NODES, ClaimKey, ClaimRecord, Vo
 
 _LOOKS_OF_A_VOLUME: Final = 5
 Mask = NDArray[np.bool_]
-Reasons = list[tuple[str, Mask]]
-"""Reasons of one filter; a node may have several of them."""
+Reasons = list[tuple[Status, Mask]]
+"""With what one filter refuses which nodes; a node may have several of them."""
 
 
 class _Choice:
@@ -38,8 +38,8 @@ class _Choice:
     def __init__(self) -> None:
         self.reasons: list[Reasons] = []
         self.picks: dict[ClaimKey, NDArray[np.int64]] = {}
-        self.existing: dict[str, Use] = {}
-        self.makeable: dict[str, Use] = {}
+        self.existing: dict[str, binding.Use] = {}
+        self.makeable: dict[str, binding.Use] = {}
 
 
 class Luggage:
@@ -61,10 +61,10 @@ class Luggage:
         self._candidates: dict[object, binding.Candidates] = {}
         self._choices: dict[Shape, _Choice] = {}
 
-    def refusal(self, shape: Shape) -> str:
-        """Why pods of this shape can run nowhere, whatever the nodes; empty when that is not so."""
+    def refusal(self, shape: Shape) -> Status | None:
+        """Why pods of this shape can run nowhere, whatever the nodes; None when that is not so."""
         pack = self.packs.of.get(shape)
-        return pack.refusal if pack else ""
+        return pack.refusal if pack is not None else None
 
     def refusals(self, shape: Shape) -> list[Reasons]:
         """What volumes hold against each node, filter by filter."""
@@ -79,7 +79,7 @@ class Luggage:
         choice = self._choice(shape, pack)
         if not choice.existing and not choice.makeable:
             return None
-        return volume_binding(choice.existing, choice.makeable, self._nodes.slots)
+        return binding.score_nodes(choice.existing, choice.makeable, self._nodes.slots)
 
     def settle(self, shape: Shape, slot: int) -> None:
         """Pods of this shape are on this node from now on."""
@@ -109,7 +109,7 @@ class Luggage:
         if choice is None:
             self._spend(pack)
             choice = self._choices[shape] = _Choice()
-            if not pack.refusal:
+            if pack.refusal is None:
                 choice.reasons = [
                     list(_some(self._restricted(pack))),
                     list(_some(self._limited(pack))),
@@ -131,7 +131,7 @@ class Luggage:
     def _everywhere(self) -> Mask:
         return np.ones(self._nodes.slots, dtype=np.bool_)
 
-    def _restricted(self, pack: Pack) -> Iterator[tuple[str, Mask | None]]:
+    def _restricted(self, pack: Pack) -> Iterator[tuple[Status, Mask | None]]:
         refused = np.zeros(self._nodes.slots, dtype=np.bool_)
         if pack.disks:
             slots = (self._nodes.slot_of.get(name) for name in self._storage.nodes_in_conflict(pack.disks))
@@ -142,7 +142,7 @@ class Luggage:
         if any(key in self._used or self._storage.is_in_use(key) for key in pack.one_pod):
             yield volume_restrictions.REASON_ONE_POD, ~refused
 
-    def _limited(self, pack: Pack) -> Iterator[tuple[str, Mask | None]]:
+    def _limited(self, pack: Pack) -> Iterator[tuple[Status, Mask | None]]:
         attachments, drivers = self._storage.attachments, self._storage.drivers
         wanted = [driver for driver, _ in pack.attached if driver in drivers and drivers[driver].must_be_installed]
         left = self._everywhere()
@@ -153,7 +153,7 @@ class Luggage:
         if over is not None:
             yield node_volume_limits.REASON, over & left
 
-    def _unbindable(self, pack: Pack, choice: _Choice) -> Iterator[tuple[str, Mask | None]]:
+    def _unbindable(self, pack: Pack, choice: _Choice) -> Iterator[tuple[Status, Mask | None]]:
         slots, reach = self._nodes.slots, self._storage.reach
         if pack.bound:
             unreached = ~np.logical_and.reduce([binding.reachable(volume, reach, slots) for volume in pack.bound])
@@ -275,7 +275,7 @@ class Luggage:
         return impossible, left < 0
 
 
-def _some(found: Iterable[tuple[str, Mask | None]]) -> Iterator[tuple[str, Mask]]:
+def _some(found: Iterable[tuple[Status, Mask | None]]) -> Iterator[tuple[Status, Mask]]:
     for reason, mask in found:
         if mask is not None and mask.any():
             yield reason, mask

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from scheduler.placement.looks import Look, Looks, Party
-from scheduler.scores.inter_pod_affinity import WEIGHT_OF_NEED
+from scheduler.plugins.inter_pod_affinity import WEIGHT_OF_NEED
 from scheduler.state.bonds import Bonds, Tie
 from scheduler.state.neighbours import Neighbours
 from scheduler.state.selectors import Query

@@ -7,7 +7,8 @@ made, are alike. Everybody else with other claims is a case of its own.
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Final
 
-from scheduler.filters.volume_binding import REASON_IMMEDIATE
+from scheduler.plugins.status import Code, Status
+from scheduler.plugins.volume_binding import NAME, REASON_IMMEDIATE
 from scheduler.state.attachments import Attached
 from scheduler.state.pod_volumes import ClaimUse, Disk, PodVolumes
 from scheduler.state.records import PodRecord
@@ -21,7 +22,7 @@ class Pack:
 
     __slots__ = ("attached", "bound", "delayed", "disks", "gone", "key", "one_pod", "refusal", "zones")
 
-    def __init__(self, refusal: str = "", key: Hashable = None) -> None:
+    def __init__(self, refusal: Status | None = None, key: Hashable = None) -> None:
         self.refusal = refusal
         self.key = key if key is not None else refusal
         """Equal for pods that are alike."""
@@ -52,19 +53,23 @@ def pack_of(storage: Storage, pod: PodRecord) -> Pack:
     volumes = pod.volumes or PodVolumes()
     refusal = volumes.problem or _missing(storage, pod, volumes.claims) or _unfit(storage, pod, volumes.claims)
     if refusal:
-        return Pack(refusal)
+        return _refused(refusal)
     claims = [storage.claims[pod.namespace, name] for name in dict.fromkeys(use.name for use in volumes.claims)]
     if any(not claim.is_bound and not _waits(storage, claim) for claim in claims):
         return Pack(REASON_IMMEDIATE)
     for use in volumes.claims:
         claim = storage.claims[pod.namespace, use.name]
         if not use.is_owned and claim.is_bound and claim.volume_name not in storage.volumes:
-            return Pack(f'persistentvolume "{claim.volume_name}" not found')
+            return _refused(f'persistentvolume "{claim.volume_name}" not found')
     pack = Pack(key=(volumes.disks, *(_likeness(storage, claim) for claim in claims)))
     pack.disks = volumes.disks
     for claim in claims:
         _add(pack, storage, claim)
     return pack
+
+
+def _refused(why: str) -> Pack:
+    return Pack(Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, why, plugin=NAME))
 
 
 def _missing(storage: Storage, pod: PodRecord, uses: Iterable[ClaimUse]) -> str:

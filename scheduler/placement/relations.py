@@ -13,11 +13,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.filters.node_affinity import node_affinity
-from scheduler.filters.taint_toleration import taint_toleration
 from scheduler.placement.looks import Party
 from scheduler.placement.member_terms import MemberTerms, weight_of
 from scheduler.placement.packing import Packs
+from scheduler.plugins import node_affinity, taint_toleration
 from scheduler.state.bonds import Bonds, Tie
 from scheduler.state.columns import Codes
 from scheduler.state.kin import Counts
@@ -406,7 +405,7 @@ class Relations:
         if rules not in self._accepting:
             self._nodes.steps.spend(rules.steps(self._nodes.slots))
             slots = np.arange(self._nodes.slots)
-            verdicts = node_affinity(rules, self._nodes, slots), taint_toleration(rules, self._nodes, slots)
+            verdicts = (plugin.filter_nodes(rules, self._nodes, slots) for plugin in (node_affinity, taint_toleration))
             everybody = np.ones(len(slots), dtype=np.bool_)
             by_affinity, by_taints = (everybody if one is None else one.codes == 0 for one in verdicts)
             self._accepting[rules] = (by_affinity, by_taints)

@@ -11,17 +11,18 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.filters.node_declared_features import REASON as LACKS_FEATURES
-from scheduler.filters.node_ports import REASON as PORTS_REASON
-from scheduler.filters.node_ports import ports_taken
-from scheduler.filters.resources_fit import shortages, slots_for_pods
 from scheduler.placement.company import Company
 from scheduler.placement.domain_sums import DomainSums
 from scheduler.placement.fits import FitCache
 from scheduler.placement.identical import Counts, spread, spread_over
 from scheduler.placement.relations import Relations
-from scheduler.scores.after import After, Loads
-from scheduler.scores.total import total_score
+from scheduler.plugins.node_declared_features import REASON as LACKS_FEATURES
+from scheduler.plugins.node_ports import REASON as PORTS_REASON
+from scheduler.plugins.node_ports import ports_taken
+from scheduler.plugins.node_resources_fit import shortages, slots_for_pods
+from scheduler.plugins.resource_allocation import After, Loads
+from scheduler.plugins.resource_scores import total_score
+from scheduler.plugins.status import Code, Diagnosis, Status
 from scheduler.state.changes import NO_SLOTS, Slots
 from scheduler.state.demand import Demand, HostPort, ports_conflict
 from scheduler.state.nodes import Amounts, NodeTable, Resolved
@@ -155,24 +156,27 @@ class Trial:
         table = partial(self.scores_on, shape)
         return Placed(shape, *spread_over(nodes, count, fit.capacity, fit.score[nodes], table, fit.second))
 
-    def reasons(self, shape: Shape) -> Mapping[str, int]:
-        """Why no further pod of this shape fits: number of nodes by reason."""
+    def diagnosis(self, shape: Shape, *, room_is_kept: bool = False) -> Diagnosis:
+        """Why no further pod of this shape fits; `room_is_kept` is the same of the diagnosis."""
         self.spend(_LOOKS_OF_REASONS)
         self._apply()
-        if self.company is not None and self.company.luggage is not None:
-            refusal = self.company.luggage.refusal(shape)
-            if refusal:
-                return {refusal: 0}
+        luggage = self.company.luggage if self.company is not None else None
+        pre_filter = luggage.refusal(shape) if luggage is not None else None
+        nodes = self._refused_nodes(shape) if pre_filter is None else {}
+        return Diagnosis(len(self._nodes), nodes, pre_filter, room_is_kept)
+
+    def _refused_nodes(self, shape: Shape) -> Mapping[Status, int]:
+        """Number of nodes by the status of the first filter that refuses them; all that NodeResourcesFit finds short counts."""
         mask = self._fits.mask(shape.rules)
         last = mask.told_last()
-        found: dict[str, int] = {}
+        found: dict[Status, int] = {}
         fine = np.flatnonzero((mask.codes == 0) | last)
         counts = np.bincount(mask.codes[(mask.codes > 0) & ~last], minlength=1).tolist()
-        found.update((mask.reasons[code - 1], count) for code, count in enumerate(counts) if count)
+        found.update((mask.refusals[code - 1], count) for code, count in enumerate(counts) if count)
         if self._allowed is not None:
             inside = self._allowed[fine]
             if not inside.all():
-                found[self._outside] = int((~inside).sum())
+                found[Status(Code.UNSCHEDULABLE, self._outside)] = int((~inside).sum())
             fine = fine[inside]
         if shape.demand.ports:
             busy = self._port_conflicts(shape.demand.ports, fine)
@@ -183,11 +187,11 @@ class Trial:
         found.update(shortages(self._free, demand, self._nodes.resources, fine))
         fine = fine[slots_for_pods(self._free, demand, fine) > 0]
         if self.company is not None:
-            for reason, count in self.company.reasons(shape, np.isin(self.company.slots, fine)):
-                found[reason] = found.get(reason, 0) + count
+            for status, count in self.company.reasons(shape, np.isin(self.company.slots, fine)):
+                found[status] = found.get(status, 0) + count
         if last.any():
             found[LACKS_FEATURES] = int(last[self._minded_by_nobody(shape, fine)].sum())
-        return {reason: count for reason, count in found.items() if count}
+        return {status: count for status, count in found.items() if count}
 
     def _minded_by_nobody(self, shape: Shape, slots: Slots) -> Slots:
         allowed = None if self.company is None else self.company.allowed(shape)

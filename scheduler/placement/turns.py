@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.placement.assorted import NOWHERE, Assortment, Table
-from scheduler.scores.after import ROWS, After
-from scheduler.scores.plain import PlainLoad, PlainNode, plain_loads
-from scheduler.scores.total import best_score, total_score
+from scheduler.plugins.resource_allocation import ROWS, After
+from scheduler.plugins.resource_scores import PlainLoad, PlainNode, best_score, plain_loads, total_score
 from scheduler.state.changes import Slots
 from scheduler.state.steps import ONE_LOOK
 

@@ -8,13 +8,11 @@ from functools import partial
 from typing import Final
 
 from scheduler.placement.followed import Followed
-from scheduler.scores.image_locality import image_locality
-from scheduler.scores.node_affinity import node_affinity
-from scheduler.scores.normalise import Whole, by_most
-from scheduler.scores.scoring import Weights
-from scheduler.scores.taint_toleration import taint_toleration
+from scheduler.plugins import image_locality, node_affinity, taint_toleration
+from scheduler.plugins.framework import Whole, by_most
 from scheduler.state.nodes import NodeTable
 from scheduler.state.rules import NodeRules
+from scheduler.state.scoring import Weights
 
 MOST_IMAGE_SCORES: Final = 64
 
@@ -25,8 +23,8 @@ class RuleWishes:
     def __init__(self, rules: NodeRules, nodes: NodeTable) -> None:
         self._nodes = nodes
         self._has_preferred = bool(rules.preferred)
-        self._preferred = Followed(nodes, partial(node_affinity, rules, nodes))
-        self._taints = Followed(nodes, partial(taint_toleration, rules, nodes))
+        self._preferred = Followed(nodes, partial(node_affinity.score_nodes, rules, nodes))
+        self._taints = Followed(nodes, partial(taint_toleration.score_nodes, rules, nodes))
 
     @property
     def matter(self) -> bool:
@@ -67,5 +65,5 @@ class ImageWishes:
             self._scores.clear()
             self._state = state
         if images not in self._scores:
-            self._scores[images] = image_locality(images, nodes.images, len(nodes), nodes.slots)
+            self._scores[images] = image_locality.score_nodes(images, nodes.images, len(nodes), nodes.slots)
         return self._scores[images]

@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.filters.pod_topology_spread import fewest
 from scheduler.placement.relations import Even, Relations
+from scheduler.plugins.pod_topology_spread import fewest
 from scheduler.preemption.influence import Effect
 from scheduler.state.changes import Slots
 from scheduler.state.shapes import Shape

@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.filters.resources_fit import slots_for_pods
 from scheduler.placement.room import Room
+from scheduler.plugins.node_resources_fit import slots_for_pods
 from scheduler.preemption.situation import Candidates, Situation
 from scheduler.state.changes import Slots
 from scheduler.state.shapes import Shape

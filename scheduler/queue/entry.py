@@ -2,7 +2,7 @@
 
 from enum import Enum
 
-from scheduler.queue.held import Held
+from scheduler.plugins.status import Status
 from scheduler.state.records import ItemKey
 
 
@@ -76,7 +76,7 @@ class Entry:
         self.stamp = 0
         """Raised with every move, so that older heap entries can be told from the current one."""
         self.cause = Cause.NEWS
-        self.held: Held | None = None
+        self.held: Status | None = None
         self.errors = 0
         """Exceptions in a row."""
         self.failures = 0

@@ -3,39 +3,44 @@
 Upstream shows nothing of this to its users; here every held item says what it waits for.
 """
 
-from api.constants import REASON_SCHEDULING_GATED, REASON_WAITING_FOR_MEMBERS, REASON_WAITING_FOR_POD_GROUP
-from scheduler.queue.held import Held
+from scheduler.plugins.status import Code, Status
 from scheduler.state.members import Members
 
+_GANG_SCHEDULING = "GangScheduling"
+_SCHEDULING_GATES = "SchedulingGates"
 
-def gate(members: Members) -> Held | None:
+
+def gate(members: Members) -> Status | None:
     """Why the item must not be tried yet, None when it may."""
     return _lone_gate(members) if members.is_lone else _group_gate(members)
 
 
-def _lone_gate(members: Members) -> Held | None:
+def _lone_gate(members: Members) -> Status | None:
     pod = next(members.pods(), None)
     if pod is not None and pod.managed:
-        return Held(REASON_WAITING_FOR_POD_GROUP, "waiting for its pod group annotation")
+        return Status(Code.WAITING_FOR_POD_GROUP, "waiting for its pod group annotation", plugin=_GANG_SCHEDULING)
     if members.counts().gated:
-        return Held(REASON_SCHEDULING_GATED, "waiting for its scheduling gates to be removed")
+        text = "waiting for its scheduling gates to be removed"
+        return Status(Code.SCHEDULING_GATED, text, plugin=_SCHEDULING_GATES)
     return None
 
 
-def _group_gate(members: Members) -> Held | None:
+def _group_gate(members: Members) -> Status | None:
     if members.group is None:
-        return Held(REASON_WAITING_FOR_POD_GROUP, f'waiting for PodGroup "{members.key.name}"')
+        text = 'waiting for PodGroup "{}"'
+        return Status(Code.WAITING_FOR_POD_GROUP, text, (members.key.name,), plugin=_GANG_SCHEDULING)
     counts = members.counts()
     if counts.gated:
-        pods = "pod has" if counts.gated == 1 else "pods have"
-        return Held(REASON_SCHEDULING_GATED, f"{counts.gated} {pods} scheduling gates, which hold the whole group")
+        text = f"{{}} {'pod has' if counts.gated == 1 else 'pods have'} scheduling gates, which hold the whole group"
+        return Status(Code.SCHEDULING_GATED, text, (counts.gated,), plugin=_SCHEDULING_GATES)
     if members.group.is_gang and counts.known < counts.need:
-        return Held(REASON_WAITING_FOR_MEMBERS, _missing(counts.need, counts.known, counts.barred))
+        return _missing(counts.need, counts.known, counts.barred)
     return None
 
 
-def _missing(need: int, known: int, barred: int) -> str:
-    message = f"waiting for minCount ({need}) pods: {known} of them exist"
+def _missing(need: int, known: int, barred: int) -> Status:
+    text, args = "waiting for minCount ({}) pods: {} of them exist", [need, known]
     if barred:
-        message += f"; {barred} more name this group but belong to another owner"
-    return message
+        text += "; {} more name this group but belong to another owner"
+        args.append(barred)
+    return Status(Code.WAITING_FOR_MEMBERS, text, tuple(args), plugin=_GANG_SCHEDULING)

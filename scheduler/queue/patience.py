@@ -8,21 +8,16 @@ is not left alone. The wish for more pods (annotation `desired-count` of a basic
 from collections.abc import Callable
 from typing import Final
 
-from api.constants import (
-    REASON_SCHEDULER_ERROR,
-    REASON_SCHEDULING_TIMEOUT,
-    REASON_UNSCHEDULABLE,
-    REASON_WAITING_FOR_MEMBERS,
-)
 from scheduler.agenda import Agenda
+from scheduler.plugins.status import Code, Status
 from scheduler.queue.gate import gate
-from scheduler.queue.held import Held
 from scheduler.queue.settings import QueueSettings
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members, Standing
 from scheduler.state.records import ItemKey
 
-_REFUSALS: Final = frozenset({REASON_UNSCHEDULABLE, REASON_SCHEDULER_ERROR})
+_REFUSALS: Final = frozenset({Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING, Code.ERROR})
+_HOPING: Final = "waiting up to {} for the {} pods it would like to start with: {} of them exist"
 _LEAVING_SECONDS: Final = 1.0
 """A group for which others are leaving does not give up; it is looked at again after this time."""
 
@@ -41,7 +36,7 @@ class Patience:
         self._ripe: frozenset[ItemKey] = frozenset()
         """Those that were due just now."""
 
-    def judge(self, members: Members, state: ClusterState, before: Held | None) -> Held | None:
+    def judge(self, members: Members, state: ClusterState, before: Status | None) -> Status | None:
         """Why the item is not to be tried now, as far as waiting decides; `before` is what held it until now."""
         return self._exhausted(members, state, before) or self._hopes(members)
 
@@ -74,12 +69,12 @@ class Patience:
 
     # --- giving up ---------------------------------------------------------------------------------------------------
 
-    def _exhausted(self, members: Members, state: ClusterState, before: Held | None) -> Held | None:
+    def _exhausted(self, members: Members, state: ClusterState, before: Status | None) -> Status | None:
         group = members.group
         if group is None or not group.waiting.timeout_seconds:
             return None
         limit = group.waiting.timeout_seconds
-        has_given_up = before is not None and before.reason == REASON_SCHEDULING_TIMEOUT
+        has_given_up = before is not None and before.code is Code.TIMED_OUT
         if self._limits.get(members.key) == limit and members.key in self._agenda and not has_given_up:
             return None
         since = _waits_since(members)
@@ -98,20 +93,18 @@ class Patience:
             # Right after a start not all of its pods have been seen: it is judged when the next item is asked for.
             self._agenda.add(members.key, 0.0)
             return None
-        last = gate(members) or (before if before is not None and before.reason in _REFUSALS else None)
-        missed = f": {last.message}" if last is not None else ""
-        return Held(REASON_SCHEDULING_TIMEOUT, f"gave up after {_shown(limit)}{missed}")
+        last = gate(members) or (before if before is not None and before.code in _REFUSALS else None)
+        return Status(Code.TIMED_OUT, "gave up after {}", (_shown(limit),), cause=last)
 
     # --- hoping for more ---------------------------------------------------------------------------------------------
 
-    def _hopes(self, members: Members) -> Held | None:
+    def _hopes(self, members: Members) -> Status | None:
         counts = members.counts()
         if not self.aim(members) or members.group is None or counts.known >= members.group.waiting.desired_count:
             return None
         wish = members.group.waiting.desired_count
         wait = _shown(self._settings.desired_wait_seconds)
-        message = f"waiting up to {wait} for the {wish} pods it would like to start with: {counts.known} of them exist"
-        return Held(REASON_WAITING_FOR_MEMBERS, message)
+        return Status(Code.WAITING_FOR_MEMBERS, _HOPING, (wait, wish, counts.known))
 
     def _wish(self, members: Members) -> int:
         group = members.group

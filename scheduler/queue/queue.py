@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 from typing import Final
 
-from api.constants import REASON_SCHEDULER_ERROR, REASON_UNSCHEDULABLE
 from scheduler.cycle.decision import Decision
 from scheduler.item_errors import ItemErrors
+from scheduler.plugins.status import Code, Status
 from scheduler.queue.active import ActiveItems
 from scheduler.queue.backoff import backoff_seconds
 from scheduler.queue.entry import Cause, Entry, Place, Version
 from scheduler.queue.gate import gate
-from scheduler.queue.held import Held
 from scheduler.queue.patience import Patience
 from scheduler.queue.settings import QueueSettings
 from scheduler.queue.wake import Outlook, placeable, wakes_exactly, wanted
@@ -71,7 +70,7 @@ class Queue:
         self._vain: tuple[ItemKey, Cause] | None = None
         """The item that was tried last, when it was refused, and why it had been tried."""
         self._fresh: dict[ItemKey, None] = {}
-        self._told: dict[ItemKey, Held] = {}
+        self._told: dict[ItemKey, Status] = {}
 
     # --- what happens ------------------------------------------------------------------------------------------------
 
@@ -185,7 +184,7 @@ class Queue:
         entry.errors += 1
         entry.not_before_seconds = now + backoff_seconds(entry.errors, 1, self._settings)
         entry.due_seconds = now + self._settings.set_aside_seconds
-        self._set_held(entry, Held(REASON_SCHEDULER_ERROR, message))
+        self._set_held(entry, Status(Code.ERROR, message))
         self._move(entry, Place.WAITING)
         return True
 
@@ -231,17 +230,17 @@ class Queue:
         since = entry.refused_since_seconds if entry else None
         return 0.0 if since is None else self._clock() - since
 
-    def held(self, key: ItemKey) -> Held | None:
+    def held(self, key: ItemKey) -> Status | None:
         """What an item waits for, or why it was refused last."""
         entry = self._entries.get(key)
         return entry.held if entry else None
 
-    def news(self) -> list[tuple[ItemKey, Held | None]]:
+    def news(self) -> list[tuple[ItemKey, Status | None]]:
         """Items whose reason to wait changed since the last call (None: it waits no more); counts alone are no change."""
-        found: list[tuple[ItemKey, Held | None]] = []
+        found: list[tuple[ItemKey, Status | None]] = []
         for key in self._fresh:
             held, told = self.held(key), self._told.get(key)
-            if (held.gist if held else None) == (told.gist if told else None):
+            if (held.obstacles if held else None) == (told.obstacles if told else None):
                 continue
             found.append((key, held))
             if held is None:
@@ -340,8 +339,7 @@ class Queue:
         entry.failures += 1
         if entry.refused_since_seconds is None:
             entry.refused_since_seconds = self._clock()
-        reason = REASON_SCHEDULER_ERROR if decision.verdict == "error" else REASON_UNSCHEDULABLE
-        self._set_held(entry, Held(reason, decision.condition_message))
+        self._set_held(entry, decision.status)
         entry.depends_on_time = decision.depends_on_time
         entry.tried_seconds = self._clock()
         self._vain = (entry.key, entry.cause)
@@ -399,7 +397,7 @@ class Queue:
         else:
             self._waiting.pop(entry.key, None)
 
-    def _set_held(self, entry: Entry, held: Held | None) -> None:
+    def _set_held(self, entry: Entry, held: Status | None) -> None:
         entry.held = held
         self._fresh[entry.key] = None
 
@@ -425,7 +423,7 @@ class Queue:
 
     def _fitting(self, outlook: Outlook, state: ClusterState, now: float) -> Iterator[tuple[Entry, Members]]:
         for key, entry in self._waiting.items():
-            if entry.not_before_seconds > now or (entry.held and entry.held.reason == REASON_SCHEDULER_ERROR):
+            if entry.not_before_seconds > now or (entry.held and entry.held.code is Code.ERROR):
                 continue
             with self._errors.about(key, _STAGE):
                 members = state.item(key)

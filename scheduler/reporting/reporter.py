@@ -19,7 +19,8 @@ from kube.client.rate_limit import TokenBucket
 from scheduler.agenda import Agenda
 from scheduler.cycle.decision import Decision
 from scheduler.item_errors import ItemErrors
-from scheduler.queue.held import Held
+from scheduler.plugins.messages import member_message, message
+from scheduler.plugins.status import Status
 from scheduler.queue.queue import Queue
 from scheduler.reporting.progress import Progress
 from scheduler.reporting.timeouts import Timeouts
@@ -177,10 +178,10 @@ class Reporter:
 
     # --- saying it ---------------------------------------------------------------------------------------------------
 
-    def _say_held(self, key: ItemKey, held: Held) -> None:
+    def _say_held(self, key: ItemKey, held: Status) -> None:
         group, pods = self._state.group(key), self._state.items.waiting(key)
         if group is None:
-            self._voice.pods_wait(key, pods, held.message)
+            self._voice.pods_wait(key, pods, message(held))
             return
         if group.is_foreign or (not pods and self._state.strangers.name(group.namespace, group.name)):
             # Another scheduler places its pods, and says so itself.
@@ -189,27 +190,21 @@ class Reporter:
             # It has had its start, and nothing of it waits now.
             return
         self._said_held.add(key)
-        self._set_group(
-            key,
-            group,
-            held.reason,
-            held.message,
-            lambda: self._voice.group_waits(key, group, held.reason, held.message),
-        )
+        text = message(held)
+        self._set_group(key, group, held.reason, text, lambda: self._voice.group_waits(key, group, held.reason, text))
 
     def _refused(self, decision: Decision, reason: str) -> None:
-        key, message = decision.key, decision.condition_message
+        key, text = decision.key, decision.condition_message
         self._said_held.discard(key)
         group = self._state.group(key)
         if group is not None:
-            self._set_group(key, group, reason, message, lambda: self._voice.group_refused(key, group, message))
-            self._tell_pods(decision, reason, others=f"pod group is unschedulable, {message}")
+            self._set_group(key, group, reason, text, lambda: self._voice.group_refused(key, group, text))
+            self._tell_pods(decision, reason, others=member_message(text))
             return
         pod = self._state.pod(key.uid)
         if pod is not None and key.kind == "pod":
-            message = dict(decision.failures).get(pod.uid) or message
-            self._pods.want(pod, reason=reason, message=message, or_blockers=True)
-            self._voice.pod_refused(key, pod, message)
+            self._pods.want(pod, reason=reason, message=text, or_blockers=True)
+            self._voice.pod_refused(key, pod, text)
 
     def _set_group(self, key: ItemKey, group: GroupRecord, reason: str, message: str, then: Callable[[], None]) -> None:
         wanted = condition(CONDITION_SCHEDULED, is_true=False, reason=reason, message=message)
@@ -219,7 +214,7 @@ class Reporter:
 
     def _tell_pods(self, decision: Decision, reason: str, *, others: str | None) -> None:
         """Every waiting member gets its own message, or what was said about the group; `others` None leaves those be."""
-        messages = dict(decision.failures)
+        messages = dict(decision.pod_messages)
         if not messages and others is None:
             return
         for pod in self._state.items.waiting(decision.key):

@@ -7,6 +7,8 @@ too, unless the group had its start before. The pods are no longer `Unschedulabl
 from typing import Final
 
 from api.constants import CONDITION_SCHEDULED, CONDITION_TIMED_OUT, REASON_SCHEDULING_TIMEOUT, REASON_WAITS_AGAIN
+from scheduler.plugins.messages import message
+from scheduler.plugins.status import Code
 from scheduler.queue.queue import Queue
 from scheduler.reporting.voice import Voice
 from scheduler.state.cluster import ClusterState
@@ -37,8 +39,8 @@ class Timeouts:
         if group is None:
             return
         held = self._queue.held(key)
-        if held is not None and held.reason == REASON_SCHEDULING_TIMEOUT:
-            self._gave_up(key, group, held.message)
+        if held is not None and held.code is Code.TIMED_OUT:
+            self._gave_up(key, group, message(held))
         elif key in self._told or group.has_timed_out:
             self._told.discard(key)
             self._groups.want(

@@ -15,7 +15,6 @@ from api.podgroup import PodGroup
 from api.priorityclass import PriorityClass
 from scheduler.placement.fits import FitCache
 from scheduler.placement.withheld import Withheld
-from scheduler.scores.scoring import Scoring
 from scheduler.state.budgets import Budgets
 from scheduler.state.claims import Claims
 from scheduler.state.default_spreads import DefaultSpreads
@@ -40,6 +39,7 @@ from scheduler.state.recount import Drift, compare
 from scheduler.state.remainders import Remainders
 from scheduler.state.reservations import Reservations
 from scheduler.state.residents import Residents
+from scheduler.state.scoring import Scoring
 from scheduler.state.slim import Slimmer
 from scheduler.state.strangers import Strangers
 from scheduler.state.volumes import Storage

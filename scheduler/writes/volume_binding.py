@@ -9,7 +9,7 @@ claims. A bound claim stays bound: the next decision takes it as it is. What is 
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from scheduler.cycle.decision import Decision
 from scheduler.state.cluster import ClusterState
@@ -27,6 +27,20 @@ LOOK_SECONDS: Final = 1.0
 
 Tell = Callable[[ItemKey, tuple[str, ...], str], None]
 """(item, UIDs of its pods, why they are given back)."""
+
+
+class _Obstacle(NamedTuple):
+    """Why a bind is given back; `is_told` to people when it is about their volumes."""
+
+    text: str
+    is_told: bool = False
+
+
+_OTHERS_GOT_NONE: Final = _Obstacle("other members got no volumes")
+
+
+def _of_volumes(problem: str) -> _Obstacle:
+    return _Obstacle(f"binding volumes: {problem}", is_told=True)
 
 
 @dataclass(eq=False, slots=True)
@@ -135,12 +149,12 @@ class VolumeBinding:
         ready: list[Bind] = []
         for bind, keys in list(batch.waiting.values()):
             obstacle = self._obstacle(batch, bind, keys)
-            if obstacle:
+            if obstacle is not None:
                 self._give_back(batch, [bind], obstacle)
             elif all(self._has_volume(key) for key in keys):
                 ready.append(bind)
         if batch.released + len(batch.waiting) < batch.need:
-            self._give_back(batch, [bind for bind, _ in batch.waiting.values()], "other members got no volumes")
+            self._give_back(batch, [bind for bind, _ in batch.waiting.values()], _OTHERS_GOT_NONE)
         elif batch.released + len(ready) >= batch.need:
             for bind in ready:
                 del batch.waiting[bind.uid]
@@ -150,17 +164,17 @@ class VolumeBinding:
         if not batch.waiting:
             self._batches.pop(batch, None)
 
-    def _obstacle(self, batch: _Batch, bind: Bind, keys: tuple[ClaimKey, ...]) -> str:
+    def _obstacle(self, batch: _Batch, bind: Bind, keys: tuple[ClaimKey, ...]) -> _Obstacle | None:
         gone = self._ledger.obstacle(bind)
         if gone is not None:
-            return gone
+            return _Obstacle(gone)
         for key in keys:
             problem = batch.problems.get(key) or self._claim_problem(bind, key)
             if problem:
-                return f"binding volumes: {problem}"
+                return _of_volumes(problem)
         if self._clock() >= batch.deadline_seconds:
-            return f"binding volumes: not done after {self._timeout_seconds:.0f} s"
-        return ""
+            return _of_volumes(f"not done after {self._timeout_seconds:.0f} s")
+        return None
 
     def _claim_problem(self, bind: Bind, key: ClaimKey) -> str:
         claim = self._storage.claims.get(key)
@@ -185,7 +199,7 @@ class VolumeBinding:
         claim = self._storage.claims.get(key)
         return claim is not None and claim.is_bound and claim.volume_name in self._storage.volumes
 
-    def _give_back(self, batch: _Batch, binds: list[Bind], reason: str) -> None:
+    def _give_back(self, batch: _Batch, binds: list[Bind], obstacle: _Obstacle) -> None:
         if not binds:
             return
         dropped: set[ClaimKey] = set()
@@ -194,11 +208,11 @@ class VolumeBinding:
             dropped.update(batch.waiting.pop(bind.uid)[1])
         kept = {key for _, keys in batch.waiting.values() for key in keys}
         self._storage.take_back(dropped - kept)
-        _log.info("%d pods of %s/%s are given back: %s", len(binds), batch.key.namespace, batch.key.name, reason)
+        _log.info("%d pods of %s/%s are given back: %s", len(binds), batch.key.namespace, batch.key.name, obstacle.text)
         for bind in binds:
-            self._ledger.failed(bind, reason)
-        if reason.startswith("binding volumes"):
-            self._tell(batch.key, tuple(bind.uid for bind in binds), reason)
+            self._ledger.failed(bind, obstacle.text)
+        if obstacle.is_told:
+            self._tell(batch.key, tuple(bind.uid for bind in binds), obstacle.text)
 
     # --- time --------------------------------------------------------------------------------------------------------
 

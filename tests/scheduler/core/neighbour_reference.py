@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from math import floor, log
 from typing import Any
 
-from scheduler.filters.inter_pod_affinity import REASON_AFFINITY, REASON_ANTI_AFFINITY, REASON_EXISTING
-from scheduler.filters.pod_topology_spread import REASON, REASON_LABEL
+from scheduler.plugins.inter_pod_affinity import REASON_AFFINITY, REASON_ANTI_AFFINITY, REASON_EXISTING
+from scheduler.plugins.pod_topology_spread import REASON, REASON_LABEL
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -82,16 +82,16 @@ def refusal(pod: Being, node: str, cluster: Cluster) -> str:
 def _bad_company(pod: Being, node: str, cluster: Cluster) -> str:
     needs = terms(pod, "podAffinity", REQUIRED)
     if needs and not _near(pod, needs, node, cluster):
-        return REASON_AFFINITY
+        return REASON_AFFINITY.text
     for term in terms(pod, "podAntiAffinity", REQUIRED):
         if any(
             _together(term, node, other, cluster) and speaks_of(term, pod, other, cluster) for other in cluster.pods
         ):
-            return REASON_ANTI_AFFINITY
+            return REASON_ANTI_AFFINITY.text
     for other in cluster.pods:
         for term in terms(other, "podAntiAffinity", REQUIRED):
             if _together(term, node, other, cluster) and speaks_of(term, other, pod, cluster):
-                return REASON_EXISTING
+                return REASON_EXISTING.text
     return ""
 
 
@@ -146,7 +146,7 @@ def _uneven(pod: Being, node: str, cluster: Cluster) -> str:
         key = one["topologyKey"]
         value = cluster.value(node, key)
         if value is None:
-            return REASON_LABEL
+            return REASON_LABEL.text
         counts: dict[str, int] = {}
         for other in _counting(pod, constraints, one, cluster):
             there = cluster.nodes[other][key]
@@ -154,7 +154,7 @@ def _uneven(pod: Being, node: str, cluster: Cluster) -> str:
         least = min(counts.values(), default=0) if len(counts) >= one.get("minDomains", 1) else 0
         itself = int(selects(one.get("labelSelector"), pod.labels))
         if counts.get(value, 0) + itself - least > one["maxSkew"]:
-            return REASON
+            return REASON.text
     return ""
 
 

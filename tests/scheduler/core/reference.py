@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from scheduler.scores.after import After, Loads
-from scheduler.scores.total import total_score
+from scheduler.plugins.resource_allocation import After, Loads
+from scheduler.plugins.resource_scores import total_score
 from scheduler.state.demand import Demand
 from scheduler.state.nodes import NodeTable
 

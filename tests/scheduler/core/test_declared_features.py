@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from api.features import BIND_MOUNT_OPTIONS, RESTART_ALL_CONTAINERS, required_features
-from scheduler.filters.node_declared_features import REASON
+from scheduler.plugins import node_declared_features
 from scheduler.state.shapes import Shape
 from tests.placement.declared_features import OWN_USERS, RESTARTING
 from tests.scheduler.core import build
@@ -13,6 +13,7 @@ from tests.scheduler.core.build import group_key, pod_key
 from tests.scheduler.core.world import World
 
 FEATURES = (RESTART_ALL_CONTAINERS,)
+REASON = node_declared_features.REASON.text
 
 
 def _mounting(token: str, *options: str) -> dict[str, Any]:

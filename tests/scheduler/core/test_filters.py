@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from api.node import Taint
-from scheduler.filters.explain import sentence
-from scheduler.filters.taint_toleration import tolerated
+from scheduler.plugins.messages import sentence
+from scheduler.plugins.taint_toleration import tolerated
 from scheduler.state.rules import Toleration
 from tests.scheduler.core.build import pod_key
 from tests.scheduler.core.world import World

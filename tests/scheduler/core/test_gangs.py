@@ -58,7 +58,7 @@ def test_members_beyond_the_minimum_wait_for_room() -> None:
     (decision,) = world.run()
     assert decision.verdict == "scheduled"
     assert len(decision.bindings) == 3
-    assert decision.failures == (("uid-of-g-3", "0/1 nodes are available: 1 Insufficient cpu."),)
+    assert decision.pod_messages == (("uid-of-g-3", "0/1 nodes are available: 1 Insufficient cpu."),)
     world.pod_gone("blocker")
     world.run()
     assert len(world.bound("g")) == 4
@@ -160,7 +160,7 @@ def test_the_message_of_a_refused_gang_carries_counts_and_the_reason() -> None:
         "0/7 nodes are available for the rest: 7 Insufficient nvidia.com/gpu."
     )
     assert decision.bindings == ()
-    messages = dict(decision.failures)
+    messages = dict(decision.pod_messages)
     assert len(messages) == 8
     assert messages["uid-of-g-7"] == "0/7 nodes are available: 7 Insufficient nvidia.com/gpu."
     assert messages["uid-of-g-0"] == f"pod group is unschedulable, {decision.condition_message}"

@@ -258,6 +258,6 @@ def test_members_beyond_the_minimum_that_find_no_place_say_why() -> None:
     world.pods("g", 3, labels=FOO, spec=apart(term(IS_FOO, HOSTNAME)))
     (decision,) = [one for one in world.run() if one.verdict == "scheduled"]
     assert len(decision.bindings) == 2
-    ((_, message),) = decision.failures
+    ((_, message),) = decision.pod_messages
     assert message == "0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules."
     assert world.state.items.counts(group_key("g")).pending == 1

@@ -147,7 +147,7 @@ def test_a_pod_meets_the_same_nodes_reasons_and_scores_as_in_the_reference(
     capacity = trial.capacity(shape)
     slot_of = world.state.nodes.slot_of
     assert [name for name in cluster.nodes if capacity[slot_of[name]]] == feasible
-    told = trial.reasons(shape)
+    told = {status.text: count for status, count in trial.diagnosis(shape).nodes.items()}
     for reason in set(reasons.values()) - {""}:
         assert told[reason] == list(reasons.values()).count(reason)
     if found.relations is not None and trial.company is not None and feasible:

@@ -4,9 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.scores.after import After, Loads
-from scheduler.scores.plain import PlainNode, plain_loads
-from scheduler.scores.total import best_score, total_score
+from scheduler.plugins.resource_allocation import After, Loads
+from scheduler.plugins.resource_scores import PlainNode, best_score, plain_loads, total_score
 from scheduler.state.demand import Demand
 
 OFFERED = st.one_of(st.just(0), st.integers(1, 200), st.integers(1, 2**50))

@@ -295,7 +295,7 @@ def test_a_group_that_announces_more_than_can_be_looked_for_waits_and_says_so() 
         "its first pod starts only with room for the 10,001 pods that come later, "
         "and room is looked for 10,000 pods of a group at most"
     )
-    assert decision.failures == (("uid-of-r-leader", decision.condition_message),)
+    assert decision.pod_messages == (("uid-of-r-leader", decision.condition_message),)
     assert stage.bound() == {}
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from scheduler.cycle.decision import Decision
+from scheduler.plugins.status import Code, Status
 from tests.placement.case import Object
 from tests.placement.storage import (
     DYNAMIC,
@@ -108,7 +109,7 @@ def test_two_decisions_do_not_give_away_one_volume() -> None:
     first = world.queue.pop(world.state)
     assert first is not None
     world.state.storage.give({(NAMESPACE, "c-a"): "@pv"}, {})
-    world.queue.done(first, Decision(first, "nothing"), world.state)
+    world.queue.done(first, Decision(first, Status(Code.SKIP)), world.state)
     world.run()
     assert "b" not in world.bound()
 

@@ -8,11 +8,12 @@ from api.pod import Pod
 from api.podgroup import PodGroup
 from scheduler.cycle.decide import decide
 from scheduler.cycle.decision import Decision
+from scheduler.plugins.messages import message
 from scheduler.queue.queue import Queue
 from scheduler.queue.settings import QueueSettings
-from scheduler.scores.scoring import Scoring
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import ItemKey, StateChange
+from scheduler.state.scoring import Scoring
 from scheduler.storage_feed import StorageFeed
 from tests.scheduler.core import build
 
@@ -136,4 +137,4 @@ class World:
         """(reason, message) of a held item."""
         held = self.queue.held(key)
         assert held is not None, f"{key} is not held"
-        return held.reason, held.message
+        return held.reason, message(held)

@@ -3,18 +3,21 @@
 from typing import Final
 
 from api.node import Taint
-from scheduler.filters.taint_toleration import tolerated
-from scheduler.filters.verdict import Verdict
+from scheduler.plugins.framework import NodeStatuses
+from scheduler.plugins.status import Code, Status
+from scheduler.plugins.taint_toleration import tolerated
 from scheduler.state.changes import Slots
 from scheduler.state.nodes import NodeTable
 from scheduler.state.rules import NodeRules
 
-REASON: Final = "node(s) were unschedulable"
+NAME: Final = "NodeUnschedulable"
+
+REASON: Final = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) were unschedulable", plugin=NAME)
 CORDONED: Final = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 
 
-def node_unschedulable(rules: NodeRules, nodes: NodeTable, slots: Slots) -> Verdict | None:
+def filter_nodes(rules: NodeRules, nodes: NodeTable, slots: Slots) -> NodeStatuses | None:
     """Refuses nodes with `spec.unschedulable`, as if they carried the taint that comes with it."""
     if tolerated(CORDONED, rules.tolerations):
         return None
-    return Verdict.refuse(nodes.unschedulable[slots], REASON)
+    return NodeStatuses.refuse(nodes.unschedulable[slots], REASON)

@@ -3,32 +3,38 @@
 Volumes of drivers built into Kubernetes once (EBS, GCE and so on without CSI) are not counted.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scheduler.plugins.framework import Mask, Whole
+from scheduler.plugins.status import Code, Status
 from scheduler.state.attachments import Attached, Attachments
 from scheduler.state.nodes import NodeTable
 
-REASON: Final = "node(s) exceed max volume count"
+NAME: Final = "NodeVolumeLimits"
+
+REASON: Final = Status(Code.UNSCHEDULABLE, "node(s) exceed max volume count", plugin=NAME)
 
 
-def reason_missing(driver: str) -> str:
-    """What a pod is told about nodes without a driver that asks to be installed first."""
-    return f"{driver} CSI driver is not installed on the node"
+def reason_missing(driver: str) -> Status:
+    """With what nodes are refused without a driver that asks to be installed first."""
+    return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, f"{driver} CSI driver is not installed on the node", plugin=NAME)
 
 
 def too_many(
     volumes: Iterable[Attached], attachments: Attachments, also: dict[int, set[Attached]], slots: int
-) -> NDArray[np.bool_] | None:
-    """The nodes that cannot have these volumes attached as well; None when no node limits them.
+) -> Mask | None:
+    """The nodes `[node slot]` that cannot have these volumes attached as well; None when no node limits them.
 
-    `also` are volumes that are about to be attached, by node slot.
+    Args:
+        volumes: (driver, handle) of each volume; the same one twice counts once.
+        attachments: what is attached where, and how much may be.
+        also: volumes that are about to be attached, by node slot.
+        slots: number of node slots.
     """
-    refused: NDArray[np.bool_] | None = None
+    refused: Mask | None = None
     by_driver: dict[str, list[Attached]] = {}
     for volume in dict.fromkeys(volumes):
         by_driver.setdefault(volume[0], []).append(volume)
@@ -46,12 +52,12 @@ def too_many(
 
 
 def _left(
-    spare: NDArray[np.int64],
+    spare: Whole,
     wanted: Collection[Attached],
     attachments: Attachments,
     also: dict[int, set[Attached]],
-    new: NDArray[np.int64],
-) -> NDArray[np.int64]:
+    new: Whole,
+) -> Whole:
     if not also:
         return spare
     left = spare.copy()
@@ -63,11 +69,9 @@ def _left(
     return left
 
 
-def without(
-    drivers: Iterable[str], attachments: Attachments, nodes: NodeTable
-) -> Iterable[tuple[str, NDArray[np.bool_]]]:
-    """(driver, the nodes where it is not installed), for each driver."""
-    for driver in Counter(drivers):
+def without(drivers: Iterable[str], attachments: Attachments, nodes: NodeTable) -> Iterable[tuple[str, Mask]]:
+    """(driver, the nodes `[node slot]` where it is not installed), for each driver once."""
+    for driver in dict.fromkeys(drivers):
         missing = np.ones(nodes.slots, dtype=np.bool_)
         for name, installed in attachments.drivers_of.items():
             slot = nodes.slot_of.get(name)

@@ -1,4 +1,4 @@
-"""TaintToleration: a node's NoSchedule and NoExecute taints keep away pods that do not tolerate them.
+"""TaintToleration: a node's NoSchedule and NoExecute taints keep away pods that do not tolerate them; PreferNoSchedule scores.
 
 The reason names the taint, as kube-scheduler did for years. Recent versions leave the taint out because a cluster may have
 a different one on each node; we do so only then (`MOST_NAMED`).
@@ -10,16 +10,19 @@ from typing import Final
 import numpy as np
 
 from api.node import Taint
-from scheduler.filters.verdict import Verdict
+from scheduler.plugins.framework import NodeStatuses, Whole
+from scheduler.plugins.status import Code, Status
 from scheduler.state.changes import Slots
 from scheduler.state.nodes import NodeTable
 from scheduler.state.rules import NodeRules, Toleration
+
+NAME: Final = "TaintToleration"
 
 REASON_UNNAMED: Final = "node(s) had untolerated taint(s)"
 MOST_NAMED: Final = 3
 
 
-def taint_toleration(rules: NodeRules, nodes: NodeTable, slots: Slots) -> Verdict | None:
+def filter_nodes(rules: NodeRules, nodes: NodeTable, slots: Slots) -> NodeStatuses | None:
     """Refuses nodes with a taint of a hard effect that no toleration matches; the first such taint is the reason."""
     codes = nodes.taints.codes[slots]
     present = np.unique(codes).tolist()
@@ -28,16 +31,27 @@ def taint_toleration(rules: NodeRules, nodes: NodeTable, slots: Slots) -> Verdic
     }
     if not offending:
         return None
-    reasons = tuple(sorted({reason(taint) for taint in offending.values()}))
-    verdict_of = np.zeros(len(nodes.taints.values), dtype=np.int32)
+    number_of: dict[Status, int] = {}
+    code_of = np.zeros(len(nodes.taints.values), dtype=np.int32)
     for code, taint in offending.items():
-        verdict_of[code] = 1 + reasons.index(reason(taint))
-    return Verdict(verdict_of[codes], reasons)
+        code_of[code] = number_of.setdefault(refusal(taint), len(number_of) + 1)
+    return NodeStatuses(code_of[codes], tuple(number_of))
 
 
-def reason(taint: Taint) -> str:
-    """What a refused pod is told about a taint."""
-    return f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
+def score_nodes(rules: NodeRules, nodes: NodeTable, slots: Slots) -> Whole:
+    """How many taints of effect PreferNoSchedule of each node no toleration matches, in the order of `slots`; fewer is better."""
+    codes = nodes.soft_taints.codes[slots]
+    counts = np.zeros(len(nodes.soft_taints.values), dtype=np.int64)
+    for code in np.unique(codes).tolist():
+        taints = nodes.soft_taints.values[code]
+        counts[code] = sum(not tolerated(taint, rules.tolerations) for taint in taints)
+    return counts[codes]
+
+
+def refusal(taint: Taint) -> Status:
+    """With what nodes are refused that have this taint."""
+    text = f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
+    return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, text, plugin=NAME)
 
 
 def untolerated(taints: Iterable[Taint], tolerations: tuple[Toleration, ...]) -> Taint | None:

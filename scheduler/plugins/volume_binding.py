@@ -3,27 +3,48 @@
 A claim that waits for its first pod (`WaitForFirstConsumer`) gets the smallest volume that fits and that the node reaches;
 where there is none, one can be made if the class has a provisioner, allows the node's topology, and enough is left. All nodes
 are judged at once: volumes in order of size, with the nodes that reach each.
+
+Where volumes are to be made, nodes with more storage left score more (StorageCapacityScoring). A volume that exists counts by
+how much of it the claim would use, the less the better; then what could be made does not count.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.plugins.framework import MAX_SCORE, Mask, Whole
+from scheduler.plugins.status import Code, Status
 from scheduler.state.nodes import NodeTable
 from scheduler.state.reach import Reach
 from scheduler.state.volume_records import CapacityRecord, ClaimRecord, ClassRecord, VolumeRecord
 
-REASON_AFFINITY: Final = "node(s) didn't match PersistentVolume's node affinity"
-REASON_NONE: Final = "node(s) didn't find available persistent volumes to bind"
-REASON_SPACE: Final = "node(s) did not have enough free storage"
-REASON_GONE: Final = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
-REASON_IMMEDIATE: Final = "pod has unbound immediate PersistentVolumeClaims"
+NAME: Final = "VolumeBinding"
 
-Numbers = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+REASON_AFFINITY: Final = Status(
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) didn't match PersistentVolume's node affinity", plugin=NAME
+)
+REASON_NONE: Final = Status(
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) didn't find available persistent volumes to bind", plugin=NAME
+)
+REASON_SPACE: Final = Status(
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) did not have enough free storage", plugin=NAME
+)
+REASON_GONE: Final = Status(
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE,
+    "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
+    plugin=NAME,
+)
+REASON_IMMEDIATE: Final = Status(
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "pod has unbound immediate PersistentVolumeClaims", plugin=NAME
+)
+
 NONE: Final = -1
+"""Stands for no volume, and for a node where none can be made."""
+
+Use = tuple[Whole, Whole]
+"""(bytes asked for, bytes there are), both `[node slot]`; nothing there where the second is 0."""
 
 
 def is_large_enough(volume: VolumeRecord, claim: ClaimRecord) -> bool:
@@ -46,12 +67,12 @@ def suits(volume: VolumeRecord, claim: ClaimRecord) -> bool:
 
 
 class Candidates:
-    """Volumes that suit a claim, smallest first, with the nodes that reach them."""
+    """Volumes that suit a claim, smallest first, with the nodes that reach them; `numbers` is `[volume]`, in their order."""
 
     __slots__ = ("_anywhere", "_edge_rank", "_edge_slot", "numbers", "slots", "volumes")
 
     def __init__(self, volumes: Iterable[VolumeRecord], numbers: dict[str, int], reach: Reach, slots: int) -> None:
-        """`numbers` gives each volume a number, here and wherever else it is a candidate."""
+        """`numbers` gives each volume a number by its name, here and wherever else it is a candidate; `slots` counts node slots."""
         self.volumes: Final = sorted(volumes, key=lambda one: (one.size_bytes, one.metadata.name))
         self.slots: Final = slots
         names = [volume.metadata.name for volume in self.volumes]
@@ -64,8 +85,11 @@ class Candidates:
         ranks = np.array([rank for rank, _ in bound], dtype=np.int64)
         self._edge_rank = ranks.repeat(np.array([len(where) for _, where in bound], dtype=np.intp))
 
-    def pick(self, taken: set[int], beside: Sequence[Numbers]) -> Numbers:
-        """By node slot: the number of the smallest volume that is not `taken` nor picked there `beside`; `NONE` where none is."""
+    def pick(self, taken: set[int], beside: Sequence[Whole]) -> Whole:
+        """`[node slot]`: the number of the smallest volume that is not `taken` nor picked there `beside`; `NONE` where none is.
+
+        `beside` are earlier answers, for other claims of the same pod.
+        """
         last = len(self.volumes)
         rank = np.full(self.slots, last, dtype=np.int64)
         if not last:
@@ -79,7 +103,7 @@ class Candidates:
         self._pick_anywhere(rank, taken, beside)
         return np.append(self.numbers, NONE)[rank]
 
-    def _pick_anywhere(self, rank: Numbers, taken: set[int], beside: Sequence[Numbers]) -> None:
+    def _pick_anywhere(self, rank: Whole, taken: set[int], beside: Sequence[Whole]) -> None:
         open_ = np.ones(self.slots, dtype=np.bool_)
         for candidate in self._anywhere:
             number = int(self.numbers[candidate])
@@ -95,7 +119,7 @@ class Candidates:
 
 
 def reachable(volume: VolumeRecord, reach: Reach, slots: int) -> Mask:
-    """The nodes that reach a volume."""
+    """The nodes `[node slot]` that reach a volume."""
     if volume.terms is None:
         return np.ones(slots, dtype=np.bool_)
     mask = np.zeros(slots, dtype=np.bool_)
@@ -104,7 +128,7 @@ def reachable(volume: VolumeRecord, reach: Reach, slots: int) -> Mask:
 
 
 def allowed_by(storage_class: ClassRecord, nodes: NodeTable) -> Mask:
-    """The nodes for which a class allows volumes to be made."""
+    """The nodes `[node slot]` for which a class allows volumes to be made."""
     if not storage_class.topologies:
         return np.ones(nodes.slots, dtype=np.bool_)
     allowed = np.zeros(nodes.slots, dtype=np.bool_)
@@ -117,8 +141,8 @@ def allowed_by(storage_class: ClassRecord, nodes: NodeTable) -> Mask:
     return allowed
 
 
-def space(capacities: Iterable[CapacityRecord], size_bytes: int, reach: Reach, slots: int) -> Numbers:
-    """By node slot: what is left where a volume of this size can still be made, `NONE` where it cannot."""
+def space(capacities: Iterable[CapacityRecord], size_bytes: int, reach: Reach, slots: int) -> Whole:
+    """`[node slot]`: bytes left where a volume of this size can still be made, `NONE` where it cannot."""
     left = np.full(slots, NONE, dtype=np.int64)
     for capacity in capacities:
         if capacity.limit_bytes is None or capacity.limit_bytes < size_bytes or capacity.nodes.requirements is None:
@@ -127,3 +151,21 @@ def space(capacities: Iterable[CapacityRecord], size_bytes: int, reach: Reach, s
         where = reach.slots((requirements,)) if requirements else slice(None)
         left[where] = np.maximum(left[where], capacity.size_bytes or 0)
     return left
+
+
+def score_nodes(existing: Mapping[str, Use], makeable: Mapping[str, Use], slots: int) -> Whole:
+    """The mean over storage classes (the keys), `[node slot]` of 0..100."""
+    total, classes = np.zeros(slots), np.zeros(slots)
+    has_existing = np.zeros(slots, dtype=np.bool_)
+    for asked, there in existing.values():
+        has_existing |= there > 0
+        _add(total, classes, asked, there, there > 0)
+    for asked, there in makeable.values():
+        _add(total, classes, asked, there, (there > 0) & ~has_existing)
+    return np.asarray(np.floor(total / np.maximum(classes, 1) + 0.5), dtype=np.int64)
+
+
+def _add(total: NDArray[np.float64], classes: NDArray[np.float64], asked: Whole, there: Whole, counts: Mask) -> None:
+    used = np.minimum(MAX_SCORE * asked.astype(np.float64) // np.maximum(there, 1), MAX_SCORE)
+    total += np.where(counts, MAX_SCORE - used, 0)
+    classes += counts

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from scheduler.scores.normalise import MAX_SCORE, Whole
+from scheduler.plugins.framework import MAX_SCORE, Whole
 from scheduler.state.images import ImageTable
 
 MEBIBYTE: Final = 1024 * 1024
@@ -17,8 +17,8 @@ LEAST_BYTES: Final = 23 * MEBIBYTE
 MOST_BYTES_PER_CONTAINER: Final = 1000 * MEBIBYTE
 
 
-def image_locality(images: Sequence[str], table: ImageTable, nodes_total: int, slots: int) -> Whole | None:
-    """The score of every node slot for a pod with one container per image; None when no node has any of them."""
+def score_nodes(images: Sequence[str], table: ImageTable, nodes_total: int, slots: int) -> Whole | None:
+    """The scores `[node slot]` of 0..100 for a pod with one container per image; None when no node has any of them."""
     held = [name for name in map(full_name, images) if table.nodes_with(name)]
     if not held or not nodes_total:
         return None

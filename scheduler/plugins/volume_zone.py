@@ -4,12 +4,15 @@ from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scheduler.plugins.framework import Mask
+from scheduler.plugins.status import Code, Status
 from scheduler.state.nodes import NodeTable
 from scheduler.state.volume_records import ZONE_LABELS
 
-REASON: Final = "node(s) had no available volume zone"
+NAME: Final = "VolumeZone"
+
+REASON: Final = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) had no available volume zone", plugin=NAME)
 
 _TODAY: Final = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
@@ -17,9 +20,12 @@ _TODAY: Final = {
 }
 
 
-def elsewhere(zones: Iterable[tuple[str, frozenset[str]]], nodes: NodeTable) -> NDArray[np.bool_] | None:
-    """The nodes in another zone; None when the volumes name no zone. A node without the old label is asked for the new one."""
-    refused: NDArray[np.bool_] | None = None
+def elsewhere(zones: Iterable[tuple[str, frozenset[str]]], nodes: NodeTable) -> Mask | None:
+    """The nodes `[node slot]` in another zone; None when the volumes name no zone.
+
+    `zones` are (label key, values) of volumes. A node without a label of the old name is asked for that of the new one.
+    """
+    refused: Mask | None = None
     for key, values in zones:
         column = nodes.label_column(key)
         everybody = np.arange(nodes.slots)

@@ -1,26 +1,37 @@
-"""What nodes would look like with some more pods on them: one demand several times over, or several demands in turn."""
+"""What nodes would look like with some more pods on them: one demand several times over, or several demands in turn.
 
-from collections.abc import Mapping, Sequence
+The scores of NodeResourcesFit and NodeResourcesBalancedAllocation are computed from it, for all nodes and all loads at once.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.scores.scoring import DEFAULT, Scoring
 from scheduler.state.changes import Slots
 from scheduler.state.demand import Demand
 from scheduler.state.nodes import CPU_ROW, MEMORY_ROW, Amounts
+from scheduler.state.scoring import DEFAULT, Scoring
 
 Numbers = NDArray[np.float64]
+
+Use = tuple[Numbers, Numbers, Numbers]
+"""(amount in use, amount there is, whether it counts: 1 or 0) of one resource; `[node, load]`, the second may be `[node, 1]`."""
+
+ROUNDING: Final = 1e-9
+"""Keeps a whole number whole that comes out of floating point a hair too small."""
 
 ROWS: Final = (CPU_ROW, MEMORY_ROW)
 """The resources that are scored, as in the default profile; the first rows of every table."""
 NAMES: Final = ("cpu", "memory")
+_ALWAYS: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
+"""Resources that count for pods that do not ask for them, too."""
 
 
 class Loads:
-    """Alternatives of what is put on a node, in the amounts scoring looks at: CPU and memory (first axis) by load (second)."""
+    """Alternatives of what is put on a node, in the amounts scoring looks at; tables are `[CPU and memory, load]`."""
 
     __slots__ = ("asked", "counted", "is_series", "others", "row_of", "scoring", "undemanding")
 
@@ -82,14 +93,19 @@ class Loads:
         return least, most
 
     def amounts_of(self, name: str) -> Numbers:
-        """What the pods of each load ask for of one resource."""
+        """What the pods of each load ask for of one resource, `[load]`."""
         return self.asked[NAMES.index(name)] if name in NAMES else self.others[name]
 
 
 class After:
-    """Nodes (second axis) under several loads (third axis), CPU and memory (first axis).
+    """Nodes under several loads; tables are `[CPU and memory, node, load]`, scores computed from them `[node, load]`.
 
-    `total_score` and its parts answer per node (first axis) and load (second axis).
+    Args:
+        allocatable: `[resource, node slot]`, what nodes have.
+        free: `[resource, node slot]`, what nobody asked for.
+        scored: `[CPU and memory, node slot]`, what is taken as scoring sees it.
+        loads: what is put on each node.
+        slots: which nodes.
     """
 
     __slots__ = (
@@ -123,7 +139,10 @@ class After:
         self.undemanding = loads.undemanding
 
     def use_of(self, name: str, *, counted: bool) -> tuple[Numbers, Numbers]:
-        """(what is in use then, what there is) of one resource; `counted` with a default for pods that ask for nothing."""
+        """(what is in use then, what there is) of one resource, `[node, load]` and `[node, 1]`.
+
+        `counted` with a default for pods that ask for nothing.
+        """
         allocatable, free, slots = self._amounts
         asked = self.loads.amounts_of(name)
         row = ROWS[NAMES.index(name)] if name in NAMES else self.loads.row_of.get(name)
@@ -133,6 +152,21 @@ class After:
         if name in NAMES:
             return (self.scored if counted else self.requested)[NAMES.index(name)], offered
         return offered - free[row, slots][:, None] + asked[None, :], offered
+
+    def uses(self, names: Iterable[str], *, counted: bool) -> list[Use]:
+        """`use_of` several resources, each with whether it counts.
+
+        A resource that the node does not have does not count, nor does one beside CPU, memory and ephemeral storage that the pod
+        does not ask for.
+        """
+        found = []
+        for name in names:
+            used, offered = self.use_of(name, counted=counted)
+            counts = np.broadcast_to(offered > 0, used.shape).astype(np.float64)
+            if name not in _ALWAYS:
+                counts = counts * (self.loads.amounts_of(name) > 0)[None, :]
+            found.append((used, offered, counts))
+        return found
 
     def before(self, with_pod: Numbers, standing: Numbers) -> Numbers:
         """Figures for the moment before the last pod of each load came, from those with it and those without any load."""

@@ -1,0 +1,23 @@
+"""NodePorts: a host port can be open once on a node."""
+
+from typing import Final
+
+import numpy as np
+
+from scheduler.plugins.framework import Mask
+from scheduler.plugins.status import Code, Status
+from scheduler.state.changes import Slots
+from scheduler.state.demand import HostPort
+from scheduler.state.nodes import NodeTable
+from scheduler.state.ports import PortTable
+
+NAME: Final = "NodePorts"
+
+REASON: Final = Status(Code.UNSCHEDULABLE, "node(s) didn't have free ports for the requested pod ports", plugin=NAME)
+
+
+def ports_taken(ports: tuple[HostPort, ...], nodes: NodeTable, taken: PortTable, slots: Slots) -> Mask:
+    """The nodes on which one of the ports is taken already, `[asked node]` in the order of `slots`."""
+    names = taken.conflicts(ports)
+    busy = {slot for name in names if (slot := nodes.slot_of.get(name)) is not None}
+    return np.isin(slots, list(busy))
