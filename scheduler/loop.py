@@ -202,6 +202,9 @@ class SchedulingLoop:
             self._keeper.decided(decision)
         with errors.about(key, "preempt"):
             self._preemptor.decided(decision)
+            if binds:
+                # The watch shows these pods bound without a word about their item: nobody else would ask again soon.
+                self._preemptor.changed((key,))
         with errors.about(key, "queue"):
             self._queue.done(key, decision, self._state)
         if not binds:

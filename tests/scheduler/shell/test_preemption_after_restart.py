@@ -241,6 +241,21 @@ async def test_a_gang_is_asked_no_longer_when_its_preemptor_found_room_elsewhere
     assert arena.runs("v", 2)
 
 
+async def test_a_request_stands_no_longer_than_the_need_for_it_although_one_pod_of_the_preemptor_still_waits(
+    arena: Arena,
+) -> None:
+    arena.node("n0", 2)
+    gang_of_a_job(arena, "v", "n0")
+    async with arena.scheduler(eviction_pause_seconds=600, max_eviction_pause_seconds=600):
+        arena.gang("g", 2)
+        arena.pod("g-2", 1000, priority=HIGH, group="g")
+        await arena.api.until(lambda: is_asked(arena, "v"))
+        arena.node("n1", 2)
+        await arena.api.until(lambda: arena.runs("g", 2))
+        await arena.api.until(lambda: not is_asked(arena, "v"))
+    assert arena.runs("v", 2)
+
+
 async def test_a_gang_of_which_some_have_left_goes_whole_and_is_asked_until_then(arena: Arena) -> None:
     arena.node("n0", 2)
     gang_of_a_job(arena, "v", "n0")
