@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.cycle.decision import Decision, Verdict
+from scheduler.cycle.gang_scheduling import gate, wanted
 from scheduler.cycle.objections import objection
 from scheduler.cycle.over_budget import over_budget
 from scheduler.cycle.place import TWO_DOMAINS, attempt_to_place
@@ -21,8 +22,6 @@ from scheduler.placement.mixed import best_attempt
 from scheduler.placement.muster import Muster, muster
 from scheduler.placement.room import is_room_held, new_trial, nominated_slots
 from scheduler.placement.trial import Trial
-from scheduler.queue.gate import gate
-from scheduler.queue.wake import wanted
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members
 from scheduler.state.records import ItemKey

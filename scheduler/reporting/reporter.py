@@ -16,13 +16,12 @@ from api.constants import (
     REASON_WAITING_FOR_POD_GROUP,
 )
 from kube.client.rate_limit import TokenBucket
-from scheduler.agenda import Agenda
 from scheduler.cycle.decision import Decision
-from scheduler.item_errors import ItemErrors
+from scheduler.queue.delay_queue import DelayQueue
 from scheduler.queue.held import Held
+from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.queue import Queue
-from scheduler.reporting.progress import Progress
-from scheduler.reporting.timeouts import Timeouts
+from scheduler.reporting.progress import Progress, Timeouts
 from scheduler.reporting.voice import Voice
 from scheduler.settings import SchedulerSettings
 from scheduler.state.cluster import ClusterState
@@ -63,7 +62,7 @@ class Reporter:
         self._voice = voice
         self._progress = progress
         self._timeouts = Timeouts(state=state, queue=queue, groups=groups, pods=pods, voice=voice)
-        self._held_agenda: Agenda[ItemKey] = Agenda(clock)
+        self._held_due: DelayQueue[ItemKey] = DelayQueue(clock)
         self._settings = settings
         per_second = settings.empty_reports_per_second
         self._empty_reports = TokenBucket(per_second=per_second, burst=max(1, int(per_second)), clock=clock)
@@ -106,10 +105,10 @@ class Reporter:
         if key.kind == "group":
             self._progress.look(key)
         if key in self._said_held:
-            self._held_agenda.add(key, self._settings.held_update_seconds)
-        elif key in self._held_agenda:
+            self._held_due.add(key, self._settings.held_update_seconds)
+        elif key in self._held_due:
             # The first member may have come: what a group without any would wait is too long now.
-            self._held_agenda.add(key, self._patience_seconds(key))
+            self._held_due.add(key, self._patience_seconds(key))
 
     def bound(self, pod_uid: str, node_name: str) -> None:
         """The server answered that a pod is bound; the watch may have shown it already."""
@@ -145,7 +144,7 @@ class Reporter:
             with self._errors.about(key, _STAGE):
                 self._timeouts.look(key)
                 if held is not None and held.reason in GATES:
-                    self._held_agenda.add(key, self._patience_seconds(key))
+                    self._held_due.add(key, self._patience_seconds(key))
 
     def _patience_seconds(self, key: ItemKey) -> float:
         """How long an item may be held before it says so."""
@@ -156,13 +155,13 @@ class Reporter:
 
     def next_due_seconds(self) -> float | None:
         """When `say_what_is_due` has something to do."""
-        dues = (self._held_agenda.next_due_seconds(), self._progress.next_due_seconds())
+        dues = (self._held_due.next_due_seconds(), self._progress.next_due_seconds())
         return min((due for due in dues if due is not None), default=None)
 
     def say_what_is_due(self) -> None:
         """The time given to held items has passed: those that are still held say what they wait for."""
         self._progress.say_degraded()
-        for key in self._held_agenda.take_due():
+        for key in self._held_due.take_due():
             with self._errors.about(key, _STAGE):
                 self._held_is_due(key)
 
@@ -173,7 +172,7 @@ class Reporter:
         elif self._state.items.counts(key).known or self._empty_reports.try_take():
             self._say_held(key, held)
         else:
-            self._held_agenda.add(key, _NEXT_TURN_SECONDS)
+            self._held_due.add(key, _NEXT_TURN_SECONDS)
 
     # --- saying it ---------------------------------------------------------------------------------------------------
 
@@ -229,7 +228,7 @@ class Reporter:
 
     def _forget(self, key: ItemKey) -> None:
         self._said_held.discard(key)
-        self._held_agenda.discard(key)
+        self._held_due.discard(key)
         self._voice.forget(key)
         self._progress.forget(key)
         self._timeouts.forget(key)

@@ -20,8 +20,7 @@ from api.podgroup import PodGroup
 from kube.client.client import Client
 from kube.client.errors import Conflict, Forbidden, KubeError, NotFound
 from kube.client.resources import Resource
-from scheduler.writes.condition_rules import TRUE, as_json, with_conditions
-from scheduler.writes.identity import Identified
+from scheduler.writes.condition_rules import TRUE, Identified, as_json, with_conditions
 from scheduler.writes.lanes import WriteLanes
 from scheduler.writes.retry import Retries
 

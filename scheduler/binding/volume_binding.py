@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from scheduler.binding.binder import Bind, BindResults
+from scheduler.binding.claim_writes import ClaimWriter, Give, Make, Write
 from scheduler.cycle.decision import Decision
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import ItemKey
 from scheduler.state.volume_records import ClaimKey
 from scheduler.state.volumes import claim_keys
-from scheduler.writes.binder import Bind, Ledger
-from scheduler.writes.claim_writes import ClaimWriter, Give, Make, Write
 from scheduler.writes.retry import Later
 
 _log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class VolumeBinding:
         state: ClusterState,
         writer: ClaimWriter,
         bind: Callable[[Bind], None],
-        ledger: Ledger,
+        results: BindResults,
         tell: Tell,
         later: Later,
         clock: Callable[[], float],
@@ -61,7 +61,7 @@ class VolumeBinding:
         self._storage = state.storage
         self._writer = writer
         self._bind = bind
-        self._ledger = ledger
+        self._results = results
         self._tell = tell
         self._later = later
         self._clock = clock
@@ -88,7 +88,7 @@ class VolumeBinding:
         self._look(batch)
         self._keep_time()
 
-    def noticed(self) -> None:
+    def storage_changed(self) -> None:
         """Something about storage changed."""
         for batch in list(self._batches):
             self._look(batch)
@@ -151,7 +151,7 @@ class VolumeBinding:
             self._batches.pop(batch, None)
 
     def _obstacle(self, batch: _Batch, bind: Bind, keys: tuple[ClaimKey, ...]) -> str:
-        gone = self._ledger.obstacle(bind)
+        gone = self._results.obstacle(bind)
         if gone is not None:
             return gone
         for key in keys:
@@ -196,7 +196,7 @@ class VolumeBinding:
         self._storage.take_back(dropped - kept)
         _log.info("%d pods of %s/%s are given back: %s", len(binds), batch.key.namespace, batch.key.name, reason)
         for bind in binds:
-            self._ledger.failed(bind, reason)
+            self._results.failed(bind, reason)
         if reason.startswith("binding volumes"):
             self._tell(batch.key, tuple(bind.uid for bind in binds), reason)
 
@@ -209,5 +209,5 @@ class VolumeBinding:
 
     def _tick(self) -> None:
         self._is_timed = False
-        self.noticed()
+        self.storage_changed()
         self._keep_time()
