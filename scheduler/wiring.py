@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from api.podgroup import PodGroup
 from kube.cache.decoding import ListDecoder
@@ -15,7 +16,6 @@ from scheduler.binding.assumptions import Assumptions
 from scheduler.binding.binder import Binder
 from scheduler.binding.claim_writes import ClaimWriter
 from scheduler.binding.volume_binding import VolumeBinding
-from scheduler.cycle.decision import Decision
 from scheduler.eventhandlers.cache_comparer import CacheComparer
 from scheduler.eventhandlers.event_handlers import EventHandlers, StateChanges
 from scheduler.eventhandlers.informers import Informers, build_informers
@@ -37,7 +37,6 @@ from scheduler.run import Pace, SchedulingLoop, Stages, Waker
 from scheduler.schedule_one import ItemScheduler
 from scheduler.settings import SchedulerSettings
 from scheduler.state.cluster import ClusterState
-from scheduler.state.records import ItemKey
 from scheduler.suspensions import Suspensions
 from scheduler.victim_priorities import VictimPriorities
 from scheduler.writes.evictions import Evictor
@@ -86,29 +85,61 @@ class Scheduler:
     state: ClusterState
 
 
-@dataclass(frozen=True, slots=True)
 class _Shared:
     """What most parts have to do with."""
 
-    given: Surroundings
-    state: ClusterState
-    seen: Foreseen
-    queue: Queue
-    queue_settings: QueueSettings
-    errors: ItemErrors
-    waker: Waker
-    group_informer: Informer[PodGroup]
-    lanes: WriteLanes
-    retries: Retries
-    recorder: EventRecorder
-    groups: GroupConditions
-    pods: PodConditions
-    voice: Voice
+    def __init__(self, given: Surroundings) -> None:
+        settings, clock, pod_groups = given.settings, given.clock, given.group_api.pod_groups
+        self.given: Final = given
+        self.later: Final = asyncio.get_running_loop().call_later
+        self.errors: Final = ItemErrors()
+        self.waker: Final = Waker()
+        self.state: Final = _cluster_state(given)
+        self.seen: Final = Foreseen(self.state)
+        self.queue_settings: Final = _queue_settings(settings)
+        self.queue: Final = Queue(clock, self.queue_settings, given.epoch, self.errors)
+        self.lanes: Final = WriteLanes(
+            concurrency=settings.bind_concurrency,
+            may_write=given.may_write,
+            clock=clock,
+            patience_seconds=settings.status_patience_seconds,
+            count=given.metrics.write,
+        )
+        self.retries: Final = Retries(self.later, given.jitter)
+        self.informer: Final[Informer[PodGroup]] = Informer(given.reader, pod_groups, ListDecoder(PodGroup))
+        self.groups: Final = GroupConditions(
+            given.writer, self.lanes, pod_groups, shown=self.informer.store.get, retries=self.retries
+        )
+        self.pods: Final = PodConditions(given.writer, self.lanes, is_waiting=self._is_waiting, retries=self.retries)
+        self.recorder: Final = EventRecorder(
+            given.writer,
+            component=settings.scheduler_name,
+            instance=settings.identity,
+            clock=clock,
+            gate=self.lanes.quiet,
+        )
+        self.voice: Final = Voice(
+            self.recorder,
+            pod_groups,
+            scheduler_name=self.state.items.scheduler_name,
+            clock=clock,
+            repeat_seconds=settings.repeat_event_seconds,
+        )
+
+    def _is_waiting(self, uid: str) -> bool:
+        pod = self.state.pod(uid)
+        return pod is not None and not pod.is_bound and not pod.is_terminal and self.state.assumption(uid) is None
+
+
+class _Binding(NamedTuple):
+    assumptions: Assumptions
+    binder: Binder
+    volumes: VolumeBinding
 
 
 def build_scheduler(given: Surroundings) -> Scheduler:
     """A scheduler, ready to be started. To be called in the event loop it will run in."""
-    shared = _shared(given)
+    shared = _Shared(given)
     state, queue, errors = shared.state, shared.queue, shared.errors
     reporter = _reporter(shared)
     priorities = VictimPriorities(state, shared.groups)
@@ -125,13 +156,11 @@ def build_scheduler(given: Surroundings) -> Scheduler:
         preemptor=preemptor,
         errors=errors,
     )
-    assumptions = _assumptions(shared, reporter, changes)
-    binder = _binder(shared, assumptions)
-    volumes = _volume_binding(shared, reporter, binder, assumptions)
-    storage = StorageEventHandlers(state, changes.apply, volumes.storage_changed)
+    binding = _binding(shared, reporter, changes)
+    storage = StorageEventHandlers(state, changes.apply, binding.volumes.storage_changed)
     scheduler = Scheduler(
-        informers=build_informers(given.reader, shared.group_informer, state, handlers, priorities, storage, errors),
-        loop=_loop(shared, reporter, preemptor, changes, assumptions, binder, volumes),
+        informers=build_informers(given.reader, shared.informer, state, handlers, priorities, storage, errors),
+        loop=_loop(shared, reporter, preemptor, changes, binding),
         lanes=shared.lanes,
         recorder=shared.recorder,
         cache_comparer=CacheComparer(
@@ -143,70 +172,27 @@ def build_scheduler(given: Surroundings) -> Scheduler:
     return scheduler
 
 
-def _shared(given: Surroundings) -> _Shared:
-    settings, metrics = given.settings, given.metrics
-    state = _cluster_state(settings)
-    state.nodes.steps.most, state.nodes.steps.exceeded = settings.decision_steps, metrics.over_budget
-    errors = ItemErrors()
-    queue_settings = QueueSettings(
+def _cluster_state(given: Surroundings) -> ClusterState:
+    profiles = given.settings.profiles
+    limits = {profile.scheduler_name: profile.limits.members for profile in profiles}
+    state = ClusterState(
+        given.settings.scheduler_names,
+        {profile.scheduler_name: profile.scoring() for profile in profiles},
+        {name: members for name, members in limits.items() if members is not None},
+    )
+    state.nodes.steps.most = given.settings.decision_steps
+    state.nodes.steps.exceeded = given.metrics.over_budget
+    return state
+
+
+def _queue_settings(settings: SchedulerSettings) -> QueueSettings:
+    return QueueSettings(
         initial_backoff_seconds=settings.initial_backoff_seconds,
         max_backoff_seconds=settings.max_backoff_seconds,
         desired_wait_seconds=settings.desired_wait_seconds,
         set_aside_seconds=settings.set_aside_seconds,
         reserve_after_seconds=settings.reserve_after_seconds,
         reserve_seconds=settings.reserve_seconds,
-    )
-    lanes = WriteLanes(
-        concurrency=settings.bind_concurrency,
-        may_write=given.may_write,
-        clock=given.clock,
-        patience_seconds=settings.status_patience_seconds,
-        count=metrics.write,
-    )
-    retries = Retries(asyncio.get_running_loop().call_later, given.jitter)
-    recorder = EventRecorder(
-        given.writer, component=settings.scheduler_name, instance=settings.identity, clock=given.clock, gate=lanes.quiet
-    )
-    pod_groups = given.group_api.pod_groups
-    group_informer: Informer[PodGroup] = Informer(given.reader, pod_groups, ListDecoder(PodGroup))
-
-    def is_waiting(uid: str) -> bool:
-        pod = state.pod(uid)
-        return pod is not None and not pod.is_bound and not pod.is_terminal and state.assumption(uid) is None
-
-    return _Shared(
-        given=given,
-        state=state,
-        seen=Foreseen(state),
-        queue=Queue(given.clock, queue_settings, given.epoch, errors),
-        queue_settings=queue_settings,
-        errors=errors,
-        waker=Waker(),
-        group_informer=group_informer,
-        lanes=lanes,
-        retries=retries,
-        recorder=recorder,
-        groups=GroupConditions(given.writer, lanes, pod_groups, shown=group_informer.store.get, retries=retries),
-        pods=PodConditions(given.writer, lanes, is_waiting=is_waiting, retries=retries),
-        voice=Voice(
-            recorder,
-            pod_groups,
-            scheduler_name=state.items.scheduler_name,
-            clock=given.clock,
-            repeat_seconds=settings.repeat_event_seconds,
-        ),
-    )
-
-
-def _cluster_state(settings: SchedulerSettings) -> ClusterState:
-    profiles = settings.profiles
-    most_members = {
-        profile.scheduler_name: profile.limits.members for profile in profiles if profile.limits.members is not None
-    }
-    return ClusterState(
-        settings.scheduler_names,
-        {profile.scheduler_name: profile.scoring() for profile in profiles},
-        most_members,
     )
 
 
@@ -240,12 +226,11 @@ def _preemptor(shared: _Shared, priorities: VictimPriorities) -> Preemptor:
         initial_pause_seconds=settings.eviction_pause_seconds,
         max_pause_seconds=settings.max_eviction_pause_seconds,
     )
-    later = asyncio.get_running_loop().call_later
     return Preemptor(
         state=shared.state,
         queue=shared.queue,
         campaigns=Campaigns(shared.seen.view, limits),
-        evictor=Evictor(given.writer, shared.lanes, retries=shared.retries, later=later),
+        evictor=Evictor(given.writer, shared.lanes, retries=shared.retries, later=shared.later),
         voice=shared.voice,
         suspensions=Suspensions(shared.state, shared.groups),
         priorities=priorities,
@@ -257,9 +242,10 @@ def _preemptor(shared: _Shared, priorities: VictimPriorities) -> Preemptor:
     )
 
 
-def _assumptions(shared: _Shared, reporter: Reporter, changes: StateChanges) -> Assumptions:
-    return Assumptions(
-        client=shared.given.writer,
+def _binding(shared: _Shared, reporter: Reporter, changes: StateChanges) -> _Binding:
+    given, settings = shared.given, shared.given.settings
+    assumptions = Assumptions(
+        client=given.writer,
         lanes=shared.lanes,
         state=shared.state,
         queue=shared.queue,
@@ -267,49 +253,35 @@ def _assumptions(shared: _Shared, reporter: Reporter, changes: StateChanges) -> 
         apply=changes.apply,
         wake=shared.waker,
         errors=shared.errors,
-        clock=shared.given.clock,
-        assume_seconds=shared.given.settings.assume_seconds,
+        clock=given.clock,
+        assume_seconds=settings.assume_seconds,
     )
-
-
-def _binder(shared: _Shared, assumptions: Assumptions) -> Binder:
-    return Binder(
-        shared.given.writer,
+    binder = Binder(
+        given.writer,
         shared.lanes,
         assumptions,
         retries=shared.retries,
-        clock=shared.given.clock,
-        give_up_seconds=shared.given.settings.bind_give_up_seconds,
-        observe_seconds=shared.given.metrics.bound,
+        clock=given.clock,
+        give_up_seconds=settings.bind_give_up_seconds,
+        observe_seconds=given.metrics.bound,
     )
-
-
-def _volume_binding(shared: _Shared, reporter: Reporter, binder: Binder, assumptions: Assumptions) -> VolumeBinding:
-    def tell(key: ItemKey, pod_uids: tuple[str, ...], message: str) -> None:
-        failures = tuple((uid, message) for uid in pod_uids)
-        reporter.decided(Decision(key, "error", failures=failures, condition_message=message))
-
-    return VolumeBinding(
+    volumes = VolumeBinding(
         state=shared.state,
-        writer=ClaimWriter(shared.given.writer, shared.lanes, shared.retries),
+        writer=ClaimWriter(given.writer, shared.lanes, shared.retries),
         bind=binder.submit,
         results=assumptions,
-        tell=tell,
-        later=asyncio.get_running_loop().call_later,
-        clock=shared.given.clock,
-        timeout_seconds=shared.given.settings.volume_bind_seconds,
+        tell=reporter.decided,
+        later=shared.later,
+        clock=given.clock,
+        timeout_seconds=settings.volume_bind_seconds,
     )
+    return _Binding(assumptions, binder, volumes)
 
 
 def _loop(
-    shared: _Shared,
-    reporter: Reporter,
-    preemptor: Preemptor,
-    changes: StateChanges,
-    assumptions: Assumptions,
-    binder: Binder,
-    volumes: VolumeBinding,
+    shared: _Shared, reporter: Reporter, preemptor: Preemptor, changes: StateChanges, binding: _Binding
 ) -> SchedulingLoop:
+    assumptions, volumes = binding.assumptions, binding.volumes
     clock, settings, metrics = shared.given.clock, shared.given.settings, shared.given.metrics
     state, queue, errors = shared.state, shared.queue, shared.errors
     starvation = StarvationReservations(
@@ -330,7 +302,7 @@ def _loop(
             queue=queue,
             assumptions=assumptions,
             volumes=volumes,
-            binder=binder,
+            binder=binding.binder,
             preemptor=preemptor,
             starvation=starvation,
             future=future,

@@ -25,8 +25,8 @@ _log = logging.getLogger(__name__)
 LOOK_SECONDS: Final = 1.0
 """Besides at every change of storage, what waits is looked at so often: for its deadline, and for pods that went."""
 
-Tell = Callable[[ItemKey, tuple[str, ...], str], None]
-"""(item, UIDs of its pods, why they are given back)."""
+Tell = Callable[[Decision], None]
+"""Hears of pods that are given back: an error, with why for each of them."""
 
 
 @dataclass(eq=False, slots=True)
@@ -198,7 +198,8 @@ class VolumeBinding:
         for bind in binds:
             self._results.failed(bind, reason)
         if reason.startswith("binding volumes"):
-            self._tell(batch.key, tuple(bind.uid for bind in binds), reason)
+            failures = tuple((bind.uid, reason) for bind in binds)
+            self._tell(Decision(batch.key, "error", failures=failures, condition_message=reason))
 
     # --- time --------------------------------------------------------------------------------------------------------
 

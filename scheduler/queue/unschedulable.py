@@ -94,7 +94,7 @@ class UnschedulableEntities:
         """The first ones, in queue order, that fit by count, as long as the room lasts by count, and how sure that is.
 
         The caller activates each before it asks for the next one. Without any event it is only looked for others when nothing else
-        is to be tried, and not at all if `is_event_needed`. An item that was woken in vain just now sits out, so that others get the
+        is to be tried, and not at all if `is_event_needed`. One that was woken in vain just now sits out, so that others get the
         room it could not use; if there was an event meanwhile, it is tried again when its pause is over. Doubtful ones hold no room
         against others while too much time has been spent in vain.
         """
