@@ -1,6 +1,8 @@
 """A defect that one group brings to light, at whatever stage: it is set aside and says so, and everything else goes on."""
 
+import contextlib
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -74,6 +76,15 @@ def put_bad(cluster: Cluster) -> None:
     put_bad_pods(cluster, 2)
 
 
+@contextlib.asynccontextmanager
+async def scheduler_with_bad(cluster: Cluster, *, nodes: int = 4, **settings: Any) -> AsyncIterator[Scheduler]:
+    """A scheduler at work, to which the bad group comes."""
+    cluster.add_nodes(nodes)
+    async with cluster.scheduler(**settings) as scheduler:
+        put_bad(cluster)
+        yield scheduler
+
+
 def errors_counted(cluster: Cluster) -> float:
     families = cluster.metrics.registry.collect()
     return sum(sample.value for family in families for sample in family.samples if sample.name == METRIC_ITEM_ERRORS)
@@ -113,9 +124,7 @@ BEFORE_IT_IS_BOUND = {
 @pytest.mark.parametrize("spot", BEFORE_IT_IS_BOUND.values(), ids=BEFORE_IT_IS_BOUND)
 async def test_before_it_is_bound(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str]) -> None:
     defect = Defect(monkeypatch, *spot)
-    cluster.add_nodes(4)
-    async with cluster.scheduler() as scheduler:
-        put_bad(cluster)
+    async with scheduler_with_bad(cluster) as scheduler:
         await others_start(cluster, scheduler)
         assert defect.met
         assert errors_counted(cluster) >= 1
@@ -132,9 +141,7 @@ async def test_it_says_so_and_starts_when_it_changes_after_the_defect_is_gone(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str], caplog: pytest.LogCaptureFixture
 ) -> None:
     defect = Defect(monkeypatch, *spot)
-    cluster.add_nodes(4)
-    async with cluster.scheduler(set_aside_seconds=600):
-        put_bad(cluster)
+    async with scheduler_with_bad(cluster, set_aside_seconds=600):
         await cluster.api.until(lambda: cluster.group_says("bad") == SET_ASIDE)
         assert "ZeroDivisionError" in cluster.group_message("bad")
         assert "setting group ns/bad aside" in caplog.text
@@ -146,9 +153,7 @@ async def test_it_says_so_and_starts_when_it_changes_after_the_defect_is_gone(
 
 async def test_it_is_tried_again_after_a_long_time(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     defect = Defect(monkeypatch, schedule_one, "decide")
-    cluster.add_nodes(4)
-    async with cluster.scheduler(set_aside_seconds=0.3):
-        put_bad(cluster)
+    async with scheduler_with_bad(cluster, set_aside_seconds=0.3):
         await cluster.api.until(lambda: cluster.group_says("bad") == SET_ASIDE)
         defect.mend()
         await cluster.api.until(lambda: cluster.group_says("bad") == TRUE)
@@ -169,9 +174,7 @@ AFTER_IT_IS_BOUND = {
 @pytest.mark.parametrize("spot", AFTER_IT_IS_BOUND.values(), ids=AFTER_IT_IS_BOUND)
 async def test_after_it_is_decided(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str]) -> None:
     defect = Defect(monkeypatch, *spot)
-    cluster.add_nodes(4)
-    async with cluster.scheduler() as scheduler:
-        put_bad(cluster)
+    async with scheduler_with_bad(cluster) as scheduler:
         await others_start(cluster, scheduler)
         assert {"bad-0", "bad-1"} <= set(cluster.api.bound())
         assert defect.met
@@ -182,9 +185,7 @@ async def test_after_it_is_decided(cluster: Cluster, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("spot", [(Outlook, "fits"), (Outlook, "is_certain"), (Outlook, "claim")])
 async def test_when_room_appears(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str]) -> None:
     defect = Defect(monkeypatch, *spot)
-    cluster.add_nodes(1)
-    async with cluster.scheduler(initial_backoff_seconds=600, max_backoff_seconds=600):
-        put_bad(cluster)
+    async with scheduler_with_bad(cluster, nodes=1, initial_backoff_seconds=600, max_backoff_seconds=600):
         cluster.add_gang("good", 2)
         await cluster.api.until(lambda: cluster.group_says("bad") == cluster.group_says("good") == REFUSED)
         cluster.add_nodes(4, first=1)
