@@ -123,29 +123,29 @@ class Binder:
         except NotFound:
             return self._fail(bind, "the pod is gone")
         except (Conflict, AlreadyExists):
-            return await self._look(bind, afterwards=self._give_way)
+            return await self._read_pod(bind, afterwards=self._end_unbound)
         except Forbidden as error:
             return self._refuse(bind, error)
         except (BadRequest, Invalid) as error:
             return self._fail(bind, str(error))
         except KubeError as error:
             if error.outcome_unknown:
-                return await self._look(bind, afterwards=self._again)
-            return self._again(bind, str(error), error)
+                return await self._read_pod(bind, afterwards=self._retry)
+            return self._retry(bind, str(error), error)
         return self._succeed(bind)
 
-    # --- looking -----------------------------------------------------------------------------------------------------
+    # --- reading -----------------------------------------------------------------------------------------------------
 
-    async def _look(self, bind: Bind, *, afterwards: "Callable[[Bind, str], str]") -> str:
+    async def _read_pod(self, bind: Bind, *, afterwards: "Callable[[Bind, str], str]") -> str:
         """Read the pod; `afterwards` decides when it turns out to be on no node yet."""
         try:
             pod = await self._client.get(PODS, bind.name, bind.namespace)
         except NotFound:
             return self._fail(bind, "the pod is gone")
         except KubeError as error:
-            # Nothing is known, so nothing may be concluded: keep the room and look again.
-            look = lambda: self._lanes.bind(lambda: self._look(bind, afterwards=afterwards))  # noqa: E731
-            self._retries.again(bind.uid, look, error)
+            # Nothing is known, so nothing may be concluded: keep the room and read again.
+            read_again = lambda: self._lanes.bind(lambda: self._read_pod(bind, afterwards=afterwards))  # noqa: E731
+            self._retries.again(bind.uid, read_again, error)
             return UNKNOWN
         if pod.get("metadata", {}).get("uid") != bind.uid:
             return self._fail(bind, "the pod was replaced by another of its name")
@@ -156,13 +156,13 @@ class Binder:
             return self._fail(bind, f"somebody else bound the pod to {node_name}")
         return afterwards(bind, "the answer to the bind was lost, and the pod is not bound")
 
-    def _again(self, bind: Bind, reason: str, error: KubeError | None = None) -> str:
+    def _retry(self, bind: Bind, reason: str, error: KubeError | None = None) -> str:
         if self._clock() - bind.since_seconds > self._give_up_seconds:
             return self._fail(bind, f"gave up after {self._give_up_seconds:.0f} s: {reason}")
         self._retries.again(bind.uid, lambda: self._lanes.bind(lambda: self._send(bind)), error)
         return RETRY
 
-    def _give_way(self, bind: Bind, _reason: str) -> str:
+    def _end_unbound(self, bind: Bind, _reason: str) -> str:
         return self._fail(bind, "the server refused the bind, the pod is on no node")
 
     # --- ends --------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from scheduler.binding.binder import Bind, BindResults
-from scheduler.binding.claim_writes import ClaimWriter, Give, Make, Write
+from scheduler.binding.claim_writes import ClaimWriter, DynamicProvisioning, StaticBinding, Write
 from scheduler.cycle.decision import Decision
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import ItemKey
@@ -22,7 +22,7 @@ from scheduler.writes.retry import Later
 
 _log = logging.getLogger(__name__)
 
-LOOK_SECONDS: Final = 1.0
+RECHECK_SECONDS: Final = 1.0
 """Besides at every change of storage, what waits is looked at so often: for its deadline, and for pods that went."""
 
 Tell = Callable[[Decision], None]
@@ -85,13 +85,13 @@ class VolumeBinding:
         for write in self._assumed(batch, dict(decision.volumes)):
             if not write.is_done:
                 self._send(batch, write)
-        self._look(batch)
+        self._advance(batch)
         self._keep_time()
 
     def storage_changed(self) -> None:
         """Something about storage changed."""
         for batch in list(self._batches):
-            self._look(batch)
+            self._advance(batch)
 
     # --- claims ------------------------------------------------------------------------------------------------------
 
@@ -110,10 +110,12 @@ class VolumeBinding:
                 if claim is None or key in writes:
                     continue
                 volume = self._storage.volumes.get(volumes.get(key, ""))
-                writes[key] = Make(claim, bind.node_name) if volume is None else Give(claim, volume)
+                writes[key] = (
+                    DynamicProvisioning(claim, bind.node_name) if volume is None else StaticBinding(claim, volume)
+                )
         self._storage.give(
-            {key: write.volume.metadata.name for key, write in writes.items() if isinstance(write, Give)},
-            {key: write.node_name for key, write in writes.items() if isinstance(write, Make)},
+            {key: write.volume.metadata.name for key, write in writes.items() if isinstance(write, StaticBinding)},
+            {key: write.node_name for key, write in writes.items() if isinstance(write, DynamicProvisioning)},
         )
         return list(writes.values())
 
@@ -122,16 +124,16 @@ class VolumeBinding:
             if problem:
                 batch.problems[write.claim.key] = problem
             if batch in self._batches:
-                self._look(batch)
+                self._advance(batch)
 
         self._writer.submit(write, ended, lambda: self._is_awaited(batch, write.claim.key))
 
     def _is_awaited(self, batch: _Batch, key: ClaimKey) -> bool:
         return batch in self._batches and any(key in keys for _, keys in batch.waiting.values())
 
-    # --- looking -----------------------------------------------------------------------------------------------------
+    # --- advancing ---------------------------------------------------------------------------------------------------
 
-    def _look(self, batch: _Batch) -> None:
+    def _advance(self, batch: _Batch) -> None:
         ready: list[Bind] = []
         for bind, keys in list(batch.waiting.values()):
             obstacle = self._obstacle(batch, bind, keys)
@@ -206,7 +208,7 @@ class VolumeBinding:
     def _keep_time(self) -> None:
         if self._batches and not self._is_timed:
             self._is_timed = True
-            self._later(LOOK_SECONDS, self._tick)
+            self._later(RECHECK_SECONDS, self._tick)
 
     def _tick(self) -> None:
         self._is_timed = False

@@ -64,9 +64,9 @@ class Progress:
         """The server said that this member is bound."""
         if self._state.assumption(pod_uid) is not None:
             self._answered.setdefault(key, set()).add(pod_uid)
-        self.look(key)
+        self.update(key)
 
-    def look(self, key: ItemKey) -> None:
+    def update(self, key: ItemKey) -> None:
         """Something about the group changed."""
         group = self._state.group(key)
         if group is None:
@@ -165,7 +165,7 @@ class Timeouts:
         self._voice = voice
         self._told: set[ItemKey] = set()
 
-    def look(self, key: ItemKey) -> None:
+    def update(self, key: ItemKey) -> None:
         """Something about the item, or about its waiting, changed."""
         group = self._state.group(key) if key.kind == "group" else None
         if group is None:

@@ -75,7 +75,7 @@ class Reporter:
         """The caches are filled: say what a predecessor did not come to say."""
         for key in list(self._state.items):
             with self._errors.about(key, _STAGE):
-                self._progress.look(key)
+                self._progress.update(key)
 
     def decided(self, decision: Decision) -> None:
         """A cycle ended."""
@@ -83,7 +83,7 @@ class Reporter:
             self._pods.withdraw(pod_uid)
         if decision.verdict == "scheduled":
             self._said_held.discard(decision.key)
-            self._timeouts.look(decision.key)
+            self._timeouts.update(decision.key)
             self._tell_pods(decision, REASON_UNSCHEDULABLE, others=None)
         elif decision.verdict == "unschedulable":
             self._refused(decision, REASON_UNSCHEDULABLE)
@@ -96,14 +96,14 @@ class Reporter:
             self._forget(key)
         for key in change.bound:
             with self._errors.about(key, _STAGE):
-                self._progress.look(key)
+                self._progress.update(key)
         for key in change.items:
             with self._errors.about(key, _STAGE):
                 self._item_changed(key)
 
     def _item_changed(self, key: ItemKey) -> None:
         if key.kind == "group":
-            self._progress.look(key)
+            self._progress.update(key)
         if key in self._said_held:
             self._held_due.add(key, self._settings.held_update_seconds)
         elif key in self._held_due:
@@ -139,10 +139,10 @@ class Reporter:
             self._has_looked = True
             for key in list(self._state.items):
                 with self._errors.about(key, _STAGE):
-                    self._timeouts.look(key)
+                    self._timeouts.update(key)
         for key, held in self._queue.news():
             with self._errors.about(key, _STAGE):
-                self._timeouts.look(key)
+                self._timeouts.update(key)
                 if held is not None and held.reason in GATES:
                     self._held_due.add(key, self._patience_seconds(key))
 

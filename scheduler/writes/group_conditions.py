@@ -118,7 +118,7 @@ class GroupConditions:
         wishes = self._wishes.pop(group.uid, {})
         follower = self._followers.pop(group.uid, None)
         try:
-            outcome = await self._settle(group, wishes)
+            outcome = await self._patch_until_written(group, wishes)
         except NotFound:
             outcome = "gone"
         except Forbidden as error:
@@ -138,7 +138,7 @@ class GroupConditions:
             follower()
         return outcome
 
-    async def _settle(self, group: Identified, wishes: dict[str, Condition]) -> str:
+    async def _patch_until_written(self, group: Identified, wishes: dict[str, Condition]) -> str:
         base = self._latest(group)
         for _ in range(_ATTEMPTS):
             if base is None:

@@ -166,8 +166,8 @@ AFTER_IT_IS_BOUND = {
     "its reservation given back": (StarvationReservations, "decided"),
     "reported": (Reporter, "decided"),
     "shown to the reporter": (Reporter, "_item_changed"),
-    "its progress looked at": (Progress, "look"),
-    "its time-out looked at": (Timeouts, "look"),
+    "its progress looked at": (Progress, "update"),
+    "its time-out looked at": (Timeouts, "update"),
 }
 
 
@@ -216,7 +216,7 @@ def announcing(name: str) -> Any:
 
 @pytest.mark.parametrize(
     "spot",
-    [(future_pods, "decide"), (Progress, "look"), (Timeouts, "look"), (FutureReservations, "reserve")],
+    [(future_pods, "decide"), (Progress, "update"), (Timeouts, "update"), (FutureReservations, "reserve")],
     ids=lambda spot: spot[1],
 )
 async def test_at_every_start(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str]) -> None:
