@@ -6,7 +6,7 @@ deciding, and sleeps until something happened or is due: there is no polling.
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -89,20 +89,17 @@ class Stages:
         """Do something once, unless its stage rests."""
         if self.rests_seconds(stage) > 0:
             return
-        try:
+        with self.contained(stage):
             run()
-        except Exception as error:  # noqa: BLE001 (noted, and said by who collects the notes)
-            self._failed(stage, error)
 
-    async def attempt_in_turns(self, stage: str, run: Callable[[], Awaitable[bool]]) -> bool:
-        """The same for work that lets others have their turn in between; what `run` returns, False when it raised or rests."""
-        if self.rests_seconds(stage) > 0:
-            return False
+    @contextlib.contextmanager
+    def contained(self, stage: str) -> Iterator[None]:
+        """An exception in the body is noted and goes no further; the stage rests after it."""
         try:
-            return await run()
-        except Exception as error:  # noqa: BLE001 (as above)
-            self._failed(stage, error)
-            return False
+            yield
+        except Exception as error:  # noqa: BLE001 (noted, and said by who collects the notes)
+            self._errors.note(None, stage, error)
+            self._rests_until[stage] = self._clock() + REST_SECONDS
 
     def rests_seconds(self, stage: str) -> float:
         """How much longer a stage is left alone, 0 when it is not."""
@@ -117,10 +114,6 @@ class Stages:
             if (due := next_due_seconds()) is not None
         ]
         return min(dues, default=None)
-
-    def _failed(self, stage: str, error: Exception) -> None:
-        self._errors.note(None, stage, error)
-        self._rests_until[stage] = self._clock() + REST_SECONDS
 
 
 class SchedulingLoop:
@@ -165,7 +158,10 @@ class SchedulingLoop:
             self._stages.attempt(stage, work)
         while True:
             self._stages.run_due()
-            has_more = await self._stages.attempt_in_turns(_DECIDING, self._schedule_for_a_while)
+            has_more = False
+            if not self._stages.rests_seconds(_DECIDING):
+                with self._stages.contained(_DECIDING):
+                    has_more = await self._schedule_for_a_while()
             self._stages.attempt(_NEWS, self._collect_news)
             self._scheduler.set_aside_failed()
             if has_more:

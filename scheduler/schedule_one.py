@@ -123,7 +123,12 @@ class ItemScheduler:
         cause = None
         try:
             result = self._scheduling_cycle(key)
-            decision = await self._post_filter(result.decision, watch)
+            decision = result.decision
+            if decision.verdict == "unschedulable" and not decision.is_hope:
+                await watch.give_way(watch.started_seconds)
+            if not decision.is_hope:
+                # Begins a preemption where that helps (upstream: PostFilter).
+                decision = self._preemptor.refused(decision)
             decided = self._clock()
             self._assumptions.assume(result.binds)
         except Exception as error:  # noqa: BLE001 (noted; one object that meets a defect must not stop the others)
@@ -149,14 +154,6 @@ class ItemScheduler:
         if pod is None or node_uid is None or pod.is_bound:
             raise UnknownPod(f"decided to put pod {pod_uid} on node {node_name}, and one of them is not there")
         return Bind(pod.namespace, pod.name, pod.uid, node_name, node_uid, self._clock())
-
-    async def _post_filter(self, decision: Decision, watch: _Stopwatch) -> Decision:
-        """Begins a preemption for a refused item where that helps; the decision with what came of it."""
-        if decision.is_hope:
-            return decision
-        if decision.verdict == "unschedulable":
-            await watch.give_way(watch.started_seconds)
-        return self._preemptor.refused(decision)
 
     async def _apply(
         self, decision: Decision, result: CycleResult, watch: _Stopwatch, decided_seconds: float

@@ -95,7 +95,21 @@ class Queue:
             self._unschedulable.bring_forward(entity, entity.not_before_seconds)
             return
         with self._errors.about(key, _STAGE):
-            self._requeue(entity, members, state, is_due=is_due)
+            entity.priority, entity.created_seconds = members.priority, members.waits_since_seconds
+            held = self._patience.judge(members, state, entity.held, is_due=is_due) or gate(members)
+            if held is not None:
+                self._set_held(entity, held)
+                self._move(entity, Place.GATED)
+            elif not members.pending_count:
+                self._set_held(entity, None)
+                self._move(entity, Place.IDLE)
+            elif entity.not_before_seconds > self._clock():
+                entity.due_seconds = entity.not_before_seconds
+                self._move(entity, Place.BACKOFF_OR_UNSCHEDULABLE)
+            else:
+                if entity.place is Place.GATED:
+                    self._set_held(entity, None)
+                self._activate(entity, Cause.DOUBT if entity.was_refused else Cause.NEWS)
 
     def noticed(self) -> None:
         """Something happened beside the cluster's state that decisions look at: what was refused may be tried again."""
@@ -114,15 +128,13 @@ class Queue:
         now = self._clock()
         for key in self._patience.take_due():
             self.touch(key, state, is_due=True)
-        self._activate_woken(state, now, is_event_needed=True)
-        for entity in self._unschedulable.take_due(now):
-            if entity.errors:
+        for entity, cause in self._unschedulable.ready(state, now):
+            if cause is not Cause.TIME:
+                self._activate(entity, cause, was_woken=cause is not Cause.NEWS)
+            elif entity.errors:
                 self.touch(entity.key, state)
-            elif entity.is_hoping or not entity.failures:
-                self._activate(entity, Cause.NEWS)
             else:
                 self._active.put_overdue(entity)
-        self._activate_woken(state, now, is_event_needed=False)
         found = self._next(state)
         if found is None:
             return None
@@ -154,7 +166,8 @@ class Queue:
             entity.refused_since_seconds = None
             self._set_held(entity, None)
         if entity.is_dirty or decision.verdict == "nothing":
-            self._requeue(entity, members, state)
+            self._move(entity, Place.IDLE)
+            self.touch(key, state)
         elif is_refused or members.pending_count:
             entity.failures = max(entity.failures, 1)
             self._wait(entity, members, is_over_budget=decision.is_over_budget)
@@ -301,24 +314,6 @@ class Queue:
 
     # --- where an item goes ------------------------------------------------------------------------------------------
 
-    def _requeue(self, entity: QueuedEntity, members: Members, state: ClusterState, *, is_due: bool = False) -> None:
-        """Puts an item where it belongs by what it is now, whatever it was before."""
-        entity.priority, entity.created_seconds = members.priority, members.waits_since_seconds
-        held = self._patience.judge(members, state, entity.held, is_due=is_due) or gate(members)
-        if held is not None:
-            self._set_held(entity, held)
-            self._move(entity, Place.GATED)
-        elif not members.pending_count:
-            self._set_held(entity, None)
-            self._move(entity, Place.IDLE)
-        elif entity.not_before_seconds > self._clock():
-            entity.due_seconds = entity.not_before_seconds
-            self._move(entity, Place.BACKOFF_OR_UNSCHEDULABLE)
-        else:
-            if entity.place is Place.GATED:
-                self._set_held(entity, None)
-            self._activate(entity, Cause.DOUBT if entity.was_refused else Cause.NEWS)
-
     def _refused(self, entity: QueuedEntity, decision: Decision, members: Members, state: ClusterState) -> None:
         now, settings = self._clock(), self._settings
         entity.failures += 1
@@ -351,10 +346,6 @@ class Queue:
             entity.is_hoping = hopes_until is not None and hopes_until <= due
             entity.due_seconds = max(due if hopes_until is None else min(due, hopes_until), entity.not_before_seconds)
         self._move(entity, Place.BACKOFF_OR_UNSCHEDULABLE)
-
-    def _activate_woken(self, state: ClusterState, now_seconds: float, *, is_event_needed: bool) -> None:
-        for entity, cause in self._unschedulable.woken(state, now_seconds, is_event_needed=is_event_needed):
-            self._activate(entity, cause, was_woken=True)
 
     def _activate(self, entity: QueuedEntity, cause: Cause, *, was_woken: bool = False) -> None:
         self._move(entity, Place.ACTIVE)

@@ -62,12 +62,20 @@ class UnschedulableEntities:
             entity.due_seconds, entity.stamp = seconds, next(self._stamps)
             self.put(entity)
 
-    def take_due(self, now_seconds: float) -> Iterator[QueuedEntity]:
-        """Those whose time has come; each is moved by the caller before the next one is asked for, or stays without a time."""
+    def ready(self, state: ClusterState, now_seconds: float) -> Iterator[tuple[QueuedEntity, Cause]]:
+        """Those to be tried now, and why: ROOM or DOUBT for one that was woken, NEWS for one that is not refused, else TIME.
+
+        The caller moves each before it asks for the next one.
+        """
+        if self._room_appeared:
+            yield from self._woken(state, now_seconds)
         while self._due and self._due[0][0] <= now_seconds:
             _, stamp, entity = heappop(self._due)
             if stamp == entity.stamp and entity.place is Place.BACKOFF_OR_UNSCHEDULABLE:
-                yield entity
+                is_new = not entity.errors and (entity.is_hoping or not entity.failures)
+                yield entity, Cause.NEWS if is_new else Cause.TIME
+        if self._is_rest_open and self._active.is_drained:
+            yield from self._woken(state, now_seconds)
 
     def next_due_seconds(self) -> float | None:
         """When there is something to do by the clock alone, in monotonic seconds; None when there is not."""
@@ -88,19 +96,13 @@ class UnschedulableEntities:
         """One that was woken was refused: others may get the room that it could not use."""
         self._is_rest_open = True
 
-    def woken(
-        self, state: ClusterState, now_seconds: float, *, is_event_needed: bool
-    ) -> Iterator[tuple[QueuedEntity, Cause]]:
+    def _woken(self, state: ClusterState, now_seconds: float) -> Iterator[tuple[QueuedEntity, Cause]]:
         """The first ones, in queue order, that fit by count, as long as the room lasts by count, and how sure that is.
 
-        The caller activates each before it asks for the next one. Without any event it is only looked for others when nothing else
-        is to be tried, and not at all if `is_event_needed`. One that was woken in vain just now sits out, so that others get the
-        room it could not use; if there was an event meanwhile, it is tried again when its pause is over. Doubtful ones hold no room
-        against others while too much time has been spent in vain.
+        An item that was woken in vain just now sits out, so that others get the room it could not use; if there was an event
+        meanwhile, it is tried again when its pause is over. Doubtful ones hold no room against others while too much time has been
+        spent in vain.
         """
-        may_look = self._room_appeared or (self._is_rest_open and not is_event_needed and self._active.is_drained)
-        if not may_look:
-            return
         if now_seconds < self._next_wake_seconds or self._active.woken[Cause.ROOM]:
             return
         is_event, self._room_appeared, self._is_rest_open = self._room_appeared, False, False
