@@ -26,10 +26,10 @@ from kube.groups.group_api import GroupAPI
 from kube.process.health import HealthServer
 from kube.process.lease import Elector
 from kube.process.run import EXIT_LEASE_LOST, EXIT_OK, preflight
-from scheduler.families import FAMILIES
+from scheduler.eventhandlers.owner_informers import OWNERS
+from scheduler.eventhandlers.storage import STORAGE
 from scheduler.reporting.metrics import SchedulerMetrics
 from scheduler.settings import SchedulerSettings
-from scheduler.storage_feed import STORAGE
 from scheduler.wiring import Scheduler, Surroundings, build_scheduler
 
 _log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ FOLLOWED: Final[tuple[Resource, ...]] = (
     PODS,
     POD_DISRUPTION_BUDGETS,
     PRIORITY_CLASSES,
-    *FAMILIES,
+    *OWNERS,
     *STORAGE,
 )
 """Kinds we follow beside the PodGroups of the group API in force."""
@@ -137,7 +137,7 @@ class _Process:
             ready={"caches": self._not_ready},
             registry=self._metrics.registry,
         )
-        async with health, self._background(*(informer.run() for informer in self._scheduler.caches.early)):
+        async with health, self._background(*(informer.run() for informer in self._scheduler.informers.early)):
             try:
                 if not await self._until(stop, self._elector.acquire()):
                     return EXIT_OK
@@ -148,7 +148,9 @@ class _Process:
 
     async def _schedule(self, stop: asyncio.Event) -> int:
         scheduler = self._scheduler
-        async with self._background(scheduler.caches.pods.run(), scheduler.recorder.run(), scheduler.self_check.run()):
+        async with self._background(
+            scheduler.informers.pods.run(), scheduler.recorder.run(), scheduler.cache_comparer.run()
+        ):
             if not await self._until(stop, self._synced()):
                 return self._exit_code()
             tune_garbage_collection()
@@ -168,7 +170,7 @@ class _Process:
         return EXIT_OK
 
     async def _synced(self) -> None:
-        for informer in self._scheduler.caches.all:
+        for informer in self._scheduler.informers.all:
             await informer.synced.wait()
 
     async def _until(self, stop: asyncio.Event, work: Coroutine[Any, Any, Any]) -> bool:
@@ -209,7 +211,7 @@ class _Process:
         return "a part of the process has failed" if self._failed.done() else None
 
     def _not_ready(self) -> str | None:
-        if self._is_candidate or self._scheduler.caches.is_synced:
+        if self._is_candidate or self._scheduler.informers.is_synced:
             return None
         return "the caches are not filled yet"
 

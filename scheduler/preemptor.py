@@ -14,7 +14,7 @@ from scheduler.cycle.decision import Decision
 from scheduler.preemption.campaign import Campaigns
 from scheduler.preemption.plan import Plan, found
 from scheduler.queue.queue import Queue
-from scheduler.reporting.preemption_metrics import PreemptionMetrics
+from scheduler.reporting.metrics import PreemptionMetrics
 from scheduler.reporting.voice import Voice
 from scheduler.state.claims import Claim
 from scheduler.state.cluster import ClusterState

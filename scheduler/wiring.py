@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from api.podgroup import PodGroup
 from kube.cache.decoding import ListDecoder
@@ -11,43 +12,38 @@ from kube.cache.informer import Informer
 from kube.client.client import Client
 from kube.client.events import EventRecorder
 from kube.groups.group_api import GroupAPI
-from scheduler.assumptions import Assumptions
-from scheduler.caches import Caches, build_caches
-from scheduler.cycle.decision import Decision
-from scheduler.cycle.remainder import RemainderKeeper
-from scheduler.cycle.reserver import Reserver
-from scheduler.ingest import Ingest
-from scheduler.item_errors import ItemErrors
-from scheduler.loop import Pace, SchedulingLoop, Waker
+from scheduler.binding.assumptions import Assumptions
+from scheduler.binding.binder import Binder
+from scheduler.binding.claim_writes import ClaimWriter
+from scheduler.binding.volume_binding import VolumeBinding
+from scheduler.eventhandlers.cache_comparer import CacheComparer
+from scheduler.eventhandlers.event_handlers import EventHandlers, StateChanges
+from scheduler.eventhandlers.informers import Informers, build_informers
+from scheduler.eventhandlers.storage import StorageEventHandlers
 from scheduler.placement.remainder import Foreseen
-from scheduler.plugins.status import Code, Status
-from scheduler.plugins.volume_binding import NAME as VOLUME_BINDING
 from scheduler.preemption.campaign import Campaigns
 from scheduler.preemption.limits import Limits
 from scheduler.preemptor import Preemptor
+from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.queue import Queue
 from scheduler.queue.settings import QueueSettings
-from scheduler.reporting.metrics import SchedulerMetrics
-from scheduler.reporting.preemption_metrics import PreemptionMetrics
+from scheduler.reporting.metrics import PreemptionMetrics, SchedulerMetrics
 from scheduler.reporting.progress import Progress
 from scheduler.reporting.reporter import Reporter
 from scheduler.reporting.voice import Voice
-from scheduler.selfcheck import SelfCheck
-from scheduler.set_aside import SetAside
+from scheduler.reservations.future_pods import FutureReservations
+from scheduler.reservations.starvation import StarvationReservations
+from scheduler.run import Pace, SchedulingLoop, Stages, Waker
+from scheduler.schedule_one import ItemScheduler
 from scheduler.settings import SchedulerSettings
 from scheduler.state.cluster import ClusterState
-from scheduler.state.records import ItemKey
-from scheduler.storage_feed import StorageFeed
 from scheduler.suspensions import Suspensions
 from scheduler.victim_priorities import VictimPriorities
-from scheduler.writes.binder import Binder
-from scheduler.writes.claim_writes import ClaimWriter
 from scheduler.writes.evictions import Evictor
 from scheduler.writes.group_conditions import GroupConditions
 from scheduler.writes.lanes import BIND_LANE, EVICTION_LANE, STATUS_LANE, WriteLanes
 from scheduler.writes.pod_conditions import PodConditions
 from scheduler.writes.retry import Retries
-from scheduler.writes.volume_binding import VolumeBinding
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +58,7 @@ class Surroundings:
         metrics: where to count.
         may_write: whether the lease is held now.
         clock: monotonic seconds.
+        epoch: seconds since 1970.
         jitter: spreads retries.
     """
 
@@ -80,94 +77,112 @@ class Surroundings:
 class Scheduler:
     """The parts that the process starts and stops."""
 
-    caches: Caches
+    informers: Informers
     loop: SchedulingLoop
     lanes: WriteLanes
     recorder: EventRecorder
-    self_check: SelfCheck
+    cache_comparer: CacheComparer
     state: ClusterState
 
 
-@dataclass(frozen=True, slots=True)
-class _Core:
-    state: ClusterState
-    errors: ItemErrors
-    seen: Foreseen
-    queue: Queue
-    waker: Waker
+class _Shared:
+    """What most parts have to do with."""
+
+    def __init__(self, given: Surroundings) -> None:
+        settings, clock, pod_groups = given.settings, given.clock, given.group_api.pod_groups
+        self.given: Final = given
+        self.later: Final = asyncio.get_running_loop().call_later
+        self.errors: Final = ItemErrors()
+        self.waker: Final = Waker()
+        self.state: Final = _cluster_state(given)
+        self.seen: Final = Foreseen(self.state)
+        self.queue_settings: Final = _queue_settings(settings)
+        self.queue: Final = Queue(clock, self.queue_settings, given.epoch, self.errors)
+        self.lanes: Final = WriteLanes(
+            concurrency=settings.bind_concurrency,
+            may_write=given.may_write,
+            clock=clock,
+            patience_seconds=settings.status_patience_seconds,
+            count=given.metrics.write,
+        )
+        self.retries: Final = Retries(self.later, given.jitter)
+        self.informer: Final[Informer[PodGroup]] = Informer(given.reader, pod_groups, ListDecoder(PodGroup))
+        self.groups: Final = GroupConditions(
+            given.writer, self.lanes, pod_groups, shown=self.informer.store.get, retries=self.retries
+        )
+        self.pods: Final = PodConditions(given.writer, self.lanes, is_waiting=self._is_waiting, retries=self.retries)
+        self.recorder: Final = EventRecorder(
+            given.writer,
+            component=settings.scheduler_name,
+            instance=settings.identity,
+            clock=clock,
+            gate=self.lanes.quiet,
+        )
+        self.voice: Final = Voice(
+            self.recorder,
+            pod_groups,
+            scheduler_name=self.state.items.scheduler_name,
+            clock=clock,
+            repeat_seconds=settings.repeat_event_seconds,
+        )
+
+    def _is_waiting(self, uid: str) -> bool:
+        pod = self.state.pod(uid)
+        return pod is not None and not pod.is_bound and not pod.is_terminal and self.state.assumption(uid) is None
 
 
-@dataclass(frozen=True, slots=True)
-class _Writes:
-    lanes: WriteLanes
-    retries: Retries
-    recorder: EventRecorder
-    groups: GroupConditions
-    pods: PodConditions
+class _Binding(NamedTuple):
+    assumptions: Assumptions
+    binder: Binder
+    volumes: VolumeBinding
 
 
 def build_scheduler(given: Surroundings) -> Scheduler:
     """A scheduler, ready to be started. To be called in the event loop it will run in."""
-    settings = given.settings
-    state = _cluster_state(settings)
-    errors = ItemErrors()
-    state.nodes.steps.most, state.nodes.steps.exceeded = settings.decision_steps, given.metrics.over_budget
-    core = _Core(
-        state,
-        errors,
-        Foreseen(state),
-        Queue(given.clock, _queue_settings(settings), given.epoch, errors),
-        Waker(),
+    shared = _Shared(given)
+    state, queue, errors = shared.state, shared.queue, shared.errors
+    reporter = _reporter(shared)
+    priorities = VictimPriorities(state, shared.groups)
+    preemptor = _preemptor(shared, priorities)
+    changes = StateChanges(
+        state=state, queue=queue, reporter=reporter, preemptor=preemptor, errors=errors, wake=shared.waker
     )
-    groups: Informer[PodGroup] = Informer(given.reader, given.group_api.pod_groups, ListDecoder(PodGroup))
-    writes = _writes(given, core.state, groups)
-    voice = _voice(given, core.state, writes)
-    reporter = _reporter(given, core, writes, voice)
-    priorities = VictimPriorities(core.state, writes.groups)
-    preemptor = _preemptor(given, core, writes, voice, priorities)
-    ingest = Ingest(
-        state=core.state,
-        queue=core.queue,
-        reporter=reporter,
-        groups=writes.groups,
-        pods=writes.pods,
+    handlers = EventHandlers(
+        state=state,
+        changes=changes,
+        queue=queue,
+        groups=shared.groups,
+        pods=shared.pods,
         preemptor=preemptor,
         errors=errors,
-        wake=core.waker,
     )
-    loop = _loop(given, core, writes, reporter, ingest, preemptor)
+    binding = _binding(shared, reporter, changes)
+    storage = StorageEventHandlers(state, changes.apply, binding.volumes.storage_changed)
     scheduler = Scheduler(
-        caches=build_caches(
-            given.reader,
-            groups,
-            state,
-            ingest,
-            priorities,
-            StorageFeed(state, ingest.apply, loop.storage_changed),
-            errors,
+        informers=build_informers(given.reader, shared.informer, state, handlers, priorities, storage, errors),
+        loop=_loop(shared, reporter, preemptor, changes, binding),
+        lanes=shared.lanes,
+        recorder=shared.recorder,
+        cache_comparer=CacheComparer(
+            given.reader, state, every_seconds=given.settings.self_check_seconds, export=given.metrics.drift
         ),
-        loop=loop,
-        lanes=writes.lanes,
-        recorder=writes.recorder,
-        self_check=SelfCheck(
-            given.reader, core.state, every_seconds=settings.self_check_seconds, export=given.metrics.drift
-        ),
-        state=core.state,
+        state=state,
     )
-    _export(given.metrics, scheduler, core.queue)
+    _export(given.metrics, scheduler, queue)
     return scheduler
 
 
-def _cluster_state(settings: SchedulerSettings) -> ClusterState:
-    profiles = settings.profiles
-    most_members = {
-        profile.scheduler_name: profile.limits.members for profile in profiles if profile.limits.members is not None
-    }
-    return ClusterState(
-        settings.scheduler_names,
+def _cluster_state(given: Surroundings) -> ClusterState:
+    profiles = given.settings.profiles
+    limits = {profile.scheduler_name: profile.limits.members for profile in profiles}
+    state = ClusterState(
+        given.settings.scheduler_names,
         {profile.scheduler_name: profile.scoring() for profile in profiles},
-        most_members,
+        {name: members for name, members in limits.items() if members is not None},
     )
+    state.nodes.steps.most = given.settings.decision_steps
+    state.nodes.steps.exceeded = given.metrics.over_budget
+    return state
 
 
 def _queue_settings(settings: SchedulerSettings) -> QueueSettings:
@@ -181,178 +196,143 @@ def _queue_settings(settings: SchedulerSettings) -> QueueSettings:
     )
 
 
-def _writes(given: Surroundings, state: ClusterState, groups: Informer[PodGroup]) -> _Writes:
-    settings = given.settings
-    lanes = WriteLanes(
-        concurrency=settings.bind_concurrency,
-        may_write=given.may_write,
+def _reporter(shared: _Shared) -> Reporter:
+    given = shared.given
+    progress = Progress(
+        state=shared.state,
+        groups=shared.groups,
+        voice=shared.voice,
         clock=given.clock,
-        patience_seconds=settings.status_patience_seconds,
-        count=given.metrics.write,
+        degraded_after_seconds=given.settings.degraded_after_seconds,
+        errors=shared.errors,
     )
-    retries = Retries(asyncio.get_running_loop().call_later, given.jitter)
-
-    def is_waiting(uid: str) -> bool:
-        pod = state.pod(uid)
-        return pod is not None and not pod.is_bound and not pod.is_terminal and state.assumption(uid) is None
-
-    return _Writes(
-        lanes=lanes,
-        retries=retries,
-        recorder=EventRecorder(
-            given.writer,
-            component=settings.scheduler_name,
-            instance=settings.identity,
-            clock=given.clock,
-            gate=lanes.quiet,
-        ),
-        groups=GroupConditions(
-            given.writer, lanes, given.group_api.pod_groups, shown=groups.store.get, retries=retries
-        ),
-        pods=PodConditions(given.writer, lanes, is_waiting=is_waiting, retries=retries),
-    )
-
-
-def _voice(given: Surroundings, state: ClusterState, writes: _Writes) -> Voice:
-    return Voice(
-        writes.recorder,
-        given.group_api.pod_groups,
-        scheduler_name=state.items.scheduler_name,
+    return Reporter(
+        state=shared.state,
+        queue=shared.queue,
+        groups=shared.groups,
+        pods=shared.pods,
+        voice=shared.voice,
+        progress=progress,
         clock=given.clock,
-        repeat_seconds=given.settings.repeat_event_seconds,
+        settings=given.settings,
+        errors=shared.errors,
     )
 
 
-def _preemptor(
-    given: Surroundings, core: _Core, writes: _Writes, voice: Voice, priorities: VictimPriorities
-) -> Preemptor:
-    settings = given.settings
+def _preemptor(shared: _Shared, priorities: VictimPriorities) -> Preemptor:
+    given, settings = shared.given, shared.given.settings
     limits = Limits(
         victim_deadline_seconds=settings.victim_deadline_seconds,
         initial_pause_seconds=settings.eviction_pause_seconds,
         max_pause_seconds=settings.max_eviction_pause_seconds,
     )
     return Preemptor(
-        state=core.state,
-        queue=core.queue,
-        campaigns=Campaigns(core.seen.view, limits),
-        evictor=Evictor(
-            given.writer, writes.lanes, retries=writes.retries, later=asyncio.get_running_loop().call_later
-        ),
-        voice=voice,
-        suspensions=Suspensions(core.state, writes.groups),
+        state=shared.state,
+        queue=shared.queue,
+        campaigns=Campaigns(shared.seen.view, limits),
+        evictor=Evictor(given.writer, shared.lanes, retries=shared.retries, later=shared.later),
+        voice=shared.voice,
+        suspensions=Suspensions(shared.state, shared.groups),
         priorities=priorities,
         metrics=PreemptionMetrics(given.metrics.registry),
         clock=given.clock,
-        wake=core.waker,
+        wake=shared.waker,
         scheduler_name=settings.scheduler_name,
         may_evict=settings.preemption,
     )
 
 
-def _reporter(given: Surroundings, core: _Core, writes: _Writes, voice: Voice) -> Reporter:
-    settings = given.settings
-    progress = Progress(
-        state=core.state,
-        groups=writes.groups,
-        voice=voice,
-        clock=given.clock,
-        degraded_after_seconds=settings.degraded_after_seconds,
-        errors=core.errors,
-    )
-    return Reporter(
-        state=core.state,
-        queue=core.queue,
-        groups=writes.groups,
-        pods=writes.pods,
-        voice=voice,
-        progress=progress,
-        clock=given.clock,
-        settings=settings,
-        errors=core.errors,
-    )
-
-
-def _loop(
-    given: Surroundings,
-    core: _Core,
-    writes: _Writes,
-    reporter: Reporter,
-    ingest: Ingest,
-    preemptor: Preemptor,
-) -> SchedulingLoop:
-    settings = given.settings
+def _binding(shared: _Shared, reporter: Reporter, changes: StateChanges) -> _Binding:
+    given, settings = shared.given, shared.given.settings
     assumptions = Assumptions(
         client=given.writer,
-        lanes=writes.lanes,
-        state=core.state,
-        queue=core.queue,
+        lanes=shared.lanes,
+        state=shared.state,
+        queue=shared.queue,
         reporter=reporter,
-        apply=ingest.apply,
-        wake=core.waker,
+        apply=changes.apply,
+        wake=shared.waker,
+        errors=shared.errors,
         clock=given.clock,
         assume_seconds=settings.assume_seconds,
     )
     binder = Binder(
         given.writer,
-        writes.lanes,
+        shared.lanes,
         assumptions,
-        retries=writes.retries,
+        retries=shared.retries,
         clock=given.clock,
         give_up_seconds=settings.bind_give_up_seconds,
         observe_seconds=given.metrics.bound,
     )
-    return SchedulingLoop(
-        state=core.state,
-        queue=core.queue,
-        binder=binder,
-        volumes=_volume_binding(given, core, writes, reporter, binder, assumptions),
-        assumptions=assumptions,
-        reporter=reporter,
-        preemptor=preemptor,
-        reserver=Reserver(core.seen.view, core.queue, given.clock, _queue_settings(settings), core.errors),
-        keeper=RemainderKeeper(
-            core.seen,
-            core.state,
-            core.queue,
-            clock=given.clock,
-            keep_seconds=settings.keep_remainder_seconds,
-            errors=core.errors,
-        ),
-        errors=core.errors,
-        set_aside=SetAside(core.errors, core.queue, core.state, reporter, given.metrics.item_error),
-        observe=given.metrics.attempt,
-        pace=Pace(settings.slice_seconds, settings.bind_backlog, given.clock),
-        waker=core.waker,
-    )
-
-
-def _volume_binding(
-    given: Surroundings, core: _Core, writes: _Writes, reporter: Reporter, binder: Binder, assumptions: Assumptions
-) -> VolumeBinding:
-    def tell(key: ItemKey, pod_uids: tuple[str, ...], message: str) -> None:
-        status = Status(Code.ERROR, message, plugin=VOLUME_BINDING)
-        reporter.decided(Decision(key, status, failures=tuple((uid, status) for uid in pod_uids)))
-
-    return VolumeBinding(
-        state=core.state,
-        writer=ClaimWriter(given.writer, writes.lanes, writes.retries),
+    volumes = VolumeBinding(
+        state=shared.state,
+        writer=ClaimWriter(given.writer, shared.lanes, shared.retries),
         bind=binder.submit,
-        ledger=assumptions,
-        tell=tell,
-        later=asyncio.get_running_loop().call_later,
+        results=assumptions,
+        tell=reporter.decided,
+        later=shared.later,
         clock=given.clock,
-        timeout_seconds=given.settings.volume_bind_seconds,
+        timeout_seconds=settings.volume_bind_seconds,
+    )
+    return _Binding(assumptions, binder, volumes)
+
+
+def _loop(
+    shared: _Shared, reporter: Reporter, preemptor: Preemptor, changes: StateChanges, binding: _Binding
+) -> SchedulingLoop:
+    assumptions, volumes = binding.assumptions, binding.volumes
+    clock, settings, metrics = shared.given.clock, shared.given.settings, shared.given.metrics
+    state, queue, errors = shared.state, shared.queue, shared.errors
+    starvation = StarvationReservations(
+        shared.seen.view, queue, clock, shared.queue_settings, apply=changes.apply, errors=errors
+    )
+    future = FutureReservations(
+        state, clock=clock, keep_seconds=settings.keep_remainder_seconds, apply=changes.apply, errors=errors
+    )
+    stages = Stages(clock, errors)
+    stages.add("report", reporter.say_what_is_due, reporter.next_due_seconds)
+    stages.add("recheck", assumptions.recheck_old, assumptions.next_due_seconds)
+    stages.add("reserve", starvation.tick, starvation.next_due_seconds)
+    stages.add("keep", future.tick, future.next_due_seconds)
+    return SchedulingLoop(
+        scheduler=ItemScheduler(
+            state=state,
+            seen=shared.seen,
+            queue=queue,
+            assumptions=assumptions,
+            volumes=volumes,
+            binder=binding.binder,
+            preemptor=preemptor,
+            starvation=starvation,
+            future=future,
+            reporter=reporter,
+            errors=errors,
+            observe=metrics.attempt,
+            count=metrics.item_error,
+            clock=clock,
+            slice_seconds=settings.slice_seconds,
+        ),
+        seen=shared.seen,
+        queue=queue,
+        stages=stages,
+        at_start={"report": reporter.start, "restore": future.restore, "recover": preemptor.restore},
+        collect_news=reporter.collect_news,
+        # Who waits for volumes keeps no connection and may do so for minutes.
+        pace=Pace(
+            settings.slice_seconds, settings.bind_backlog, lambda: assumptions.open_binds - volumes.waiting, clock
+        ),
+        waker=shared.waker,
     )
 
 
 def _export(metrics: SchedulerMetrics, scheduler: Scheduler, queue: Queue) -> None:
-    for resource, informer in scheduler.caches.by_resource():
+    for resource, informer in scheduler.informers.by_resource():
         metrics.follow_silence(resource, informer.last_heard_seconds)
     metrics.follow_queue(tuple(queue.depths()), queue.depths)
     metrics.follow_objects("pods", lambda: scheduler.state.pods_total)
     metrics.follow_objects("nodes", lambda: scheduler.state.nodes_total)
-    metrics.follow_objects("podgroups", lambda: len(scheduler.caches.groups.store))
+    metrics.follow_objects("podgroups", lambda: len(scheduler.informers.groups.store))
     metrics.follow_writes(BIND_LANE, lambda: scheduler.lanes.queued_binds)
     metrics.follow_writes(EVICTION_LANE, lambda: scheduler.lanes.queued_evictions)
     metrics.follow_writes(STATUS_LANE, lambda: scheduler.lanes.queued_statuses)

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from hack.bench import clusters
 from hack.bench.table import show
 from scheduler.cycle.decide import decide
-from scheduler.cycle.reserve import room_to_keep
 from scheduler.preemption.campaign import Campaigns
 from scheduler.preemption.limits import Limits
+from scheduler.reservations.room_search import room_to_keep
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import ItemKey
 

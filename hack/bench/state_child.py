@@ -51,7 +51,7 @@ async def cold_start(url: str) -> dict[str, float]:
             )
         )
         begin, begin_cpu = time.perf_counter(), time.process_time()
-        informers = scheduler.caches.all
+        informers = scheduler.informers.all
         tasks = [asyncio.create_task(informer.run()) for informer in informers]
         for informer in informers:
             await informer.synced.wait()

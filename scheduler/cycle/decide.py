@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.cycle.decision import Decision
+from scheduler.cycle.gang_scheduling import gate, wanted
 from scheduler.cycle.validation import over_budget, validate_pod_group
 from scheduler.placement.attempt import Attempt, Pending
 from scheduler.placement.domains import best_domain, domains_in_use
@@ -20,8 +21,6 @@ from scheduler.placement.muster import Muster, muster
 from scheduler.placement.room import is_room_held, new_trial, nominated_slots
 from scheduler.placement.trial import Trial
 from scheduler.plugins.status import Code, Diagnosis, PodGroupDiagnosis, Status
-from scheduler.queue.gate import gate
-from scheduler.queue.wake import wanted
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members
 from scheduler.state.records import ItemKey

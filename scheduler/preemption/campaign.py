@@ -10,13 +10,12 @@ from typing import Final
 
 import msgspec
 
+from scheduler.cycle.gang_scheduling import gate, wanted
 from scheduler.preemption.limits import Limits
 from scheduler.preemption.plan import ONGOING, OVER_BUDGET, Plan, Refusal, found
 from scheduler.preemption.recovery import nominated_items
 from scheduler.preemption.search import search
 from scheduler.preemption.situation import Violators
-from scheduler.queue.gate import gate
-from scheduler.queue.wake import wanted
 from scheduler.state.claims import Claim
 from scheduler.state.cluster import ClusterState
 from scheduler.state.demand import Demand

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 
 import msgspec
 
-from scheduler.queue.gate import gate
+from scheduler.cycle.gang_scheduling import gate
 from scheduler.state.cluster import ClusterState
 from scheduler.state.demand import Demand
 from scheduler.state.members import Members, Standing

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.cycle.gang_scheduling import wanted
 from scheduler.placement.attempt import Attempt
 from scheduler.placement.domains import domains_in_use
 from scheduler.placement.mixed import best_attempt
@@ -23,7 +24,6 @@ from scheduler.preemption.plan import NEVER, NO_VICTIMS, ONGOING, Plan, Refusal
 from scheduler.preemption.reprieve import Placement, reprieve
 from scheduler.preemption.selection import Mask, capacity, select, steps_of
 from scheduler.preemption.situation import Candidates, Situation, Violators
-from scheduler.queue.wake import wanted
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members
 from scheduler.state.shapes import Shape

@@ -11,25 +11,66 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Final
 
-from scheduler.queue.allowance import Allowance
-from scheduler.queue.entry import Cause, Entry
+from scheduler.queue.entity import Cause, QueuedEntity
 from scheduler.queue.settings import QueueSettings
 
-Heap = list[tuple[tuple[int, float, int, str], int, Entry]]
+_NOTHING_SECONDS: Final = 1e-6
+"""Less is rounding."""
+
+Heap = list[tuple[tuple[int, float, int, str], int, QueuedEntity]]
 
 
-class ActiveItems:
-    """Entries by their order; one that has moved since (another stamp) is forgotten when it comes up."""
+class Allowance:
+    """A share of all the time there is, with a little saved up for bursts: open until more has been spent than has come in.
+
+    Args:
+        clock: monotonic seconds.
+        share: the part of all the time that may be spent, between 0 and 1.
+        saved_seconds: as much as can be saved up; there at the beginning.
+    """
+
+    def __init__(self, clock: Callable[[], float], share: float, saved_seconds: float) -> None:
+        self._clock = clock
+        self._share = share
+        self._saved_seconds = saved_seconds
+        self._left_seconds = saved_seconds
+        self._at_seconds = clock()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something may be begun now, however long it takes."""
+        return self._left() > -_NOTHING_SECONDS
+
+    def opens_in_seconds(self) -> float:
+        """How long until it is open, 0 when it is."""
+        return max(-self._left() / self._share, 0.0)
+
+    def spend(self, seconds: float) -> None:
+        """So much time has been used."""
+        self._left_seconds = self._left() - seconds
+
+    def _left(self) -> float:
+        now = self._clock()
+        came_in = (now - self._at_seconds) * self._share
+        self._at_seconds = now
+        self._left_seconds = min(self._left_seconds + came_in, self._saved_seconds)
+        return self._left_seconds
+
+
+class ActiveQueue:
+    """Entities by their order (upstream: activeQ); one that has moved since (another stamp) is forgotten when it comes up."""
 
     def __init__(self, clock: Callable[[], float], settings: QueueSettings) -> None:
         self._promising: Heap = []
         self._doubtful: Heap = []
-        self._overdue: dict[int, list[tuple[float, int, Entry]]] = {}
+        self._overdue: dict[int, list[tuple[float, int, QueuedEntity]]] = {}
         """Refused items whose time has come, by priority, each with the time it was due."""
         self._allowances: Final = {
             Cause.DOUBT: Allowance(clock, settings.doubt_share, settings.saved_seconds),
             Cause.TIME: Allowance(clock, settings.retry_share, settings.saved_seconds),
         }
+        self.woken: Final[dict[Cause, int]] = {Cause.ROOM: 0, Cause.DOUBT: 0}
+        """How many active entities were woken because room appeared, by what is known of them."""
 
     @property
     def trusts_doubtful(self) -> bool:
@@ -41,17 +82,24 @@ class ActiveItems:
         """Whether nothing is there but retries by time."""
         return _head(self._promising) is None and _head(self._doubtful) is None
 
-    def put(self, entry: Entry) -> None:
-        """An entry has become active, for its `cause`."""
-        heap = self._doubtful if entry.cause is Cause.DOUBT else self._promising
-        heappush(heap, (entry.order, entry.stamp, entry))
+    def put(self, entity: QueuedEntity) -> None:
+        """An entity has become active, for its `cause`."""
+        heap = self._doubtful if entity.cause is Cause.DOUBT else self._promising
+        heappush(heap, (entity.order, entity.stamp, entity))
+        if entity.was_woken:
+            self.woken[entity.cause] += 1
 
-    def put_overdue(self, entry: Entry) -> None:
-        """The time of a waiting entry has come."""
-        heappush(self._overdue.setdefault(entry.priority, []), (entry.due_seconds, entry.stamp, entry))
+    def left(self, entity: QueuedEntity) -> None:
+        """An active entity moves elsewhere, or becomes active for another cause."""
+        if entity.was_woken:
+            self.woken[entity.cause] -= 1
 
-    def take(self) -> Entry | None:
-        """The entry to be tried now, with its cause."""
+    def put_overdue(self, entity: QueuedEntity) -> None:
+        """The time of a waiting entity has come."""
+        heappush(self._overdue.setdefault(entity.priority, []), (entity.due_seconds, entity.stamp, entity))
+
+    def take(self) -> QueuedEntity | None:
+        """The entity to be tried now, with its cause."""
         promising = _head(self._promising)
         overdue = self._longest_due(promising) if self._allowances[Cause.TIME].is_open else None
         if overdue is not None:
@@ -77,9 +125,9 @@ class ActiveItems:
             return None
         return self._allowances[Cause.TIME].opens_in_seconds()
 
-    def _longest_due(self, rival: Entry | None, *, is_taken: bool = True) -> Entry | None:
-        """Of the overdue entries that are no less important than the rival the one that was due first."""
-        best: list[tuple[float, int, Entry]] | None = None
+    def _longest_due(self, rival: QueuedEntity | None, *, is_taken: bool = True) -> QueuedEntity | None:
+        """Of the overdue entities that are no less important than the rival the one that was due first."""
+        best: list[tuple[float, int, QueuedEntity]] | None = None
         for priority, heap in list(self._overdue.items()):
             while heap and heap[0][1] != heap[0][2].stamp:
                 heappop(heap)
@@ -92,7 +140,7 @@ class ActiveItems:
         return heappop(best)[2] if is_taken else best[0][2]
 
 
-def _head(heap: Heap) -> Entry | None:
+def _head(heap: Heap) -> QueuedEntity | None:
     while heap and heap[0][1] != heap[0][2].stamp:
         heappop(heap)
     return heap[0][2] if heap else None

@@ -8,13 +8,13 @@ is not left alone. The wish for more pods (annotation `desired-count` of a basic
 from collections.abc import Callable
 from typing import Final
 
-from scheduler.agenda import Agenda
+from scheduler.cycle.gang_scheduling import gate
 from scheduler.plugins.status import Code, Status
-from scheduler.queue.gate import gate
+from scheduler.queue.delay_queue import DelayQueue
 from scheduler.queue.settings import QueueSettings
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members, Standing
-from scheduler.state.records import ItemKey
+from scheduler.state.records import GroupRecord, ItemKey
 
 _REFUSALS: Final = frozenset({Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING, Code.ERROR})
 _HOPING: Final = "waiting up to {} for the {} pods it would like to start with: {} of them exist"
@@ -29,23 +29,34 @@ class Patience:
         self._clock = clock
         self._epoch = epoch
         self._settings = settings
-        self._agenda: Agenda[ItemKey] = Agenda(clock)
+        self._due: DelayQueue[ItemKey] = DelayQueue(clock)
         self._until: dict[ItemKey, float] = {}
         self._limits: dict[ItemKey, float] = {}
-        """The limit for which an item is on the agenda."""
-        self._ripe: frozenset[ItemKey] = frozenset()
-        """Those that were due just now."""
+        """The limit for which an item is in `_due`."""
 
-    def judge(self, members: Members, state: ClusterState, before: Status | None) -> Status | None:
-        """Why the item is not to be tried now, as far as waiting decides; `before` is what held it until now."""
-        return self._exhausted(members, state, before) or self._hopes(members)
+    def judge(
+        self, members: Members, state: ClusterState, before: Status | None, *, is_due: bool = False
+    ) -> Status | None:
+        """Why the item is not to be tried now, as far as waiting decides.
+
+        `before` is what held it until now; `is_due` says that `take_due` gave it, so it may give up.
+        """
+        if members.group is None:
+            return None
+        return self._exhausted(members, members.group, state, before, is_due=is_due) or self._hopes(members)
 
     def aim(self, members: Members) -> int:
         """Members that are to get a place together for the time being; 0 when it has no such wish (any more)."""
-        missing = self._wish(members)
-        if not missing or self._clock() >= self._hopes_until(members):
+        group = members.group
+        if group is None or group.is_gang or group.waiting.desired_count <= 1:
             return 0
-        return missing
+        if members.satisfied or not members.pending_count:
+            return 0
+        until = self._until.get(members.key)
+        if until is None:
+            until = self._until[members.key] = self._clock() + self._settings.desired_wait_seconds
+            self._due.add(members.key, self._settings.desired_wait_seconds)
+        return 0 if self._clock() >= until else group.waiting.desired_count
 
     def hopes_until(self, members: Members) -> float | None:
         """When it will be content with less, in monotonic seconds; None when it is."""
@@ -53,29 +64,28 @@ class Patience:
 
     def forget(self, key: ItemKey) -> None:
         """The key is no item any more."""
-        self._agenda.discard(key)
+        self._due.discard(key)
         self._until.pop(key, None)
         self._limits.pop(key, None)
 
     def take_due(self) -> list[ItemKey]:
         """Items that are to be judged anew now."""
-        due = self._agenda.take_due()
-        self._ripe = frozenset(due)
-        return due
+        return self._due.take_due()
 
     def next_due_seconds(self) -> float | None:
         """Seconds until `take_due` has something."""
-        return self._agenda.next_due_seconds()
+        return self._due.next_due_seconds()
 
     # --- giving up ---------------------------------------------------------------------------------------------------
 
-    def _exhausted(self, members: Members, state: ClusterState, before: Status | None) -> Status | None:
-        group = members.group
-        if group is None or not group.waiting.timeout_seconds:
-            return None
+    def _exhausted(
+        self, members: Members, group: GroupRecord, state: ClusterState, before: Status | None, *, is_due: bool
+    ) -> Status | None:
         limit = group.waiting.timeout_seconds
+        if not limit:
+            return None
         has_given_up = before is not None and before.code is Code.TIMED_OUT
-        if self._limits.get(members.key) == limit and members.key in self._agenda and not has_given_up:
+        if self._limits.get(members.key) == limit and members.key in self._due and not has_given_up:
             return None
         since = _waits_since(members)
         if since is None:
@@ -85,13 +95,13 @@ class Patience:
             left = _LEAVING_SECONDS
         if left > 0:
             self._limits[members.key] = limit
-            self._agenda.add(members.key, left)
+            self._due.add(members.key, left)
             return None
         if has_given_up:
             return before
-        if members.key not in self._ripe:
+        if not is_due:
             # Right after a start not all of its pods have been seen: it is judged when the next item is asked for.
-            self._agenda.add(members.key, 0.0)
+            self._due.add(members.key, 0.0)
             return None
         last = gate(members) or (before if before is not None and before.code in _REFUSALS else None)
         return Status(Code.TIMED_OUT, "gave up after {}", (_shown(limit),), cause=last)
@@ -105,19 +115,6 @@ class Patience:
         wish = members.group.waiting.desired_count
         wait = _shown(self._settings.desired_wait_seconds)
         return Status(Code.WAITING_FOR_MEMBERS, _HOPING, (wait, wish, counts.known))
-
-    def _wish(self, members: Members) -> int:
-        group = members.group
-        if group is None or group.is_gang or members.satisfied or not members.pending_count:
-            return 0
-        return group.waiting.desired_count if group.waiting.desired_count > 1 else 0
-
-    def _hopes_until(self, members: Members) -> float:
-        until = self._until.get(members.key)
-        if until is None:
-            until = self._until[members.key] = self._clock() + self._settings.desired_wait_seconds
-            self._agenda.add(members.key, self._settings.desired_wait_seconds)
-        return until
 
 
 def _waits_since(members: Members) -> float | None:

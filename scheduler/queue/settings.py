@@ -1,6 +1,7 @@
-"""How patient the queue is."""
+"""How long the queue waits, and how much time it lets attempts in vain take."""
 
 from dataclasses import dataclass
+from math import sqrt
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +34,9 @@ class QueueSettings:
     """A group that has been refused for so long gets room reserved."""
     reserve_seconds: float = 300.0
     """How long room stays reserved for a group that does not start; it doubles until the group may have room reserved again."""
+
+
+def backoff_seconds(failures: int, pods: int, settings: QueueSettings) -> float:
+    """The wait after the `failures`-th refusal in a row of an item with so many pending pods (1 s, 2 s, ... by default)."""
+    longest = settings.max_backoff_seconds * sqrt(max(pods, 1))
+    return float(min(settings.initial_backoff_seconds * 2 ** min(failures - 1, 30), longest))

@@ -1,11 +1,13 @@
-"""Can it have become possible to place a waiting item? A necessary condition, cheap enough to ask on every event.
+"""Can it have become possible to place a waiting item (upstream: queueing hints)?
 
-For members of one shape outside topology constraints it is exact, so such an item is never woken in vain.
+A necessary condition, cheap enough to ask on every event. For members of one shape outside topology constraints it is exact, so
+such an item is never woken in vain.
 """
 
 from collections.abc import Hashable
 from typing import Final
 
+from scheduler.cycle.gang_scheduling import wanted
 from scheduler.placement.domains import domains_in_use, most_in_domain
 from scheduler.placement.mixed import by_base, most
 from scheduler.placement.muster import minds_others
@@ -13,11 +15,6 @@ from scheduler.placement.room import is_room_held, new_trial
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members
 from scheduler.state.shapes import Shape
-
-
-def wanted(members: Members) -> int:
-    """Members that must get a place together now: what is missing to `need`, at least one."""
-    return max(members.need - members.satisfied, 1)
 
 
 def wakes_exactly(state: ClusterState, members: Members) -> bool:

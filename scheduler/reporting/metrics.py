@@ -5,6 +5,7 @@ Names that exist upstream keep their meaning, with our prefix. Gauges that mirro
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -13,6 +14,8 @@ from api import constants as names
 
 _DECISION_BUCKETS: Final = (0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
 _WRITE_BUCKETS: Final = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+_SEARCH_BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
+_VICTIM_BUCKETS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096)
 
 
 class SchedulerMetrics:
@@ -20,67 +23,35 @@ class SchedulerMetrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.registry = registry
-        self._attempts = Counter(
-            names.METRIC_ATTEMPTS, "Scheduling attempts of groups and lone pods.", ["type", "result"], registry=registry
+        counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
+        deciding = partial(Histogram, registry=registry, buckets=_DECISION_BUCKETS)
+        sending = partial(Histogram, registry=registry, buckets=_WRITE_BUCKETS)
+        self._attempts = counter(
+            names.METRIC_ATTEMPTS, "Scheduling attempts of groups and lone pods.", ["type", "result"]
         )
-        self._attempt_seconds = Histogram(
-            names.METRIC_ATTEMPT_SECONDS,
-            "Time of an attempt, from taking it off the queue to handing over its binds.",
-            ["result"],
-            buckets=_DECISION_BUCKETS,
-            registry=registry,
+        attempt = "Time of an attempt, from taking it off the queue to handing over its binds."
+        self._attempt_seconds = deciding(names.METRIC_ATTEMPT_SECONDS, attempt, ["result"])
+        self._algorithm_seconds = deciding(names.METRIC_ALGORITHM_SECONDS, "Time of the decision alone.")
+        bind = "Time from the decision on a pod to the server's word that it is bound."
+        self._bind_seconds = sending(names.METRIC_BIND_SECONDS, bind)
+        ended = (
+            "Decisions, searches for victims and for room to reserve that were ended because they took too many steps."
         )
-        self._algorithm_seconds = Histogram(
-            names.METRIC_ALGORITHM_SECONDS,
-            "Time of the decision alone.",
-            buckets=_DECISION_BUCKETS,
-            registry=registry,
+        self._over_budget = counter(names.METRIC_OVER_BUDGET, ended, ["computation"])
+        written = "Writes by lane and by what became of them."
+        self._writes = counter(names.METRIC_WRITES, written, ["lane", "outcome"])
+        self._requests = sending(
+            names.METRIC_API_REQUEST_SECONDS, "Requests to the API server.", ["verb", "resource", "code"]
         )
-        self._bind_seconds = Histogram(
-            names.METRIC_BIND_SECONDS,
-            "Time from the decision on a pod to the server's word that it is bound.",
-            buckets=_WRITE_BUCKETS,
-            registry=registry,
-        )
-        self._over_budget = Counter(
-            names.METRIC_OVER_BUDGET,
-            "Decisions, searches for victims and for room to reserve that were ended because they took too many steps.",
-            ["computation"],
-            registry=registry,
-        )
-        self._writes = Counter(
-            names.METRIC_WRITES, "Writes by lane and by what became of them.", ["lane", "outcome"], registry=registry
-        )
-        self._requests = Histogram(
-            names.METRIC_API_REQUEST_SECONDS,
-            "Requests to the API server.",
-            ["verb", "resource", "code"],
-            buckets=_WRITE_BUCKETS,
-            registry=registry,
-        )
-        self._drift = Gauge(
-            names.METRIC_CACHE_DRIFT,
-            "Differences between the cache and a fresh list, found by the last self-check.",
-            ["kind"],
-            registry=registry,
-        )
-        self._silence = Gauge(
-            names.METRIC_WATCH_SILENCE_SECONDS,
-            "Seconds since the API server last said anything about a resource.",
-            ["resource"],
-            registry=registry,
-        )
-        self._queued = Gauge(
-            names.METRIC_QUEUED_ENTITIES, "Groups and lone pods in the queue.", ["queue"], registry=registry
-        )
-        self._objects = Gauge(names.METRIC_CACHE_OBJECTS, "Objects in the cache.", ["kind"], registry=registry)
-        self._queued_writes = Gauge(names.METRIC_QUEUED_WRITES, "Writes not yet sent.", ["lane"], registry=registry)
-        self._item_errors = Counter(
-            names.METRIC_ITEM_ERRORS,
-            "Exceptions about single groups and pods, which were set aside, by what was being done.",
-            ["stage"],
-            registry=registry,
-        )
+        drift = "Differences between the cache and a fresh list, found by the last self-check."
+        self._drift = gauge(names.METRIC_CACHE_DRIFT, drift, ["kind"])
+        silence = "Seconds since the API server last said anything about a resource."
+        self._silence = gauge(names.METRIC_WATCH_SILENCE_SECONDS, silence, ["resource"])
+        self._queued = gauge(names.METRIC_QUEUED_ENTITIES, "Groups and lone pods in the queue.", ["queue"])
+        self._objects = gauge(names.METRIC_CACHE_OBJECTS, "Objects in the cache.", ["kind"])
+        self._queued_writes = gauge(names.METRIC_QUEUED_WRITES, "Writes not yet sent.", ["lane"])
+        met = "Exceptions about single groups and pods, which were set aside, by what was being done."
+        self._item_errors = counter(names.METRIC_ITEM_ERRORS, met, ["stage"])
 
     def attempt(self, kind: str, result: str, attempt_seconds: float, algorithm_seconds: float) -> None:
         """An item went through a cycle."""
@@ -129,6 +100,52 @@ class SchedulerMetrics:
     def follow_writes(self, lane: str, read: Callable[[], float]) -> None:
         """Show how many writes wait in a lane."""
         self._queued_writes.labels(lane).set_function(read)
+
+
+class PreemptionMetrics:
+    """Counters and histograms of preemption; wasted evictions must stay 0 without faults."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._attempts = Counter(
+            names.METRIC_PREEMPTION_ATTEMPTS,
+            "Searches for victims, by what came of them.",
+            ["result"],
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            names.METRIC_PREEMPTION_SECONDS, "Time of a search for victims.", buckets=_SEARCH_BUCKETS, registry=registry
+        )
+        self._victims = Histogram(
+            names.METRIC_PREEMPTION_VICTIMS,
+            "Pods that leave for one preemptor.",
+            buckets=_VICTIM_BUCKETS,
+            registry=registry,
+        )
+        self._violations = Counter(
+            names.METRIC_PREEMPTION_VIOLATIONS, "Victims beyond what a disruption budget allows.", registry=registry
+        )
+        self._evictions = Counter(names.METRIC_EVICTIONS, "Deletes of victims that were accepted.", registry=registry)
+        self._wasted = Counter(
+            names.METRIC_WASTED_EVICTIONS, "Evictions whose preemptor did not start in their place.", registry=registry
+        )
+
+    def searched(self, result: str, seconds: float) -> None:
+        """A refused item was looked at."""
+        self._attempts.labels(result).inc()
+        self._seconds.observe(seconds)
+
+    def planned(self, victims: int, violations: int) -> None:
+        """A plan was found."""
+        self._victims.observe(victims)
+        self._violations.inc(violations)
+
+    def evicted(self) -> None:
+        """The server accepted the deletion of a victim."""
+        self._evictions.inc()
+
+    def wasted(self, evictions: int) -> None:
+        """A plan was given up after so many evictions."""
+        self._wasted.inc(evictions)
 
 
 def _reader(read: Callable[[], Mapping[str, int]], name: str) -> Callable[[], float]:

@@ -1,4 +1,4 @@
-"""How far each group has come: initially scheduled, or started and short of members.
+"""How far each group has come: initially scheduled, started and short of members, or given up.
 
 `PodGroupInitiallyScheduled` turns True only when minCount members are bound for certain: the watch shows them, or the
 server answered so and the watch has not caught up. It never turns back. A gang that stays partly bound for longer than a
@@ -6,23 +6,33 @@ limit says so in `Degraded`, until it is whole again.
 """
 
 from collections.abc import Callable
+from typing import Final
 
 from api.constants import (
     CONDITION_DEGRADED,
     CONDITION_SCHEDULED,
+    CONDITION_TIMED_OUT,
     REASON_BELOW_MINIMUM,
     REASON_RECOVERED,
     REASON_SCHEDULED,
     REASON_SCHEDULER_ERROR,
+    REASON_SCHEDULING_TIMEOUT,
+    REASON_WAITS_AGAIN,
 )
 from api.meta import condition_of
-from scheduler.agenda import Agenda
-from scheduler.item_errors import ItemErrors
+from scheduler.plugins.messages import message
+from scheduler.plugins.status import Code
+from scheduler.queue.delay_queue import DelayQueue
+from scheduler.queue.item_errors import ItemErrors
+from scheduler.queue.queue import Queue
 from scheduler.reporting.voice import Voice
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import Counts, GroupRecord, ItemKey
 from scheduler.writes.condition_rules import TRUE, condition
 from scheduler.writes.group_conditions import GroupConditions
+from scheduler.writes.pod_conditions import PodConditions
+
+_AGAIN: Final = "nobody of the group waits too long any more"
 
 
 class Progress:
@@ -42,7 +52,7 @@ class Progress:
         self._state = state
         self._groups = groups
         self._voice = voice
-        self._agenda: Agenda[ItemKey] = Agenda(clock)
+        self._short_due: DelayQueue[ItemKey] = DelayQueue(clock)
         self._degraded_after_seconds = degraded_after_seconds
         self._answered: dict[ItemKey, set[str]] = {}
         self._started: set[ItemKey] = set()
@@ -56,9 +66,9 @@ class Progress:
         """The server said that this member is bound."""
         if self._state.assumption(pod_uid) is not None:
             self._answered.setdefault(key, set()).add(pod_uid)
-        self.look(key)
+        self.update(key)
 
-    def look(self, key: ItemKey) -> None:
+    def update(self, key: ItemKey) -> None:
         """Something about the group changed."""
         group = self._state.group(key)
         if group is None:
@@ -70,17 +80,17 @@ class Progress:
         elif group.is_gang and (counts.bound or confirmed > counts.succeeded):
             if key not in self._short:
                 self._short.add(key)
-                self._agenda.add(key, self._degraded_after_seconds)
+                self._short_due.add(key, self._degraded_after_seconds)
         else:
             self._short.discard(key)
 
     def next_due_seconds(self) -> float | None:
         """When `say_degraded` has something to do."""
-        return self._agenda.next_due_seconds()
+        return self._short_due.next_due_seconds()
 
     def say_degraded(self) -> None:
         """The limit has passed for some: those that are still short say so."""
-        for key in self._agenda.take_due():
+        for key in self._short_due.take_due():
             group = self._state.group(key)
             if group is not None and key in self._short:
                 with self._errors.about(key, "report"):
@@ -101,7 +111,7 @@ class Progress:
         self._answered.pop(key, None)
         self._started.discard(key)
         self._short.discard(key)
-        self._agenda.discard(key)
+        self._short_due.discard(key)
 
     def _confirmed(self, key: ItemKey, counts: Counts) -> int:
         """Members that are bound or were, the answered ones included that the watch has not shown yet."""
@@ -138,3 +148,50 @@ class Progress:
 
     def _degrade(self, group: GroupRecord, reason: str, message: str) -> None:
         self._groups.want(group, condition(CONDITION_DEGRADED, is_true=True, reason=reason, message=message))
+
+
+class Timeouts:
+    """Groups that have given up waiting say so, once, and take it back when those that waited are gone.
+
+    `SchedulingTimedOut` is what the controllers act upon (a Job may ask to be suspended then). `PodGroupInitiallyScheduled` says it
+    too, unless the group had its start before. The pods are no longer `Unschedulable`, or an autoscaler would go on making nodes.
+    """
+
+    def __init__(
+        self, *, state: ClusterState, queue: Queue, groups: GroupConditions, pods: PodConditions, voice: Voice
+    ) -> None:
+        self._state = state
+        self._queue = queue
+        self._groups = groups
+        self._pods = pods
+        self._voice = voice
+        self._told: set[ItemKey] = set()
+
+    def update(self, key: ItemKey) -> None:
+        """Something about the item, or about its waiting, changed."""
+        group = self._state.group(key) if key.kind == "group" else None
+        if group is None:
+            return
+        held = self._queue.held(key)
+        if held is not None and held.code is Code.TIMED_OUT:
+            self._gave_up(key, group, message(held))
+        elif key in self._told or group.has_timed_out:
+            self._told.discard(key)
+            self._groups.want(
+                group, condition(CONDITION_TIMED_OUT, is_true=False, reason=REASON_WAITS_AGAIN, message=_AGAIN)
+            )
+
+    def forget(self, key: ItemKey) -> None:
+        """The group is gone."""
+        self._told.discard(key)
+
+    def _gave_up(self, key: ItemKey, group: GroupRecord, message: str) -> None:
+        is_said = key in self._told or group.has_timed_out
+        self._told.add(key)
+        if not is_said:
+            for kind, is_true in ((CONDITION_SCHEDULED, False), (CONDITION_TIMED_OUT, True)):
+                wanted = condition(kind, is_true=is_true, reason=REASON_SCHEDULING_TIMEOUT, message=message)
+                self._groups.want(group, wanted)
+            self._voice.group_refused(key, group, message, reason=REASON_SCHEDULING_TIMEOUT)
+        for pod in self._state.items.waiting(key):
+            self._pods.want(pod, reason=REASON_SCHEDULING_TIMEOUT, message=message)

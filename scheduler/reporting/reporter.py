@@ -16,14 +16,13 @@ from api.constants import (
     REASON_WAITING_FOR_POD_GROUP,
 )
 from kube.client.rate_limit import TokenBucket
-from scheduler.agenda import Agenda
 from scheduler.cycle.decision import Decision
-from scheduler.item_errors import ItemErrors
 from scheduler.plugins.messages import member_message, message
 from scheduler.plugins.status import Status
+from scheduler.queue.delay_queue import DelayQueue
+from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.queue import Queue
-from scheduler.reporting.progress import Progress
-from scheduler.reporting.timeouts import Timeouts
+from scheduler.reporting.progress import Progress, Timeouts
 from scheduler.reporting.voice import Voice
 from scheduler.settings import SchedulerSettings
 from scheduler.state.cluster import ClusterState
@@ -64,7 +63,7 @@ class Reporter:
         self._voice = voice
         self._progress = progress
         self._timeouts = Timeouts(state=state, queue=queue, groups=groups, pods=pods, voice=voice)
-        self._held_agenda: Agenda[ItemKey] = Agenda(clock)
+        self._held_due: DelayQueue[ItemKey] = DelayQueue(clock)
         self._settings = settings
         per_second = settings.empty_reports_per_second
         self._empty_reports = TokenBucket(per_second=per_second, burst=max(1, int(per_second)), clock=clock)
@@ -77,7 +76,7 @@ class Reporter:
         """The caches are filled: say what a predecessor did not come to say."""
         for key in list(self._state.items):
             with self._errors.about(key, _STAGE):
-                self._progress.look(key)
+                self._progress.update(key)
 
     def decided(self, decision: Decision) -> None:
         """A cycle ended."""
@@ -85,7 +84,7 @@ class Reporter:
             self._pods.withdraw(pod_uid)
         if decision.verdict == "scheduled":
             self._said_held.discard(decision.key)
-            self._timeouts.look(decision.key)
+            self._timeouts.update(decision.key)
             self._tell_pods(decision, REASON_UNSCHEDULABLE, others=None)
         elif decision.verdict == "unschedulable":
             self._refused(decision, REASON_UNSCHEDULABLE)
@@ -98,19 +97,19 @@ class Reporter:
             self._forget(key)
         for key in change.bound:
             with self._errors.about(key, _STAGE):
-                self._progress.look(key)
+                self._progress.update(key)
         for key in change.items:
             with self._errors.about(key, _STAGE):
                 self._item_changed(key)
 
     def _item_changed(self, key: ItemKey) -> None:
         if key.kind == "group":
-            self._progress.look(key)
+            self._progress.update(key)
         if key in self._said_held:
-            self._held_agenda.add(key, self._settings.held_update_seconds)
-        elif key in self._held_agenda:
+            self._held_due.add(key, self._settings.held_update_seconds)
+        elif key in self._held_due:
             # The first member may have come: what a group without any would wait is too long now.
-            self._held_agenda.add(key, self._patience_seconds(key))
+            self._held_due.add(key, self._patience_seconds(key))
 
     def bound(self, pod_uid: str, node_name: str) -> None:
         """The server answered that a pod is bound; the watch may have shown it already."""
@@ -141,12 +140,12 @@ class Reporter:
             self._has_looked = True
             for key in list(self._state.items):
                 with self._errors.about(key, _STAGE):
-                    self._timeouts.look(key)
+                    self._timeouts.update(key)
         for key, held in self._queue.news():
             with self._errors.about(key, _STAGE):
-                self._timeouts.look(key)
+                self._timeouts.update(key)
                 if held is not None and held.reason in GATES:
-                    self._held_agenda.add(key, self._patience_seconds(key))
+                    self._held_due.add(key, self._patience_seconds(key))
 
     def _patience_seconds(self, key: ItemKey) -> float:
         """How long an item may be held before it says so."""
@@ -157,13 +156,13 @@ class Reporter:
 
     def next_due_seconds(self) -> float | None:
         """When `say_what_is_due` has something to do."""
-        dues = (self._held_agenda.next_due_seconds(), self._progress.next_due_seconds())
+        dues = (self._held_due.next_due_seconds(), self._progress.next_due_seconds())
         return min((due for due in dues if due is not None), default=None)
 
     def say_what_is_due(self) -> None:
         """The time given to held items has passed: those that are still held say what they wait for."""
         self._progress.say_degraded()
-        for key in self._held_agenda.take_due():
+        for key in self._held_due.take_due():
             with self._errors.about(key, _STAGE):
                 self._held_is_due(key)
 
@@ -174,7 +173,7 @@ class Reporter:
         elif self._state.items.counts(key).known or self._empty_reports.try_take():
             self._say_held(key, held)
         else:
-            self._held_agenda.add(key, _NEXT_TURN_SECONDS)
+            self._held_due.add(key, _NEXT_TURN_SECONDS)
 
     # --- saying it ---------------------------------------------------------------------------------------------------
 
@@ -224,7 +223,7 @@ class Reporter:
 
     def _forget(self, key: ItemKey) -> None:
         self._said_held.discard(key)
-        self._held_agenda.discard(key)
+        self._held_due.discard(key)
         self._voice.forget(key)
         self._progress.forget(key)
         self._timeouts.forget(key)

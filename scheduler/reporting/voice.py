@@ -5,7 +5,7 @@ start"; the PodGroup hears the same; members hear nothing by event (their condit
 be a thousand events. Lone pods hear for themselves, as from the stock scheduler.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Final
 
@@ -16,15 +16,43 @@ from api.constants import (
     EVENT_SCHEDULED,
     EVENT_WAITING_FOR_POD_GROUP,
 )
+from api.podgroup import POD_GROUP_KIND
 from kube.client.event_series import EventType
 from kube.client.events import EventRecorder, ObjectReference
 from kube.client.resources import Resource
-from scheduler.reporting.once import SaidOnce
-from scheduler.reporting.references import group_reference, owner_reference, pod_reference
-from scheduler.state.records import GroupRecord, ItemKey, PodRecord
+from scheduler.state.records import GroupRecord, ItemKey, Owner, PodRecord
+from scheduler.writes.condition_rules import blockers
 
 _MAX_TOLD_PODS: Final = 20
 """Bare pods without a group that are told one by one; a thousand of them would be a thousand events saying the same."""
+
+
+class SaidOnce:
+    """The last saying per subject, so that it is said once and not with every retry.
+
+    Two sayings are the same when they differ in numbers only: how many nodes lack what changes all the time, what they lack is the
+    news. A saying that stays true for very long is said again, because the API server forgets events.
+    """
+
+    def __init__(self, clock: Callable[[], float], *, repeat_seconds: float) -> None:
+        """`clock` gives monotonic seconds."""
+        self._clock = clock
+        self._repeat_seconds = repeat_seconds
+        self._said: dict[Hashable, tuple[str, str, float]] = {}
+
+    def is_news(self, subject: Hashable, reason: str, message: str) -> bool:
+        """Whether this is worth saying about the subject; if so it counts as said."""
+        now = self._clock()
+        essence = blockers(message)
+        last = self._said.get(subject)
+        if last is not None and last[:2] == (reason, essence) and now - last[2] < self._repeat_seconds:
+            return False
+        self._said[subject] = (reason, essence, now)
+        return True
+
+    def forget(self, subject: Hashable) -> None:
+        """The subject is gone, or its situation is a new one."""
+        self._said.pop(subject, None)
 
 
 class Voice:
@@ -162,3 +190,20 @@ class Voice:
         if owner is not None:
             record(owner, note=f"pod group {group.name}: {message}", related=itself)
         record(itself, note=message, related=owner)
+
+
+def pod_reference(pod: PodRecord) -> ObjectReference:
+    """The pod itself."""
+    return ObjectReference("v1", "Pod", pod.namespace, pod.name, pod.uid)
+
+
+def group_reference(group: GroupRecord, pod_groups: Resource) -> ObjectReference:
+    """The PodGroup, in the group API in force."""
+    return ObjectReference(pod_groups.api_version, POD_GROUP_KIND, group.namespace, group.name, group.uid)
+
+
+def owner_reference(owner: Owner, namespace: str) -> ObjectReference | None:
+    """The controller of an object (a Job, say), None when it has none."""
+    if not owner.uid:
+        return None
+    return ObjectReference(owner.api_version, owner.kind, namespace, owner.name, owner.uid)

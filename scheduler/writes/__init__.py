@@ -1,1 +1,1 @@
-"""Everything the scheduler writes: binds first, then conditions; each write is checked against the lease just before it is sent."""
+"""Writes to the API server: the lanes in which they go out, and conditions; the lease is asked for just before each is sent."""

@@ -6,7 +6,7 @@ looks at its cache only and does turn it back), and the time stamp moves only wh
 
 import re
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -18,6 +18,22 @@ TRUE: Final = "True"
 FALSE: Final = "False"
 _FINAL_WHEN_TRUE: Final = frozenset({CONDITION_SCHEDULED})
 _NUMBERS: Final = re.compile(r"\d+")
+
+
+class Identified(Protocol):
+    """What a write must know of the object it is for; metadata, records and references all have these."""
+
+    @property
+    def namespace(self) -> str:
+        """The namespace."""
+
+    @property
+    def name(self) -> str:
+        """The name, which may belong to another object tomorrow."""
+
+    @property
+    def uid(self) -> str:
+        """The identity."""
 
 
 def blockers(message: str) -> str:

@@ -20,8 +20,7 @@ from api.podgroup import PodGroup
 from kube.client.client import Client
 from kube.client.errors import Conflict, Forbidden, KubeError, NotFound
 from kube.client.resources import Resource
-from scheduler.writes.condition_rules import TRUE, as_json, with_conditions
-from scheduler.writes.identity import Identified
+from scheduler.writes.condition_rules import TRUE, Identified, as_json, with_conditions
 from scheduler.writes.lanes import WriteLanes
 from scheduler.writes.retry import Retries
 
@@ -119,7 +118,7 @@ class GroupConditions:
         wishes = self._wishes.pop(group.uid, {})
         follower = self._followers.pop(group.uid, None)
         try:
-            outcome = await self._settle(group, wishes)
+            outcome = await self._patch_until_written(group, wishes)
         except NotFound:
             outcome = "gone"
         except Forbidden as error:
@@ -139,7 +138,7 @@ class GroupConditions:
             follower()
         return outcome
 
-    async def _settle(self, group: Identified, wishes: dict[str, Condition]) -> str:
+    async def _patch_until_written(self, group: Identified, wishes: dict[str, Condition]) -> str:
         base = self._latest(group)
         for _ in range(_ATTEMPTS):
             if base is None:

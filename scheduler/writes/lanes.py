@@ -145,8 +145,13 @@ class WriteLanes:
     # --- running -----------------------------------------------------------------------------------------------------
 
     def _pump(self) -> None:
-        while len(self._under_way) < self._concurrency and self._start_next():
-            pass
+        while len(self._under_way) < self._concurrency and (found := self._next()) is not None:
+            lane, job, key = found
+            task = asyncio.get_running_loop().create_task(self._run(lane, job))
+            self._under_way[task] = key
+            if key is not None:
+                self._busy_keys.add(key)
+            task.add_done_callback(self._ended)
         _set(self._no_binds, not self._is_busy)
         _set(self._nothing, not (self._binds or self._evictions or self._statuses or self._under_way))
 
@@ -154,25 +159,20 @@ class WriteLanes:
     def _is_busy(self) -> bool:
         return bool(self._binds or self._evictions or self._expecting)
 
-    def _start_next(self) -> bool:
+    def _next(self) -> tuple[str, Job, Hashable | None] | None:
+        """The write to be started now: its lane, what sends it, and the key of a status write; None while all must wait."""
         overdue = self._overdue_status() if self._is_busy and self._overdue_key is None else None
         if overdue is not None:
             self._overdue_key = overdue
-            self._start(STATUS_LANE, self._statuses.pop(overdue).job, overdue)
-        elif self._binds and (not self._evictions or self._in_a_row < BINDS_IN_A_ROW):
+            return STATUS_LANE, self._statuses.pop(overdue).job, overdue
+        if self._binds and (not self._evictions or self._in_a_row < BINDS_IN_A_ROW):
             self._in_a_row += 1
-            self._start(BIND_LANE, self._binds.popleft(), None)
-        elif self._evictions:
+            return BIND_LANE, self._binds.popleft(), None
+        if self._evictions:
             self._in_a_row = 0
-            self._start(EVICTION_LANE, self._evictions.popleft(), None)
-        elif self._expecting:
-            return False
-        else:
-            key = self._next_status()
-            if key is None:
-                return False
-            self._start(STATUS_LANE, self._statuses.pop(key).job, key)
-        return True
+            return EVICTION_LANE, self._evictions.popleft(), None
+        key = None if self._expecting else self._next_status()
+        return None if key is None else (STATUS_LANE, self._statuses.pop(key).job, key)
 
     def _next_status(self) -> Hashable | None:
         return next((key for key in self._statuses if key not in self._busy_keys), None)
@@ -182,13 +182,6 @@ class WriteLanes:
         if key is None or self._clock() - self._statuses[key].since_seconds < self._patience_seconds:
             return None
         return key
-
-    def _start(self, lane: str, job: Job, key: Hashable | None) -> None:
-        task = asyncio.get_running_loop().create_task(self._run(lane, job))
-        self._under_way[task] = key
-        if key is not None:
-            self._busy_keys.add(key)
-        task.add_done_callback(self._ended)
 
     async def _run(self, lane: str, job: Job) -> None:
         outcome = OUTCOME_NO_LEASE

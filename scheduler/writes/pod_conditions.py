@@ -17,9 +17,8 @@ from api.pod import Pod
 from kube.client.client import Client, PatchKind
 from kube.client.errors import Conflict, Forbidden, KubeError, NotFound
 from kube.client.resources import PODS
-from scheduler.writes.condition_rules import FALSE, as_json, blockers, condition
+from scheduler.writes.condition_rules import FALSE, Identified, as_json, blockers, condition
 from scheduler.writes.group_conditions import WallClock, time_stamp, utc_now
-from scheduler.writes.identity import Identified
 from scheduler.writes.lanes import WriteLanes
 from scheduler.writes.retry import Retries
 

@@ -9,9 +9,9 @@ from api.constants import MANAGED, MANAGED_BY, POD_GROUP
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
+from scheduler.eventhandlers.storage import StorageEventHandlers
 from scheduler.state.records import ItemKey
 from scheduler.state.volume_records import capacity_record, claim_record, class_record, volume_record
-from scheduler.storage_feed import StorageFeed
 from tests.placement.case import own_names
 
 NAMESPACE = "team-a"
@@ -120,7 +120,7 @@ def group(name: str, need: int | None = None, **more: Any) -> PodGroup:
     return _group(msgspec.json.encode({"metadata": metadata, "spec": spec}))
 
 
-def stored(feed: StorageFeed, manifest: dict[str, Any]) -> None:
+def stored(feed: StorageEventHandlers, manifest: dict[str, Any]) -> None:
     """Tells the feed of an object about storage as the volume controller leaves it; `@namespace` is the pods' one."""
     manifest = own_names(manifest, lambda short: NAMESPACE if short == "namespace" else f"@{short}")
     meta = {"namespace": NAMESPACE, "uid": f"uid-of-{manifest['metadata']['name']}", **manifest["metadata"]}

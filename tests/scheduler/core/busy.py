@@ -22,7 +22,7 @@ class BusyWorld(World):
         if decision is not None:
             seconds = self._cost_seconds(decision.key)
             self.now += seconds
-            self.queue.spent(decision.key, seconds)
+            self.queue.charge(self.charged, seconds)
             self.attempts.append((began, decision.key, seconds))
         return decision
 

@@ -104,7 +104,7 @@ def test_in_what_a_group_announces(spec: dict[str, Any]) -> None:
 def test_in_what_a_group_announces_that_runs_at_a_start(spec: dict[str, Any]) -> None:
     stage = announced({"placement": spec})
     stage.pod("r-leader", group="r", on="n1")
-    stage.keeper.restore()
+    stage.future.restore()
     stage.pod("p")
     stage.run()
     assert "p" in stage.bound()

@@ -10,12 +10,12 @@ import pytest
 from api.constants import MIN_RESOURCES
 from scheduler.cycle.decide import decide
 from scheduler.cycle.decision import Decision
-from scheduler.cycle.remainder import RemainderKeeper
 from scheduler.placement import remainder
 from scheduler.placement.announced import UidsToCome
 from scheduler.placement.remainder import MOST_TO_COME, Foreseen
 from scheduler.preemption.campaign import Campaigns
 from scheduler.preemption.limits import Limits
+from scheduler.reservations.future_pods import FutureReservations, of_real_pods
 from scheduler.state.records import ItemKey
 from tests.scheduler.core import build
 from tests.scheduler.core.world import World
@@ -33,20 +33,21 @@ class Stage(World):
         self.start_keeping()
 
     def start_keeping(self) -> None:
-        self.keeper = RemainderKeeper(
-            self.seen, self.state, self.queue, clock=lambda: self.now, keep_seconds=KEEP_SECONDS
+        self.future = FutureReservations(
+            self.state, clock=lambda: self.now, keep_seconds=KEEP_SECONDS, apply=self.apply
         )
 
     def step(self) -> Decision | None:
-        self.keeper.tick()
-        key = self.queue.pop(self.keeper.view)
+        self.future.tick()
+        key = self.queue.pop(self.seen.view)
         if key is None:
             return None
-        decision = self.keeper.real_part(decide(self.keeper.view, key, self.queue.aim(key, self.state)))
+        decision, places = of_real_pods(decide(self.seen.view, key, self.queue.aim(key, self.state)), self.seen)
         self.decisions.append(decision)
         for uid, node in decision.bindings:
             self.apply(self.state.assume(uid, node, self.now + 60))
-        self.keeper.decided(decision)
+        if decision.bindings:
+            self.future.reserve(key, places)
         self.queue.done(key, decision, self.state)
         for uid, node in decision.bindings:
             self.confirm(uid, node)
@@ -223,7 +224,7 @@ def test_after_a_restart_the_room_is_kept_again() -> None:
     stage.run()
     stage.state.remainders.drop(ItemKey("group", build.NAMESPACE, "r", "uid-of-r"))
     stage.start_keeping()
-    stage.keeper.restore()
+    stage.future.restore()
     assert stage.kept() == 3
 
 
@@ -235,7 +236,7 @@ def test_a_replica_that_is_complete_has_nothing_kept_after_a_restart() -> None:
     stage.workers("r", 3)
     stage.run()
     stage.start_keeping()
-    stage.keeper.restore()
+    stage.future.restore()
     assert stage.kept() == 0
 
 
@@ -329,7 +330,7 @@ def test_less_important_pods_leave_for_the_leader_and_its_workers_together() -> 
         stage.pod(f"low{number}", on=f"n{number}", priority=-1)
     stage.replica("r", workers=3)
     stage.run()
-    verdict = Campaigns(stage.keeper.view, LIMITS).look(ItemKey("group", build.NAMESPACE, "r", "uid-of-r"), stage.now)
+    verdict = Campaigns(stage.seen.view, LIMITS).look(ItemKey("group", build.NAMESPACE, "r", "uid-of-r"), stage.now)
     assert verdict.plan is not None, verdict.message
     assert {pod.name for pod in verdict.plan.pods} == {f"low{number}" for number in range(4)}
 

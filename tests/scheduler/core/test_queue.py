@@ -3,8 +3,7 @@
 import pytest
 
 from scheduler.cycle.decide import decide
-from scheduler.queue.backoff import backoff_seconds
-from scheduler.queue.settings import QueueSettings
+from scheduler.queue.settings import QueueSettings, backoff_seconds
 from tests.scheduler.core.build import group_key, pod_key
 from tests.scheduler.core.world import World
 

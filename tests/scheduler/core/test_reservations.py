@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from scheduler.cycle.reserver import Reserver
 from scheduler.queue.settings import QueueSettings
+from scheduler.reservations.starvation import StarvationReservations
 from tests.scheduler.core.build import group_key, pod_key
 from tests.scheduler.core.world import World
 
@@ -19,7 +19,7 @@ class Kept(World):
 
     def __init__(self) -> None:
         super().__init__("tutti")
-        self.reserver = Reserver(self.state, self.queue, lambda: self.now, SETTINGS)
+        self.starvation = StarvationReservations(self.state, self.queue, lambda: self.now, SETTINGS, apply=self.apply)
         self.ends: list[tuple[float, str]] = []
         self.smalls = 0
 
@@ -30,10 +30,10 @@ class Kept(World):
             for due, name in [entry for entry in self.ends if entry[0] <= self.now]:
                 self.ends.remove((due, name))
                 self.pod_gone(name)
-            self.reserver.tick()
+            self.starvation.tick()
             while (decision := self.step()) is not None:
-                self.reserver.decided(decision)
-                self.reserver.tick()
+                self.starvation.decided(decision)
+                self.starvation.tick()
 
     def small(self, seconds: float) -> None:
         """A small pod that is there for so long."""
@@ -74,7 +74,9 @@ def test_a_stream_of_small_pods_does_not_starve_a_gang_of_60_percent(seed: int) 
 def test_without_a_reservation_it_would_have_starved() -> None:
     """What the test above shows is not chance."""
     world = Kept()
-    world.reserver = Reserver(world.state, world.queue, lambda: world.now, QueueSettings(reserve_after_seconds=1e9))
+    world.starvation = StarvationReservations(
+        world.state, world.queue, lambda: world.now, QueueSettings(reserve_after_seconds=1e9), apply=world.apply
+    )
     for number in range(NODES):
         world.node(f"n{number}", cpu=1)
     _stream(world, world.now + 20, 1)

@@ -6,11 +6,11 @@ import pytest
 
 from scheduler.cycle.decide import decide
 from scheduler.cycle.decision import Decision
-from scheduler.cycle.reserve import room_to_keep
 from scheduler.placement.muster import muster
 from scheduler.preemption.campaign import Campaigns
 from scheduler.preemption.limits import Limits
 from scheduler.queue.settings import QueueSettings
+from scheduler.reservations.room_search import room_to_keep
 from scheduler.state.steps import OverBudgetError, Steps
 from tests.placement.case import HOSTNAME, apart, near, selector, term
 from tests.scheduler.core.build import group_key

@@ -8,13 +8,14 @@ from api.pod import Pod
 from api.podgroup import PodGroup
 from scheduler.cycle.decide import decide
 from scheduler.cycle.decision import Decision
+from scheduler.eventhandlers.storage import StorageEventHandlers
 from scheduler.plugins.messages import message
+from scheduler.queue.entity import Cause
 from scheduler.queue.queue import Queue
 from scheduler.queue.settings import QueueSettings
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import ItemKey, StateChange
 from scheduler.state.scoring import Scoring
-from scheduler.storage_feed import StorageFeed
 from tests.scheduler.core import build
 
 STARTED = 1000.0
@@ -35,8 +36,10 @@ class World:
         self.state = ClusterState(frozenset(schedulers or {"tutti"}), scorings or {}, most_members or {})
         self.queue = Queue(lambda: self.now, QueueSettings(), lambda: self.now - STARTED + CREATED_SECONDS)
         self.decisions: list[Decision] = []
+        self.charged: Cause | None = None
+        """What the time of the last attempt is charged to."""
         self._objects: dict[str, dict[str, Any]] = {}
-        self._storage = StorageFeed(self.state, self.apply)
+        self._storage = StorageEventHandlers(self.state, self.apply)
 
     # --- what happens ------------------------------------------------------------------------------------------------
 
@@ -98,7 +101,7 @@ class World:
         self.decisions.append(decision)
         for uid, node in decision.bindings:
             self.apply(self.state.assume(uid, node, self.now + 60))
-        self.queue.done(key, decision, self.state)
+        self.charged = self.queue.done(key, decision, self.state)
         for uid, node in decision.bindings:
             self.confirm(uid, node)
         return decision

@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scheduler.cycle.decide import decide
+from scheduler.cycle.gang_scheduling import wanted
 from scheduler.preemption.plan import Plan, Refusal
 from scheduler.preemption.search import search
-from scheduler.queue.wake import wanted
 from scheduler.state.cluster import ClusterState
 from tests.scheduler.core import build
 from tests.scheduler.core.neighbour_reference import HOSTNAME, REQUIRED, Being, Cluster, refusal

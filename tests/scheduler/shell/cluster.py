@@ -71,9 +71,9 @@ class Cluster:
             jitter=random.Random(1),
         )
         scheduler = build_scheduler(given)
-        tasks = [asyncio.ensure_future(informer.run()) for informer in scheduler.caches.all]
+        tasks = [asyncio.ensure_future(informer.run()) for informer in scheduler.informers.all]
         try:
-            for informer in scheduler.caches.all:
+            for informer in scheduler.informers.all:
                 await informer.synced.wait()
             tasks += [asyncio.ensure_future(scheduler.recorder.run()), asyncio.ensure_future(scheduler.loop.run())]
             yield scheduler

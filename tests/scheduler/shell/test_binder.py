@@ -5,7 +5,7 @@ import random
 import pytest
 
 from kube.client.errors import Conflict, Forbidden, KubeError, OutcomeUnknown, ServerError, TooManyRequests, Unreachable
-from scheduler.writes.binder import Bind, Binder
+from scheduler.binding.binder import Bind, Binder
 from scheduler.writes.lanes import WriteLanes
 from scheduler.writes.retry import Retries
 from tests.scheduler.shell.clocks import FakeClock
@@ -15,7 +15,7 @@ LOST = OutcomeUnknown("the answer was lost")
 
 
 class Told:
-    """A ledger that notes what it is told."""
+    """Bind results that notes what it is told."""
 
     def __init__(self) -> None:
         self.ends: list[str] = []

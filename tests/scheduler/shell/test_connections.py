@@ -6,6 +6,6 @@ from tests.scheduler.shell.cluster import Cluster
 
 async def test_there_is_a_connection_for_every_watch_and_some_to_spare() -> None:
     async with Cluster().scheduler() as scheduler:
-        watches = len(scheduler.caches.all)
+        watches = len(scheduler.informers.all)
     assert watches == len(FOLLOWED) + 1
     assert watches + 4 <= READ_CONNECTIONS

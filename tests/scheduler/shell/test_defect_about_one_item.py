@@ -1,28 +1,29 @@
 """A defect that one group brings to light, at whatever stage: it is set aside and says so, and everything else goes on."""
 
+import contextlib
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from api.constants import MANAGED_BY, METRIC_ITEM_ERRORS, MIN_RESOURCES
-from scheduler import loop
-from scheduler.assumptions import Assumptions
-from scheduler.cycle import remainder
-from scheduler.cycle.remainder import RemainderKeeper
-from scheduler.cycle.reserver import Reserver
-from scheduler.loop import SchedulingLoop
+from scheduler import schedule_one
+from scheduler.binding.assumptions import Assumptions
+from scheduler.binding.binder import Binder
 from scheduler.preemptor import Preemptor
 from scheduler.queue.patience import Patience
 from scheduler.queue.queue import Queue
 from scheduler.queue.wake import Outlook
-from scheduler.reporting.progress import Progress
+from scheduler.reporting.progress import Progress, Timeouts
 from scheduler.reporting.reporter import Reporter
-from scheduler.reporting.timeouts import Timeouts
+from scheduler.reservations import future_pods, starvation
+from scheduler.reservations.future_pods import FutureReservations
+from scheduler.reservations.starvation import StarvationReservations
+from scheduler.schedule_one import ItemScheduler
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members
 from scheduler.wiring import Scheduler
-from scheduler.writes.binder import Binder
 from tests.scheduler.shell.cluster import Cluster
 from tests.scheduler.shell.manifests import gang, node, pod
 
@@ -75,6 +76,15 @@ def put_bad(cluster: Cluster) -> None:
     put_bad_pods(cluster, 2)
 
 
+@contextlib.asynccontextmanager
+async def scheduler_with_bad(cluster: Cluster, *, nodes: int = 4, **settings: Any) -> AsyncIterator[Scheduler]:
+    """A scheduler at work, to which the bad group comes."""
+    cluster.add_nodes(nodes)
+    async with cluster.scheduler(**settings) as scheduler:
+        put_bad(cluster)
+        yield scheduler
+
+
 def errors_counted(cluster: Cluster) -> float:
     families = cluster.metrics.registry.collect()
     return sum(sample.value for family in families for sample in family.samples if sample.name == METRIC_ITEM_ERRORS)
@@ -98,11 +108,11 @@ async def others_start(cluster: Cluster, scheduler: Scheduler, name: str = "good
 BEFORE_IT_IS_BOUND = {
     "asked whether it may be tried": (Patience, "judge"),
     "asked how many it would like": (Queue, "aim"),
-    "decided": (loop, "decide"),
+    "decided": (schedule_one, "decide"),
     "asked who should leave": (Preemptor, "refused"),
-    "reduced to pods that exist": (RemainderKeeper, "real_part"),
-    "made a bind": (SchedulingLoop, "_bind"),
-    "assumed": (Assumptions, "assume"),
+    "reduced to pods that exist": (schedule_one, "of_real_pods"),
+    "made a bind": (ItemScheduler, "_bind"),
+    "assumed": (Assumptions, "_assume"),
     "handed to the binder": (Binder, "submit"),
     "taken in, its group": (ClusterState, "upsert_group"),
     "taken in, its pods": (ClusterState, "upsert_pod"),
@@ -114,9 +124,7 @@ BEFORE_IT_IS_BOUND = {
 @pytest.mark.parametrize("spot", BEFORE_IT_IS_BOUND.values(), ids=BEFORE_IT_IS_BOUND)
 async def test_before_it_is_bound(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str]) -> None:
     defect = Defect(monkeypatch, *spot)
-    cluster.add_nodes(4)
-    async with cluster.scheduler() as scheduler:
-        put_bad(cluster)
+    async with scheduler_with_bad(cluster) as scheduler:
         await others_start(cluster, scheduler)
         assert defect.met
         assert errors_counted(cluster) >= 1
@@ -133,9 +141,7 @@ async def test_it_says_so_and_starts_when_it_changes_after_the_defect_is_gone(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str], caplog: pytest.LogCaptureFixture
 ) -> None:
     defect = Defect(monkeypatch, *spot)
-    cluster.add_nodes(4)
-    async with cluster.scheduler(set_aside_seconds=600):
-        put_bad(cluster)
+    async with scheduler_with_bad(cluster, set_aside_seconds=600):
         await cluster.api.until(lambda: cluster.group_says("bad") == SET_ASIDE)
         assert "ZeroDivisionError" in cluster.group_message("bad")
         assert "setting group ns/bad aside" in caplog.text
@@ -146,33 +152,29 @@ async def test_it_says_so_and_starts_when_it_changes_after_the_defect_is_gone(
 
 
 async def test_it_is_tried_again_after_a_long_time(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    defect = Defect(monkeypatch, loop, "decide")
-    cluster.add_nodes(4)
-    async with cluster.scheduler(set_aside_seconds=0.3):
-        put_bad(cluster)
+    defect = Defect(monkeypatch, schedule_one, "decide")
+    async with scheduler_with_bad(cluster, set_aside_seconds=0.3):
         await cluster.api.until(lambda: cluster.group_says("bad") == SET_ASIDE)
         defect.mend()
         await cluster.api.until(lambda: cluster.group_says("bad") == TRUE)
 
 
 AFTER_IT_IS_BOUND = {
-    "its remainder kept": (RemainderKeeper, "decided"),
+    "its remainder kept": (FutureReservations, "reserve"),
     "its claim taken back": (Preemptor, "decided"),
     "put back into the queue": (Queue, "done"),
-    "its reservation given back": (Reserver, "decided"),
+    "its reservation given back": (StarvationReservations, "decided"),
     "reported": (Reporter, "decided"),
     "shown to the reporter": (Reporter, "_item_changed"),
-    "its progress looked at": (Progress, "look"),
-    "its time-out looked at": (Timeouts, "look"),
+    "its progress looked at": (Progress, "update"),
+    "its time-out looked at": (Timeouts, "update"),
 }
 
 
 @pytest.mark.parametrize("spot", AFTER_IT_IS_BOUND.values(), ids=AFTER_IT_IS_BOUND)
 async def test_after_it_is_decided(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str]) -> None:
     defect = Defect(monkeypatch, *spot)
-    cluster.add_nodes(4)
-    async with cluster.scheduler() as scheduler:
-        put_bad(cluster)
+    async with scheduler_with_bad(cluster) as scheduler:
         await others_start(cluster, scheduler)
         assert {"bad-0", "bad-1"} <= set(cluster.api.bound())
         assert defect.met
@@ -183,9 +185,7 @@ async def test_after_it_is_decided(cluster: Cluster, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("spot", [(Outlook, "fits"), (Outlook, "is_certain"), (Outlook, "claim")])
 async def test_when_room_appears(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str]) -> None:
     defect = Defect(monkeypatch, *spot)
-    cluster.add_nodes(1)
-    async with cluster.scheduler(initial_backoff_seconds=600, max_backoff_seconds=600):
-        put_bad(cluster)
+    async with scheduler_with_bad(cluster, nodes=1, initial_backoff_seconds=600, max_backoff_seconds=600):
         cluster.add_gang("good", 2)
         await cluster.api.until(lambda: cluster.group_says("bad") == cluster.group_says("good") == REFUSED)
         cluster.add_nodes(4, first=1)
@@ -216,7 +216,7 @@ def announcing(name: str) -> Any:
 
 @pytest.mark.parametrize(
     "spot",
-    [(remainder, "decide"), (Progress, "look"), (Timeouts, "look"), (RemainderKeeper, "_keep")],
+    [(future_pods, "decide"), (Progress, "update"), (Timeouts, "update"), (FutureReservations, "reserve")],
     ids=lambda spot: spot[1],
 )
 async def test_at_every_start(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str]) -> None:
@@ -235,7 +235,7 @@ async def test_at_every_start(cluster: Cluster, monkeypatch: pytest.MonkeyPatch,
     assert defect.met
 
 
-@pytest.mark.parametrize("spot", [(Reserver, "_look_at"), (RemainderKeeper, "_look_at")], ids=["reserved", "kept"])
+@pytest.mark.parametrize("spot", [(starvation, "review"), (future_pods, "is_over")], ids=["reserved", "kept"])
 async def test_while_room_is_held_for_it(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str]
 ) -> None:
@@ -243,7 +243,7 @@ async def test_while_room_is_held_for_it(
     async with cluster.scheduler(reserve_after_seconds=0) as scheduler:
         cluster.add_gang("blocker", 2)
         await cluster.api.until(lambda: cluster.group_says("blocker") == TRUE)
-        if spot[0] is Reserver:
+        if spot[0] is starvation:
             put_bad(cluster)
             held = scheduler.state.reservations
         else:
@@ -264,9 +264,9 @@ async def test_a_part_of_the_loop_that_raises_whatever_it_is_about_stops_no_othe
     def broken(*_given: Any) -> None:
         raise ZeroDivisionError
 
-    for owner, name in ((Reserver, "tick"), (RemainderKeeper, "tick"), (Reporter, "say_what_is_due")):
+    for owner, name in ((StarvationReservations, "tick"), (FutureReservations, "tick"), (Reporter, "say_what_is_due")):
         monkeypatch.setattr(owner, name, broken)
-    monkeypatch.setattr(RemainderKeeper, "restore", broken)
+    monkeypatch.setattr(FutureReservations, "restore", broken)
     cluster.add_nodes(1)
     async with cluster.scheduler() as scheduler:
         await others_start(cluster, scheduler)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from scheduler import loop
+from scheduler import schedule_one
 from scheduler.cycle.decide import decide
 from scheduler.cycle.decision import Decision
 from scheduler.preemptor import Preemptor
@@ -37,7 +37,7 @@ async def test_others_have_a_turn_between_a_decision_and_the_search_for_victims(
         happened.append("search")
         return search(preemptor, decision)
 
-    monkeypatch.setattr(loop, "decide", deciding)
+    monkeypatch.setattr(schedule_one, "decide", deciding)
     monkeypatch.setattr(Preemptor, "refused", searching)
     async with cluster.scheduler(slice_seconds=NO_TIME):
         cluster.add_gang("g", 2)

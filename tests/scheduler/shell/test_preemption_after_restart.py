@@ -1,5 +1,7 @@
 """What a scheduler makes of a preemption that its predecessor began: what is nominated and asked for stands on the objects."""
 
+import contextlib
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -170,12 +172,24 @@ def is_asked(arena: Arena, name: str) -> bool:
     return arena.group_says(name, "DisruptionTarget")[0] == "True"
 
 
-async def test_who_is_asked_to_leave_says_for_whom(arena: Arena) -> None:
+@contextlib.asynccontextmanager
+async def v_is_asked_to_leave_for_g(arena: Arena, **settings: Any) -> AsyncIterator[None]:
+    """A scheduler at work that has asked gang `v` of a Job, which fills node `n0`, to leave for gang `g`."""
     arena.node("n0", 2)
     gang_of_a_job(arena, "v", "n0")
-    async with arena.scheduler():
+    async with arena.scheduler(**settings):
         arena.gang("g", 2)
         await arena.api.until(lambda: is_asked(arena, "v"))
+        yield
+
+
+def g_goes(arena: Arena) -> None:
+    for number in range(2):
+        arena.api.remove("pods", "ns", f"g-{number}")
+
+
+async def test_who_is_asked_to_leave_says_for_whom(arena: Arena) -> None:
+    async with v_is_asked_to_leave_for_g(arena):
         uid = arena.api.peek("podgroups", "ns", "g")["metadata"]["uid"]
         assert arena.group_says("v", "PreemptedBy") == ("True", "PodGroup")
         assert arena.group_message("v", "PreemptedBy") == f"ns/g/{uid}"
@@ -211,17 +225,13 @@ async def test_a_gang_is_asked_no_longer_when_its_preemptor_is_gone(arena: Arena
     gang_of_a_job(arena, "v", "n0")
     arena.gang("g", 2)
 
-    def goes() -> None:
-        for number in range(2):
-            arena.api.remove("pods", "ns", f"g-{number}")
-
     async with arena.scheduler():
         await arena.api.until(lambda: is_asked(arena, "v"))
         if not is_down:
-            goes()
+            g_goes(arena)
             await arena.api.until(lambda: not is_asked(arena, "v"))
     if is_down:
-        goes()
+        g_goes(arena)
         async with arena.scheduler():
             await arena.api.until(lambda: not is_asked(arena, "v"))
     assert arena.group_says("v", "PreemptedBy")[0] == "False"
@@ -230,11 +240,18 @@ async def test_a_gang_is_asked_no_longer_when_its_preemptor_is_gone(arena: Arena
 
 
 async def test_a_gang_is_asked_no_longer_when_its_preemptor_found_room_elsewhere(arena: Arena) -> None:
-    arena.node("n0", 2)
-    gang_of_a_job(arena, "v", "n0")
-    async with arena.scheduler():
-        arena.gang("g", 2)
-        await arena.api.until(lambda: is_asked(arena, "v"))
+    async with v_is_asked_to_leave_for_g(arena):
+        arena.node("n1", 2)
+        await arena.api.until(lambda: arena.runs("g", 2))
+        await arena.api.until(lambda: not is_asked(arena, "v"))
+    assert arena.runs("v", 2)
+
+
+async def test_a_request_stands_no_longer_than_the_need_for_it_although_one_pod_of_the_preemptor_still_waits(
+    arena: Arena,
+) -> None:
+    arena.pod("g-2", 1000, priority=HIGH, group="g")
+    async with v_is_asked_to_leave_for_g(arena, eviction_pause_seconds=600, max_eviction_pause_seconds=600):
         arena.node("n1", 2)
         await arena.api.until(lambda: arena.runs("g", 2))
         await arena.api.until(lambda: not is_asked(arena, "v"))
@@ -242,14 +259,9 @@ async def test_a_gang_is_asked_no_longer_when_its_preemptor_found_room_elsewhere
 
 
 async def test_a_gang_of_which_some_have_left_goes_whole_and_is_asked_until_then(arena: Arena) -> None:
-    arena.node("n0", 2)
-    gang_of_a_job(arena, "v", "n0")
-    async with arena.scheduler():
-        arena.gang("g", 2)
-        await arena.api.until(lambda: is_asked(arena, "v"))
+    async with v_is_asked_to_leave_for_g(arena):
         arena.api.remove("pods", "ns", "v-0")
-        for number in range(2):
-            arena.api.remove("pods", "ns", f"g-{number}")
+        g_goes(arena)
         arena.pod("small-0")
         await arena.api.until(lambda: arena.runs("small", 1))
         assert is_asked(arena, "v")
@@ -258,14 +270,9 @@ async def test_a_gang_of_which_some_have_left_goes_whole_and_is_asked_until_then
 
 
 async def test_a_gang_whose_job_makes_new_pods_is_asked_no_longer(arena: Arena) -> None:
-    arena.node("n0", 2)
-    gang_of_a_job(arena, "v", "n0")
-    async with arena.scheduler():
-        arena.gang("g", 2)
-        await arena.api.until(lambda: is_asked(arena, "v"))
+    async with v_is_asked_to_leave_for_g(arena):
         arena.api.remove("pods", "ns", "v-0")
-        for number in range(2):
-            arena.api.remove("pods", "ns", f"g-{number}")
+        g_goes(arena)
         arena.pod("v-9", group="v", of_job=True)
         await arena.api.until(lambda: not is_asked(arena, "v"))
         await arena.api.until(lambda: arena.runs("v", 2))

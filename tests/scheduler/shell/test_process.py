@@ -86,8 +86,8 @@ async def test_before_the_lease_caches_warm_up_and_nothing_is_written(bench: Ben
     bench.cluster.add_nodes(2)
     bench.cluster.add_gang("g", 2)
     running = bench.start()
-    await bench.scheduler.caches.nodes.synced.wait()
-    await bench.scheduler.caches.groups.synced.wait()
+    await bench.scheduler.informers.nodes.synced.wait()
+    await bench.scheduler.informers.groups.synced.wait()
     assert bench.api.sent("list", "pods") == []
     assert bench.writes() == []
     bench.stop.set()

@@ -1,6 +1,6 @@
 """What is said once stays said: counts are no news, other blockers are, and so is a very old refusal."""
 
-from scheduler.reporting.once import SaidOnce
+from scheduler.reporting.voice import SaidOnce
 from tests.scheduler.shell.clocks import FakeClock
 
 

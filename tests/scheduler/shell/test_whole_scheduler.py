@@ -7,7 +7,7 @@ from prometheus_client import generate_latest
 
 from api.constants import CONDITION_DEGRADED
 from kube.client.errors import Conflict, Forbidden, OutcomeUnknown
-from scheduler import loop
+from scheduler import schedule_one
 from scheduler.cycle.decide import decide
 from scheduler.cycle.decision import Decision
 from scheduler.state.cluster import ClusterState
@@ -322,10 +322,10 @@ async def test_the_cache_equals_a_recount_and_a_difference_is_found(cluster: Clu
     async with cluster.scheduler() as scheduler:
         cluster.add_gang("g", 8)
         await cluster.api.until(lambda: cluster.group_says("g") == TRUE)
-        assert not await scheduler.self_check.check()
+        assert not await scheduler.cache_comparer.check()
         scheduler.state.remove_pod("ns", "g-0", cluster.api.peek("pods", "ns", "g-0")["metadata"]["uid"])
-        scheduler.self_check.confirm_seconds = 0.0
-        drift = await scheduler.self_check.check()
+        scheduler.cache_comparer.confirm_seconds = 0.0
+        drift = await scheduler.cache_comparer.check()
     assert len(drift.missing) == 1
     value = cluster.metrics.registry.get_sample_value("tutti_cache_drift", {"kind": "missing"})
     assert value == 1
@@ -368,7 +368,7 @@ async def test_an_unexpected_error_in_one_decision_is_that_groups_error_only(
             raise ZeroDivisionError
         return decide(state, key, aim)
 
-    monkeypatch.setattr(loop, "decide", fragile)
+    monkeypatch.setattr(schedule_one, "decide", fragile)
     cluster.add_nodes(4)
     async with cluster.scheduler():
         cluster.add_gang("bad", 2)

@@ -1,4 +1,4 @@
-"""What the informers see goes into the core's state, and what that changes wakes the queue.
+"""What the informers see goes into the cluster's state, and what that changes goes to everybody who must hear of it.
 
 Handlers are synchronous and quick: they run once per watch event of the whole cluster. Nothing is written from here. An exception
 about one object is noted as that item's, and the next event is taken in.
@@ -14,8 +14,8 @@ from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
 from kube.cache.informer import Change
-from scheduler.item_errors import TAKE_IN, ItemErrors
 from scheduler.preemptor import Preemptor
+from scheduler.queue.item_errors import TAKE_IN, ItemErrors
 from scheduler.queue.queue import Queue
 from scheduler.reporting.reporter import Reporter
 from scheduler.state.budgets import Budget
@@ -25,8 +25,12 @@ from scheduler.writes.group_conditions import GroupConditions
 from scheduler.writes.pod_conditions import PodConditions
 
 
-class Ingest:
-    """Handlers for the informers."""
+class StateChanges:
+    """The one way by which a change of the cluster's state reaches those who must hear of it.
+
+    Every change goes through here whoever caused it: a watch event, a pod that is assumed or forgotten, a bind that failed, a read
+    after a lost answer, something about storage, room that is reserved no longer.
+    """
 
     def __init__(
         self,
@@ -34,22 +38,56 @@ class Ingest:
         state: ClusterState,
         queue: Queue,
         reporter: Reporter,
-        groups: GroupConditions,
-        pods: PodConditions,
         preemptor: Preemptor,
         errors: ItemErrors,
         wake: Callable[[], None],
     ) -> None:
+        """`wake` makes the scheduling loop look again."""
         self._state = state
         self._queue = queue
         self._reporter = reporter
-        self._groups = groups
-        self._pods = pods
         self._preemptor = preemptor
         self._errors = errors
         self._wake = wake
 
-    def slim(self, pod: Pod) -> PodRecord:
+    def apply(self, change: StateChange) -> None:
+        """Tell queue, reporter and preemptor, in this order; what one of them raises is noted and the others still hear."""
+        if not change:
+            return
+        concerned = next(iter((*change.items, *change.gone, *change.bound)), None)
+        with self._errors.about(concerned, TAKE_IN):
+            self._queue.woken(change, self._state)
+        with self._errors.about(concerned, TAKE_IN):
+            self._reporter.changed(change)
+        with self._errors.about(concerned, TAKE_IN):
+            self._preemptor.gone(change.gone)
+            self._preemptor.changed(change.items)
+        self._wake()
+
+
+class EventHandlers:
+    """Handlers for the informers of pods, nodes, groups, namespaces and disruption budgets."""
+
+    def __init__(
+        self,
+        *,
+        state: ClusterState,
+        changes: StateChanges,
+        queue: Queue,
+        groups: GroupConditions,
+        pods: PodConditions,
+        preemptor: Preemptor,
+        errors: ItemErrors,
+    ) -> None:
+        self._state = state
+        self._changes = changes
+        self._queue = queue
+        self._groups = groups
+        self._pods = pods
+        self._preemptor = preemptor
+        self._errors = errors
+
+    def pod_record(self, pod: Pod) -> PodRecord:
         """The record to keep of a pod, once per decoded pod; what it says about waiting is remembered beside it.
 
         Raises:
@@ -66,56 +104,49 @@ class Ingest:
 
     def pod_changed(self, change: Change[PodRecord]) -> None:
         """A pod came, changed or went."""
-        pod = change.new or change.old
-        with self._errors.about(self._item_of(pod) if pod is not None else None, TAKE_IN):
-            self._pod_changed(change)
-
-    def _pod_changed(self, change: Change[PodRecord]) -> None:
-        if change.new is not None:
-            self._apply(self._state.upsert_pod(change.new))
-            if change.new.is_bound or change.new.is_terminal:
-                self._pods.gone(change.new.uid)
-        elif change.old is not None:
-            self._pods.gone(change.old.uid)
-            self._apply(self._state.remove_pod(change.old.namespace, change.old.name, change.old.uid))
+        with self._errors.about(self._item_of(change.new or change.old), TAKE_IN):
+            if change.new is not None:
+                self._changes.apply(self._state.upsert_pod(change.new))
+                if change.new.is_bound or change.new.is_terminal:
+                    self._pods.gone(change.new.uid)
+            elif change.old is not None:
+                self._pods.gone(change.old.uid)
+                self._changes.apply(self._state.remove_pod(change.old.namespace, change.old.name, change.old.uid))
 
     def node_changed(self, change: Change[Node]) -> None:
         """A node came, changed or went."""
         with self._errors.about(None, TAKE_IN):
             if change.new is not None:
-                self._apply(self._state.upsert_node(change.new))
+                self._changes.apply(self._state.upsert_node(change.new))
             elif change.old is not None:
-                self._apply(self._state.remove_node(change.old.metadata.name, change.old.metadata.uid))
+                self._changes.apply(self._state.remove_node(change.old.metadata.name, change.old.metadata.uid))
 
     def group_changed(self, change: Change[PodGroup]) -> None:
         """A PodGroup came, changed (by our own status writes too) or went."""
         group = change.new or change.old
         metadata = group.metadata if group is not None else NO_METADATA
         with self._errors.about(ItemKey("group", metadata.namespace, metadata.name, metadata.uid), TAKE_IN):
-            self._group_changed(change)
-
-    def _group_changed(self, change: Change[PodGroup]) -> None:
-        if change.new is not None:
-            self._groups.seen(change.new)
-            self._apply(self._state.upsert_group(change.new))
-            self._preemptor.group_seen(change.new)
-        elif change.old is not None:
-            metadata = change.old.metadata
-            self._groups.gone(metadata.uid)
-            self._apply(self._state.remove_group(metadata.namespace, metadata.name, metadata.uid))
+            if change.new is not None:
+                self._groups.seen(change.new)
+                self._changes.apply(self._state.upsert_group(change.new))
+                self._preemptor.group_seen(change.new)
+            elif change.old is not None:
+                self._groups.gone(metadata.uid)
+                self._changes.apply(self._state.remove_group(metadata.namespace, metadata.name, metadata.uid))
 
     def namespace_changed(self, change: Change[Namespace]) -> None:
         """A namespace came, changed or went: rules about other pods may choose by its labels."""
         with self._errors.about(None, TAKE_IN):
             if change.new is not None:
-                self._apply(self._state.upsert_namespace(change.new.metadata.name, change.new.metadata.labels))
+                metadata = change.new.metadata
+                self._changes.apply(self._state.upsert_namespace(metadata.name, metadata.labels))
             elif change.old is not None:
-                self._apply(self._state.remove_namespace(change.old.metadata.name))
+                self._changes.apply(self._state.remove_namespace(change.old.metadata.name))
 
     def controller_changed(self, uid: str, pod_uid: str) -> None:
         """A controller of pods is itself controlled by a pod, or no longer ("")."""
         with self._errors.about(None, TAKE_IN):
-            self.apply(self._state.set_controller(uid, pod_uid))
+            self._changes.apply(self._state.set_controller(uid, pod_uid))
 
     def budget_changed(self, change: Change[Budget]) -> None:
         """A disruption budget came, changed or went; it is looked at when somebody is to leave."""
@@ -126,22 +157,8 @@ class Ingest:
                 self._state.budgets.remove(change.old)
         self._queue.noticed()
 
-    def apply(self, change: StateChange) -> None:
-        """Something that pods wait for changed."""
-        self._apply(change)
-
-    def _item_of(self, pod: PodRecord) -> ItemKey:
+    def _item_of(self, pod: PodRecord | None) -> ItemKey | None:
+        if pod is None:
+            return None
         members = self._state.items.of_pod(pod)
         return members.key if members is not None else ItemKey("pod", pod.namespace, pod.name, pod.uid)
-
-    def _apply(self, change: StateChange) -> None:
-        if change:
-            concerned = next(iter((*change.items, *change.gone, *change.bound)), None)
-            with self._errors.about(concerned, TAKE_IN):
-                self._queue.woken(change, self._state)
-            with self._errors.about(concerned, TAKE_IN):
-                self._reporter.changed(change)
-            with self._errors.about(concerned, TAKE_IN):
-                self._preemptor.gone(change.gone)
-                self._preemptor.changed(change.items)
-            self._wake()

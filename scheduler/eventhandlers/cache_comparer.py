@@ -23,8 +23,8 @@ _CONFIRM_SECONDS = 5.0
 _SHOWN = 5
 
 
-class SelfCheck:
-    """The recount, on a timer.
+class CacheComparer:
+    """The comparison, on a timer.
 
     Attributes:
         confirm_seconds: time between a first look that found something and the second.

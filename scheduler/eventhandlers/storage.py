@@ -20,7 +20,7 @@ from kube.client.resources import (
     VOLUME_ATTACHMENTS,
     Resource,
 )
-from scheduler.item_errors import TAKE_IN, ItemErrors
+from scheduler.queue.item_errors import TAKE_IN, ItemErrors
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import StateChange
 from scheduler.state.volume_records import (
@@ -46,7 +46,7 @@ STORAGE: Final[tuple[Resource, ...]] = (
 )
 
 
-class StorageFeed:
+class StorageEventHandlers:
     """What the watches tell goes into the state; `apply` takes what that changes, `noticed` is called after every change."""
 
     def __init__(
@@ -106,30 +106,30 @@ class StorageFeed:
         self._noticed()
 
 
-def storage_informers(reader: Client, feed: StorageFeed, errors: ItemErrors) -> tuple[Informer[Any], ...]:
+def storage_informers(reader: Client, handlers: StorageEventHandlers, errors: ItemErrors) -> tuple[Informer[Any], ...]:
     """One informer for each of `STORAGE`, in that order."""
     follow = _Follow(reader, errors)
     return (
-        follow.records(PERSISTENT_VOLUMES, Converted(ListDecoder(Volume), volume_record), feed.volume),
-        follow.keyed(PERSISTENT_VOLUME_CLAIMS, Converted(ListDecoder(Claim), claim_record), feed.claim),
-        follow.records(STORAGE_CLASSES, Converted(ListDecoder(StorageClass), class_record), feed.storage_class),
-        follow.records(CSI_NODES, ListDecoder(CsiNode), feed.node),
-        follow.records(CSI_DRIVERS, ListDecoder(CsiDriver), feed.driver),
+        follow.records(PERSISTENT_VOLUMES, Converted(ListDecoder(Volume), volume_record), handlers.volume),
+        follow.keyed(PERSISTENT_VOLUME_CLAIMS, Converted(ListDecoder(Claim), claim_record), handlers.claim),
+        follow.records(STORAGE_CLASSES, Converted(ListDecoder(StorageClass), class_record), handlers.storage_class),
+        follow.records(CSI_NODES, ListDecoder(CsiNode), handlers.node),
+        follow.records(CSI_DRIVERS, ListDecoder(CsiDriver), handlers.driver),
         follow.both(
             CSI_STORAGE_CAPACITIES,
             Converted(ListDecoder(StorageCapacity), capacity_record),
-            lambda record, is_gone: feed.capacity(record, is_gone=is_gone),
+            lambda record, is_gone: handlers.capacity(record, is_gone=is_gone),
         ),
         follow.both(
             VOLUME_ATTACHMENTS,
             ListDecoder(Attachment),
-            lambda record, is_gone: feed.attachment(record.metadata.name, record, is_gone=is_gone),
+            lambda record, is_gone: handlers.attachment(record.metadata.name, record, is_gone=is_gone),
         ),
     )
 
 
 class _Follow:
-    """Makes informers whose changes call a method of the feed."""
+    """Makes informers whose changes call a handler."""
 
     def __init__(self, reader: Client, errors: ItemErrors) -> None:
         self._reader = reader

@@ -25,7 +25,7 @@ _CHANGED_BY_OTHERS: Final = "somebody else changed it at the same time"
 
 
 @dataclass(frozen=True, slots=True)
-class Give:
+class StaticBinding:
     """An existing volume for a claim."""
 
     claim: ClaimRecord
@@ -38,7 +38,7 @@ class Give:
 
 
 @dataclass(frozen=True, slots=True)
-class Make:
+class DynamicProvisioning:
     """A volume is to be made for a claim so that this node reaches it."""
 
     claim: ClaimRecord
@@ -50,7 +50,7 @@ class Make:
         return self.claim.selected_node == self.node_name
 
 
-Write = Give | Make
+Write = StaticBinding | DynamicProvisioning
 
 
 class ClaimWriter:
@@ -63,7 +63,7 @@ class ClaimWriter:
 
     def submit(self, write: Write, ended: Ended, is_wanted: Callable[[], bool]) -> None:
         """Queue a write; it is repeated until it is done, cannot be done, or is wanted no more."""
-        version = (write.volume if isinstance(write, Give) else write.claim).metadata.resource_version
+        version = (write.volume if isinstance(write, StaticBinding) else write.claim).metadata.resource_version
         self._queue(write, version, ended, is_wanted)
 
     def _queue(self, write: Write, version: str, ended: Ended, is_wanted: Callable[[], bool]) -> None:
@@ -74,11 +74,11 @@ class ClaimWriter:
 
         self._lanes.bind(send)
 
-    def _queue_look(self, write: Write, ended: Ended, is_wanted: Callable[[], bool]) -> None:
+    def _queue_read(self, write: Write, ended: Ended, is_wanted: Callable[[], bool]) -> None:
         async def look() -> str:
             if not is_wanted():
                 return self._overtaken(write)
-            return await self._look(write, ended, is_wanted)
+            return await self._read(write, ended, is_wanted)
 
         self._lanes.bind(look)
 
@@ -89,29 +89,29 @@ class ClaimWriter:
         except (NotFound, Forbidden, BadRequest, Invalid) as error:
             return self._end(write, ended, str(error))
         except Conflict:
-            return await self._look(write, ended, is_wanted)
+            return await self._read(write, ended, is_wanted)
         except KubeError as error:
             if error.outcome_unknown:
-                return await self._look(write, ended, is_wanted)
+                return await self._read(write, ended, is_wanted)
             self._retries.again(_key(write), lambda: self._queue(write, version, ended, is_wanted), error)
             return "retry"
         return self._end(write, ended, "")
 
-    async def _look(self, write: Write, ended: Ended, is_wanted: Callable[[], bool]) -> str:
+    async def _read(self, write: Write, ended: Ended, is_wanted: Callable[[], bool]) -> str:
         resource, name, namespace = _where(write)
         try:
             found = await self._client.get(resource, name, namespace)
         except NotFound as error:
             return self._end(write, ended, str(error))
         except KubeError as error:
-            self._retries.again(_key(write), lambda: self._queue_look(write, ended, is_wanted), error)
+            self._retries.again(_key(write), lambda: self._queue_read(write, ended, is_wanted), error)
             return "unknown"
-        verdict = _judge_volume(write, found) if isinstance(write, Give) else _judge_claim(write, found)
-        if verdict is None:
+        problem = _ended_at_volume(write, found) if isinstance(write, StaticBinding) else _ended_at_claim(write, found)
+        if problem is None:
             version = str(found["metadata"]["resourceVersion"])
             self._retries.again(_key(write), lambda: self._queue(write, version, ended, is_wanted))
             return "retry"
-        return self._end(write, ended, verdict)
+        return self._end(write, ended, problem)
 
     def _overtaken(self, write: Write) -> str:
         self._retries.succeeded(_key(write))
@@ -124,7 +124,7 @@ class ClaimWriter:
 
 
 def _where(write: Write) -> tuple[Any, str, str | None]:
-    if isinstance(write, Give):
+    if isinstance(write, StaticBinding):
         return PERSISTENT_VOLUMES, write.volume.metadata.name, None
     return PERSISTENT_VOLUME_CLAIMS, write.claim.metadata.name, write.claim.metadata.namespace
 
@@ -134,7 +134,7 @@ def _key(write: Write) -> tuple[str, str]:
 
 
 def _patch(write: Write, version: str) -> Object:
-    if isinstance(write, Make):
+    if isinstance(write, DynamicProvisioning):
         annotations = {SELECTED_NODE: write.node_name}
         return {"metadata": {"uid": write.claim.metadata.uid, "resourceVersion": version, "annotations": annotations}}
     claim, volume = write.claim.metadata, write.volume
@@ -152,7 +152,7 @@ def _patch(write: Write, version: str) -> Object:
     return {"metadata": meta, "spec": {"claimRef": reference}}
 
 
-def _judge_volume(write: Give, found: Object) -> str | None:
+def _ended_at_volume(write: StaticBinding, found: Object) -> str | None:
     """What came of it; None when it can be tried again."""
     claim = write.claim.metadata
     if found["metadata"].get("uid") != write.volume.metadata.uid:
@@ -166,11 +166,11 @@ def _judge_volume(write: Give, found: Object) -> str | None:
     return None if is_ours and not reference.get("uid") else _taken(write)
 
 
-def _taken(write: Give) -> str:
+def _taken(write: StaticBinding) -> str:
     return f'persistentvolume "{write.volume.metadata.name}": {_CHANGED_BY_OTHERS}'
 
 
-def _judge_claim(write: Make, found: Object) -> str | None:
+def _ended_at_claim(write: DynamicProvisioning, found: Object) -> str | None:
     claim = write.claim.metadata
     if found["metadata"].get("uid") != claim.uid:
         return f'persistentvolumeclaim "{claim.name}" was replaced by another of its name'

@@ -1,4 +1,4 @@
-"""What is due when: one small heap for everything that must happen later unless it becomes pointless.
+"""Keys that are due later (upstream: the delaying work queue of client-go).
 
 An entry is looked at again when it is due, so nothing has to be cancelled: whoever handles it checks first whether it
 still matters.
@@ -14,7 +14,7 @@ _MOST_POINTLESS: Final = 64
 """So many entries that became pointless may always wait for their time; beyond that as many as there are others."""
 
 
-class Agenda(Generic[K]):
+class DelayQueue(Generic[K]):
     """Keys with a due time. A key is in it once, at the earliest time asked for."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -48,7 +48,7 @@ class Agenda(Generic[K]):
         self._due.pop(key, None)
 
     def take_due(self) -> list[K]:
-        """The keys that are due now; they leave the agenda."""
+        """The keys that are due now; they leave the queue."""
         now = self._clock()
         taken: list[K] = []
         while self._heap and self._heap[0][0] <= now:
@@ -59,7 +59,7 @@ class Agenda(Generic[K]):
         return taken
 
     def next_due_seconds(self) -> float | None:
-        """Seconds until the next key is due (0 when one is), None when the agenda is empty."""
+        """Seconds until the next key is due (0 when one is), None when it is empty."""
         while self._heap and self._due.get(self._heap[0][2]) != self._heap[0][0]:
             heapq.heappop(self._heap)
         return max(0.0, self._heap[0][0] - self._clock()) if self._heap else None

@@ -15,11 +15,11 @@ from kube.cache.decoding import Converted, ListDecoder
 from kube.cache.informer import Change, Informer
 from kube.client.client import Client
 from kube.client.resources import REPLICA_SETS, REPLICATION_CONTROLLERS, SERVICES, STATEFUL_SETS, Resource
-from scheduler.item_errors import TAKE_IN, ItemErrors
+from scheduler.queue.item_errors import TAKE_IN, ItemErrors
 from scheduler.state.default_spreads import DefaultSpreads, SelectorOwner, SimpleOwner
 from scheduler.state.selectors import RawSelector
 
-FAMILIES: Final[tuple[Resource, ...]] = (SERVICES, REPLICATION_CONTROLLERS, REPLICA_SETS, STATEFUL_SETS)
+OWNERS: Final[tuple[Resource, ...]] = (SERVICES, REPLICATION_CONTROLLERS, REPLICA_SETS, STATEFUL_SETS)
 
 POD_KIND: Final = "Pod"
 Owner = TypeVar("Owner", SimpleOwner, SelectorOwner)
@@ -29,10 +29,10 @@ SetController = Callable[[str, str], None]
 """(UID of a StatefulSet, UID of the pod that controls it; "" when none does or it is gone)."""
 
 
-def family_informers(
+def owner_informers(
     reader: Client, spreads: DefaultSpreads, set_controller: SetController, errors: ItemErrors
 ) -> tuple[Informer[Any], ...]:
-    """One informer for each of `FAMILIES`, in that order."""
+    """One informer for each of `OWNERS`, in that order."""
     stateful_sets = _controllers(reader, STATEFUL_SETS, spreads, errors)
 
     def controlled(change: Change[SelectorOwner]) -> None:

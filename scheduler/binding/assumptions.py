@@ -1,10 +1,10 @@
-"""What becomes of a decided pod until the watch confirms it: the bookkeeping between the binder and the core.
+"""Pods that are counted on their node before the watch shows them there (upstream: assumed pods), and what becomes of their binds.
 
-A pod stays assumed while nothing certain is known. It is given back only when the server said, or a read showed, that it is
-not on its node; an assumption that merely grew old is read, never guessed about.
+A pod stays assumed while nothing certain is known. It is forgotten only when the server said, or a read showed, that it is not on
+its node; an assumption that merely grew old is read, never guessed about.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
@@ -14,11 +14,12 @@ from api.pod import Pod
 from kube.client.client import Client
 from kube.client.errors import KubeError, NotFound
 from kube.client.resources import PODS
+from scheduler.binding.binder import Bind
+from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.queue import Queue
 from scheduler.reporting.reporter import Reporter
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import PodRecord, StateChange
-from scheduler.writes.binder import Bind
 from scheduler.writes.lanes import WriteLanes
 
 _AGAIN_SECONDS: Final = 30.0
@@ -29,7 +30,20 @@ _PODS: Final = msgspec.json.Decoder(Pod)
 
 
 class Assumptions:
-    """The binder's `Ledger`: translates what became of binds into calls of state, queue and reporter."""
+    """The binder's `BindResults`: what begins and ends an assumption is told to everybody through `apply`.
+
+    Args:
+        client: reads pods whose bind nobody knows about.
+        lanes: where these reads are queued.
+        state: where pods are assumed and forgotten.
+        queue: hears of binds that failed, so that their item is not tried again at once.
+        reporter: hears what the server said to binds.
+        apply: takes a change of the state; every part of the scheduler hears of it.
+        wake: makes the scheduling loop look again.
+        errors: where exceptions about single items are noted.
+        clock: monotonic seconds.
+        assume_seconds: after this time an assumption whose bind has ended is read.
+    """
 
     def __init__(  # noqa: PLR0913 (the parts it ties together)
         self,
@@ -41,22 +55,23 @@ class Assumptions:
         reporter: Reporter,
         apply: Callable[[StateChange], None],
         wake: Callable[[], None],
+        errors: ItemErrors,
         clock: Callable[[], float],
         assume_seconds: float,
     ) -> None:
-        """`apply` takes what a read changed as if a watch had shown it; `wake` is called when the loop may have something to do."""
         self._client = client
         self._lanes = lanes
+        self._state = state
+        self._queue = queue
+        self._reporter = reporter
+        self._apply = apply
+        self._wake = wake
+        self._errors = errors
         self._clock = clock
         self._assume_seconds = assume_seconds
         self._open: set[str] = set()
         self._expiry_due: float | None = None
         self._last_deadline = clock()
-        self._state = state
-        self._queue = queue
-        self._reporter = reporter
-        self._apply_change = apply
-        self._wake = wake
 
     # --- for the loop ------------------------------------------------------------------------------------------------
 
@@ -65,19 +80,35 @@ class Assumptions:
         """Binds that were decided and of which nobody knows yet how they ended."""
         return len(self._open)
 
-    def assume(self, bind: Bind) -> None:
-        """Count the pod on its node from now on.
+    def assume(self, binds: Sequence[Bind]) -> None:
+        """Count these pods on their nodes from now on: all of them or, when one cannot be assumed, none.
 
         Raises:
-            UnknownPod: it is not there, or has a node already.
+            UnknownPod: one is not there, or has a node already.
         """
+        freed: list[int] = []
+        try:
+            for bind in binds:
+                freed += self._assume(bind).freed
+        except Exception:
+            self.give_back(binds)
+            raise
+        finally:
+            self._apply(StateChange(freed=tuple(freed)))
+
+    def _assume(self, bind: Bind) -> StateChange:
         self._last_deadline = self._clock() + self._assume_seconds
         change = self._state.assume(bind.uid, bind.node_name, self._last_deadline)
         self._open.add(bind.uid)
         if self._expiry_due is None:
             self._expiry_due = self._last_deadline
-        if change:
-            self._queue.woken(change, self._state)
+        return change
+
+    def give_back(self, binds: Sequence[Bind]) -> None:
+        """Nothing of these has been sent, and what is queued is refused when its turn comes: they are not assumed any more."""
+        for bind in binds:
+            with self._errors.about(self._state.item_of(bind.uid), "give back"):
+                self.failed(bind, "the attempt met a defect")
 
     def next_due_seconds(self) -> float | None:
         """When `recheck_old` has something to do, None when nothing is assumed."""
@@ -101,7 +132,7 @@ class Assumptions:
     # --- for the binder ----------------------------------------------------------------------------------------------
 
     def obstacle(self, bind: Bind) -> str | None:
-        """Why the bind must not be sent: what the core knows, or that the pod was decided upon anew meanwhile."""
+        """Why the bind must not be sent: what the state knows, or that the pod was decided upon anew meanwhile."""
         assumption = self._state.assumption(bind.uid)
         if assumption is not None and (assumption.node_name, assumption.node_uid) != (bind.node_name, bind.node_uid):
             return "the pod was given another node meanwhile"
@@ -113,14 +144,14 @@ class Assumptions:
         self._reporter.bound(bind.uid, bind.node_name)
         self._wake()
 
-    def failed(self, bind: Bind, reason: str) -> None:  # noqa: ARG002 (part of the Ledger; the binder logs it)
-        """Give the room back and let the pod go through a cycle, after a pause."""
-        self._give_back(bind.uid, bind.node_name)
+    def failed(self, bind: Bind, reason: str) -> None:  # noqa: ARG002 (part of BindResults; the binder logs it)
+        """Forget the assumption and let the pod go through a cycle, after a pause."""
+        self._forget(bind.uid, bind.node_name)
 
     def forbidden(self, bind: Bind, reason: str, message: str) -> None:
         """As `failed`, and say so where people look."""
         self._reporter.forbidden(bind.uid, reason, message)
-        self._give_back(bind.uid, bind.node_name)
+        self._forget(bind.uid, bind.node_name)
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
@@ -128,33 +159,30 @@ class Assumptions:
         try:
             found = await self._client.get(PODS, pod.name, pod.namespace)
         except NotFound:
-            self._apply(self._state.remove_pod(pod.namespace, pod.name, pod.uid))
-            return "gone"
+            found = None
         except KubeError:
             return "unknown"
-        live = _PODS.decode(msgspec.json.encode(found))
-        if live.metadata.uid != pod.uid:
+        live = _PODS.decode(msgspec.json.encode(found)) if found is not None else None
+        if live is None or live.metadata.uid != pod.uid:
             self._apply(self._state.remove_pod(pod.namespace, pod.name, pod.uid))
-            return "gone"
-        if live.spec.node_name:
+            outcome = "gone"
+        elif live.spec.node_name:
             self._apply(self._state.upsert_pod(live))
-            return "bound"
-        assumption = self._state.assumption(pod.uid)
-        if assumption is not None:
-            self._give_back(pod.uid, assumption.node_name)
-        return "unbound"
+            outcome = "bound"
+        else:
+            assumption = self._state.assumption(pod.uid)
+            if assumption is not None:
+                self._forget(pod.uid, assumption.node_name)
+            outcome = "unbound"
+        self._wake()
+        return outcome
 
-    def _give_back(self, pod_uid: str, node_name: str) -> None:
+    def _forget(self, pod_uid: str, node_name: str) -> None:
         self._open.discard(pod_uid)
         assumption = self._state.assumption(pod_uid)
-        if assumption is None or assumption.node_name != node_name:
-            self._wake()
-            return
-        key = self._state.item_of(pod_uid)
-        if key is not None:
-            self._queue.bind_failed(key)
-        self._apply(self._state.forget(pod_uid))
-
-    def _apply(self, change: StateChange) -> None:
-        self._apply_change(change)
+        if assumption is not None and assumption.node_name == node_name:
+            key = self._state.item_of(pod_uid)
+            if key is not None:
+                self._queue.bind_failed(key)
+            self._apply(self._state.forget(pod_uid))
         self._wake()

@@ -1,6 +1,6 @@
 """Sends binds and finds out what became of them. A lost answer is unknown, not failed: the pod is read before anything else.
 
-One bind ends in exactly one of three ways, each told to the `Ledger` once:
+One bind ends in exactly one of three ways, each told to the `BindResults` once:
 
 - `bound`: the server has this pod (by UID) on this node, because it said so or because we read it there;
 - `failed`: it has not and will not by this bind (pod or node gone, somebody else was faster, time is up): the room is given
@@ -67,7 +67,7 @@ class Bind:
         }
 
 
-class Ledger(Protocol):
+class BindResults(Protocol):
     """Who is told how binds end, and knows whether one still makes sense."""
 
     def obstacle(self, bind: Bind) -> str | None:
@@ -90,7 +90,7 @@ class Binder:
         self,
         client: Client,
         lanes: WriteLanes,
-        ledger: Ledger,
+        results: BindResults,
         *,
         retries: Retries,
         clock: Callable[[], float],
@@ -99,7 +99,7 @@ class Binder:
     ) -> None:
         self._client = client
         self._lanes = lanes
-        self._ledger = ledger
+        self._results = results
         self._retries = retries
         self._clock = clock
         self._give_up_seconds = give_up_seconds
@@ -113,7 +113,7 @@ class Binder:
     # --- sending -----------------------------------------------------------------------------------------------------
 
     async def _send(self, bind: Bind) -> str:
-        obstacle = self._ledger.obstacle(bind)
+        obstacle = self._results.obstacle(bind)
         if obstacle is not None:
             return self._fail(bind, obstacle, OVERTAKEN)
         try:
@@ -123,29 +123,29 @@ class Binder:
         except NotFound:
             return self._fail(bind, "the pod is gone")
         except (Conflict, AlreadyExists):
-            return await self._look(bind, afterwards=self._give_way)
+            return await self._read_pod(bind, afterwards=self._end_unbound)
         except Forbidden as error:
             return self._refuse(bind, error)
         except (BadRequest, Invalid) as error:
             return self._fail(bind, str(error))
         except KubeError as error:
             if error.outcome_unknown:
-                return await self._look(bind, afterwards=self._again)
-            return self._again(bind, str(error), error)
+                return await self._read_pod(bind, afterwards=self._retry)
+            return self._retry(bind, str(error), error)
         return self._succeed(bind)
 
-    # --- looking -----------------------------------------------------------------------------------------------------
+    # --- reading -----------------------------------------------------------------------------------------------------
 
-    async def _look(self, bind: Bind, *, afterwards: "Callable[[Bind, str], str]") -> str:
+    async def _read_pod(self, bind: Bind, *, afterwards: "Callable[[Bind, str], str]") -> str:
         """Read the pod; `afterwards` decides when it turns out to be on no node yet."""
         try:
             pod = await self._client.get(PODS, bind.name, bind.namespace)
         except NotFound:
             return self._fail(bind, "the pod is gone")
         except KubeError as error:
-            # Nothing is known, so nothing may be concluded: keep the room and look again.
-            look = lambda: self._lanes.bind(lambda: self._look(bind, afterwards=afterwards))  # noqa: E731
-            self._retries.again(bind.uid, look, error)
+            # Nothing is known, so nothing may be concluded: keep the room and read again.
+            read_again = lambda: self._lanes.bind(lambda: self._read_pod(bind, afterwards=afterwards))  # noqa: E731
+            self._retries.again(bind.uid, read_again, error)
             return UNKNOWN
         if pod.get("metadata", {}).get("uid") != bind.uid:
             return self._fail(bind, "the pod was replaced by another of its name")
@@ -156,13 +156,13 @@ class Binder:
             return self._fail(bind, f"somebody else bound the pod to {node_name}")
         return afterwards(bind, "the answer to the bind was lost, and the pod is not bound")
 
-    def _again(self, bind: Bind, reason: str, error: KubeError | None = None) -> str:
+    def _retry(self, bind: Bind, reason: str, error: KubeError | None = None) -> str:
         if self._clock() - bind.since_seconds > self._give_up_seconds:
             return self._fail(bind, f"gave up after {self._give_up_seconds:.0f} s: {reason}")
         self._retries.again(bind.uid, lambda: self._lanes.bind(lambda: self._send(bind)), error)
         return RETRY
 
-    def _give_way(self, bind: Bind, _reason: str) -> str:
+    def _end_unbound(self, bind: Bind, _reason: str) -> str:
         return self._fail(bind, "the server refused the bind, the pod is on no node")
 
     # --- ends --------------------------------------------------------------------------------------------------------
@@ -171,22 +171,22 @@ class Binder:
         self._retries.succeeded(bind.uid)
         self._forbidden_said = False
         self._observe_seconds(self._clock() - bind.since_seconds)
-        self._ledger.bound(bind)
+        self._results.bound(bind)
         return BOUND
 
     def _fail(self, bind: Bind, reason: str, outcome: str = FAILED) -> str:
         self._retries.succeeded(bind.uid)
         _log.info("pod %s/%s was not bound to %s: %s", bind.namespace, bind.name, bind.node_name, reason)
-        self._ledger.failed(bind, reason)
+        self._results.failed(bind, reason)
         return outcome
 
     def _refuse(self, bind: Bind, error: Forbidden) -> str:
         self._retries.succeeded(bind.uid)
         if error.has_cause(REASON_NAMESPACE_TERMINATING):
-            self._ledger.forbidden(bind, REASON_NAMESPACE_TERMINATING, NAMESPACE_TERMINATES.format(bind.namespace))
+            self._results.forbidden(bind, REASON_NAMESPACE_TERMINATING, NAMESPACE_TERMINATES.format(bind.namespace))
             return FORBIDDEN
         if not self._forbidden_said:
             self._forbidden_said = True
             _log.error("the scheduler may not bind pods: %s", error)
-        self._ledger.forbidden(bind, REASON_BIND_FORBIDDEN, f"the scheduler may not bind pods: {error}")
+        self._results.forbidden(bind, REASON_BIND_FORBIDDEN, f"the scheduler may not bind pods: {error}")
         return FORBIDDEN

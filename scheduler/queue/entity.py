@@ -1,4 +1,4 @@
-"""One item in the queue."""
+"""One item in the queue (upstream: QueuedEntityInfo)."""
 
 from enum import Enum
 
@@ -13,11 +13,11 @@ class Place(Enum):
     """It has nothing to place."""
     GATED = "gated"
     """It lacks something it must have first."""
-    WAITING = "waiting"
+    BACKOFF_OR_UNSCHEDULABLE = "waiting"
     """It was refused and waits for its time, or for room."""
     ACTIVE = "active"
     """It is to be tried."""
-    RUNNING = "running"
+    IN_FLIGHT = "running"
     """It has been popped and `done` has not been called yet."""
 
 
@@ -38,7 +38,7 @@ Version = tuple[int, ...]
 """Equal ones mean that nothing has changed which decisions look at."""
 
 
-class Entry:
+class QueuedEntity:
     """An item with all the queue remembers of it."""
 
     __slots__ = (
@@ -74,7 +74,7 @@ class Entry:
         self.priority = 0
         self.place = Place.IDLE
         self.stamp = 0
-        """Raised with every move, so that older heap entries can be told from the current one."""
+        """Raised with every move, so that older heap elements can be told from the current one."""
         self.cause = Cause.NEWS
         self.held: Status | None = None
         self.errors = 0
@@ -94,7 +94,7 @@ class Entry:
         self.depends_on_time = False
         """Its last attempt might have another outcome now although nothing has changed."""
         self.is_dirty = False
-        """Something about it changed while it was running."""
+        """Something about it changed while it was in flight."""
         self.was_woken = False
         """Its current attempt was caused by room appearing, not by its own change or by time."""
         self.wasted_wakes = 0

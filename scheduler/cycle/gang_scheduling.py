@@ -1,6 +1,7 @@
-"""What an item must have before it is tried: its PodGroup, pods without scheduling gates, and minCount members.
+"""What makes pods a gang: what must be there before any of them is tried, and how many start together (KEP-4671).
 
-Upstream shows nothing of this to its users; here every held item says what it waits for.
+The rules of upstream's plugin GangScheduling. Upstream shows nothing of them to its users; here every held item says what it
+waits for.
 """
 
 from scheduler.plugins.status import Code, Status
@@ -10,22 +11,24 @@ _GANG_SCHEDULING = "GangScheduling"
 _SCHEDULING_GATES = "SchedulingGates"
 
 
+def wanted(members: Members) -> int:
+    """Members that must get a place together now: what is missing to `need`, at least one."""
+    return max(members.need - members.satisfied, 1)
+
+
 def gate(members: Members) -> Status | None:
-    """Why the item must not be tried yet, None when it may."""
-    return _lone_gate(members) if members.is_lone else _group_gate(members)
+    """Why the item must not be tried yet, None when it may (upstream: PreEnqueue).
 
-
-def _lone_gate(members: Members) -> Status | None:
-    pod = next(members.pods(), None)
-    if pod is not None and pod.managed:
-        return Status(Code.WAITING_FOR_POD_GROUP, "waiting for its pod group annotation", plugin=_GANG_SCHEDULING)
-    if members.counts().gated:
-        text = "waiting for its scheduling gates to be removed"
-        return Status(Code.SCHEDULING_GATED, text, plugin=_SCHEDULING_GATES)
-    return None
-
-
-def _group_gate(members: Members) -> Status | None:
+    It needs its PodGroup, pods without scheduling gates, and minCount members.
+    """
+    if members.is_lone:
+        pod = next(members.pods(), None)
+        if pod is not None and pod.managed:
+            return Status(Code.WAITING_FOR_POD_GROUP, "waiting for its pod group annotation", plugin=_GANG_SCHEDULING)
+        if members.counts().gated:
+            text = "waiting for its scheduling gates to be removed"
+            return Status(Code.SCHEDULING_GATED, text, plugin=_SCHEDULING_GATES)
+        return None
     if members.group is None:
         text = 'waiting for PodGroup "{}"'
         return Status(Code.WAITING_FOR_POD_GROUP, text, (members.key.name,), plugin=_GANG_SCHEDULING)

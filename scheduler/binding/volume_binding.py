@@ -11,22 +11,24 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
+from scheduler.binding.binder import Bind, BindResults
+from scheduler.binding.claim_writes import ClaimWriter, DynamicProvisioning, StaticBinding, Write
 from scheduler.cycle.decision import Decision
+from scheduler.plugins.status import Code, Status
+from scheduler.plugins.volume_binding import NAME
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import ItemKey
 from scheduler.state.volume_records import ClaimKey
 from scheduler.state.volumes import claim_keys
-from scheduler.writes.binder import Bind, Ledger
-from scheduler.writes.claim_writes import ClaimWriter, Give, Make, Write
 from scheduler.writes.retry import Later
 
 _log = logging.getLogger(__name__)
 
-LOOK_SECONDS: Final = 1.0
+RECHECK_SECONDS: Final = 1.0
 """Besides at every change of storage, what waits is looked at so often: for its deadline, and for pods that went."""
 
-Tell = Callable[[ItemKey, tuple[str, ...], str], None]
-"""(item, UIDs of its pods, why they are given back)."""
+Tell = Callable[[Decision], None]
+"""Hears of pods that are given back: an error, with why for each of them."""
 
 
 class _Obstacle(NamedTuple):
@@ -64,7 +66,7 @@ class VolumeBinding:
         state: ClusterState,
         writer: ClaimWriter,
         bind: Callable[[Bind], None],
-        ledger: Ledger,
+        results: BindResults,
         tell: Tell,
         later: Later,
         clock: Callable[[], float],
@@ -75,7 +77,7 @@ class VolumeBinding:
         self._storage = state.storage
         self._writer = writer
         self._bind = bind
-        self._ledger = ledger
+        self._results = results
         self._tell = tell
         self._later = later
         self._clock = clock
@@ -99,13 +101,13 @@ class VolumeBinding:
         for write in self._assumed(batch, dict(decision.volumes)):
             if not write.is_done:
                 self._send(batch, write)
-        self._look(batch)
+        self._advance(batch)
         self._keep_time()
 
-    def noticed(self) -> None:
+    def storage_changed(self) -> None:
         """Something about storage changed."""
         for batch in list(self._batches):
-            self._look(batch)
+            self._advance(batch)
 
     # --- claims ------------------------------------------------------------------------------------------------------
 
@@ -124,10 +126,12 @@ class VolumeBinding:
                 if claim is None or key in writes:
                     continue
                 volume = self._storage.volumes.get(volumes.get(key, ""))
-                writes[key] = Make(claim, bind.node_name) if volume is None else Give(claim, volume)
+                writes[key] = (
+                    DynamicProvisioning(claim, bind.node_name) if volume is None else StaticBinding(claim, volume)
+                )
         self._storage.give(
-            {key: write.volume.metadata.name for key, write in writes.items() if isinstance(write, Give)},
-            {key: write.node_name for key, write in writes.items() if isinstance(write, Make)},
+            {key: write.volume.metadata.name for key, write in writes.items() if isinstance(write, StaticBinding)},
+            {key: write.node_name for key, write in writes.items() if isinstance(write, DynamicProvisioning)},
         )
         return list(writes.values())
 
@@ -136,16 +140,16 @@ class VolumeBinding:
             if problem:
                 batch.problems[write.claim.key] = problem
             if batch in self._batches:
-                self._look(batch)
+                self._advance(batch)
 
         self._writer.submit(write, ended, lambda: self._is_awaited(batch, write.claim.key))
 
     def _is_awaited(self, batch: _Batch, key: ClaimKey) -> bool:
         return batch in self._batches and any(key in keys for _, keys in batch.waiting.values())
 
-    # --- looking -----------------------------------------------------------------------------------------------------
+    # --- advancing ---------------------------------------------------------------------------------------------------
 
-    def _look(self, batch: _Batch) -> None:
+    def _advance(self, batch: _Batch) -> None:
         ready: list[Bind] = []
         for bind, keys in list(batch.waiting.values()):
             obstacle = self._obstacle(batch, bind, keys)
@@ -165,7 +169,7 @@ class VolumeBinding:
             self._batches.pop(batch, None)
 
     def _obstacle(self, batch: _Batch, bind: Bind, keys: tuple[ClaimKey, ...]) -> _Obstacle | None:
-        gone = self._ledger.obstacle(bind)
+        gone = self._results.obstacle(bind)
         if gone is not None:
             return _Obstacle(gone)
         for key in keys:
@@ -210,18 +214,19 @@ class VolumeBinding:
         self._storage.take_back(dropped - kept)
         _log.info("%d pods of %s/%s are given back: %s", len(binds), batch.key.namespace, batch.key.name, obstacle.text)
         for bind in binds:
-            self._ledger.failed(bind, obstacle.text)
+            self._results.failed(bind, obstacle.text)
         if obstacle.is_told:
-            self._tell(batch.key, tuple(bind.uid for bind in binds), obstacle.text)
+            status = Status(Code.ERROR, obstacle.text, plugin=NAME)
+            self._tell(Decision(batch.key, status, failures=tuple((bind.uid, status) for bind in binds)))
 
     # --- time --------------------------------------------------------------------------------------------------------
 
     def _keep_time(self) -> None:
         if self._batches and not self._is_timed:
             self._is_timed = True
-            self._later(LOOK_SECONDS, self._tick)
+            self._later(RECHECK_SECONDS, self._tick)
 
     def _tick(self) -> None:
         self._is_timed = False
-        self.noticed()
+        self.storage_changed()
         self._keep_time()

@@ -16,18 +16,18 @@ from kube.cache.decoding import Converted, ListDecoder
 from kube.cache.informer import Informer
 from kube.client.client import Client
 from kube.client.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, PODS, PRIORITY_CLASSES
-from scheduler.families import FAMILIES, family_informers
-from scheduler.ingest import Ingest
-from scheduler.item_errors import TAKE_IN, ItemErrors
+from scheduler.eventhandlers.event_handlers import EventHandlers
+from scheduler.eventhandlers.owner_informers import OWNERS, owner_informers
+from scheduler.eventhandlers.storage import STORAGE, StorageEventHandlers, storage_informers
+from scheduler.queue.item_errors import TAKE_IN, ItemErrors
 from scheduler.state.budgets import Budget
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import PodRecord
-from scheduler.storage_feed import STORAGE, StorageFeed, storage_informers
 from scheduler.victim_priorities import VictimPriorities
 
 
 @dataclass(frozen=True, slots=True)
-class Caches:
+class Informers:
     """One informer for each kind."""
 
     pods: Informer[PodRecord]
@@ -36,13 +36,13 @@ class Caches:
     budgets: Informer[Budget]
     namespaces: Informer[Namespace]
     classes: Informer[PriorityClass]
-    families: tuple[Informer[Any], ...]
+    owners: tuple[Informer[Any], ...]
     storage: tuple[Informer[Any], ...]
 
     @property
     def early(self) -> tuple[Informer[Any], ...]:
         """What is followed from the start, the lease held or not."""
-        return (self.nodes, self.groups, self.budgets, self.namespaces, self.classes, *self.families, *self.storage)
+        return (self.nodes, self.groups, self.budgets, self.namespaces, self.classes, *self.owners, *self.storage)
 
     @property
     def all(self) -> tuple[Informer[Any], ...]:
@@ -62,34 +62,34 @@ class Caches:
         yield POD_DISRUPTION_BUDGETS.plural, self.budgets
         yield NAMESPACES.plural, self.namespaces
         yield PRIORITY_CLASSES.plural, self.classes
-        for resource, informer in zip((*FAMILIES, *STORAGE), (*self.families, *self.storage), strict=True):
+        for resource, informer in zip((*OWNERS, *STORAGE), (*self.owners, *self.storage), strict=True):
             yield resource.plural, informer
 
 
-def build_caches(
+def build_informers(
     reader: Client,
     groups: Informer[PodGroup],
     state: ClusterState,
-    ingest: Ingest,
+    handlers: EventHandlers,
     priorities: VictimPriorities,
-    storage: StorageFeed,
+    storage: StorageEventHandlers,
     errors: ItemErrors,
-) -> Caches:
+) -> Informers:
     """The informers, with their handlers; `groups` is shared with who writes PodGroups."""
-    caches = Caches(
-        pods=Informer(reader, PODS, Converted(ListDecoder(Pod), ingest.slim)),
+    informers = Informers(
+        pods=Informer(reader, PODS, Converted(ListDecoder(Pod), handlers.pod_record)),
         nodes=Informer(reader, NODES, Converted(ListDecoder(Node), state.slim_node)),
         groups=groups,
         budgets=Informer(reader, POD_DISRUPTION_BUDGETS, ListDecoder(Budget)),
         namespaces=Informer(reader, NAMESPACES, ListDecoder(Namespace)),
         classes=Informer(reader, PRIORITY_CLASSES, ListDecoder(PriorityClass)),
-        families=family_informers(reader, state.default_spreads, ingest.controller_changed, errors),
+        owners=owner_informers(reader, state.default_spreads, handlers.controller_changed, errors),
         storage=storage_informers(reader, storage, errors),
     )
-    caches.pods.add_handler(ingest.pod_changed)
-    caches.nodes.add_handler(ingest.node_changed)
-    caches.groups.add_handler(ingest.group_changed)
-    caches.budgets.add_handler(ingest.budget_changed)
-    caches.namespaces.add_handler(ingest.namespace_changed)
-    caches.classes.add_handler(errors.guarded(priorities.class_changed, TAKE_IN))
-    return caches
+    informers.pods.add_handler(handlers.pod_changed)
+    informers.nodes.add_handler(handlers.node_changed)
+    informers.groups.add_handler(handlers.group_changed)
+    informers.budgets.add_handler(handlers.budget_changed)
+    informers.namespaces.add_handler(handlers.namespace_changed)
+    informers.classes.add_handler(errors.guarded(priorities.class_changed, TAKE_IN))
+    return informers

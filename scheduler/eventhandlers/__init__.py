@@ -1,0 +1,1 @@
+"""What the scheduler follows of the cluster, and who hears of a change."""

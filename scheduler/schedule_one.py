@@ -1,0 +1,223 @@
+"""One cycle for one item: decide, apply what was decided, hand over the binds (upstream: schedule_one.go).
+
+`_scheduling_cycle` changes nothing: its result says what is to change, and `schedule_one` alone applies it. No write is waited for.
+A defect that one item brings to light, at whatever stage, is that item's error and nobody else's: it is set aside, and tried again
+when it changes, or rarely.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from scheduler.binding.assumptions import Assumptions
+from scheduler.binding.binder import Bind, Binder
+from scheduler.binding.volume_binding import VolumeBinding
+from scheduler.cycle.decide import decide
+from scheduler.cycle.decision import Decision
+from scheduler.placement.remainder import Foreseen
+from scheduler.plugins.status import Code, Status
+from scheduler.preemptor import Preemptor
+from scheduler.queue.entity import Cause
+from scheduler.queue.item_errors import ItemError, ItemErrors
+from scheduler.queue.queue import Queue
+from scheduler.reporting.reporter import Reporter
+from scheduler.reservations.future_pods import FutureReservations, Places, of_real_pods
+from scheduler.reservations.starvation import StarvationReservations
+from scheduler.state.cluster import ClusterState
+from scheduler.state.errors import UnknownPod
+from scheduler.state.records import ItemKey
+
+_log = logging.getLogger(__name__)
+
+ObserveAttempt = Callable[[str, str, float, float], None]
+"""Called after every attempt with the item's kind, the verdict, the seconds of the attempt and those of the decision in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CycleResult:
+    """What one scheduling cycle wants to be changed.
+
+    Attributes:
+        decision: as far as it is about pods that exist.
+        binds: one for each of its bindings.
+        future: the room it counts on for pods that will be created later.
+    """
+
+    decision: Decision
+    binds: tuple[Bind, ...]
+    future: Places
+
+
+class _Stopwatch:
+    """Times one attempt, and lets everybody else have a turn in it when it has become long."""
+
+    def __init__(self, clock: Callable[[], float], slice_seconds: float) -> None:
+        self._clock: Final = clock
+        self._slice_seconds: Final = slice_seconds
+        self._yielded_seconds = 0.0
+        self.started_seconds: Final = clock()
+
+    async def give_way(self, since_seconds: float) -> None:
+        """Between two long computations about one item; only while nothing is half done."""
+        begun = self._clock()
+        if begun - since_seconds >= self._slice_seconds:
+            await asyncio.sleep(0)
+            self._yielded_seconds += self._clock() - begun
+
+    def seconds(self) -> float:
+        """Since the attempt began, without the turns of others."""
+        return self._clock() - self.started_seconds - self._yielded_seconds
+
+
+class ItemScheduler:
+    """Schedules one item at a time. Its parts are shared with the rest of the process.
+
+    Args:
+        state: the cluster as it is.
+        seen: the cluster to decide on: as it is, with pods to come.
+        observe: hears of every attempt.
+        count: told in which stage each exception was met.
+        clock: monotonic seconds.
+        slice_seconds: after so long others get a turn.
+    """
+
+    def __init__(  # noqa: PLR0913 (the parts it ties together)
+        self,
+        *,
+        state: ClusterState,
+        seen: Foreseen,
+        queue: Queue,
+        assumptions: Assumptions,
+        volumes: VolumeBinding,
+        binder: Binder,
+        preemptor: Preemptor,
+        starvation: StarvationReservations,
+        future: FutureReservations,
+        reporter: Reporter,
+        errors: ItemErrors,
+        observe: ObserveAttempt,
+        count: Callable[[str], None],
+        clock: Callable[[], float],
+        slice_seconds: float,
+    ) -> None:
+        self._state = state
+        self._seen = seen
+        self._queue = queue
+        self._assumptions = assumptions
+        self._volumes = volumes
+        self._binder = binder
+        self._preemptor = preemptor
+        self._starvation = starvation
+        self._future = future
+        self._reporter = reporter
+        self._errors = errors
+        self._observe = observe
+        self._count = count
+        self._clock = clock
+        self._slice_seconds = slice_seconds
+
+    async def schedule_one(self, key: ItemKey) -> None:
+        """Try the popped item, and put it back into the queue."""
+        watch = _Stopwatch(self._clock, self._slice_seconds)
+        cause = None
+        try:
+            result = self._scheduling_cycle(key)
+            decision = result.decision
+            if decision.verdict == "unschedulable" and not decision.is_hope:
+                await watch.give_way(watch.started_seconds)
+            if not decision.is_hope:
+                # Begins a preemption where that helps (upstream: PostFilter).
+                decision = self._preemptor.refused(decision)
+            decided = self._clock()
+            self._assumptions.assume(result.binds)
+        except Exception as error:  # noqa: BLE001 (noted; one object that meets a defect must not stop the others)
+            self._errors.note(key, "decide", error)
+            decision, decided = _defect(key, ""), self._clock()
+        else:
+            cause = await self._apply(decision, result, watch, decided)
+        self._queue.charge(cause, watch.seconds())
+        with self._errors.about(key, "report"):
+            self._observe(
+                key.kind, decision.verdict, self._clock() - watch.started_seconds, decided - watch.started_seconds
+            )
+        if len(self._errors):
+            self.set_aside_failed()
+
+    def _scheduling_cycle(self, key: ItemKey) -> CycleResult:
+        """Where the item's pods go, or why they go nowhere. Changes nothing."""
+        decision, future = of_real_pods(decide(self._seen.view, key, self._queue.aim(key, self._state)), self._seen)
+        return CycleResult(decision, tuple(self._bind(*binding) for binding in decision.bindings), future)
+
+    def _bind(self, pod_uid: str, node_name: str) -> Bind:
+        pod, node_uid = self._state.pod(pod_uid), self._state.node_uid(node_name)
+        if pod is None or node_uid is None or pod.is_bound:
+            raise UnknownPod(f"decided to put pod {pod_uid} on node {node_name}, and one of them is not there")
+        return Bind(pod.namespace, pod.name, pod.uid, node_name, node_uid, self._clock())
+
+    async def _apply(
+        self, decision: Decision, result: CycleResult, watch: _Stopwatch, decided_seconds: float
+    ) -> Cause | None:
+        """Everything that a decision changes, its pods assumed: whatever goes wrong with one thing, the others are done.
+
+        Returns what the time of the attempt is to be charged to.
+        """
+        key, errors, cause = decision.key, self._errors, None
+        with errors.about(key, "keep"):
+            if decision.bindings:
+                self._future.reserve(key, result.future)
+        with errors.about(key, "preempt"):
+            self._preemptor.decided(decision)
+            if decision.bindings:
+                # The watch shows these pods bound without a word about their item: nobody else would ask again soon.
+                self._preemptor.changed((key,))
+        with errors.about(key, "queue"):
+            cause = self._queue.done(key, decision, self._state)
+        if not result.binds:
+            await watch.give_way(decided_seconds)
+        with errors.about(key, "reserve"):
+            self._starvation.decided(decision)
+        self._binding_cycle(decision, result.binds)
+        with errors.about(key, "report"):
+            self._reporter.decided(decision)
+        return cause
+
+    def _binding_cycle(self, decision: Decision, binds: Sequence[Bind]) -> None:
+        """Hands the binds over; without a bind nothing stays assumed."""
+        try:
+            if decision.carries:
+                self._volumes.submit(decision, binds)
+            else:
+                for bind in binds:
+                    self._binder.submit(bind)
+        except Exception as error:  # noqa: BLE001 (noted, as above)
+            self._errors.note(decision.key, "bind", error)
+            self._assumptions.give_back(binds)
+
+    # --- defects -----------------------------------------------------------------------------------------------------
+
+    def set_aside_failed(self) -> None:
+        """Take care of every exception that was noted since the last time: counted, logged, its item set aside and told."""
+        for met in self._errors.take():
+            self._count(met.stage)
+            if met.key is None:
+                _log.error("an exception in the stage %r of scheduling", met.stage, exc_info=met.error)
+            else:
+                self._set_aside(met.key, met)
+
+    def _set_aside(self, key: ItemKey, met: ItemError) -> None:
+        name = f"{key.kind} {key.namespace}/{key.name}"
+        _log.error("setting %s aside, stage %r: exception", name, met.stage, exc_info=met.error)
+        message = f"internal error: {type(met.error).__name__}; it is set aside until it changes"
+        if not self._queue.set_aside(key, message, self._state):
+            return
+        try:
+            self._reporter.decided(_defect(key, message))
+        except Exception:  # noqa: BLE001 (logged; it has been set aside all the same)
+            _log.exception("%s cannot be told that it is set aside", name)
+
+
+def _defect(key: ItemKey, message: str) -> Decision:
+    """What is said of an item that met a defect."""
+    return Decision(key=key, status=Status(Code.ERROR, message), need=0)
