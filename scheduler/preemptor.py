@@ -11,8 +11,8 @@ import msgspec
 
 from api.podgroup import PodGroup
 from scheduler.cycle.decision import Decision
-from scheduler.preemption.campaign import Campaigns
-from scheduler.preemption.plan import Plan, found
+from scheduler.preemption.candidate import Candidate, Code, found_message
+from scheduler.preemption.evaluator import Evaluator, PreemptionResult
 from scheduler.queue.queue import Queue
 from scheduler.reporting.preemption_metrics import PreemptionMetrics
 from scheduler.reporting.voice import Voice
@@ -35,7 +35,7 @@ class Preemptor:
         *,
         state: ClusterState,
         queue: Queue,
-        campaigns: Campaigns,
+        evaluator: Evaluator,
         evictor: Evictor,
         voice: Voice,
         suspensions: Suspensions,
@@ -48,7 +48,7 @@ class Preemptor:
     ) -> None:
         self._state = state
         self._queue = queue
-        self._campaigns = campaigns
+        self._evaluator = evaluator
         self._evictor = evictor
         self._voice = voice
         self._priorities = priorities
@@ -65,20 +65,20 @@ class Preemptor:
         Whatever an earlier attempt nominated its pods for is cleared, unless it is still being made (KEP-4671).
         """
         if decision.verdict == "error" or not self._may_evict:
-            claim = self._campaigns.refused(decision.key)
+            claim = self._evaluator.unresolvable(decision.key)
             if claim is not None:
                 self._give_back(claim)
             return decision
         if decision.verdict != "unschedulable":
             return decision
         begun = self._clock()
-        verdict = self._campaigns.look(decision.key, begun)
-        self._metrics.searched(verdict.result, self._clock() - begun)
-        for claim in verdict.given_up:
-            self._give_back(claim, now=verdict.claim)
-        if verdict.plan is not None and verdict.claim is not None:
-            self._carry_out(verdict.plan, verdict.claim)
-        return _worded(decision, verdict.message, depends_on_time=verdict.result == "paused")
+        result = self._evaluator.preempt(decision.key, begun)
+        self._metrics.searched(result.result, self._clock() - begun)
+        for claim in result.given_up:
+            self._give_back(claim, now=result.nomination)
+        if result.candidate is not None and result.nomination is not None:
+            self._carry_out(result.candidate, result.nomination)
+        return _worded(decision, result)
 
     def decided(self, decision: Decision) -> None:
         """A decision was carried out: an item that has all its places claims none any more."""
@@ -86,7 +86,7 @@ class Preemptor:
             members = self._state.item(decision.key)
             if members is not None and len(self._state.claims):
                 self._state.claims.taken({node for _, node in decision.bindings}, members.priority)
-            claim = self._campaigns.started(decision.key)
+            claim = self._evaluator.started(decision.key)
             if claim is not None:
                 self._suspensions.look()
                 self._room_is_free()
@@ -95,48 +95,48 @@ class Preemptor:
         """These items are gone."""
         self._suspensions.look(keys)
         for key in keys:
-            claim = self._campaigns.gone(key)
+            claim = self._evaluator.gone(key)
             if claim is not None:
                 self._give_back(claim)
 
     def restore(self) -> None:
         """All caches are filled: goes on with what a predecessor began, and takes back what nobody wants any more."""
         try:
-            for pod in self._campaigns.restore(self._clock(), may_evict=self._may_evict):
+            for pod in self._evaluator.restore(self._clock(), may_evict=self._may_evict):
                 self._evictor.withdraw(pod)
         finally:
             self._suspensions.begin()
 
-    def _carry_out(self, plan: Plan, claim: Claim) -> None:
-        self._metrics.planned(len(plan.pods), plan.cost.violations)
-        group = self._state.group(plan.key)
+    def _carry_out(self, candidate: Candidate, claim: Claim) -> None:
+        self._metrics.planned(len(candidate.pods), candidate.cost.violations)
+        group = self._state.group(candidate.key)
 
         def evicted(pod: PodRecord) -> None:
             claim.evicted += 1
             self._metrics.evicted()
-            self._voice.pod_preempted(pod, plan.key, group)
+            self._voice.pod_preempted(pod, candidate.key, group)
 
         def begun() -> bool:
-            self._voice.preempts(plan.key, group, found(len(plan.pods), plan.key.kind))
-            suspended = [victim for victim in plan.victims if victim.leaves_by_suspension]
+            self._voice.preempts(candidate.key, group, found_message(len(candidate.pods), candidate.key.kind))
+            suspended = [victim for victim in candidate.victims if victim.leaves_by_suspension]
             for victim in suspended:
-                self._suspensions.ask(victim, plan.key, message)
+                self._suspensions.ask(victim, candidate.key, message)
                 for pod in victim.pods:
                     evicted(pod)
             return bool(suspended)
 
         what = "podgroup" if group is not None else "pod"
-        name = self._state.items.scheduler_name(plan.key) or self._scheduler_name
+        name = self._state.items.scheduler_name(candidate.key) or self._scheduler_name
         message = f"{name}: preempting to accommodate a higher priority {what}"
-        nominees = ((self._state.pod(uid), node) for uid, node in plan.places)
+        nominees = ((self._state.pod(uid), node) for uid, node in candidate.places)
         self._evictor.submit(
             Eviction(
                 nominations=tuple((pod, node) for pod, node in nominees if pod is not None),
-                units=tuple(victim.pods for victim in plan.victims if not victim.leaves_by_suspension),
+                units=tuple(victim.pods for victim in candidate.victims if not victim.leaves_by_suspension),
                 message=message,
-                obstacle=partial(self._campaigns.obstacle, claim),
+                obstacle=partial(self._evaluator.obstacle, claim),
                 begun=begun,
-                is_current=partial(self._campaigns.is_current, claim),
+                is_current=partial(self._evaluator.is_current, claim),
                 is_leaving=self._is_leaving,
                 evicted=evicted,
                 cancelled=partial(self._cancelled, claim),
@@ -159,7 +159,7 @@ class Preemptor:
                 self._priorities.look(key)
         for key in keys if len(self._state.claims) else ():
             claim = self._state.claims.of(key)
-            if claim is not None and not self._campaigns.is_wanted(claim):
+            if claim is not None and not self._evaluator.is_wanted(claim):
                 self.gone((key,))
         self._suspensions.look(keys)
 
@@ -193,10 +193,11 @@ class Preemptor:
         self._wake()
 
 
-def _worded(decision: Decision, message: str, *, depends_on_time: bool) -> Decision:
-    if not message:
+def _worded(decision: Decision, result: PreemptionResult) -> Decision:
+    if result.refusal is not None and result.refusal.code is Code.ITEM_GONE:
         return decision
-    decision = msgspec.structs.replace(decision, depends_on_time=depends_on_time)
+    message = result.message
+    decision = msgspec.structs.replace(decision, depends_on_time=result.result == "paused")
     if decision.key.kind == "pod":
         said = f"{decision.condition_message} preemption: {message}"
         return msgspec.structs.replace(

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from api.constants import CONDITION_DISRUPTION_TARGET, CONDITION_PREEMPTED_BY, REASON_PREEMPTION_BY_SCHEDULER
 from api.podgroup import POD_GROUP_KIND, PodGroup
 from api.preemption import Preemptor, is_asked_to_leave
-from scheduler.preemption.plan import VictimUnit
+from scheduler.preemption.candidate import Victim
 from scheduler.state.claims import Claim
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members
@@ -41,7 +41,7 @@ class Suspensions:
             self._asked[key] = frozenset(pod.uid for pod in self._running(self._state.item(key)))
         self.look(list(self._asked))
 
-    def ask(self, victim: VictimUnit, preemptor: ItemKey, message: str) -> None:
+    def ask(self, victim: Victim, preemptor: ItemKey, message: str) -> None:
         """The Job of this group is to be suspended for the preemptor."""
         group = victim.unit.group
         if group is None:

@@ -20,8 +20,7 @@ from scheduler.ingest import Ingest
 from scheduler.item_errors import ItemErrors
 from scheduler.loop import Pace, SchedulingLoop, Waker
 from scheduler.placement.remainder import Foreseen
-from scheduler.preemption.campaign import Campaigns
-from scheduler.preemption.limits import Limits
+from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
 from scheduler.preemptor import Preemptor
 from scheduler.queue.queue import Queue
 from scheduler.queue.settings import QueueSettings
@@ -225,7 +224,7 @@ def _preemptor(
     given: Surroundings, core: _Core, writes: _Writes, voice: Voice, priorities: VictimPriorities
 ) -> Preemptor:
     settings = given.settings
-    limits = Limits(
+    limits = PreemptionLimits(
         victim_deadline_seconds=settings.victim_deadline_seconds,
         initial_pause_seconds=settings.eviction_pause_seconds,
         max_pause_seconds=settings.max_eviction_pause_seconds,
@@ -233,7 +232,7 @@ def _preemptor(
     return Preemptor(
         state=core.state,
         queue=core.queue,
-        campaigns=Campaigns(core.seen.view, limits),
+        evaluator=Evaluator(core.seen.view, limits),
         evictor=Evictor(
             given.writer, writes.lanes, retries=writes.retries, later=asyncio.get_running_loop().call_later
         ),

@@ -1,5 +1,5 @@
-"""Who has to leave so that somebody more important can start (KEP-5710): decided whole, before anybody is touched. Pure.
+"""Who has to leave so that somebody more important can start (KEP-5710): decided whole, before anybody is touched.
 
-`situation` is the snapshot, `selection` chooses nodes and units, `reprieve` gives back whoever need not leave, `search`
-puts them together into a `Plan` or a refusal.
+`evaluator` (what becomes of an item's candidate over time) asks `dry_run` for the best candidate; that works on a `context`,
+the snapshot. `node_candidates` chooses nodes to clear and `reprieve` gives back whoever need not leave.
 """
