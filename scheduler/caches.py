@@ -19,11 +19,11 @@ from kube.client.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, POD
 from scheduler.families import FAMILIES, family_informers
 from scheduler.ingest import Ingest
 from scheduler.item_errors import TAKE_IN, ItemErrors
+from scheduler.preemption.victim_priorities import VictimPriorities
 from scheduler.state.budgets import Budget
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import PodRecord
 from scheduler.storage_feed import STORAGE, StorageFeed, storage_informers
-from scheduler.victim_priorities import VictimPriorities
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from api.pod import Pod
 from api.podgroup import PodGroup
 from kube.cache.informer import Change
 from scheduler.item_errors import TAKE_IN, ItemErrors
-from scheduler.preemptor import Preemptor
+from scheduler.preemption.manager import Preemptor
 from scheduler.queue.queue import Queue
 from scheduler.reporting.reporter import Reporter
 from scheduler.state.budgets import Budget

@@ -17,7 +17,7 @@ from scheduler.cycle.decision import Decision
 from scheduler.cycle.remainder import RemainderKeeper
 from scheduler.cycle.reserver import Reserver
 from scheduler.item_errors import ItemErrors
-from scheduler.preemptor import Preemptor
+from scheduler.preemption.manager import Preemptor
 from scheduler.queue.queue import Queue
 from scheduler.reporting.reporter import Reporter
 from scheduler.set_aside import SetAside, refusal_of

@@ -21,7 +21,10 @@ from scheduler.item_errors import ItemErrors
 from scheduler.loop import Pace, SchedulingLoop, Waker
 from scheduler.placement.remainder import Foreseen
 from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
-from scheduler.preemptor import Preemptor
+from scheduler.preemption.executor import Executor
+from scheduler.preemption.manager import Preemptor
+from scheduler.preemption.suspensions import Suspensions
+from scheduler.preemption.victim_priorities import VictimPriorities
 from scheduler.queue.queue import Queue
 from scheduler.queue.settings import QueueSettings
 from scheduler.reporting.metrics import SchedulerMetrics
@@ -35,11 +38,8 @@ from scheduler.settings import SchedulerSettings
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import ItemKey
 from scheduler.storage_feed import StorageFeed
-from scheduler.suspensions import Suspensions
-from scheduler.victim_priorities import VictimPriorities
 from scheduler.writes.binder import Binder
 from scheduler.writes.claim_writes import ClaimWriter
-from scheduler.writes.evictions import Evictor
 from scheduler.writes.group_conditions import GroupConditions
 from scheduler.writes.lanes import BIND_LANE, EVICTION_LANE, STATUS_LANE, WriteLanes
 from scheduler.writes.pod_conditions import PodConditions
@@ -229,20 +229,31 @@ def _preemptor(
         initial_pause_seconds=settings.eviction_pause_seconds,
         max_pause_seconds=settings.max_eviction_pause_seconds,
     )
+    evaluator = Evaluator(core.seen.view, limits)
+    suspensions = Suspensions(core.state, writes.groups)
+    metrics = PreemptionMetrics(given.metrics.registry)
+    executor = Executor(
+        given.writer,
+        writes.lanes,
+        retries=writes.retries,
+        later=asyncio.get_running_loop().call_later,
+        state=core.state,
+        evaluator=evaluator,
+        suspensions=suspensions,
+        voice=voice,
+        metrics=metrics,
+        scheduler_name=settings.scheduler_name,
+    )
     return Preemptor(
         state=core.state,
         queue=core.queue,
-        evaluator=Evaluator(core.seen.view, limits),
-        evictor=Evictor(
-            given.writer, writes.lanes, retries=writes.retries, later=asyncio.get_running_loop().call_later
-        ),
-        voice=voice,
-        suspensions=Suspensions(core.state, writes.groups),
+        evaluator=evaluator,
+        executor=executor,
+        suspensions=suspensions,
         priorities=priorities,
-        metrics=PreemptionMetrics(given.metrics.registry),
+        metrics=metrics,
         clock=given.clock,
         wake=core.waker,
-        scheduler_name=settings.scheduler_name,
         may_evict=settings.preemption,
     )
 

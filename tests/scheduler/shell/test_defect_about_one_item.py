@@ -12,7 +12,7 @@ from scheduler.cycle import remainder
 from scheduler.cycle.remainder import RemainderKeeper
 from scheduler.cycle.reserver import Reserver
 from scheduler.loop import SchedulingLoop
-from scheduler.preemptor import Preemptor
+from scheduler.preemption.manager import Preemptor
 from scheduler.queue.patience import Patience
 from scheduler.queue.queue import Queue
 from scheduler.queue.wake import Outlook

@@ -7,10 +7,10 @@ import msgspec
 from api.constants import CONDITION_DISRUPTION_TARGET
 from api.meta import Condition
 from api.podgroup import PodGroup, PodGroupStatus
+from scheduler.preemption.suspensions import Suspensions
 from scheduler.state.claims import Claim
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import GroupRecord
-from scheduler.suspensions import Suspensions
 from scheduler.writes.group_conditions import GroupConditions
 from tests.scheduler.core import build
 
