@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from scheduler.placement.muster import muster
 from scheduler.placement.relations import Relations
 from scheduler.placement.room import Room, room_for
-from scheduler.preemption.candidate import Victim
 from scheduler.preemption.victim_topology import VictimTopology
 from scheduler.state.changes import Slots
 from scheduler.state.cluster import ClusterState
@@ -103,7 +102,7 @@ class PreemptionContext:
         self.state: Final = state
         self.members: Final = members
         self.priority: Final = members.priority
-        self._violators: Final = violators
+        self.violators: Final = violators
         residents = state.residents
         residents.catch_up()
         state.nodes.steps.spend(_A_POD * len(residents.pods))
@@ -117,7 +116,12 @@ class PreemptionContext:
         )
         self.pending: Final = {shape: len(uids) for shape, uids in self.uids.items()}
         """Shape -> how many pods of it are to be placed."""
-        self.leaving: Final = self._terminating(frozenset(overdue))
+        terminating = residents.on_their_way_out()
+        if overdue:
+            pods = [residents.pods[row] for row in terminating]
+            is_gone = [pod is not None and pod.uid not in overdue for pod in pods]
+            terminating = terminating[np.array(is_gone, dtype=np.bool_)]
+        self.leaving: Final = terminating
         """[pod] rows of those who leave anyway."""
         left = room_for(state, members)
         self.room: Final = left if left is not None else Room(state.nodes, state.ports)
@@ -159,23 +163,7 @@ class PreemptionContext:
         units = np.unique(potential.unit[np.isin(potential.row, self.victim_topology.rows(near))])
         return np.isin(potential.unit, units)
 
-    def victims(self, numbers: list[int]) -> tuple[Victim, ...]:
-        """The units of these numbers as they would leave, least important first."""
-        residents = self.state.residents
-        units = sorted((residents.units[number] for number in numbers), key=lambda unit: unit.importance)
-        pods = [tuple(pod for pod in residents.records(unit.rows) if not pod.terminating) for unit in units]
-        violating = self._violators(pods) if self._violators is not None else [False] * len(units)
-        return tuple(Victim(*victim) for victim in zip(units, pods, violating, strict=True))
-
     # --- inside ------------------------------------------------------------------------------------------------------
-
-    def _terminating(self, overdue: frozenset[str]) -> Slots:
-        residents = self.state.residents
-        rows = residents.on_their_way_out()
-        if not overdue:
-            return rows
-        keep = [pod is not None and pod.uid not in overdue for pod in map(residents.pods.__getitem__, rows)]
-        return rows[np.array(keep, dtype=np.bool_)]
 
     def _give_room(self, room: Room, rows: Slots, slots: Slots, amounts: NDArray[np.int64]) -> None:
         """Adds to `room` what these pods hold: `amounts` is [resource, pod]."""
@@ -227,9 +215,9 @@ class PreemptionContext:
         return found
 
     def _violating(self, unit: NDArray[np.int64]) -> NDArray[np.bool_]:
-        if self._violators is None or not len(unit):
+        if self.violators is None or not len(unit):
             return np.zeros(len(unit), dtype=np.bool_)
         residents = self.state.residents
         numbers = list(dict.fromkeys(unit.tolist()))
-        verdicts = self._violators([tuple(residents.records(residents.units[number].rows)) for number in numbers])
+        verdicts = self.violators([tuple(residents.records(residents.units[number].rows)) for number in numbers])
         return np.isin(unit, [number for number, violates in zip(numbers, verdicts, strict=True) if violates])

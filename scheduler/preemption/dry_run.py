@@ -26,6 +26,7 @@ from scheduler.queue.wake import wanted
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members
 from scheduler.state.shapes import Shape
+from scheduler.state.steps import OverBudgetError
 
 POLICY_NEVER: Final = "Never"
 MOST_COMPARED: Final = 32
@@ -42,7 +43,7 @@ def dry_run_preemption(
     *,
     is_nominated: bool = False,
 ) -> Candidate | Refusal:
-    """Who has to leave so that the pending members of this item fit.
+    """Who has to leave so that the pending members of this item fit; it may take the steps of one computation.
 
     Args:
         state: the snapshot.
@@ -50,16 +51,21 @@ def dry_run_preemption(
         violators: says which units would exceed a disruption budget; None when there are no budgets.
         overdue: UIDs of pods that were asked to leave and do not.
         is_nominated: it has been nominated before; a refusal because others are leaving says where it goes then.
-
-    Raises:
-        OverBudgetError: it would take more steps than one computation may.
     """
+    residents = state.residents
     if not eligible_to_preempt_others(members):
         return Refusal(Code.NEVER)
-    residents = state.residents
     if not len(residents.below(members.priority)) and not len(residents.on_their_way_out()):
         return Refusal(Code.NO_VICTIMS)
-    context = PreemptionContext(state, members, violators, overdue)
+    try:
+        with state.nodes.steps.limited("preemption"):
+            return _best_candidate(PreemptionContext(state, members, violators, overdue), is_nominated=is_nominated)
+    except OverBudgetError:
+        return Refusal(Code.OVER_BUDGET)
+
+
+def _best_candidate(context: PreemptionContext, *, is_nominated: bool) -> Candidate | Refusal:
+    members = context.members
     if not len(context.potential_victims) and not len(context.leaving):
         return Refusal(Code.NO_VICTIMS)
     domains = _domains_that_fit_most(context)
@@ -152,15 +158,15 @@ class _Domain:
         found = self._after_everybody(self._nobody)
         return found.places if found is not None else ()
 
-    def candidates(self) -> list[Candidate]:
+    def candidates(self) -> Iterator[Candidate]:
         """The candidates worth comparing: one for each choice of who may leave, or one per promising node for a single pod."""
-        found: list[Candidate | None] = []
         for potential in self._choices():
             if self.most == 1 and len(self._shapes) == 1:
-                found += self._on_each_node(potential) if self._is_plain else self._on_each_node_among_others(potential)
-            else:
-                found.append(self._shape_by_shape(potential) or self._after_everybody(potential))
-        return [candidate for candidate in found if candidate is not None]
+                yield from (
+                    self._on_each_node(potential) if self._is_plain else self._on_each_node_among_others(potential)
+                )
+            elif found := self._shape_by_shape(potential) or self._after_everybody(potential):
+                yield found
 
     # --- who may leave -----------------------------------------------------------------------------------------------
 
@@ -170,19 +176,16 @@ class _Domain:
         Which pods a budget lets go is settled from the least important up, although it may be another one whose node is
         needed. So the choice that does not ask for budgets is worked out, too; the cost says which candidate is better.
         """
-        everybody = self._potential
-        cheapest = self._lowest_priorities(everybody)
+        everybody, is_lone = self._potential, self._context.members.is_lone
+        # A lone pod has a domain per node, and every node the level of its own that its least important pods give.
+        cheapest = everybody if is_lone else self._up_to_level(everybody, everybody.priority)
         if not everybody.violates.any():
             return [cheapest]
         spared = everybody.where(~everybody.violates)
         if self._fitting(spared) >= self.most:
-            return [self._lowest_priorities(spared), cheapest]
+            return [spared if is_lone else self._up_to_level(spared, spared.priority), cheapest]
         violating = np.where(everybody.violates, everybody.priority, _LOWEST)
         return [self._up_to_level(everybody, violating), cheapest]
-
-    def _lowest_priorities(self, potential: PotentialVictims) -> PotentialVictims:
-        # A lone pod has a domain per node, and every node the level of its own that its least important pods give.
-        return potential if self._context.members.is_lone else self._up_to_level(potential, potential.priority)
 
     def _up_to_level(self, potential: PotentialVictims, priority: NDArray[np.int64]) -> PotentialVictims:
         """Everybody up to the lowest of these priorities that suffices; `priority` is [pod], and all of them together do."""

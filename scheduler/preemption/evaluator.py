@@ -5,7 +5,7 @@ Evictions per item are limited by pauses that double: two schedulers that undo e
 itself is gone) is given up, and whoever has not been asked to leave yet stays.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -20,9 +20,7 @@ from scheduler.queue.wake import wanted
 from scheduler.state.claims import Claim
 from scheduler.state.cluster import ClusterState
 from scheduler.state.demand import Demand
-from scheduler.state.members import Members
 from scheduler.state.records import ItemKey, PodRecord
-from scheduler.state.steps import OverBudgetError
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +108,17 @@ class Evaluator:
             return PreemptionResult("paused", refusal=refusal, given_up=() if staying else given_up)
         nominator.drop(key)
         # Those who still have time are leaving, also where a predecessor did not come to ask everybody.
-        overdue = staying if is_late else ()
-        found = self._evaluate(members, history, now_seconds, overdue=overdue, is_nominated=current is not None)
+        overdue = frozenset(staying) if is_late else frozenset()
+        found = dry_run_preemption(self._state, members, self._violators(), overdue, is_nominated=current is not None)
+        history.is_over_budget = isinstance(found, Refusal) and found.code is Code.OVER_BUDGET
         if isinstance(found, Candidate):
             history.attempts += 1
             history.not_before_seconds = now_seconds + self._limits.pause_seconds(history.attempts)
             victims = frozenset(pod.uid for pod in found.pods)
             nomination = self._nominate(key, found.priority, found.places, victims, now_seconds)
             return PreemptionResult("victims", candidate=found, nomination=nomination, given_up=given_up)
+        if history.is_over_budget:
+            history.not_before_seconds = now_seconds + self._limits.max_pause_seconds
         if current is not None and staying and self.obstacle(current, is_current=False) is None:
             nominator.restore(current)
             return PreemptionResult("waiting", refusal=_ongoing(current))
@@ -186,20 +187,6 @@ class Evaluator:
         return self._state.claims.of(nomination.key) is nomination and self._state.item(nomination.key) is not None
 
     # --- inside ------------------------------------------------------------------------------------------------------
-
-    def _evaluate(
-        self, members: Members, history: _History, now_seconds: float, *, overdue: Collection[str], is_nominated: bool
-    ) -> Candidate | Refusal:
-        history.is_over_budget = False
-        try:
-            with self._state.nodes.steps.limited("preemption"):
-                return dry_run_preemption(
-                    self._state, members, self._violators(), overdue=overdue, is_nominated=is_nominated
-                )
-        except OverBudgetError:
-            history.is_over_budget = True
-            history.not_before_seconds = now_seconds + self._limits.max_pause_seconds
-            return Refusal(Code.OVER_BUDGET)
 
     def _violators(self) -> Violators | None:
         budgets = self._state.budgets

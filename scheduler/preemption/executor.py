@@ -11,6 +11,7 @@ moment later: the preemptor starts before them.
 """
 
 import logging
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -69,8 +70,8 @@ class _Run:
         is_forbidden: the server refuses our nominations.
         has_suspended: somebody leaves otherwise than by our deletes.
         open_deletes: deletes that were not answered yet.
-        last: the victim that is deleted after all others.
-        elsewhere: those that are deleted after it.
+        waves: pods that are to be deleted together, once the wave before is answered.
+        elsewhere: those that are deleted a moment after the last wave.
         begun: number of a victim -> UIDs of its pods whose delete was sent and not refused.
         marks: UID of a pod -> attempts to mark it.
     """
@@ -86,7 +87,7 @@ class _Run:
     is_forbidden: bool = False
     has_suspended: bool = False
     open_deletes: int = 0
-    last: _Numbered | None = None
+    waves: deque[list[_Numbered]] = field(default_factory=deque)
     elsewhere: list[_Numbered] = field(default_factory=list)
     begun: dict[int, set[str]] = field(default_factory=dict)
     marks: dict[str, int] = field(default_factory=dict)
@@ -213,29 +214,26 @@ class Executor:
         if not in_the_way:
             run.expect_no_more()
             return
-        run.last = in_the_way.pop()
-        self._delete(run, in_the_way)
+        run.waves.extend(wave for wave in (in_the_way[:-1], in_the_way[-1:]) if wave)
         self._go_on(run)
 
-    def _delete(self, run: _Run, victims: list[_Numbered]) -> None:
-        run.open_deletes += len(victims)
-        for number, pod in victims:
-            self._lanes.evict(partial(self._preempt_pod, run, number, pod))
-
     def _go_on(self, run: _Run) -> None:
-        """Some deletes were answered: the last one follows all others, and victims elsewhere follow that."""
+        """The next wave follows once all deletes of the one before are answered."""
         if run.open_deletes:
             return
-        if run.last is not None:
-            last, run.last = run.last, None
-            self._delete(run, [last])
+        if run.waves:
+            wave = run.waves.popleft()
+            run.open_deletes = len(wave)
+            for number, pod in wave:
+                self._lanes.evict(partial(self._preempt_pod, run, number, pod))
             return
         self._later(_START_SECONDS, run.expect_no_more)
         if not any(run.begun.values()) and not run.has_suspended:
             run.cancelled(run.nomination)
         elif run.elsewhere:
-            elsewhere, run.elsewhere = run.elsewhere, []
-            self._later(_ELSEWHERE_AFTER_SECONDS, partial(self._delete, run, elsewhere))
+            run.waves.append(run.elsewhere)
+            run.elsewhere = []
+            self._later(_ELSEWHERE_AFTER_SECONDS, partial(self._go_on, run))
 
     async def _preempt_pod(self, run: _Run, number: int, pod: PodRecord) -> str:
         """Marks and deletes one pod, unless it is leaving already or the candidate was overtaken before its victim began to."""
@@ -245,31 +243,25 @@ class Executor:
             outcome = _GONE
         elif run.begun.get(number) or self._evaluator.is_current(run.nomination):
             run.begun.setdefault(number, set()).add(pod.uid)
-            outcome = await self._mark_and_delete(run, number, pod)
-            if outcome == _RETRY:
-                return outcome
+            try:
+                await self._mark(run, pod)
+                await self._client.delete(PODS, pod.name, pod.namespace, uid=pod.uid)
+            except (NotFound, Conflict):
+                outcome = _GONE
+            except KubeError as error:
+                if isinstance(error, _FINAL):
+                    run.begun[number].discard(pod.uid)
+                    self._log_refusal(run, error)
+                again = partial(self._lanes.evict, partial(self._preempt_pod, run, number, pod))
+                self._retries.again(("evict", pod.uid), again, error)
+                return _RETRY
+            else:
+                self._evicted(run, pod)
+                outcome = "evicted"
         self._retries.succeeded(("evict", pod.uid))
         run.open_deletes -= 1
         self._go_on(run)
         return outcome
-
-    async def _mark_and_delete(self, run: _Run, number: int, pod: PodRecord) -> str:
-        try:
-            await self._mark(run, pod)
-            await self._client.delete(PODS, pod.name, pod.namespace, uid=pod.uid)
-        except (NotFound, Conflict):
-            return _GONE
-        except KubeError as error:
-            if isinstance(error, _FINAL):
-                run.begun[number].discard(pod.uid)
-                if not run.is_refusal_logged:
-                    run.is_refusal_logged = True
-                    _log.error("the scheduler may not evict pods: %s", error)
-            again = partial(self._lanes.evict, partial(self._preempt_pod, run, number, pod))
-            self._retries.again(("evict", pod.uid), again, error)
-            return _RETRY
-        self._evicted(run, pod)
-        return "evicted"
 
     async def _mark(self, run: _Run, pod: PodRecord) -> None:
         """Raises only what says that the pod is gone, or that is worth another attempt."""
@@ -299,6 +291,11 @@ class Executor:
         run.nomination.evicted += 1
         self._metrics.evicted()
         self._voice.pod_preempted(pod, run.candidate.key, run.group)
+
+    def _log_refusal(self, run: _Run, error: KubeError) -> None:
+        if not run.is_refusal_logged:
+            run.is_refusal_logged = True
+            _log.error("the scheduler may not evict pods: %s", error)
 
 
 def _by_need(run: _Run) -> tuple[list[_Numbered], list[_Numbered]]:

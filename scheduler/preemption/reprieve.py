@@ -47,15 +47,18 @@ def candidate_for(
     Raises:
         OverBudgetError: one computation may not take so long.
     """
-    units = reprieve(context, placement, potential, chosen)
-    victims = context.victims(units)
-    names = context.state.nodes.names
+    residents, names = context.state.residents, context.state.nodes.names
+    numbers = reprieve(context, placement, potential, chosen)
+    units = sorted((residents.units[number] for number in numbers), key=lambda unit: unit.importance)
+    pods = [tuple(pod for pod in residents.records(unit.rows) if not pod.terminating) for unit in units]
+    violating = context.violators(pods) if context.violators is not None else [False] * len(units)
+    victims = tuple(Victim(*victim) for victim in zip(units, pods, violating, strict=True))
     places: list[tuple[str, str]] = []
     for shape, slots, counts in placement:
         where = [names[slot] for slot in slots.repeat(counts).tolist()]
         places += zip(context.uids[shape][: len(where)], where, strict=True)
-    cost = _cost_of(victims, _vacancy_after(context, domain, placement, units))
-    return Candidate(context.members.key, context.priority, tuple(places), victims, cost)
+    vacancy = _vacancy_after(context, domain, placement, numbers) if domain is not None else 0.0
+    return Candidate(context.members.key, context.priority, tuple(places), victims, _cost_of(victims, vacancy))
 
 
 def reprieve(context: PreemptionContext, placement: Placement, potential: PotentialVictims, chosen: Mask) -> list[int]:
@@ -177,7 +180,7 @@ def _too_large(
 
 
 def _cost_of(victims: tuple[Victim, ...], vacancy: float) -> Cost:
-    """The cost of a candidate with these victims; `vacancy` as in `_vacancy_after`."""
+    """The cost of a candidate with these victims; `vacancy` as in `_vacancy_after`, 0 for the whole cluster."""
     priorities = [victim.unit.priority for victim in victims]
     sizes = [len(victim.pods) for victim in victims]
     top, lift = max(priorities, default=_LOWEST), int(LIFT)
@@ -191,10 +194,10 @@ def _cost_of(victims: tuple[Victim, ...], vacancy: float) -> Cost:
     )
 
 
-def _vacancy_after(context: PreemptionContext, domain: Mask | None, placement: Placement, units: list[int]) -> float:
+def _vacancy_after(context: PreemptionContext, domain: Mask, placement: Placement, units: list[int]) -> float:
     """How empty a domain is once these units have left and the members are placed: minus the sum of the shares in use.
 
-    Only what the members ask for counts, as when a domain is chosen that needs no victims. The whole cluster (None) is 0.
+    Only what the members ask for counts, as when a domain is chosen that needs no victims.
 
     Args:
         context: the snapshot.
@@ -202,8 +205,6 @@ def _vacancy_after(context: PreemptionContext, domain: Mask | None, placement: P
         placement: where the members go.
         units: numbers of the units that leave, with all their pods, on whatever node these are.
     """
-    if domain is None:
-        return 0.0
     nodes, residents = context.state.nodes, context.state.residents
     leaving = np.array([row for number in units for row in residents.units[number].rows], dtype=np.intp)
     slots = residents.slots[leaving]
