@@ -13,7 +13,7 @@ Kind = Literal["group", "pod"]
 
 
 class Cost(msgspec.Struct, frozen=True, order=True):
-    """What a candidate costs; the smaller the better, compared from the first field on.
+    """What it costs that the victims of a candidate leave; the smaller the better, compared from the first field on.
 
     The order is that of upstream's `pickOneNodeForPreemption`, with the score of a placement before the start times.
     """
@@ -25,7 +25,7 @@ class Cost(msgspec.Struct, frozen=True, order=True):
     """Of all pods that leave, each moved above zero, so that fewer pods are fewer."""
     units: int
     vacancy: float
-    """How empty it leaves the topology domain it is planned in: the fuller, the better, so that whole domains stay free."""
+    """How empty it leaves the topology domain of the placement: the fuller, the better, so that whole domains stay free."""
     earliest: float
     """Minus the start of the oldest of the most important victims (seconds since 1970): who started last leaves first."""
 

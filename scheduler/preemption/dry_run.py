@@ -4,7 +4,7 @@
 amounts no node has) are part of that question, so a hopeless item is refused at the price of one look. (2) Binary search for
 the lowest priority that has to leave, among those whom disruption budgets let go if they suffice (KEP-5710 gives those back
 first whom a budget protects). (3) Nodes to clear and their victims (`node_candidates`); (4) who can stay (`reprieve`).
-A group with a topology constraint is planned inside every domain and the cheapest is taken; a lone pod on every node.
+A group with a topology constraint is tried inside every domain and the cheapest candidate is taken; a lone pod on every node.
 """
 
 from collections.abc import Callable, Collection, Iterator

@@ -83,7 +83,7 @@ class Preemptor:
             if members is not None and len(self._state.claims):
                 self._state.claims.taken({node for _, node in decision.bindings}, members.priority)
             if self._evaluator.started(decision.key) is not None:
-                self._suspensions.look()
+                self._suspensions.review()
                 self._room_is_free()
 
     def restore(self) -> None:
@@ -98,7 +98,7 @@ class Preemptor:
 
     def gone(self, keys: tuple[ItemKey, ...]) -> None:
         """These items are gone."""
-        self._suspensions.look(keys)
+        self._suspensions.review(keys)
         for key in keys:
             nomination = self._evaluator.gone(key)
             if nomination is not None:
@@ -109,17 +109,17 @@ class Preemptor:
         for key in keys:
             group = self._state.group(key)
             if group is not None and group.preemption_class:
-                self._priorities.look(key)
+                self._priorities.review(key)
         for key in keys if len(self._state.claims) else ():
             nomination = self._state.claims.of(key)
             if nomination is not None and not self._evaluator.is_wanted(nomination):
                 self.gone((key,))
-        self._suspensions.look(keys)
+        self._suspensions.review(keys)
 
     def group_seen(self, group: PodGroup) -> None:
         """A PodGroup came or changed."""
         metadata = group.metadata
-        self._priorities.look(ItemKey("group", metadata.namespace, metadata.name, metadata.uid))
+        self._priorities.review(ItemKey("group", metadata.namespace, metadata.name, metadata.uid))
         self._suspensions.seen(group)
 
     # --- inside ------------------------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ class Preemptor:
             pod = self._state.pod(uid)
             if pod is not None and not pod.is_bound:
                 self._executor.withdraw(pod)
-        self._suspensions.look()
+        self._suspensions.review()
         self._room_is_free()
 
     def _room_is_free(self) -> None:

@@ -42,7 +42,7 @@ def candidate_for(
         placement: where the members go when all chosen have left.
         potential: who may leave.
         chosen: [pod] which of them are in the way of the placement; of a unit all pods or none.
-        domain: [node slot] the topology domain it is planned in, None: the whole cluster.
+        domain: [node slot] the topology domain of the placement, None: the whole cluster.
 
     Raises:
         OverBudgetError: one computation may not take so long.
