@@ -63,7 +63,7 @@ class Candidate(msgspec.Struct, frozen=True):
         return tuple(pod for victim in self.victims for pod in victim.pods)
 
 
-class Code(Enum):
+class RefusalCode(Enum):
     """Why nobody leaves."""
 
     ITEM_GONE = auto()
@@ -97,7 +97,7 @@ class Refusal(msgspec.Struct, frozen=True):
         pause_seconds: until the next preemption may begin.
     """
 
-    code: Code
+    code: RefusalCode
     waits: bool = False
     places: tuple[tuple[str, str], ...] = ()
     need: int = 0
@@ -111,11 +111,11 @@ class Refusal(msgspec.Struct, frozen=True):
     def message(self) -> str:
         """The refusal for people; what upstream says too is said in upstream's words."""
         match self.code:
-            case Code.TOO_FEW:
+            case RefusalCode.TOO_FEW:
                 return f"minCount ({self.need}) cannot be satisfied: {self.scheduled} scheduled, {self.remaining} remaining"
-            case Code.PAUSED:
+            case RefusalCode.PAUSED:
                 return f"waiting {self.pause_seconds:.0f} s before the next attempt to preempt"
-            case Code.ONGOING if self.victims:
+            case RefusalCode.ONGOING if self.victims:
                 # What is said first may be overtaken before anybody can read it.
                 return f"{found_message(self.victims, self.kind)}; {_MESSAGES[self.code]}"
             case _:
@@ -123,12 +123,12 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 _MESSAGES: Final = {
-    Code.ITEM_GONE: "",
-    Code.NEVER: "not eligible due to preemptionPolicy=Never.",
-    Code.NO_VICTIMS: "No preemption victims found for incoming preemptor",
-    Code.NO_NODE: "no node can take the pod even without all pods of lower priority",
-    Code.ONGOING: "ongoing preemption on nominated nodes",
-    Code.OVER_BUDGET: "finding out who would have to leave takes longer than one decision may",
+    RefusalCode.ITEM_GONE: "",
+    RefusalCode.NEVER: "not eligible due to preemptionPolicy=Never.",
+    RefusalCode.NO_VICTIMS: "No preemption victims found for incoming preemptor",
+    RefusalCode.NO_NODE: "no node can take the pod even without all pods of lower priority",
+    RefusalCode.ONGOING: "ongoing preemption on nominated nodes",
+    RefusalCode.OVER_BUDGET: "finding out who would have to leave takes longer than one decision may",
 }
 
 

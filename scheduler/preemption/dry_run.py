@@ -18,7 +18,7 @@ from scheduler.placement.attempt import Attempt
 from scheduler.placement.domains import domains_in_use
 from scheduler.placement.mixed import best_attempt
 from scheduler.placement.room import Room, RoomTrial
-from scheduler.preemption.candidate import Candidate, Code, Refusal
+from scheduler.preemption.candidate import Candidate, Refusal, RefusalCode
 from scheduler.preemption.context import PotentialVictims, PreemptionContext, Violators
 from scheduler.preemption.node_candidates import Mask, capacity, node_candidates, select_nodes
 from scheduler.preemption.reprieve import Placement, candidate_for
@@ -54,27 +54,27 @@ def dry_run_preemption(
     """
     residents = state.residents
     if not eligible_to_preempt_others(members):
-        return Refusal(Code.NEVER)
+        return Refusal(RefusalCode.NEVER)
     if not len(residents.below(members.priority)) and not len(residents.on_their_way_out()):
-        return Refusal(Code.NO_VICTIMS)
+        return Refusal(RefusalCode.NO_VICTIMS)
     try:
         with state.nodes.steps.limited("preemption"):
             return _best_candidate(PreemptionContext(state, members, violators, overdue), is_nominated=is_nominated)
     except OverBudgetError:
-        return Refusal(Code.OVER_BUDGET)
+        return Refusal(RefusalCode.OVER_BUDGET)
 
 
 def _best_candidate(context: PreemptionContext, *, is_nominated: bool) -> Candidate | Refusal:
     members = context.members
     if not len(context.potential_victims) and not len(context.leaving):
-        return Refusal(Code.NO_VICTIMS)
+        return Refusal(RefusalCode.NO_VICTIMS)
     domains = _domains_that_fit_most(context)
     fits = domains[0].most if domains else 0
     if fits < wanted(members):
         return _fits_too_few(members, fits)
     free = next((domain for domain in domains if domain.fits_already), None)
     if free is not None:
-        return Refusal(Code.ONGOING, waits=True, places=free.places_already() if is_nominated else ())
+        return Refusal(RefusalCode.ONGOING, waits=True, places=free.places_already() if is_nominated else ())
     candidates = [candidate for domain in domains for candidate in domain.candidates()]
     if not candidates:
         return _fits_too_few(members, 0)
@@ -91,9 +91,9 @@ def eligible_to_preempt_others(members: Members) -> bool:
 
 def _fits_too_few(members: Members, fits: int) -> Refusal:
     if members.is_lone:
-        return Refusal(Code.NO_NODE)
+        return Refusal(RefusalCode.NO_NODE)
     scheduled, remaining = members.satisfied + fits, members.pending_count - fits
-    return Refusal(Code.TOO_FEW, need=members.need, scheduled=scheduled, remaining=remaining)
+    return Refusal(RefusalCode.TOO_FEW, need=members.need, scheduled=scheduled, remaining=remaining)
 
 
 def _domains_that_fit_most(context: PreemptionContext) -> list["_Domain"]:

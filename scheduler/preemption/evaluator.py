@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from scheduler.preemption.candidate import Candidate, Code, Refusal, found_message
+from scheduler.preemption.candidate import Candidate, Refusal, RefusalCode, found_message
 from scheduler.preemption.context import Violators
 from scheduler.preemption.dry_run import dry_run_preemption
 from scheduler.preemption.recovery import nominated_items
@@ -92,7 +92,7 @@ class Evaluator:
         nominator = self._state.claims
         members = self._state.item(key)
         if members is None:
-            return PreemptionResult("none", refusal=Refusal(Code.ITEM_GONE))
+            return PreemptionResult("none", refusal=Refusal(RefusalCode.ITEM_GONE))
         current = nominator.of(key)
         staying = self._staying(current) if current else ()
         is_late = current is not None and now_seconds >= current.deadline_seconds
@@ -103,14 +103,14 @@ class Evaluator:
         if now_seconds < history.not_before_seconds:
             if not staying:
                 nominator.drop(key)
-            code = Code.OVER_BUDGET if history.is_over_budget else Code.PAUSED
+            code = RefusalCode.OVER_BUDGET if history.is_over_budget else RefusalCode.PAUSED
             refusal = Refusal(code, pause_seconds=history.not_before_seconds - now_seconds)
             return PreemptionResult("paused", refusal=refusal, given_up=() if staying else given_up)
         nominator.drop(key)
         # Those who still have time are leaving, also where a predecessor did not come to ask everybody.
         overdue = frozenset(staying) if is_late else frozenset()
         found = dry_run_preemption(self._state, members, self._violators(), overdue, is_nominated=current is not None)
-        history.is_over_budget = isinstance(found, Refusal) and found.code is Code.OVER_BUDGET
+        history.is_over_budget = isinstance(found, Refusal) and found.code is RefusalCode.OVER_BUDGET
         if isinstance(found, Candidate):
             history.attempts += 1
             history.not_before_seconds = now_seconds + self._limits.pause_seconds(history.attempts)
@@ -235,4 +235,4 @@ class Evaluator:
 
 
 def _ongoing(nomination: Claim) -> Refusal:
-    return Refusal(Code.ONGOING, waits=True, victims=len(nomination.victims), kind=nomination.key.kind)
+    return Refusal(RefusalCode.ONGOING, waits=True, victims=len(nomination.victims), kind=nomination.key.kind)

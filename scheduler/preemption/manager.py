@@ -10,7 +10,7 @@ import msgspec
 
 from api.podgroup import PodGroup
 from scheduler.cycle.decision import Decision
-from scheduler.preemption.candidate import Code
+from scheduler.preemption.candidate import RefusalCode
 from scheduler.preemption.evaluator import Evaluator, PreemptionResult
 from scheduler.preemption.executor import Executor
 from scheduler.preemption.suspensions import Suspensions
@@ -149,7 +149,7 @@ class Preemptor:
 
 
 def _worded(decision: Decision, result: PreemptionResult) -> Decision:
-    if result.refusal is not None and result.refusal.code is Code.ITEM_GONE:
+    if result.refusal is not None and result.refusal.code is RefusalCode.ITEM_GONE:
         return decision
     message = result.message
     decision = msgspec.structs.replace(decision, depends_on_time=result.result == "paused")

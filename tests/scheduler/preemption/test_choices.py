@@ -6,7 +6,7 @@ import pytest
 
 from api.node import Node
 from api.podgroup import PodGroup
-from scheduler.preemption.candidate import Candidate, Code, Refusal
+from scheduler.preemption.candidate import Candidate, Refusal, RefusalCode
 from scheduler.preemption.dry_run import dry_run_preemption
 from scheduler.state.cluster import ClusterState
 from tests.scheduler.core import build
@@ -121,7 +121,7 @@ def test_pods_that_are_leaving_anyway_are_waited_for() -> None:
         low("living", on="n1"),
         build.pod("new", priority=5),
     )
-    assert searched(state) == Refusal(Code.ONGOING, waits=True)
+    assert searched(state) == Refusal(RefusalCode.ONGOING, waits=True)
     assert leaving(searched(state, overdue={"uid-of-dying"})) == ["living"]
 
 
@@ -135,7 +135,7 @@ def test_a_group_with_a_member_on_its_way_to_a_node_is_not_taken_apart() -> None
         build.pod("new", priority=5),
     )
     state.assume("uid-of-v-1", "n1", 1e9)
-    assert searched(state) == Refusal(Code.NO_VICTIMS)
+    assert searched(state) == Refusal(RefusalCode.NO_VICTIMS)
 
 
 def test_the_groups_priority_counts_not_its_pods() -> None:
@@ -145,7 +145,7 @@ def test_the_groups_priority_counts_not_its_pods() -> None:
         low("v-0", group="v", priority=0),
         build.pod("new", priority=5),
     )
-    assert searched(state) == Refusal(Code.NO_VICTIMS)
+    assert searched(state) == Refusal(RefusalCode.NO_VICTIMS)
 
 
 def test_a_pod_that_claims_a_strangers_group_leaves_alone() -> None:
