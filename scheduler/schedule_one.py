@@ -18,7 +18,7 @@ from scheduler.cycle.decide import decide
 from scheduler.cycle.decision import Decision
 from scheduler.placement.remainder import Foreseen
 from scheduler.plugins.status import Code, Status
-from scheduler.preemptor import Preemptor
+from scheduler.preemption.manager import Preemptor
 from scheduler.queue.entity import Cause
 from scheduler.queue.item_errors import ItemError, ItemErrors
 from scheduler.queue.queue import Queue

@@ -21,9 +21,11 @@ from scheduler.eventhandlers.event_handlers import EventHandlers, StateChanges
 from scheduler.eventhandlers.informers import Informers, build_informers
 from scheduler.eventhandlers.storage import StorageEventHandlers
 from scheduler.placement.remainder import Foreseen
-from scheduler.preemption.campaign import Campaigns
-from scheduler.preemption.limits import Limits
-from scheduler.preemptor import Preemptor
+from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
+from scheduler.preemption.executor import Executor
+from scheduler.preemption.manager import Preemptor
+from scheduler.preemption.suspensions import Suspensions
+from scheduler.preemption.victim_priorities import VictimPriorities
 from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.queue import Queue
 from scheduler.queue.settings import QueueSettings
@@ -37,9 +39,7 @@ from scheduler.run import Pace, SchedulingLoop, Stages, Waker
 from scheduler.schedule_one import ItemScheduler
 from scheduler.settings import SchedulerSettings
 from scheduler.state.cluster import ClusterState
-from scheduler.suspensions import Suspensions
-from scheduler.victim_priorities import VictimPriorities
-from scheduler.writes.evictions import Evictor
+from scheduler.state.records import StateChange
 from scheduler.writes.group_conditions import GroupConditions
 from scheduler.writes.lanes import BIND_LANE, EVICTION_LANE, STATUS_LANE, WriteLanes
 from scheduler.writes.pod_conditions import PodConditions
@@ -143,7 +143,8 @@ def build_scheduler(given: Surroundings) -> Scheduler:
     state, queue, errors = shared.state, shared.queue, shared.errors
     reporter = _reporter(shared)
     priorities = VictimPriorities(state, shared.groups)
-    preemptor = _preemptor(shared, priorities)
+    # Each of the two tells the other: this one is looked up when it is called.
+    preemptor = _preemptor(shared, priorities, lambda change: changes.apply(change))  # noqa: PLW0108
     changes = StateChanges(
         state=state, queue=queue, reporter=reporter, preemptor=preemptor, errors=errors, wake=shared.waker
     )
@@ -219,25 +220,38 @@ def _reporter(shared: _Shared) -> Reporter:
     )
 
 
-def _preemptor(shared: _Shared, priorities: VictimPriorities) -> Preemptor:
+def _preemptor(shared: _Shared, priorities: VictimPriorities, apply: Callable[[StateChange], None]) -> Preemptor:
     given, settings = shared.given, shared.given.settings
-    limits = Limits(
+    limits = PreemptionLimits(
         victim_deadline_seconds=settings.victim_deadline_seconds,
         initial_pause_seconds=settings.eviction_pause_seconds,
         max_pause_seconds=settings.max_eviction_pause_seconds,
     )
+    evaluator = Evaluator(shared.seen.view, limits)
+    suspensions = Suspensions(shared.state, shared.groups)
+    metrics = PreemptionMetrics(given.metrics.registry)
+    executor = Executor(
+        given.writer,
+        shared.lanes,
+        retries=shared.retries,
+        later=shared.later,
+        state=shared.state,
+        evaluator=evaluator,
+        suspensions=suspensions,
+        voice=shared.voice,
+        metrics=metrics,
+        scheduler_name=settings.scheduler_name,
+    )
     return Preemptor(
         state=shared.state,
         queue=shared.queue,
-        campaigns=Campaigns(shared.seen.view, limits),
-        evictor=Evictor(given.writer, shared.lanes, retries=shared.retries, later=shared.later),
-        voice=shared.voice,
-        suspensions=Suspensions(shared.state, shared.groups),
+        evaluator=evaluator,
+        executor=executor,
+        suspensions=suspensions,
         priorities=priorities,
-        metrics=PreemptionMetrics(given.metrics.registry),
+        metrics=metrics,
         clock=given.clock,
-        wake=shared.waker,
-        scheduler_name=settings.scheduler_name,
+        apply=apply,
         may_evict=settings.preemption,
     )
 

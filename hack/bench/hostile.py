@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 from hack.bench import clusters
 from hack.bench.table import show
 from scheduler.cycle.decide import decide
-from scheduler.preemption.campaign import Campaigns
-from scheduler.preemption.limits import Limits
+from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
 from scheduler.reservations.room_search import room_to_keep
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import ItemKey
@@ -27,7 +26,7 @@ INDEX = "batch.kubernetes.io/job-completion-index"
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
-_LIMITS = Limits(victim_deadline_seconds=120.0, initial_pause_seconds=5.0, max_pause_seconds=600.0)
+_LIMITS = PreemptionLimits(victim_deadline_seconds=120.0, initial_pause_seconds=5.0, max_pause_seconds=600.0)
 
 Spec = dict[str, Any]
 
@@ -58,7 +57,7 @@ def _row(name: str, members: Sequence[Member]) -> list[str]:
     if held is None:
         raise RuntimeError(f"{name}: the group was not taken in")
     decision, decision_ms = _timed(lambda: decide(state, key))
-    _, victims_ms = _timed(lambda: Campaigns(state, _LIMITS).look(key, 0.0))
+    _, victims_ms = _timed(lambda: Evaluator(state, _LIMITS).preempt(key, 0.0))
     state.claims.drop(key)
     _, reserve_ms = _timed(lambda: room_to_keep(state, held))
     figures = [event_ms, decision_ms, victims_ms, reserve_ms]

@@ -20,8 +20,8 @@ from api.pod import Pod
 from api.podgroup import PodGroup
 from hack.bench.table import show
 from scheduler.main import tune_garbage_collection
-from scheduler.preemption.plan import Plan
-from scheduler.preemption.search import search
+from scheduler.preemption.candidate import Candidate
+from scheduler.preemption.dry_run import dry_run_preemption
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import ItemKey
 
@@ -119,12 +119,12 @@ def _preempt(state: ClusterState, gangs: int, size: int, milli_cpu: int, rule: R
     return times, len(leaving)
 
 
-def _decide(state: ClusterState, key: ItemKey) -> Plan:
+def _decide(state: ClusterState, key: ItemKey) -> Candidate:
     members = state.item(key)
     if members is None:
         raise RuntimeError(f"{key} is no item")
-    found = search(state, members)
-    if isinstance(found, Plan):
+    found = dry_run_preemption(state, members)
+    if isinstance(found, Candidate):
         return found
     raise RuntimeError(f"no plan: {found.message}")
 

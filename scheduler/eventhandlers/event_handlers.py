@@ -14,7 +14,7 @@ from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
 from kube.cache.informer import Change
-from scheduler.preemptor import Preemptor
+from scheduler.preemption.manager import Preemptor
 from scheduler.queue.item_errors import TAKE_IN, ItemErrors
 from scheduler.queue.queue import Queue
 from scheduler.reporting.reporter import Reporter

@@ -19,11 +19,11 @@ from kube.client.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, POD
 from scheduler.eventhandlers.event_handlers import EventHandlers
 from scheduler.eventhandlers.owner_informers import OWNERS, owner_informers
 from scheduler.eventhandlers.storage import STORAGE, StorageEventHandlers, storage_informers
+from scheduler.preemption.victim_priorities import VictimPriorities
 from scheduler.queue.item_errors import TAKE_IN, ItemErrors
 from scheduler.state.budgets import Budget
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import PodRecord
-from scheduler.victim_priorities import VictimPriorities
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
-"""Who has to leave so that somebody more important can start (KEP-5710): decided whole, before anybody is touched. Pure.
+"""Who has to leave so that somebody more important can start (KEP-5710): decided whole, before anybody is touched.
 
-`situation` is the snapshot, `selection` chooses nodes and units, `reprieve` gives back whoever need not leave, `search`
-puts them together into a `Plan` or a refusal.
+The way of an item that found no place: `manager` (for the loop), `evaluator` (what becomes of its candidate over time),
+`dry_run` (the best candidate on a snapshot, the `context`; `node_candidates` chooses nodes to clear, `reprieve` who can stay),
+`executor` (the writes).
 """

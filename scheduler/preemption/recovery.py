@@ -1,4 +1,4 @@
-"""What a predecessor was about to do, from what it left on the objects: nominations of pods, and groups asked to leave. Pure.
+"""After a restart: what a predecessor was about to do, from nominations of pods and from groups that are asked to leave. Pure.
 
 Nominations are written before the first victim is asked to leave, so whoever is nominated may have room cleared for it. Those
 that cannot be meant any more (the node is gone, the item is held) are named to be cleared, as after a refusal (KEP-4671).

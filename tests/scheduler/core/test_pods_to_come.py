@@ -13,15 +13,14 @@ from scheduler.cycle.decision import Decision
 from scheduler.placement import remainder
 from scheduler.placement.announced import UidsToCome
 from scheduler.placement.remainder import MOST_TO_COME, Foreseen
-from scheduler.preemption.campaign import Campaigns
-from scheduler.preemption.limits import Limits
+from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
 from scheduler.reservations.future_pods import FutureReservations, of_real_pods
 from scheduler.state.records import ItemKey
 from tests.scheduler.core import build
 from tests.scheduler.core.world import World
 
 KEEP_SECONDS = 600.0
-LIMITS = Limits(victim_deadline_seconds=60, initial_pause_seconds=1, max_pause_seconds=10)
+LIMITS = PreemptionLimits(victim_deadline_seconds=60, initial_pause_seconds=1, max_pause_seconds=10)
 
 
 class Stage(World):
@@ -330,9 +329,9 @@ def test_less_important_pods_leave_for_the_leader_and_its_workers_together() -> 
         stage.pod(f"low{number}", on=f"n{number}", priority=-1)
     stage.replica("r", workers=3)
     stage.run()
-    verdict = Campaigns(stage.seen.view, LIMITS).look(ItemKey("group", build.NAMESPACE, "r", "uid-of-r"), stage.now)
-    assert verdict.plan is not None, verdict.message
-    assert {pod.name for pod in verdict.plan.pods} == {f"low{number}" for number in range(4)}
+    verdict = Evaluator(stage.seen.view, LIMITS).preempt(ItemKey("group", build.NAMESPACE, "r", "uid-of-r"), stage.now)
+    assert verdict.candidate is not None, verdict.message
+    assert {pod.name for pod in verdict.candidate.pods} == {f"low{number}" for number in range(4)}
 
 
 def test_workers_are_members_by_the_chain_of_their_controllers() -> None:
@@ -369,13 +368,13 @@ def test_room_that_is_cleared_for_a_leader_and_its_workers_is_claimed_again_afte
     stage.replica("r", 1, priority=5)
     stage.pod("r-leader", group="r", priority=5, nominated="n0")
     key = build.group_key("r")
-    campaigns = Campaigns(stage.seen.view, LIMITS)
-    assert campaigns.restore(0.0) == ()
-    verdict = campaigns.look(key, 0.0)
+    evaluator = Evaluator(stage.seen.view, LIMITS)
+    assert evaluator.restore(0.0) == ()
+    verdict = evaluator.preempt(key, 0.0)
     claim = stage.state.claims.of(key)
-    assert (verdict.result, verdict.claim) == ("waiting", claim)
+    assert (verdict.result, verdict.nomination) == ("waiting", claim)
     assert claim is not None
     assert {node for node, _ in claim.places.values()} == {"n0", "n1"}
     # Asked again, it goes on waiting for the same.
-    assert campaigns.look(key, 1.0).result == "waiting"
+    assert evaluator.preempt(key, 1.0).result == "waiting"
     assert stage.state.claims.of(key) is claim

@@ -7,8 +7,7 @@ import pytest
 from scheduler.cycle.decide import decide
 from scheduler.cycle.decision import Decision
 from scheduler.placement.muster import muster
-from scheduler.preemption.campaign import Campaigns
-from scheduler.preemption.limits import Limits
+from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
 from scheduler.queue.settings import QueueSettings
 from scheduler.reservations.room_search import room_to_keep
 from scheduler.state.steps import OverBudgetError, Steps
@@ -19,7 +18,7 @@ from tests.scheduler.core.world import World
 INDEX = "batch.kubernetes.io/job-completion-index"
 RACK = "rack"
 SETTINGS = QueueSettings()
-LIMITS = Limits(victim_deadline_seconds=60.0, initial_pause_seconds=10.0, max_pause_seconds=600.0)
+LIMITS = PreemptionLimits(victim_deadline_seconds=60.0, initial_pause_seconds=10.0, max_pause_seconds=600.0)
 ENOUGH = 10**12
 
 
@@ -199,16 +198,16 @@ def test_a_search_for_victims_that_takes_too_long_evicts_nobody_and_is_rare() ->
         world.node(f"n{index}", cpu=1)
         world.pod(f"low-{index}", on=f"n{index}", priority=-5)
     _all_different(world, 4)
-    campaigns = Campaigns(world.state, LIMITS)
+    evaluator = Evaluator(world.state, LIMITS)
     world.state.nodes.steps.most = 1000
-    verdicts = [campaigns.look(group_key("g"), now) for now in (0.0, 1.0, LIMITS.max_pause_seconds - 1)]
-    assert [verdict.plan for verdict in verdicts] == [None, None, None]
+    verdicts = [evaluator.preempt(group_key("g"), now) for now in (0.0, 1.0, LIMITS.max_pause_seconds - 1)]
+    assert [verdict.candidate for verdict in verdicts] == [None, None, None]
     assert {verdict.message for verdict in verdicts} == {
         "finding out who would have to leave takes longer than one decision may"
     }
     assert [verdict.result for verdict in verdicts] == ["none", "paused", "paused"]
     world.state.nodes.steps.most = ENOUGH
-    assert campaigns.look(group_key("g"), LIMITS.max_pause_seconds).plan is not None
+    assert evaluator.preempt(group_key("g"), LIMITS.max_pause_seconds).candidate is not None
 
 
 @pytest.mark.parametrize(("share", "is_kept"), [(0.01, False), (0.7, True), (1.0, True)])

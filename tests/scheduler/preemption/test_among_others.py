@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from scheduler.cycle.decide import decide
-from scheduler.preemption.plan import Plan, Refusal
+from scheduler.preemption.candidate import Candidate, Refusal
 from scheduler.state.cluster import ClusterState
 from tests.scheduler.core import build
 from tests.scheduler.preemption.test_choices import leaving, low, searched, state_of
@@ -37,9 +37,9 @@ def gang(size: int, spec: dict[str, Any], *, need: int | None = None, **more: An
     return [build.group("new", need or size, priority=5), *pods]
 
 
-def after(state: ClusterState, plan: Plan | Refusal) -> dict[str, str]:
+def after(state: ClusterState, plan: Candidate | Refusal) -> dict[str, str]:
     """Where the scheduler puts the new ones once the victims have left."""
-    assert isinstance(plan, Plan), plan
+    assert isinstance(plan, Candidate), plan
     for pod in plan.pods:
         state.remove_pod(pod.namespace, pod.name, pod.uid)
     return dict(decide(state, plan.key).bindings)
@@ -74,7 +74,7 @@ def test_members_that_keep_off_each_other_clear_a_node_each() -> None:
     nodes = [build.node(f"n{number}", cpu=2) for number in range(4)]
     state = state_of(*nodes, *(low(f"low-{i}", on=f"n{i // 2}") for i in range(8)), *gang(3, keeps_off("new"), need=3))
     found = searched(state)
-    assert isinstance(found, Plan)
+    assert isinstance(found, Candidate)
     assert len({node for _, node in found.places}) == 3
     assert len(found.pods) == 3
     assert len(set(after(state, found).values())) == 3
@@ -123,7 +123,7 @@ def test_pods_that_are_spread_take_the_same_from_each_zone() -> None:
     nodes = [build.node(f"n{number}", cpu=4, labels={ZONE: f"z{number % 3}"}) for number in range(3)]
     state = state_of(*nodes, *(low(f"low-{i}", on=f"n{i % 3}") for i in range(12)), *gang(6, evenly("new")))
     found = searched(state)
-    assert isinstance(found, Plan)
+    assert isinstance(found, Candidate)
     assert sorted(pod.node_name for pod in found.pods) == ["n0", "n0", "n1", "n1", "n2", "n2"]
     assert len(after(state, found)) == 6
 

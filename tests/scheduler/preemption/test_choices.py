@@ -6,8 +6,8 @@ import pytest
 
 from api.node import Node
 from api.podgroup import PodGroup
-from scheduler.preemption.plan import NO_VICTIMS, ONGOING, Plan, Refusal
-from scheduler.preemption.search import search
+from scheduler.preemption.candidate import Candidate, Refusal, RefusalCode
+from scheduler.preemption.dry_run import dry_run_preemption
 from scheduler.state.cluster import ClusterState
 from tests.scheduler.core import build
 
@@ -27,14 +27,14 @@ def state_of(*objects: Any) -> ClusterState:
     return state
 
 
-def searched(state: ClusterState, name: str = "new", **more: Any) -> Plan | Refusal:
+def searched(state: ClusterState, name: str = "new", **more: Any) -> Candidate | Refusal:
     members = state.item(build.group_key(name)) or state.item(build.pod_key(name))
     assert members is not None
-    return search(state, members, **more)
+    return dry_run_preemption(state, members, **more)
 
 
-def leaving(found: Plan | Refusal) -> list[str]:
-    assert isinstance(found, Plan), found
+def leaving(found: Candidate | Refusal) -> list[str]:
+    assert isinstance(found, Candidate), found
     return sorted(pod.name for pod in found.pods)
 
 
@@ -75,7 +75,7 @@ def test_few_whole_groups_leave_rather_than_parts_of_many() -> None:
         *(build.pod(f"new-{i}", cpu=2, group="new", priority=5) for i in range(4)),
     ]
     found = searched(state_of(*nodes, *groups, *pods, *new))
-    assert isinstance(found, Plan)
+    assert isinstance(found, Candidate)
     assert {victim.unit.group.name for victim in found.victims if victim.unit.group} in ({"g0", "g1"}, {"g2", "g3"})
     assert len(found.pods) == 8
 
@@ -92,7 +92,7 @@ def test_members_that_differ_are_placed_together() -> None:
     )
     found = searched(state)
     assert leaving(found) == ["a", "b"]
-    assert isinstance(found, Plan)
+    assert isinstance(found, Candidate)
     assert dict(found.places) == {"uid-of-new-0": "n0", "uid-of-new-1": "n1"}
 
 
@@ -121,7 +121,7 @@ def test_pods_that_are_leaving_anyway_are_waited_for() -> None:
         low("living", on="n1"),
         build.pod("new", priority=5),
     )
-    assert searched(state) == Refusal(ONGOING, waits=True)
+    assert searched(state) == Refusal(RefusalCode.ONGOING, waits=True)
     assert leaving(searched(state, overdue={"uid-of-dying"})) == ["living"]
 
 
@@ -135,7 +135,7 @@ def test_a_group_with_a_member_on_its_way_to_a_node_is_not_taken_apart() -> None
         build.pod("new", priority=5),
     )
     state.assume("uid-of-v-1", "n1", 1e9)
-    assert searched(state) == Refusal(NO_VICTIMS)
+    assert searched(state) == Refusal(RefusalCode.NO_VICTIMS)
 
 
 def test_the_groups_priority_counts_not_its_pods() -> None:
@@ -145,7 +145,7 @@ def test_the_groups_priority_counts_not_its_pods() -> None:
         low("v-0", group="v", priority=0),
         build.pod("new", priority=5),
     )
-    assert searched(state) == Refusal(NO_VICTIMS)
+    assert searched(state) == Refusal(RefusalCode.NO_VICTIMS)
 
 
 def test_a_pod_that_claims_a_strangers_group_leaves_alone() -> None:
@@ -187,7 +187,7 @@ def test_as_few_budgets_as_possible_are_broken_when_some_must_be() -> None:
         *(build.pod(f"new-{number}", group="new", priority=5) for number in range(2)),
     )
     found = searched(state, violators=spares("guarded-0", "guarded-1"))
-    assert isinstance(found, Plan)
+    assert isinstance(found, Candidate)
     assert found.cost.violations == 1
     assert "mid" in leaving(found)
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from scheduler.cycle.decide import decide
 from scheduler.cycle.gang_scheduling import wanted
-from scheduler.preemption.plan import Plan, Refusal
-from scheduler.preemption.search import search
+from scheduler.preemption.candidate import Candidate, Refusal
+from scheduler.preemption.dry_run import dry_run_preemption
 from scheduler.state.cluster import ClusterState
 from tests.scheduler.core import build
 from tests.scheduler.core.neighbour_reference import HOSTNAME, REQUIRED, Being, Cluster, refusal
@@ -106,14 +106,14 @@ def cluster(case: Case, without: frozenset[str] = frozenset()) -> ClusterState:
     return state
 
 
-def outcome(state: ClusterState) -> Plan | Refusal | None:
+def outcome(state: ClusterState) -> Candidate | Refusal | None:
     """None when the group finds a place without anybody leaving."""
     key = build.group_key("new")
     members = state.item(key)
     assert members is not None
     if decide(state, key).bindings:
         return None
-    return search(state, members)
+    return dry_run_preemption(state, members)
 
 
 def can_come(case: Case, nodes: list[str], gone: set[str]) -> bool:
@@ -150,14 +150,14 @@ THOROUGH = settings(max_examples=2000, deadline=None, suppress_health_check=list
 def test_a_plan_holds_and_nobody_is_refused_whom_others_could_make_room_for(case: Case) -> None:
     state = cluster(case)
     found = outcome(state)
-    if isinstance(found, Plan):
+    if isinstance(found, Candidate):
         is_feasible_and_minimal(case, found)
         serves_its_preemptor(state, found)
     elif found is not None:
         is_hopeless(case)
 
 
-def is_feasible_and_minimal(case: Case, found: Plan) -> None:
+def is_feasible_and_minimal(case: Case, found: Candidate) -> None:
     nodes, leaving = [node for _, node in found.places], {pod.name for pod in found.pods}
     assert leaving
     assert all(pod.profile.priority < PRIORITY for pod in found.pods)
@@ -166,7 +166,7 @@ def is_feasible_and_minimal(case: Case, found: Plan) -> None:
         assert not can_come(case, nodes, leaving - {kept}), f"{kept} need not leave"
 
 
-def serves_its_preemptor(state: ClusterState, found: Plan) -> None:
+def serves_its_preemptor(state: ClusterState, found: Candidate) -> None:
     """Once the victims have left all planned pods get a place."""
     places = {uid: (node, _demand(state, uid)) for uid, node in found.places}
     state.claims.put(found.key, PRIORITY, places, frozenset(), 0.0)

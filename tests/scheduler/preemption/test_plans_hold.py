@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from scheduler.preemption.plan import Plan, Refusal
-from scheduler.preemption.search import search
+from scheduler.preemption.candidate import Candidate as Plan
+from scheduler.preemption.candidate import Refusal
+from scheduler.preemption.dry_run import dry_run_preemption as search
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import PodRecord
 from tests.scheduler.core import build

@@ -11,7 +11,7 @@ from api.constants import MANAGED_BY, METRIC_ITEM_ERRORS, MIN_RESOURCES
 from scheduler import schedule_one
 from scheduler.binding.assumptions import Assumptions
 from scheduler.binding.binder import Binder
-from scheduler.preemptor import Preemptor
+from scheduler.preemption.manager import Preemptor
 from scheduler.queue.patience import Patience
 from scheduler.queue.queue import Queue
 from scheduler.queue.wake import Outlook

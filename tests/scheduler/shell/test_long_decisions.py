@@ -7,7 +7,7 @@ import pytest
 from scheduler import schedule_one
 from scheduler.cycle.decide import decide
 from scheduler.cycle.decision import Decision
-from scheduler.preemptor import Preemptor
+from scheduler.preemption.manager import Preemptor
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import ItemKey
 from tests.scheduler.shell.cluster import Cluster

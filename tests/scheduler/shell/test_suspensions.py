@@ -7,10 +7,10 @@ import msgspec
 from api.constants import CONDITION_DISRUPTION_TARGET
 from api.meta import Condition
 from api.podgroup import PodGroup, PodGroupStatus
+from scheduler.preemption.suspensions import Suspensions
 from scheduler.state.claims import Claim
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import GroupRecord
-from scheduler.suspensions import Suspensions
 from scheduler.writes.group_conditions import GroupConditions
 from tests.scheduler.core import build
 
@@ -45,7 +45,7 @@ def test_nothing_is_taken_back_before_the_pods_are_known() -> None:
     state, said, suspensions = follower()
     for number in range(2):
         state.upsert_pod(build.pod(f"v-{number}", group="v", on="n0", owner="job"))
-        suspensions.look((build.group_key("v"),))
+        suspensions.review((build.group_key("v"),))
     assert said.told == []
 
 
@@ -58,7 +58,7 @@ def test_then_a_request_that_somebody_still_has_a_use_for_stands() -> None:
     assert said.told == []
     assert suspensions.untouched(claim) == 1
     state.claims.drop(claim.key)
-    suspensions.look()
+    suspensions.review()
     assert said.told == [("v", "False")]
 
 

@@ -53,9 +53,9 @@ class VictimPriorities:
         elif change.old is not None:
             concerned = self._state.set_priority_class(change.old, is_gone=True)
         for key in concerned:
-            self.look(key)
+            self.review(key)
 
-    def look(self, key: ItemKey) -> None:
+    def review(self, key: ItemKey) -> None:
         """Something about the group changed."""
         members = self._state.item(key)
         group = members.group if members else None

@@ -3,105 +3,104 @@
 import msgspec
 
 from scheduler.cycle.decide import decide
-from scheduler.preemption.campaign import Campaigns
-from scheduler.preemption.limits import Limits
+from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
 from scheduler.state.budgets import Budget, Budgets, BudgetSpec, BudgetStatus
 from scheduler.state.selectors import RawRequirement, RawSelector
 from tests.scheduler.core import build
 from tests.scheduler.core.world import World
 
-LIMITS = Limits(victim_deadline_seconds=60.0, initial_pause_seconds=10.0, max_pause_seconds=40.0)
+LIMITS = PreemptionLimits(victim_deadline_seconds=60.0, initial_pause_seconds=10.0, max_pause_seconds=40.0)
 
 
-def full_world() -> tuple[World, Campaigns]:
+def full_world() -> tuple[World, Evaluator]:
     """Two nodes with a low pod each; `new` wants one of them."""
     world = World()
     for number in range(2):
         world.node(f"n{number}", cpu=1)
         world.pod(f"low-{number}", on=f"n{number}", created=f"2026-01-01T00:00:0{number}Z")
     world.pod("new", priority=5)
-    return world, Campaigns(world.state, LIMITS)
+    return world, Evaluator(world.state, LIMITS)
 
 
 def test_52_the_nominated_node_is_taken_even_if_another_becomes_free() -> None:
-    world, campaigns = full_world()
-    campaigns.look(build.pod_key("new"), 0.0)
+    world, evaluator = full_world()
+    evaluator.preempt(build.pod_key("new"), 0.0)
     world.node("n9", cpu=64)
     world.pod_gone("low-1")
     assert decide(world.state, build.pod_key("new")).bindings == (("uid-of-new", "n1"),)
 
 
 def test_a_free_place_is_taken_while_the_victim_still_leaves() -> None:
-    world, campaigns = full_world()
-    campaigns.look(build.pod_key("new"), 0.0)
+    world, evaluator = full_world()
+    evaluator.preempt(build.pod_key("new"), 0.0)
     world.node("n9", cpu=64)
     assert decide(world.state, build.pod_key("new")).bindings == (("uid-of-new", "n9"),)
 
 
 def test_one_plan_at_a_time() -> None:
-    world, campaigns = full_world()
-    first = campaigns.look(build.pod_key("new"), 0.0)
-    assert first.plan is not None
-    again = campaigns.look(build.pod_key("new"), 30.0)
-    assert (again.plan, again.result) == (None, "waiting")
-    assert world.state.claims.of(build.pod_key("new")) is first.claim
+    world, evaluator = full_world()
+    first = evaluator.preempt(build.pod_key("new"), 0.0)
+    assert first.candidate is not None
+    again = evaluator.preempt(build.pod_key("new"), 30.0)
+    assert (again.candidate, again.result) == (None, "waiting")
+    assert world.state.claims.of(build.pod_key("new")) is first.nomination
 
 
 def test_after_the_deadline_another_victim_is_found_and_the_first_is_not_asked_again() -> None:
-    world, campaigns = full_world()
-    first = campaigns.look(build.pod_key("new"), 0.0)
-    assert first.plan is not None
+    world, evaluator = full_world()
+    first = evaluator.preempt(build.pod_key("new"), 0.0)
+    assert first.candidate is not None
     world.pod("low-1", on="n1", deleted=True)
-    second = campaigns.look(build.pod_key("new"), 61.0)
-    assert second.plan is not None
-    assert [pod.name for pod in second.plan.pods] == ["low-0"]
-    assert second.given_up == (first.claim,)
+    second = evaluator.preempt(build.pod_key("new"), 61.0)
+    assert second.candidate is not None
+    assert [pod.name for pod in second.candidate.pods] == ["low-0"]
+    assert second.given_up == (first.nomination,)
 
 
 def test_plans_that_do_not_help_come_ever_more_rarely() -> None:
-    world, campaigns = full_world()
+    world, evaluator = full_world()
     now, planned = 0.0, []
     for step in range(2000):
         now = step / 10
-        verdict = campaigns.look(build.pod_key("new"), now)
-        if verdict.plan is not None:
+        result = evaluator.preempt(build.pod_key("new"), now)
+        if result.candidate is not None:
             planned.append(now)
             # Somebody else puts another pod on the node at once.
-            [victim] = verdict.plan.pods
+            [victim] = result.candidate.pods
             world.pod_gone(victim.name)
             world.pod(f"again-{step}", on=victim.node_name, created="2026-01-01T01:00:00Z")
     assert planned == [0.0, 10.0, 30.0, 70.0, 110.0, 150.0, 190.0]
 
 
 def test_a_claim_whose_room_was_taken_by_somebody_more_important_is_void() -> None:
-    world, campaigns = full_world()
-    claim = campaigns.look(build.pod_key("new"), 0.0).claim
-    assert claim is not None
-    assert campaigns.obstacle(claim) is None
+    world, evaluator = full_world()
+    nomination = evaluator.preempt(build.pod_key("new"), 0.0).nomination
+    assert nomination is not None
+    assert evaluator.obstacle(nomination) is None
     world.pod("boss", priority=9)
     world.state.assume("uid-of-boss", "n1", 1e9)
-    assert "was taken" in str(campaigns.obstacle(claim))
+    assert "was taken" in str(evaluator.obstacle(nomination))
 
 
 def test_a_claim_on_a_node_that_is_gone_is_void() -> None:
-    world, campaigns = full_world()
-    claim = campaigns.look(build.pod_key("new"), 0.0).claim
+    world, evaluator = full_world()
+    nomination = evaluator.preempt(build.pod_key("new"), 0.0).nomination
     world.node_gone("n1")
-    assert claim is not None
-    assert campaigns.obstacle(claim) == "node n1 is gone"
+    assert nomination is not None
+    assert evaluator.obstacle(nomination) == "node n1 is gone"
 
 
 def test_a_claim_of_somebody_who_is_gone_is_void() -> None:
-    world, campaigns = full_world()
-    claim = campaigns.look(build.pod_key("new"), 0.0).claim
+    world, evaluator = full_world()
+    nomination = evaluator.preempt(build.pod_key("new"), 0.0).nomination
     world.pod_gone("new")
-    assert claim is not None
-    assert campaigns.obstacle(claim) == "the preemptor is gone"
+    assert nomination is not None
+    assert evaluator.obstacle(nomination) == "the preemptor is gone"
 
 
 def test_room_is_held_against_equals_and_not_against_those_above() -> None:
-    world, campaigns = full_world()
-    campaigns.look(build.pod_key("new"), 0.0)
+    world, evaluator = full_world()
+    evaluator.preempt(build.pod_key("new"), 0.0)
     world.pod_gone("low-1")
     for name, priority, is_placed in (("below", 1, False), ("equal", 5, False), ("above", 9, True)):
         world.pod(name, priority=priority)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from api.constants import CONDITION_DISRUPTION_TARGET, CONDITION_PREEMPTED_BY, REASON_PREEMPTION_BY_SCHEDULER
 from api.podgroup import POD_GROUP_KIND, PodGroup
 from api.preemption import Preemptor, is_asked_to_leave
-from scheduler.preemption.plan import VictimUnit
+from scheduler.preemption.candidate import Victim
 from scheduler.state.claims import Claim
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members
@@ -25,7 +25,10 @@ _IS_BACK = "its pods have left and new ones came"
 
 
 class Suspensions:
-    """Belongs to the preemptor. Before `begin` nothing is taken back, for the pods may not be known yet."""
+    """The requests to suspend, as conditions of PodGroups.
+
+    Before `begin` nothing is taken back, for the pods may not be known yet.
+    """
 
     def __init__(self, state: ClusterState, groups: GroupConditions) -> None:
         self._state = state
@@ -35,13 +38,13 @@ class Suspensions:
         self._has_begun = False
 
     def begin(self) -> None:
-        """All pods are known, and what a predecessor claimed is claimed again."""
+        """All pods are known, and what a predecessor nominated is nominated again."""
         self._has_begun = True
         for key in list(self._asked):
             self._asked[key] = frozenset(pod.uid for pod in self._running(self._state.item(key)))
-        self.look(list(self._asked))
+        self.review(list(self._asked))
 
-    def ask(self, victim: VictimUnit, preemptor: ItemKey, message: str) -> None:
+    def ask(self, victim: Victim, preemptor: ItemKey, message: str) -> None:
         """The Job of this group is to be suspended for the preemptor."""
         group = victim.unit.group
         if group is None:
@@ -60,16 +63,16 @@ class Suspensions:
         record = self._state.group(key)
         if record is not None and record.takes_only_owner and not record.is_foreign:
             self._asked[key] = frozenset(pod.uid for pod in self._running(self._state.item(key)))
-            self.look((key,))
+            self.review((key,))
 
-    def untouched(self, claim: Claim) -> int:
-        """How many of the victims that were asked to leave for this claim have not begun to."""
-        asked = frozenset().union(*self._asked.values()) & claim.victims
+    def untouched(self, nomination: Claim) -> int:
+        """How many of the victims that were asked to leave for this nomination have not begun to."""
+        asked = frozenset().union(*self._asked.values()) & nomination.victims
         pods = (self._state.pod(uid) for uid in asked)
         return sum(pod is not None and pod.is_bound and not (pod.terminating or pod.is_terminal) for pod in pods)
 
-    def look(self, keys: Iterable[ItemKey] | None = None) -> None:
-        """Something happened to these groups, or to what is claimed (None: any group may be concerned)."""
+    def review(self, keys: Iterable[ItemKey] | None = None) -> None:
+        """Something happened to these groups, or to nominations (None: any group may be concerned)."""
         if not self._has_begun:
             return
         for key in list(self._asked) if keys is None else self._asked.keys() & set(keys):
@@ -78,24 +81,24 @@ class Suspensions:
                 del self._asked[key]
                 continue
             message = self._why_not(members, self._asked[key])
-            if message:
+            if message is not None:
                 del self._asked[key]
                 self._say(members.group, is_true=False, message=message)
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _why_not(self, members: Members, victims: frozenset[str]) -> str:
-        """Why the request does not stand any more, empty while it does."""
+    def _why_not(self, members: Members, victims: frozenset[str]) -> str | None:
+        """Why the request does not stand any more, None while it does."""
         running = self._running(members)
         if not running:
             return _HAVE_LEFT
-        is_wanted = any(claim.victims & victims for claim in self._state.claims)
+        is_wanted = any(nomination.victims & victims for nomination in self._state.claims)
         if is_wanted or any(pod.terminating for pod in running):
-            return ""
+            return None
         if victims <= {pod.uid for pod in running}:
             return _NOT_WANTED
         is_renewed = any(pod.uid not in victims for pod in members.pods() if not pod.is_terminal)
-        return _IS_BACK if is_renewed else ""
+        return _IS_BACK if is_renewed else None
 
     def _running(self, members: Members | None) -> list[PodRecord]:
         pods = members.pods() if members is not None else ()

@@ -1,0 +1,223 @@
+"""What one evaluation works on: the room there would be, what rules about other pods would say, and the potential victims.
+
+Pods that are being deleted count as gone, whoever asked for it, so nobody else is evicted for room that is about to be free.
+Those in `overdue` were given up on: they count as staying, and their nodes as they are.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.placement.muster import muster
+from scheduler.placement.relations import Relations
+from scheduler.placement.room import Room, room_for
+from scheduler.preemption.victim_topology import VictimTopology
+from scheduler.state.changes import Slots
+from scheduler.state.cluster import ClusterState
+from scheduler.state.members import Members, Standing
+from scheduler.state.records import PodRecord
+from scheduler.state.shapes import Shape
+from scheduler.state.steps import ONE_LOOK
+
+_A_POD: Final = 300
+"""Steps of looking at one pod that could leave."""
+
+Violators = Callable[[list[tuple[PodRecord, ...]]], list[bool]]
+"""(pods of each unit, least important first) -> which units would exceed a disruption budget, one entry per unit."""
+
+
+class PotentialVictims:
+    """Pods of lower priority (upstream: potentialVictims), least important first.
+
+    Attributes:
+        row: [pod] row in `state.residents`.
+        slot: [pod] node slot.
+        unit: [pod] number of the unit it leaves with.
+        size: [pod] pods of that unit.
+        priority: [pod] of that unit.
+        in_whole: [pod] whether the unit is a whole group.
+        violates: [pod] whether the unit would exceed a disruption budget.
+        amounts: [resource, pod] what leaves with it, in the units of the node table.
+    """
+
+    __slots__ = ("amounts", "in_whole", "priority", "row", "size", "slot", "unit", "violates")
+
+    def __init__(
+        self,
+        row: Slots,
+        slot: Slots,
+        unit: NDArray[np.int64],
+        size: NDArray[np.int64],
+        priority: NDArray[np.int64],
+        in_whole: NDArray[np.bool_],
+        violates: NDArray[np.bool_],
+        amounts: NDArray[np.int64],
+    ) -> None:
+        self.row: Final = row
+        self.slot: Final = slot
+        self.unit: Final = unit
+        self.size: Final = size
+        self.priority: Final = priority
+        self.in_whole: Final = in_whole
+        self.violates: Final = violates
+        self.amounts: Final = amounts
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def where(self, chosen: NDArray[np.bool_]) -> "PotentialVictims":
+        """Only these."""
+        if chosen.all():
+            return self
+        return PotentialVictims(
+            self.row[chosen],
+            self.slot[chosen],
+            self.unit[chosen],
+            self.size[chosen],
+            self.priority[chosen],
+            self.in_whole[chosen],
+            self.violates[chosen],
+            self.amounts[:, chosen],
+        )
+
+
+class PreemptionContext:
+    """One preemptor, the room without those who leave anyway, and everybody who could be asked to.
+
+    Args:
+        state: the snapshot; nothing of it is changed.
+        members: the preemptor.
+        violators: None when there are no disruption budgets.
+        overdue: UIDs of pods that were asked to leave and do not.
+
+    Raises:
+        OverBudgetError: there are more pods than one computation may look at.
+    """
+
+    def __init__(
+        self, state: ClusterState, members: Members, violators: Violators | None, overdue: Collection[str] = ()
+    ) -> None:
+        self.state: Final = state
+        self.members: Final = members
+        self.priority: Final = members.priority
+        self.violators: Final = violators
+        residents = state.residents
+        residents.catch_up()
+        state.nodes.steps.spend(_A_POD * len(residents.pods))
+        found = muster(state, members)
+        # Preferences alone do not decide whether somebody has to leave, and pods that only prefer are equal.
+        relations = found.relations if found.relations is not None and found.relations.is_strict else None
+        self.uids: Final[Mapping[Shape, Sequence[str]]] = (
+            found.parts
+            if relations is not None
+            else {shape: waiting.uids for shape, waiting in members.pending.items()}
+        )
+        self.pending: Final = {shape: len(uids) for shape, uids in self.uids.items()}
+        """Shape -> how many pods of it are to be placed."""
+        terminating = residents.on_their_way_out()
+        if overdue:
+            pods = [residents.pods[row] for row in terminating]
+            is_gone = [pod is not None and pod.uid not in overdue for pod in pods]
+            terminating = terminating[np.array(is_gone, dtype=np.bool_)]
+        self.leaving: Final = terminating
+        """[pod] rows of those who leave anyway."""
+        left = room_for(state, members)
+        self.room: Final = left if left is not None else Room(state.nodes, state.ports)
+        """What the preemptor may use once they have left."""
+        self._give_room(self.room, self.leaving, residents.slots[self.leaving], residents.amounts[:, self.leaving])
+        self.potential_victims: Final = self._potential_victims()
+        self.victim_topology: Final = (
+            VictimTopology(state, relations, np.concatenate([self.leaving, self.potential_victims.row]))
+            if relations is not None
+            else None
+        )
+        self.relations: Final = (
+            self.victim_topology.without(relations, self.leaving)
+            if relations is not None and self.victim_topology is not None
+            else None
+        )
+        """None when no rule about other pods, or volumes, can refuse a node."""
+
+    def room_without(self, victims: PotentialVictims) -> Room:
+        """The room when these have left."""
+        nodes = self.state.nodes
+        nodes.steps.spend(2 * len(nodes.resources) * (ONE_LOOK + nodes.slots + 5 * len(victims)))
+        room = self.room.copy()
+        self._give_room(room, victims.row, victims.slot, victims.amounts)
+        return room
+
+    def relations_without(self, victims: PotentialVictims) -> Relations | None:
+        """The relations when these have left."""
+        if self.relations is None or self.victim_topology is None:
+            return None
+        return self.victim_topology.without(self.relations, victims.row)
+
+    def needed_by_affinity(self) -> NDArray[np.bool_]:
+        """[pod] which potential victims the members may need: required affinity speaks of them, or of others of their unit."""
+        potential = self.potential_victims
+        if self.relations is None or self.victim_topology is None:
+            return np.zeros(len(potential), dtype=np.bool_)
+        near = {at for stance in self.relations.stances.values() for at in stance.near}
+        units = np.unique(potential.unit[np.isin(potential.row, self.victim_topology.rows(near))])
+        return np.isin(potential.unit, units)
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _give_room(self, room: Room, rows: Slots, slots: Slots, amounts: NDArray[np.int64]) -> None:
+        """Adds to `room` what these pods hold: `amounts` is [resource, pod]."""
+        if len(rows):
+            room.add(slots, amounts)
+        residents = self.state.residents
+        with_ports = residents.with_ports.intersection(rows.tolist()) if residents.with_ports else set()
+        if with_ports and any(shape.demand.ports for shape in self.pending):
+            room.ports = room.ports.copy()
+            for pod in residents.records(with_ports):
+                room.ports.give_back(pod.node_name, pod.demand.ports)
+
+    def _potential_victims(self) -> PotentialVictims:
+        residents = self.state.residents
+        rows = residents.below(self.priority)
+        unit = residents.unit_of[rows]
+        in_whole = residents.in_whole[rows]
+        unsure = self._partly_assumed(np.unique(unit[in_whole]).tolist()) if in_whole.any() else []
+        if unsure:
+            keep = ~np.isin(unit, unsure)
+            rows, unit, in_whole = rows[keep], unit[keep], in_whole[keep]
+        size = np.ones(len(rows), dtype=np.int64)
+        if in_whole.any():
+            _, inverse, counts = np.unique(unit, return_inverse=True, return_counts=True)
+            size = counts[inverse]
+        priority = residents.priorities[rows]
+        # The last key is the first to sort by; the youngest comes first, for it is the least important.
+        order = np.lexsort((unit, -residents.since[rows], size, in_whole, priority))
+        rows, unit, size, in_whole = rows[order], unit[order], size[order], in_whole[order]
+        return PotentialVictims(
+            rows,
+            residents.slots[rows],
+            unit,
+            size,
+            priority[order],
+            in_whole,
+            self._violating(unit),
+            residents.amounts[:, rows],
+        )
+
+    def _partly_assumed(self, numbers: list[int]) -> list[int]:
+        """Whole groups some of whose members are on their way to a node: they cannot be taken whole at this moment."""
+        found = []
+        for number in numbers:
+            group = self.state.residents.units[number].group
+            members = self.state.item(group.item) if group else None
+            if members is not None and members.count(Standing.ASSUMED):
+                found.append(number)
+        return found
+
+    def _violating(self, unit: NDArray[np.int64]) -> NDArray[np.bool_]:
+        if self.violators is None or not len(unit):
+            return np.zeros(len(unit), dtype=np.bool_)
+        residents = self.state.residents
+        numbers = list(dict.fromkeys(unit.tolist()))
+        verdicts = self.violators([tuple(residents.records(residents.units[number].rows)) for number in numbers])
+        return np.isin(unit, [number for number, violates in zip(numbers, verdicts, strict=True) if violates])

@@ -1,0 +1,314 @@
+"""From an item that found no place to the best candidate, or to the reason why nobody has to leave. Changes nothing.
+
+(1) With everybody of lower priority gone, does the item fit at all? Rules that no leaving pod changes (selectors, taints,
+amounts no node has) are part of that question, so a hopeless item is refused at the price of one look. (2) Binary search for
+the lowest priority that has to leave, among those whom disruption budgets let go if they suffice (KEP-5710 gives those back
+first whom a budget protects). (3) Nodes to clear and their victims (`node_candidates`); (4) who can stay (`reprieve`).
+A group with a topology constraint is tried inside every domain and the cheapest candidate is taken; a lone pod on every node.
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.cycle.gang_scheduling import wanted
+from scheduler.placement.attempt import Attempt
+from scheduler.placement.domains import domains_in_use
+from scheduler.placement.mixed import best_attempt
+from scheduler.placement.room import Room, RoomTrial
+from scheduler.plugins.node_resources_fit import slots_for_pods
+from scheduler.preemption.candidate import Candidate, Refusal, RefusalCode
+from scheduler.preemption.context import PotentialVictims, PreemptionContext, Violators
+from scheduler.preemption.node_candidates import Mask, capacity, node_candidates, select_nodes
+from scheduler.preemption.reprieve import Placement, candidate_for
+from scheduler.state.cluster import ClusterState
+from scheduler.state.members import Members
+from scheduler.state.shapes import Shape
+from scheduler.state.steps import OverBudgetError
+
+POLICY_NEVER: Final = "Never"
+MOST_COMPARED: Final = 32
+"""Nodes on which a candidate for a single pod is worked out whole, the most promising of all."""
+
+_LOWEST: Final = np.iinfo(np.int64).min
+
+
+def dry_run_preemption(
+    state: ClusterState,
+    members: Members,
+    violators: Violators | None = None,
+    overdue: Collection[str] = (),
+    *,
+    is_nominated: bool = False,
+) -> Candidate | Refusal:
+    """Who has to leave so that the pending members of this item fit; it may take the steps of one computation.
+
+    Args:
+        state: the snapshot.
+        members: the item; a decision has just found no place for it.
+        violators: says which units would exceed a disruption budget; None when there are no budgets.
+        overdue: UIDs of pods that were asked to leave and do not.
+        is_nominated: it has been nominated before; a refusal because others are leaving says where it goes then.
+    """
+    residents = state.residents
+    if not eligible_to_preempt_others(members):
+        return Refusal(RefusalCode.NEVER)
+    if not len(residents.below(members.priority)) and not len(residents.on_their_way_out()):
+        return Refusal(RefusalCode.NO_VICTIMS)
+    try:
+        with state.nodes.steps.limited("preemption"):
+            return _best_candidate(PreemptionContext(state, members, violators, overdue), is_nominated=is_nominated)
+    except OverBudgetError:
+        return Refusal(RefusalCode.OVER_BUDGET)
+
+
+def _best_candidate(context: PreemptionContext, *, is_nominated: bool) -> Candidate | Refusal:
+    members = context.members
+    if not len(context.potential_victims) and not len(context.leaving):
+        return Refusal(RefusalCode.NO_VICTIMS)
+    domains = _domains_that_fit_most(context)
+    fits = domains[0].most if domains else 0
+    if fits < wanted(members):
+        return _fits_too_few(members, fits)
+    free = next((domain for domain in domains if domain.fits_already), None)
+    if free is not None:
+        return Refusal(RefusalCode.ONGOING, waits=True, places=free.places_already() if is_nominated else ())
+    candidates = [candidate for domain in domains for candidate in domain.candidates()]
+    if not candidates:
+        return _fits_too_few(members, 0)
+    return min(candidates, key=lambda candidate: candidate.cost)
+
+
+def eligible_to_preempt_others(members: Members) -> bool:
+    """Whether its preemptionPolicy allows it; that of the group counts before that of its pods."""
+    group = members.group
+    if group is not None and group.preemption_policy is not None:
+        return group.preemption_policy != POLICY_NEVER
+    return not any(profile.preemption_policy == POLICY_NEVER for profile in members.profiles)
+
+
+def _fits_too_few(members: Members, fits: int) -> Refusal:
+    if members.is_lone:
+        return Refusal(RefusalCode.NO_NODE)
+    scheduled, remaining = members.satisfied + fits, members.pending_count - fits
+    return Refusal(RefusalCode.TOO_FEW, need=members.need, scheduled=scheduled, remaining=remaining)
+
+
+def _domains_that_fit_most(context: PreemptionContext) -> list["_Domain"]:
+    """Where most members fit once everybody who may has left."""
+    potential, masks = context.potential_victims, list(_domain_masks(context.state, context.members))
+    domains = [_Domain(context, mask, potential) for mask in masks]
+    most = max((domain.most for domain in domains), default=0)
+    needed = context.needed_by_affinity()
+    if needed.any() and most < context.members.pending_count:
+        # Those whom required affinity speaks of have to stay, or there is nobody to be near to.
+        others = [_Domain(context, mask, potential.where(~needed)) for mask in masks]
+        if (more := max((domain.most for domain in others), default=0)) > most:
+            domains, most = others, more
+    return [domain for domain in domains if domain.most == most]
+
+
+def _domain_masks(state: ClusterState, members: Members) -> Iterator[Mask | None]:
+    """[node slot] of each topology domain the members may be in; None stands for the whole cluster."""
+    key = members.group.topology_key if members.group else None
+    if key is None:
+        yield None
+        return
+    column = state.nodes.label_column(key)
+    pins = domains_in_use(key, state.nodes_in_use(members), state.nodes)
+    if len(pins) > 1:
+        return
+    for code in np.unique(column.codes[state.nodes.alive]).tolist():
+        value = column.values[code]
+        if value is not None and pins <= {value}:
+            yield column.codes == code
+
+
+class _Domain:
+    """The dry run inside one topology domain.
+
+    Args:
+        context: the snapshot.
+        mask: [node slot] the nodes of the domain, None: all.
+        potential: who may leave, on whatever node.
+    """
+
+    def __init__(self, context: PreemptionContext, mask: Mask | None, potential: PotentialVictims) -> None:
+        self._context = context
+        self._mask = mask
+        self._potential = potential
+        self._nobody = potential.where(np.zeros(len(potential), dtype=np.bool_))
+        self._shapes = context.pending
+        self._has_ports = any(shape.demand.ports for shape in self._shapes)
+        self._is_alone = context.relations is None
+        self._is_plain = self._is_alone and len(self._shapes) == 1 and not self._has_ports
+        self._latest: tuple[PotentialVictims, Attempt] | None = None
+        self.most = self._fitting(potential)
+        """Members that fit when everybody who could leave has left."""
+
+    @property
+    def fits_already(self) -> bool:
+        """True when as many fit without anybody leaving who is not leaving already."""
+        return self._fitting(self._nobody) >= self.most
+
+    def places_already(self) -> tuple[tuple[str, str], ...]:
+        """(pod UID, node name) of the members when nobody else leaves; only if `fits_already`."""
+        found = self._after_everybody(self._nobody)
+        return found.places if found is not None else ()
+
+    def candidates(self) -> Iterator[Candidate]:
+        """The candidates worth comparing: one for each choice of who may leave, or one per promising node for a single pod."""
+        for potential in self._choices():
+            if self.most == 1 and len(self._shapes) == 1:
+                yield from (
+                    self._on_each_node(potential) if self._is_plain else self._on_each_node_among_others(potential)
+                )
+            elif found := self._shape_by_shape(potential) or self._after_everybody(potential):
+                yield found
+
+    # --- who may leave -----------------------------------------------------------------------------------------------
+
+    def _choices(self) -> list[PotentialVictims]:
+        """Who may leave: the lowest priorities that suffice, and where budgets are in the way whom these allow to go first.
+
+        Which pods a budget lets go is settled from the least important up, although it may be another one whose node is
+        needed. So the choice that does not ask for budgets is worked out, too; the cost says which candidate is better.
+        """
+        everybody, is_lone = self._potential, self._context.members.is_lone
+        # A lone pod has a domain per node, and every node the level of its own that its least important pods give.
+        cheapest = everybody if is_lone else self._up_to_level(everybody, everybody.priority)
+        if not everybody.violates.any():
+            return [cheapest]
+        spared = everybody.where(~everybody.violates)
+        if self._fitting(spared) >= self.most:
+            return [spared if is_lone else self._up_to_level(spared, spared.priority), cheapest]
+        violating = np.where(everybody.violates, everybody.priority, _LOWEST)
+        return [self._up_to_level(everybody, violating), cheapest]
+
+    def _up_to_level(self, potential: PotentialVictims, priority: NDArray[np.int64]) -> PotentialVictims:
+        """Everybody up to the lowest of these priorities that suffices; `priority` is [pod], and all of them together do."""
+        levels = np.unique(priority)
+        low, high, found = 0, len(levels) - 1, potential
+        while low < high:
+            middle = (low + high) // 2
+            tried = potential.where(priority <= levels[middle])
+            if self._fitting(tried) >= self.most:
+                high, found = middle, tried
+            else:
+                low = middle + 1
+        return found
+
+    # --- how much fits -----------------------------------------------------------------------------------------------
+
+    def _fitting(self, leaving: PotentialVictims) -> int:
+        """How many members fit when these have left."""
+        room = self._context.room_without(leaving)
+        if self._is_plain:
+            [(shape, count)] = self._shapes.items()
+            return min(count, int(capacity(self._context, room, shape, self._mask).sum()))
+        return self._attempt(leaving, room).total
+
+    def _attempt(self, leaving: PotentialVictims, room: Room) -> Attempt:
+        """Where members go when these have left; the last answer is kept, for it is asked first how many fit and then where."""
+        if self._latest is not None and self._latest[0] is leaving:
+            return self._latest[1]
+        need = wanted(self._context.members)
+        attempt = best_attempt(self._shapes, need, self._context.state.nodes, self._trials(room, leaving))
+        if self._latest is None or attempt.total >= self._latest[1].total:
+            self._latest = (leaving, attempt)
+        return attempt
+
+    def _trials(self, room: Room, leaving: PotentialVictims) -> Callable[[], RoomTrial]:
+        state, relations = self._context.state, self._context.relations_without(leaving)
+        return lambda: RoomTrial(state.nodes, state.fits, room, self._mask, relations=relations)
+
+    # --- candidates --------------------------------------------------------------------------------------------------
+
+    def _on_each_node(self, potential: PotentialVictims) -> list[Candidate]:
+        """One pod that only amounts keep away: the nodes whose victims cost least."""
+        context = self._context
+        [shape] = self._shapes
+        places = capacity(context, context.room, shape, self._mask)
+        inside = np.ones(len(potential), dtype=np.bool_) if self._mask is None else self._mask[potential.slot]
+        nodes = node_candidates(context, context.room, shape, 1, potential, inside, places)
+        # Later ones of a node are for further pods.
+        _, first = np.unique(nodes.slot, return_index=True)
+        found = []
+        for index in np.sort(first)[:MOST_COMPARED].tolist():
+            chosen = np.isin(potential.unit, potential.unit[nodes.victims(index)])
+            placement = [(shape, nodes.slot[index : index + 1], np.ones(1, dtype=np.int64))]
+            found.append(candidate_for(context, placement, potential, chosen, self._mask))
+        return found
+
+    def _on_each_node_among_others(self, potential: PotentialVictims) -> list[Candidate]:
+        """One pod that minds others, or wants a host port: the nodes with the fewest in its way first."""
+        [shape] = self._shapes
+        trial = self._trials(self._context.room_without(potential), potential)()
+        feasible = np.flatnonzero(trial.capacity(shape))
+        in_the_way = self._count_in_the_way(shape, potential)
+        order = feasible[np.lexsort((feasible, in_the_way[feasible]))]
+        found = []
+        for slot in order[:MOST_COMPARED].tolist():
+            placement = [(shape, np.array([slot], dtype=np.intp), np.ones(1, dtype=np.int64))]
+            chosen = self._in_the_way(potential, placement)
+            found.append(candidate_for(self._context, placement, potential, chosen, self._mask))
+        return found
+
+    def _count_in_the_way(self, shape: Shape, leaving: PotentialVictims) -> NDArray[np.int64]:
+        """[node slot] roughly how many would have to leave for one pod: whom it minds, and who takes its room."""
+        context, nodes = self._context, self._context.state.nodes
+        room = slots_for_pods(context.room.free, nodes.resolve(shape.demand), slice(None))
+        found = np.where(room > 0, 0, np.bincount(leaving.slot, minlength=nodes.slots))
+        relations, after = context.relations, context.relations_without(leaving)
+        if relations is not None and after is not None:
+            stance = relations.stances[shape]
+            for at in (*stance.keeps_off, *stance.repelled):
+                place = relations.places[at]
+                found += (place.sums - after.places[at].sums)[place.codes]
+        return found
+
+    def _shape_by_shape(self, potential: PotentialVictims) -> Candidate | None:
+        """Nodes are cleared for one shape after the other, the one with the fewest places first.
+
+        None when that places fewer than can be placed, or when more than amounts keeps the members away.
+        """
+        context = self._context
+        if not self._is_alone or self._has_ports:
+            return None
+        everything = context.room_without(potential)
+        order = sorted(self._shapes, key=lambda shape: int(capacity(context, everything, shape, self._mask).sum()))
+        room, chosen = context.room.copy(), np.zeros(len(potential), dtype=np.bool_)
+        placement: list[tuple[Shape, NDArray[np.intp], NDArray[np.int64]]] = []
+        for shape in order:
+            stay = np.flatnonzero(~chosen)
+            counts, more = select_nodes(context, room, shape, self._shapes[shape], potential.where(~chosen), self._mask)
+            gone = stay[more]
+            chosen[gone] = True
+            room.add(potential.slot[gone], potential.amounts[:, gone])
+            slots = np.flatnonzero(counts)
+            if len(slots):
+                placement.append((shape, slots, counts[slots]))
+                demand = context.state.nodes.resolve(shape.demand)
+                room.free[np.ix_(demand.rows, slots)] -= np.outer(demand.amounts, counts[slots])
+        if sum(int(counts.sum()) for _, _, counts in placement) < self.most:
+            return None
+        return candidate_for(context, placement, potential, chosen, self._mask)
+
+    def _after_everybody(self, potential: PotentialVictims) -> Candidate | None:
+        """Upstream's way: place with everybody gone, then see who can stay."""
+        context = self._context
+        attempt = self._attempt(potential, context.room_without(potential))
+        placement = [(part.shape, part.slots, part.counts) for part in attempt.placed if part.total]
+        if attempt.total < self.most:
+            return None
+        return candidate_for(context, placement, potential, self._in_the_way(potential, placement), self._mask)
+
+    def _in_the_way(self, potential: PotentialVictims, placement: Placement) -> Mask:
+        """[pod] whoever is on a node that is used, or bears on a rule about other pods, with all of its unit."""
+        used = np.unique(np.concatenate([slots for _, slots, _ in placement]))
+        rows = np.isin(potential.slot, used)
+        if self._context.victim_topology is not None:
+            rows |= np.isin(potential.row, self._context.victim_topology.rows())
+        return np.isin(potential.unit, potential.unit[rows])

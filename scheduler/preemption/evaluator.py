@@ -1,0 +1,237 @@
+"""What becomes of a candidate over time: nominated, waited for, given up. One per item, and never a second wave beside it.
+
+Evictions per item are limited by pauses that double: two schedulers that undo each other's work would otherwise evict for days
+(one pair did: 8,000 pods). A candidate that is not possible any more (a more important item took the room, a node or the item
+itself is gone) is given up, and whoever has not been asked to leave yet stays.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import msgspec
+
+from scheduler.cycle.gang_scheduling import gate, wanted
+from scheduler.preemption.candidate import Candidate, Refusal, RefusalCode, found_message
+from scheduler.preemption.context import Violators
+from scheduler.preemption.dry_run import dry_run_preemption
+from scheduler.preemption.recovery import nominated_items
+from scheduler.state.claims import Claim
+from scheduler.state.cluster import ClusterState
+from scheduler.state.demand import Demand
+from scheduler.state.records import ItemKey, PodRecord
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptionLimits:
+    """How patient and how persistent preemption is. Times in seconds.
+
+    Attributes:
+        victim_deadline_seconds: a victim that has not gone by then is given up on; another candidate is looked for.
+        initial_pause_seconds: shortest time between two candidates of one item; doubles with each that did not start it.
+        max_pause_seconds: longest such time.
+    """
+
+    victim_deadline_seconds: float = 120.0
+    initial_pause_seconds: float = 5.0
+    max_pause_seconds: float = 600.0
+
+    def pause_seconds(self, attempts: int) -> float:
+        """The pause after so many candidates in a row."""
+        return float(min(self.initial_pause_seconds * 2 ** min(attempts - 1, 30), self.max_pause_seconds))
+
+
+class PreemptionResult(msgspec.Struct, frozen=True):
+    """What comes of evaluating an item that found no place (upstream: PostFilterResult).
+
+    Attributes:
+        result: for the metric.
+        candidate: who is to leave now.
+        nomination: where its pods go once the victims have left, when that is new.
+        refusal: why nobody else leaves; None with a candidate.
+        given_up: nominations that hold no room any more.
+    """
+
+    result: Literal["victims", "none", "waiting", "paused"]
+    candidate: Candidate | None = None
+    nomination: Claim | None = None
+    refusal: Refusal | None = None
+    given_up: tuple[Claim, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """For people."""
+        if self.candidate is not None:
+            return found_message(len(self.candidate.pods), self.candidate.key.kind)
+        return self.refusal.message if self.refusal is not None else ""
+
+
+class _History(msgspec.Struct):
+    attempts: int = 0
+    is_over_budget: bool = False
+    """Nobody knows who would have to leave: finding out takes too long."""
+    not_before_seconds: float = 0.0
+
+
+class Evaluator:
+    """The nominations of all items and how often each has evicted.
+
+    Args:
+        state: the cluster. Of it only `claims` is changed.
+        limits: times.
+    """
+
+    def __init__(self, state: ClusterState, limits: PreemptionLimits) -> None:
+        self._state: Final = state
+        self._limits: Final = limits
+        self._history: dict[ItemKey, _History] = {}
+
+    def preempt(self, key: ItemKey, now_seconds: float) -> PreemptionResult:
+        """The item has just been refused: who leaves for it, if anybody. Nominates its pods for the room."""
+        nominator = self._state.claims
+        members = self._state.item(key)
+        if members is None:
+            return PreemptionResult("none", refusal=Refusal(RefusalCode.ITEM_GONE))
+        current = nominator.of(key)
+        staying = self._staying(current) if current else ()
+        is_late = current is not None and now_seconds >= current.deadline_seconds
+        if current is not None and staying and self.obstacle(current) is None and not is_late:
+            return PreemptionResult("waiting", refusal=_ongoing(current))
+        given_up = (current,) if current is not None else ()
+        history = self._history.setdefault(key, _History())
+        if now_seconds < history.not_before_seconds:
+            if not staying:
+                nominator.drop(key)
+            code = RefusalCode.OVER_BUDGET if history.is_over_budget else RefusalCode.PAUSED
+            refusal = Refusal(code, pause_seconds=history.not_before_seconds - now_seconds)
+            return PreemptionResult("paused", refusal=refusal, given_up=() if staying else given_up)
+        nominator.drop(key)
+        # Those who still have time are leaving, also where a predecessor did not come to ask everybody.
+        overdue = frozenset(staying) if is_late else frozenset()
+        found = dry_run_preemption(self._state, members, self._violators(), overdue, is_nominated=current is not None)
+        history.is_over_budget = isinstance(found, Refusal) and found.code is RefusalCode.OVER_BUDGET
+        if isinstance(found, Candidate):
+            history.attempts += 1
+            history.not_before_seconds = now_seconds + self._limits.pause_seconds(history.attempts)
+            victims = frozenset(pod.uid for pod in found.pods)
+            nomination = self._nominate(key, found.priority, found.places, victims, now_seconds)
+            return PreemptionResult("victims", candidate=found, nomination=nomination, given_up=given_up)
+        if history.is_over_budget:
+            history.not_before_seconds = now_seconds + self._limits.max_pause_seconds
+        if current is not None and staying and self.obstacle(current, is_current=False) is None:
+            nominator.restore(current)
+            return PreemptionResult("waiting", refusal=_ongoing(current))
+        again = None
+        if found.places:
+            again = self._nominate(key, members.priority, found.places, frozenset(staying), now_seconds)
+        return PreemptionResult(
+            "waiting" if found.waits else "none", nomination=again, refusal=found, given_up=given_up
+        )
+
+    def restore(self, now_seconds: float, *, may_evict: bool = True) -> tuple[PodRecord, ...]:
+        """After a restart: nominates again what a predecessor did; the pods that are nominated for nothing.
+
+        All are when nobody may be evicted (any more).
+        """
+        stale: list[PodRecord] = []
+        deadline = now_seconds + self._limits.victim_deadline_seconds
+        for item in list(nominated_items(self._state)):
+            stale += item.stale if may_evict else item.pods
+            if item.places and may_evict:
+                self._state.claims.put(item.key, item.priority, item.places, item.victims, deadline)
+        return tuple(stale)
+
+    def unresolvable(self, key: ItemKey) -> Claim | None:
+        """The item cannot be placed whoever leaves: it is nominated no longer. Returns what is given up."""
+        return self._state.claims.drop(key)
+
+    def started(self, key: ItemKey) -> Claim | None:
+        """The item has its places: what else it was nominated for is free, and its history is forgotten."""
+        members = self._state.item(key)
+        if members is not None and members.pending_count:
+            return None
+        return self.gone(key)
+
+    def gone(self, key: ItemKey) -> Claim | None:
+        """The key is no item any more. Returns what is given up."""
+        self._history.pop(key, None)
+        return self._state.claims.drop(key)
+
+    def obstacle(self, nomination: Claim, *, is_current: bool = True) -> str | None:
+        """Why nobody may be asked to leave for this nomination (any more), for the log; None when they may."""
+        members = self._state.item(nomination.key)
+        if members is None:
+            return "the preemptor is gone"
+        if is_current and not self.is_current(nomination):
+            return "the plan was overtaken"
+        if not self.is_wanted(nomination):
+            return "the preemptor does not need the room any more"
+        pending = {uid for waiting in members.pending.values() for uid in waiting.uids}
+        needs: dict[str, list[Demand]] = {}
+        for uid, (node, demand) in nomination.places.items():
+            if uid in pending:
+                needs.setdefault(node, []).append(demand)
+        return next((text for node, demands in needs.items() if (text := self._lacks(nomination, node, demands))), None)
+
+    def is_wanted(self, nomination: Claim) -> bool:
+        """Whether enough pods wait for the room to start in it."""
+        members = self._state.item(nomination.key)
+        if members is None or gate(members) is not None:
+            return False
+        pending = {uid for waiting in members.pending.values() for uid in waiting.uids}
+        return len(nomination.places.keys() & pending) >= wanted(members)
+
+    def is_current(self, nomination: Claim) -> bool:
+        """Whether the nomination stands: what may be asked before every single delete."""
+        return self._state.claims.of(nomination.key) is nomination and self._state.item(nomination.key) is not None
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _violators(self) -> Violators | None:
+        budgets = self._state.budgets
+        if not len(budgets):
+            return None
+        victims = (self._state.pod(uid) for uid in self._state.claims.victims())
+        asked: list[PodRecord] = [pod for pod in victims if pod is not None and pod.is_bound and not pod.terminating]
+        return lambda units: budgets.violators(units, asked)
+
+    def _nominate(
+        self,
+        key: ItemKey,
+        priority: int,
+        places: Iterable[tuple[str, str]],
+        victims: frozenset[str],
+        now_seconds: float,
+    ) -> Claim:
+        pods = ((self._state.pod(uid), node) for uid, node in places)
+        demands = {pod.uid: (node, pod.demand) for pod, node in pods if pod is not None}
+        deadline = now_seconds + self._limits.victim_deadline_seconds
+        return self._state.claims.put(key, priority, demands, victims, deadline)
+
+    def _staying(self, nomination: Claim) -> tuple[str, ...]:
+        """UIDs of the victims that still hold their room."""
+        pods = ((uid, self._state.pod(uid)) for uid in nomination.victims)
+        return tuple(uid for uid, pod in pods if pod is not None and pod.is_bound and not pod.is_terminal)
+
+    def _lacks(self, nomination: Claim, node: str, demands: list[Demand]) -> str | None:
+        """What pods with these demands would lack on the node once the victims have left."""
+        nodes, residents = self._state.nodes, self._state.residents
+        slot = nodes.slot_of.get(node)
+        if slot is None:
+            return f"node {node} is gone"
+        free = nodes.free[:, slot].copy()
+        for row in residents.rows_on(slot):
+            pod = residents.pods[row]
+            if pod is not None and (pod.terminating or pod.uid in nomination.victims):
+                free[: len(residents.amounts)] += residents.amounts[:, row]
+        asked = set()
+        for demand in demands:
+            resolved = nodes.resolve(demand)
+            free[resolved.rows] -= resolved.amounts
+            asked.update(resolved.rows.tolist())
+        short = [nodes.resources[row] for row in sorted(asked) if free[row] < 0]
+        return f"the room on node {node} was taken ({', '.join(short)})" if short else None
+
+
+def _ongoing(nomination: Claim) -> Refusal:
+    return Refusal(RefusalCode.ONGOING, waits=True, victims=len(nomination.victims), kind=nomination.key.kind)

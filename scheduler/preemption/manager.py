@@ -1,0 +1,154 @@
+"""Between the scheduling loop and preemption: whether somebody leaves for a refused item, and what becomes of nominations.
+
+What is decided is decided by the evaluator; here candidates become writes, events and metrics, and room that was nominated for an
+item is given back when it is not needed any more.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from api.podgroup import PodGroup
+from scheduler.cycle.decision import Decision
+from scheduler.preemption.candidate import RefusalCode
+from scheduler.preemption.evaluator import Evaluator, PreemptionResult
+from scheduler.preemption.executor import Executor
+from scheduler.preemption.suspensions import Suspensions
+from scheduler.preemption.victim_priorities import VictimPriorities
+from scheduler.queue.queue import ROOM_APPEARED, Queue
+from scheduler.reporting.metrics import PreemptionMetrics
+from scheduler.state.claims import Claim
+from scheduler.state.cluster import ClusterState
+from scheduler.state.records import ItemKey, StateChange
+
+
+class Preemptor:
+    """Belongs to the scheduling loop, which calls it after its decisions."""
+
+    def __init__(  # noqa: PLR0913 (the parts it ties together)
+        self,
+        *,
+        state: ClusterState,
+        queue: Queue,
+        evaluator: Evaluator,
+        executor: Executor,
+        suspensions: Suspensions,
+        priorities: VictimPriorities,
+        metrics: PreemptionMetrics,
+        clock: Callable[[], float],
+        apply: Callable[[StateChange], None],
+        may_evict: bool,
+    ) -> None:
+        self._state = state
+        self._queue = queue
+        self._evaluator = evaluator
+        self._executor = executor
+        self._suspensions = suspensions
+        self._priorities = priorities
+        self._metrics = metrics
+        self._clock = clock
+        self._apply = apply
+        self._may_evict = may_evict
+
+    # --- for the loop ------------------------------------------------------------------------------------------------
+
+    def refused(self, decision: Decision) -> Decision:
+        """The item found no place: begin a preemption if that helps; the decision with what came of it in its message.
+
+        Whatever an earlier attempt nominated its pods for is cleared, unless it is still being made (KEP-4671).
+        """
+        if decision.verdict == "error" or not self._may_evict:
+            nomination = self._evaluator.unresolvable(decision.key)
+            if nomination is not None:
+                self._release(nomination)
+            return decision
+        if decision.verdict != "unschedulable":
+            return decision
+        begun = self._clock()
+        result = self._evaluator.preempt(decision.key, begun)
+        self._metrics.searched(result.result, self._clock() - begun)
+        for nomination in result.given_up:
+            self._release(nomination, successor=result.nomination)
+        if result.candidate is not None and result.nomination is not None:
+            self._executor.execute(result.candidate, result.nomination, self._cancelled)
+        return _with_post_filter(decision, result)
+
+    def decided(self, decision: Decision) -> None:
+        """A decision was carried out: an item that has all its places is nominated for none any more."""
+        if decision.bindings:
+            members = self._state.item(decision.key)
+            if members is not None and len(self._state.claims):
+                self._state.claims.taken({node for _, node in decision.bindings}, members.priority)
+            if self._evaluator.started(decision.key) is not None:
+                self._suspensions.review()
+                self._apply(ROOM_APPEARED)
+
+    def restore(self) -> None:
+        """All caches are filled: goes on with what a predecessor began, and takes back what nobody wants any more."""
+        try:
+            for pod in self._evaluator.restore(self._clock(), may_evict=self._may_evict):
+                self._executor.withdraw(pod)
+        finally:
+            self._suspensions.begin()
+
+    # --- what changes ------------------------------------------------------------------------------------------------
+
+    def gone(self, keys: tuple[ItemKey, ...]) -> None:
+        """These items are gone."""
+        self._suspensions.review(keys)
+        for key in keys:
+            nomination = self._evaluator.gone(key)
+            if nomination is not None:
+                self._release(nomination)
+
+    def changed(self, keys: tuple[ItemKey, ...]) -> None:
+        """Something happened to the pods of these items: one with too few of them left to start is nominated no longer."""
+        for key in keys:
+            group = self._state.group(key)
+            if group is not None and group.preemption_class:
+                self._priorities.review(key)
+        for key in keys if len(self._state.claims) else ():
+            nomination = self._state.claims.of(key)
+            if nomination is not None and not self._evaluator.is_wanted(nomination):
+                self.gone((key,))
+        self._suspensions.review(keys)
+
+    def group_seen(self, group: PodGroup) -> None:
+        """A PodGroup came or changed."""
+        metadata = group.metadata
+        self._priorities.review(ItemKey("group", metadata.namespace, metadata.name, metadata.uid))
+        self._suspensions.seen(group)
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _cancelled(self, nomination: Claim) -> None:
+        """Nobody was asked to leave: the candidate makes no sense any more."""
+        if self._state.claims.of(nomination.key) is nomination:
+            self._state.claims.drop(nomination.key)
+            self._release(nomination)
+            self._queue.touch(nomination.key, self._state)
+
+    def _release(self, nomination: Claim, *, successor: Claim | None = None) -> None:
+        """This nomination holds no room any more; the pods of its successor, if there is one, are nominated anew."""
+        wasted = nomination.evicted - self._suspensions.untouched(nomination) if nomination.evicted else 0
+        if wasted > 0 and not (nomination.has_started or nomination.is_overtaken):
+            self._metrics.wasted(wasted)
+        for uid in nomination.places.keys() - (successor.places.keys() if successor is not None else set()):
+            pod = self._state.pod(uid)
+            if pod is not None and not pod.is_bound:
+                self._executor.withdraw(pod)
+        self._suspensions.review()
+        self._apply(ROOM_APPEARED)
+
+
+def _with_post_filter(decision: Decision, result: PreemptionResult) -> Decision:
+    """The decision with what preemption found out in its status (upstream: PostFilter)."""
+    if result.refusal is not None and result.refusal.code is RefusalCode.ITEM_GONE:
+        return decision
+    status = msgspec.structs.replace(decision.status, post_filter=result.message)
+    failures = decision.failures
+    if decision.key.kind == "pod":
+        failures = tuple((uid, status) for uid, _ in failures)
+    return msgspec.structs.replace(
+        decision, status=status, failures=failures, depends_on_time=result.result == "paused"
+    )

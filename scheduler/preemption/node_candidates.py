@@ -1,0 +1,253 @@
+"""Which nodes to clear, and whom that takes: nodes are cleared in the order of what each further place on them costs.
+
+A node candidate is upstream's candidate: a node with the victims on it that make room there. On one node the least important leave
+first, so what it can take after the first 1, 2, ... of them left is one running sum, computed for all nodes at once, and a
+node has one candidate for each place more. A pod's cost is its own; that of a whole group is shared by as many places as it can
+open, for whoever takes one of its pods has paid for all of them. Rules about other pods and host ports are not looked at here.
+"""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.placement.room import Room
+from scheduler.plugins.node_resources_fit import slots_for_pods
+from scheduler.preemption.context import PotentialVictims, PreemptionContext
+from scheduler.state.changes import Slots
+from scheduler.state.shapes import Shape
+from scheduler.state.steps import ONE_LOOK
+
+LIFT: Final = 2.0**31
+"""Added to every victim's priority in sums, so that fewer victims cost less whatever their priority is (as upstream does)."""
+
+Mask = NDArray[np.bool_]
+
+
+class NodeCandidates:
+    """Nodes with the victims that make places on them, best first; on one node they add to those that come before.
+
+    Attributes:
+        order: [potential victim that may leave] indexes into the potential victims, by node.
+        start: [candidate] first of its victims in `order`.
+        end: [candidate] last of them.
+        slot: [candidate] the node.
+        gain: [candidate] places it adds.
+        needs_whole: [candidate] whether pods of a whole group are among its victims.
+    """
+
+    __slots__ = ("end", "gain", "needs_whole", "order", "slot", "start")
+
+    def __init__(
+        self, order: Slots, start: Slots, end: Slots, slot: Slots, gain: NDArray[np.int64], needs_whole: Mask
+    ) -> None:
+        self.order: Final = order
+        self.start: Final = start
+        self.end: Final = end
+        self.slot: Final = slot
+        self.gain: Final = gain
+        self.needs_whole: Final = needs_whole
+
+    def __len__(self) -> int:
+        return len(self.end)
+
+    def victims(self, index: int) -> Slots:
+        """Indexes of the potential victims that leave for one candidate."""
+        return self.order[self.start[index] : self.end[index] + 1]
+
+
+def capacity(context: PreemptionContext, room: Room, shape: Shape, domain: Mask | None) -> NDArray[np.int64]:
+    """[node slot] how many pods of this shape each node of the domain (None: all) could take in this room."""
+    state = context.state
+    found = slots_for_pods(room.free, state.nodes.resolve(shape.demand), slice(None))
+    found[state.fits.of(shape).mask.codes != 0] = 0
+    if domain is not None:
+        found[~domain] = 0
+    return found
+
+
+def select_nodes(
+    context: PreemptionContext, room: Room, shape: Shape, count: int, potential: PotentialVictims, domain: Mask | None
+) -> tuple[NDArray[np.int64], Mask]:
+    """Clears nodes until `count` pods of this shape fit.
+
+    Args:
+        context: the snapshot.
+        room: what there is before anybody leaves; not changed.
+        shape: of the pods.
+        count: how many of them.
+        potential: who may leave.
+        domain: [node slot] the nodes that may be used, None: all.
+
+    Returns:
+        [node slot] pods on each (their sum is less than `count` when that is all there is), and [pod] which of `potential`
+        leave.
+    """
+    chosen = np.zeros(len(potential), dtype=np.bool_)
+    inside = domain[potential.slot] if domain is not None else ~chosen
+    room = room.copy()
+    places = capacity(context, room, shape, domain)
+    while (need := count - int(places.sum())) > 0:
+        nodes = node_candidates(context, room, shape, need, potential, inside & ~chosen, places)
+        if not len(nodes):
+            break
+        leaving = _best_victims(nodes, need, potential) & ~chosen
+        chosen |= leaving
+        room.add(potential.slot[leaving], potential.amounts[:, leaving])
+        places = capacity(context, room, shape, domain)
+    _give_whole_units_back(context, room, shape, count, potential, chosen, places)
+    return _trimmed(places, count, potential, chosen), chosen
+
+
+def node_candidates(
+    context: PreemptionContext,
+    room: Room,
+    shape: Shape,
+    need: int,
+    potential: PotentialVictims,
+    may_leave: Mask,
+    places: NDArray[np.int64],
+) -> NodeCandidates:
+    """All node candidates for pods of this shape, best first; on one node an earlier one always comes before a later one.
+
+    Args:
+        context: the snapshot.
+        room: what there is before anybody leaves.
+        shape: of the pods.
+        need: how many places are missing.
+        potential: the potential victims.
+        may_leave: [pod] which of them to look at.
+        places: [node slot] pods of this shape that fit in `room`.
+    """
+    demand = context.state.nodes.resolve(shape.demand)
+    context.state.nodes.steps.spend((10 + len(demand.rows)) * (ONE_LOOK + 20 * len(potential)))
+    order = np.flatnonzero(may_leave)
+    order = order[np.lexsort((potential.violates[order], potential.slot[order]))]
+    slot = potential.slot[order]
+    first = np.ones(len(order), dtype=np.bool_)
+    first[1:] = slot[1:] != slot[:-1]
+    begin = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
+    after: NDArray[np.int64] | None = None
+    for row, amount in zip(demand.rows.tolist(), demand.amounts.tolist(), strict=True):
+        freed = np.cumsum(potential.amounts[row][order])
+        freed -= np.where(begin > 0, freed[begin - 1], 0)
+        fitting = (room.free[row][slot] + freed) // amount
+        after = fitting if after is None else np.minimum(after, fitting)
+    if after is None or not len(order):
+        empty = np.empty(0, dtype=np.intp)
+        return NodeCandidates(order, empty, empty, empty, empty, np.empty(0, dtype=np.bool_))
+    after = np.maximum(after, 0)
+    after[context.state.fits.of(shape).mask.codes[slot] != 0] = 0
+    before = np.empty_like(after)
+    before[1:] = after[:-1]
+    before[first] = places[slot[first]]
+    gain = after - before
+    return _ranked(potential, order, slot, begin, gain, need)
+
+
+def _ranked(
+    potential: PotentialVictims, order: Slots, slot: Slots, begin: Slots, gain: NDArray[np.int64], need: int
+) -> NodeCandidates:
+    """`slot`, `begin` (index of the first one on the same node) and `gain` have one entry per entry of `order`."""
+    end = np.flatnonzero(gain > 0)
+    start = begin[end]
+    follows = np.zeros(len(end), dtype=np.bool_)
+    follows[1:] = slot[end[1:]] == slot[end[:-1]]
+    start[follows] = end[np.flatnonzero(follows) - 1] + 1
+    if not len(end):
+        return NodeCandidates(order, start, end, slot[end], gain[end], np.empty(0, dtype=np.bool_))
+    pods, violations = _shares(potential, order, slot, need)
+    money = np.concatenate([[0.0], np.cumsum(pods * (potential.priority[order] + LIFT))])
+    broken = np.concatenate([[0.0], np.cumsum(violations)])
+    whole = np.concatenate([[0], np.cumsum(potential.in_whole[order])])
+    tops = np.append(potential.priority[order], np.iinfo(np.int64).min)
+    top = np.maximum.reduceat(tops, np.ravel(np.column_stack([start, end + 1])))[::2]
+    gained = np.minimum(gain[end], need)
+    ranking = np.lexsort(
+        (slot[end], (money[end + 1] - money[start]) / gained, top, (broken[end + 1] - broken[start]) / gained)
+    )
+    rank = np.empty(len(end), dtype=np.int64)
+    rank[ranking] = np.arange(len(end))
+    # A later candidate on a node includes the earlier ones, so it is never better than they are.
+    node = np.cumsum(~follows) * (len(end) + 1)
+    rank = np.maximum.accumulate(rank + node) - node
+    best = np.argsort(rank, kind="stable")
+    needs_whole = whole[end + 1] > whole[start]
+    return NodeCandidates(order, start[best], end[best], slot[end[best]], gain[end[best]], needs_whole[best])
+
+
+def _shares(
+    potential: PotentialVictims, order: Slots, slot: Slots, need: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What each row costs in pods, and in pods beyond a budget: once per unit and node."""
+    unit, in_whole = potential.unit[order], potential.in_whole[order]
+    pods = np.ones(len(order))
+    if in_whole.any():
+        again = np.zeros(len(order), dtype=np.bool_)
+        again[1:] = (unit[1:] == unit[:-1]) & (slot[1:] == slot[:-1])
+        _, inverse = np.unique(unit, return_inverse=True)
+        nodes = np.bincount(inverse, weights=~again)[inverse]
+        pods = np.where(in_whole, potential.size[order] / np.minimum(nodes, need), 1.0)
+        pods[again] = 0.0
+    return pods, pods * potential.violates[order]
+
+
+def _best_victims(nodes: NodeCandidates, need: int, potential: PotentialVictims) -> Mask:
+    """[pod] who leaves for the best candidates: as many as are needed, but of those with a whole group only one at a time."""
+    enough = int(np.searchsorted(np.cumsum(nodes.gain), need)) + 1
+    wholes = np.flatnonzero(nodes.needs_whole)
+    count = min(enough, len(nodes), int(wholes[0]) + 1 if len(wholes) else enough)
+    marks = np.zeros(len(nodes.order) + 1, dtype=np.int64)
+    np.add.at(marks, nodes.start[:count], 1)
+    np.subtract.at(marks, nodes.end[:count] + 1, 1)
+    chosen = np.zeros(len(potential), dtype=np.bool_)
+    chosen[nodes.order[np.cumsum(marks[:-1]) > 0]] = True
+    whole = chosen & potential.in_whole
+    if whole.any():
+        chosen |= np.isin(potential.unit, np.unique(potential.unit[whole]))
+    return chosen
+
+
+def _give_whole_units_back(
+    context: PreemptionContext,
+    room: Room,
+    shape: Shape,
+    count: int,
+    potential: PotentialVictims,
+    chosen: Mask,
+    places: NDArray[np.int64],
+) -> None:
+    """Groups without which enough places remain stay, the most important first; changes `room`, `chosen` and `places`."""
+    whole = np.flatnonzero(chosen & potential.in_whole)
+    if not len(whole):
+        return
+    demand = context.state.nodes.resolve(shape.demand)
+    spare = int(places.sum()) - count
+    for unit in dict.fromkeys(potential.unit[whole[::-1]].tolist()):
+        context.state.nodes.steps.spend(20 * ONE_LOOK + 2 * len(whole))
+        rows = whole[potential.unit[whole] == unit]
+        slots = np.unique(potential.slot[rows])
+        before = room.free[:, slots].copy()
+        room.add(potential.slot[rows], -potential.amounts[:, rows])
+        now = np.where(places[slots] > 0, slots_for_pods(room.free, demand, slots), 0)
+        lost = int((places[slots] - now).sum())
+        if lost <= spare:
+            spare -= lost
+            places[slots] = now
+            chosen[rows] = False
+        else:
+            room.free[:, slots] = before
+
+
+def _trimmed(places: NDArray[np.int64], count: int, potential: PotentialVictims, chosen: Mask) -> NDArray[np.int64]:
+    """Exactly `count` places: nodes that nobody has to leave first, then those that fewest have to."""
+    excess = int(places.sum()) - count
+    if excess <= 0:
+        return places
+    cost = np.bincount(potential.slot[chosen], minlength=len(places))
+    order = np.flatnonzero(places)
+    order = order[np.lexsort((order, cost[order]))]
+    taken = np.diff(np.minimum(np.cumsum(places[order]), count), prepend=0)
+    kept = np.zeros_like(places)
+    kept[order] = taken
+    return kept

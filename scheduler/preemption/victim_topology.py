@@ -1,0 +1,203 @@
+"""Rules about other pods (affinity, spreading) in an evaluation: what changes when victims leave, and who of them can stay.
+
+Most running pods bear on no such rule, so only those are looked at that some rule counts, found by the nodes they run on.
+"""
+
+from collections.abc import Hashable, Iterable
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.placement.relations import Even, Relations
+from scheduler.plugins.pod_topology_spread import fewest
+from scheduler.state.changes import Slots
+from scheduler.state.cluster import ClusterState
+from scheduler.state.records import PodRecord
+from scheduler.state.shapes import Shape
+from scheduler.state.steps import ONE_BY_ONE, ONE_LOOK
+
+_A_ROW: Final = 100
+"""Steps of finding one running pod among others."""
+
+Effect = tuple[int, int, int]
+"""(number of the topology group in `Relations.places`, code of the label's value, amount) that one pod adds there."""
+
+Sums = dict[int, NDArray[np.int64]]
+"""Number of a topology group -> [code of the label's value] what pods add up to."""
+
+
+class VictimTopology:
+    """The effects of some running pods, as columns: `row[i]` adds `amount[i]` to `code[i]` of `place[i]`.
+
+    Args:
+        state: the snapshot.
+        relations: the rules of the members, and what counts for them.
+        rows: [pod] rows of the pods to look at.
+    """
+
+    __slots__ = ("_effects", "amount", "code", "place", "row")
+
+    def __init__(self, state: ClusterState, relations: Relations, rows: Slots) -> None:
+        slots = state.residents.slots[rows]
+        found = [
+            (at, row, code, much)
+            for at in sorted(relations.strict)
+            for row, code, much in _on(state, relations, at, rows, slots)
+        ]
+        columns = np.array(found, dtype=np.int64).reshape(len(found), 4)
+        self.place: Final = columns[:, 0]
+        self.row: Final = columns[:, 1]
+        self.code: Final = columns[:, 2]
+        self.amount: Final = columns[:, 3]
+        self._effects: dict[int, list[Effect]] = {}
+        for at, row, code, much in found:
+            self._effects.setdefault(row, []).append((at, code, much))
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def of(self, row: int) -> list[Effect]:
+        """What the pod of one row adds."""
+        return self._effects.get(row, [])
+
+    def rows(self, places: set[int] | None = None) -> Slots:
+        """Rows of the pods that change some of these topology groups (None: any), each once."""
+        chosen = self.row if places is None else self.row[np.isin(self.place, list(places))]
+        return np.unique(chosen).astype(np.intp)
+
+    def without(self, relations: Relations, rows: Slots) -> Relations:
+        """The relations once the pods of these rows have left."""
+        relations.nodes.steps.spend(ONE_LOOK + _A_ROW * (len(self.row) + len(rows)))
+        gone = np.isin(self.row, rows)
+        if not gone.any():
+            return relations
+        taken: dict[int, NDArray[np.int64]] = {}
+        for at in np.unique(self.place[gone]).tolist():
+            relations.nodes.steps.spend(3 * (ONE_LOOK + len(self.row)))
+            here = gone & (self.place == at)
+            taken[at] = np.zeros_like(relations.places[at].sums)
+            np.add.at(taken[at], self.code[here], self.amount[here])
+        return relations.less(taken)
+
+
+def _on(state: ClusterState, relations: Relations, at: int, rows: Slots, slots: Slots) -> list[tuple[int, int, int]]:
+    place, steps = relations.places[at], relations.nodes.steps
+    steps.spend(4 * (ONE_LOOK + len(place.codes)) + 2 * len(rows))
+    counts = place.codes != 0
+    if place.eligible is not None:
+        counts = counts & place.eligible
+    is_concerned = (counts & relations.counted_on(at))[slots]
+    concerned = rows[is_concerned]
+    codes = place.codes[slots[is_concerned]].tolist()
+    steps.spend(4 * ONE_BY_ONE * len(concerned))
+    known: dict[Hashable, int] = {}
+    found: list[tuple[int, int, int]] = []
+    for row, code in zip(concerned.tolist(), codes, strict=True):
+        pod = state.residents.pods[row]
+        if pod is None:
+            continue
+        likeness = _likeness(state, pod)
+        amount = known.get(likeness)
+        if amount is None:
+            amount = known[likeness] = relations.added_by(pod, at)
+        if amount:
+            found.append((row, code, amount))
+    return found
+
+
+def _likeness(state: ClusterState, pod: PodRecord) -> Hashable:
+    return (pod.namespace, state.neighbours.visible(pod), pod.bonds, pod.terminating)
+
+
+class ReprieveTopology:
+    """Whether placed pods may stay on their nodes although somebody stays who could leave.
+
+    Anti-affinity is simple: whoever it speaks of cannot stay within the value of its node label. Required affinity and spreading
+    depend on the order in which the pods come, so they are placed again, one after the other; some order must work.
+
+    Args:
+        relations: those once everybody who may leave has left.
+        placement: (shape, node slots, pods on each of them); the nodes are fixed.
+    """
+
+    def __init__(self, relations: Relations, placement: Iterable[tuple[Shape, Slots, NDArray[np.int64]]]) -> None:
+        self._relations: Final = relations
+        self._placed: Final = [
+            (shape, slot) for shape, slots, counts in placement for slot in slots.repeat(counts).tolist()
+        ]
+        self._steps: Final = relations.nodes.steps
+        self._closed: Final = set(self._kept_free())
+        shapes = {shape for shape, _ in self._placed}
+        stances = [relations.stances[shape] for shape in shapes]
+        self._ordered: Final = {at for stance in stances for at in (*stance.near, *(one.place for one in stance.even))}
+        self._sums: Final[Sums] = {at: relations.places[at].sums.copy() for at in self._ordered}
+
+    def reprieve(self, effects: list[Effect]) -> bool:
+        """Whether a unit with these effects can stay as well; if so, it counts as staying from now on."""
+        if any((at, code) in self._closed for at, code, _ in effects):
+            return False
+        felt = [effect for effect in effects if effect[0] in self._ordered]
+        if not felt:
+            return True
+        for at, code, amount in felt:
+            self._sums[at][code] += amount
+        if self._can_be_placed():
+            return True
+        for at, code, amount in felt:
+            self._sums[at][code] -= amount
+        return False
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _kept_free(self) -> Iterable[tuple[int, int]]:
+        for shape, slot in self._placed:
+            stance = self._relations.stances[shape]
+            self._steps.spend(ONE_BY_ONE * (1 + len(stance.keeps_off) + len(stance.repelled)))
+            for at in (*stance.keeps_off, *stance.repelled):
+                code = int(self._relations.places[at].codes[slot])
+                if code:
+                    yield at, code
+
+    def _can_be_placed(self) -> bool:
+        """Whoever may come comes: nobody who comes makes it worse for those within other values, so no order is missed."""
+        self._steps.spend(sum(ONE_LOOK + len(numbers) for numbers in self._sums.values()))
+        sums = {at: numbers.copy() for at, numbers in self._sums.items()}
+        waiting = self._placed if self._ordered else []
+        while waiting:
+            left = [pod for pod in waiting if not self._place(*pod, sums)]
+            if len(left) == len(waiting):
+                return False
+            waiting = left
+        return True
+
+    def _place(self, shape: Shape, slot: int, sums: Sums) -> bool:
+        stance = self._relations.stances[shape]
+        rules = 1 + len(stance.even) + len(stance.near)
+        self._steps.spend(ONE_LOOK * rules + ONE_BY_ONE * len(self._relations.effects[shape]))
+        if not all(self._is_even(one, slot, sums) for one in stance.even):
+            return False
+        if stance.near and not self._is_near(shape, slot, sums):
+            return False
+        for at, amount in self._relations.effects[shape].items():
+            place = self._relations.places[at]
+            if at in sums and (place.eligible is None or place.eligible[slot]):
+                code = place.codes[slot]
+                if code:
+                    sums[at][code] += amount
+        return True
+
+    def _is_even(self, one: Even, slot: int, sums: Sums) -> bool:
+        code = self._relations.places[one.place].codes[slot]
+        self._steps.spend(len(one.values))
+        least = fewest(sums[one.place], one.values, one.spread.min_domains)
+        return bool(code and sums[one.place][code] + one.counts_itself - least <= one.spread.max_skew)
+
+    def _is_near(self, shape: Shape, slot: int, sums: Sums) -> bool:
+        stance = self._relations.stances[shape]
+        codes = [(at, self._relations.places[at].codes[slot]) for at in stance.near]
+        if not all(code for _, code in codes):
+            return False
+        if all(sums[at][code] > 0 for at, code in codes):
+            return True
+        return stance.is_of_its_kind and not any(sums[at].any() for at in stance.near)
