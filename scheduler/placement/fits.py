@@ -18,6 +18,7 @@ from scheduler.placement.wishes import ImageWishes, RuleWishes
 from scheduler.scores.after import ROWS, After, Loads
 from scheduler.scores.total import total_score
 from scheduler.state.changes import ChangeLog, Slots
+from scheduler.state.cluster import ClusterState
 from scheduler.state.nodes import Amounts, NodeTable
 from scheduler.state.ports import PortTable
 from scheduler.state.rules import NodeRules
@@ -226,3 +227,12 @@ class FitCache:
 
     def _limit(self) -> int:
         return min(max(LEAST_FITS, FITS_BYTES // (24 * self._nodes.slots)), MOST_FITS)
+
+
+def fits_of(state: ClusterState) -> FitCache:
+    """The fits on all that is free in the cluster, kept with it."""
+    return state.derived(_on_all_that_is_free)
+
+
+def _on_all_that_is_free(state: ClusterState) -> FitCache:
+    return FitCache(state.nodes, state.ports)

@@ -8,9 +8,10 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.placement.fits import FitCache
+from scheduler.placement.fits import FitCache, fits_of
 from scheduler.placement.relations import Relations
 from scheduler.placement.trial import Trial
+from scheduler.placement.withheld import fits_beside_others
 from scheduler.state.changes import Slots
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members
@@ -74,12 +75,12 @@ def new_trial(
 ) -> Trial:
     """A trial for this item: without the room that is held for others."""
     if not any(kept.of(members.key) for kept in (state.claims, state.reservations, state.remainders)):
-        fits = state.withheld.fits_for(members.priority) if is_room_held(state, members) else state.fits
+        fits = fits_beside_others(state, members.priority) if is_room_held(state, members) else fits_of(state)
         return Trial(state.nodes, state.ports, fits, allowed, outside, relations)
     room = room_for(state, members)
     if room is None:
-        return Trial(state.nodes, state.ports, state.fits, allowed, outside, relations)
-    return RoomTrial(state.nodes, state.fits, room, allowed, outside, relations)
+        return Trial(state.nodes, state.ports, fits_of(state), allowed, outside, relations)
+    return RoomTrial(state.nodes, fits_of(state), room, allowed, outside, relations)
 
 
 def nominated_slots(state: ClusterState, members: Members) -> NDArray[np.bool_] | None:

@@ -11,10 +11,10 @@ from scheduler.placement.followed import Followed
 from scheduler.scores.image_locality import image_locality
 from scheduler.scores.node_affinity import node_affinity
 from scheduler.scores.normalise import Whole, by_most
-from scheduler.scores.scoring import Weights
 from scheduler.scores.taint_toleration import taint_toleration
 from scheduler.state.nodes import NodeTable
 from scheduler.state.rules import NodeRules
+from scheduler.state.scoring import Weights
 
 MOST_IMAGE_SCORES: Final = 64
 

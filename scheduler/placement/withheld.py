@@ -13,6 +13,7 @@ import numpy as np
 from scheduler.placement.fits import FEW, FitCache
 from scheduler.state.changes import ChangeLog
 from scheduler.state.claims import Claims
+from scheduler.state.cluster import ClusterState
 from scheduler.state.demand import Demand
 from scheduler.state.nodes import Amounts, NodeTable
 from scheduler.state.ports import PortTable
@@ -138,3 +139,12 @@ class Withheld:
             self._views.move_to_end(priority)
         view[0].catch_up()
         return view[1]
+
+
+def fits_beside_others(state: ClusterState, priority: int) -> FitCache:
+    """The fits for items of this priority that hold nothing themselves, on what others leave to them."""
+    return state.derived(_withheld).fits_for(priority)
+
+
+def _withheld(state: ClusterState) -> Withheld:
+    return Withheld(state.nodes, state.ports, state.claims, state.reservations)

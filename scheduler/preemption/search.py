@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scheduler.filters.resources_fit import slots_for_pods
 from scheduler.placement.attempt import Attempt
 from scheduler.placement.domains import domains_in_use
+from scheduler.placement.fits import fits_of
 from scheduler.placement.mixed import best_attempt
 from scheduler.placement.room import Room, RoomTrial
 from scheduler.preemption.cost import cost_of, vacancy_after
@@ -209,7 +210,7 @@ class _Domain:
     def _trials(self, room: Room, leaving: Candidates, nodes: Mask | None = None) -> Callable[[], RoomTrial]:
         state, relations = self._situation.state, self._situation.relations_without(leaving)
         allowed = nodes if nodes is not None else self._allowed
-        return lambda: RoomTrial(state.nodes, state.fits, room, allowed, relations=relations)
+        return lambda: RoomTrial(state.nodes, fits_of(state), room, allowed, relations=relations)
 
     # --- plans -------------------------------------------------------------------------------------------------------
 

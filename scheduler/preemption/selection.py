@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.filters.resources_fit import slots_for_pods
+from scheduler.placement.fits import fits_of
 from scheduler.placement.room import Room
 from scheduler.preemption.situation import Candidates, Situation
 from scheduler.state.changes import Slots
@@ -50,7 +51,7 @@ def capacity(situation: Situation, room: Room, shape: Shape, allowed: Mask | Non
     """How many pods of this shape each node could take in this room; ports are not looked at."""
     state = situation.state
     found = slots_for_pods(room.free, state.nodes.resolve(shape.demand), slice(None))
-    found[state.fits.of(shape).mask.codes != 0] = 0
+    found[fits_of(state).of(shape).mask.codes != 0] = 0
     if allowed is not None:
         found[~allowed] = 0
     return found
@@ -108,7 +109,7 @@ def steps_of(
         empty = np.empty(0, dtype=np.intp)
         return Steps(order, empty, empty, empty, empty, np.empty(0, dtype=np.bool_))
     after = np.maximum(after, 0)
-    after[situation.state.fits.of(shape).mask.codes[slot] != 0] = 0
+    after[fits_of(situation.state).of(shape).mask.codes[slot] != 0] = 0
     before = np.empty_like(after)
     before[1:] = after[:-1]
     before[first] = places[slot[first]]

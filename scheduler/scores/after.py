@@ -7,10 +7,10 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.scores.scoring import DEFAULT, Scoring
 from scheduler.state.changes import Slots
 from scheduler.state.demand import Demand
 from scheduler.state.nodes import CPU_ROW, MEMORY_ROW, Amounts
+from scheduler.state.scoring import DEFAULT, Scoring
 
 Numbers = NDArray[np.float64]
 

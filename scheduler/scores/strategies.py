@@ -13,7 +13,7 @@ import numpy as np
 from scheduler.scores.after import After, Numbers
 from scheduler.scores.balanced_allocation import improvement
 from scheduler.scores.normalise import MAX_SCORE
-from scheduler.scores.scoring import Scoring
+from scheduler.state.scoring import Scoring
 
 ROUNDING: Final = 1e-9
 ALWAYS: Final = frozenset({"cpu", "memory", "ephemeral-storage"})

@@ -5,17 +5,14 @@ whoever bound it, and so does every assumed pod; pods on unknown nodes are remem
 assumption ends only by the watch showing the pod bound or gone, or by `forget`. No method raises for what a user wrote.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar, cast
 
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
 from api.priorityclass import PriorityClass
-from scheduler.placement.fits import FitCache
-from scheduler.placement.withheld import Withheld
-from scheduler.scores.scoring import Scoring
 from scheduler.state.budgets import Budgets
 from scheduler.state.claims import Claims
 from scheduler.state.default_spreads import DefaultSpreads
@@ -40,9 +37,12 @@ from scheduler.state.recount import Drift, compare
 from scheduler.state.remainders import Remainders
 from scheduler.state.reservations import Reservations
 from scheduler.state.residents import Residents
+from scheduler.state.scoring import Scoring
 from scheduler.state.slim import Slimmer
 from scheduler.state.strangers import Strangers
 from scheduler.state.volumes import Storage
+
+Derived = TypeVar("Derived")
 
 RECHECK_SECONDS: Final = 30.0
 """An assumption that ran out and was not resolved is reported again after this time."""
@@ -62,19 +62,18 @@ class ClusterState:
         self.scheduler_names: Final = scheduler_names
         self.nodes: Final = NodeTable()
         self.ports: Final = PortTable()
-        self.fits: Final = FitCache(self.nodes, self.ports)
         self.classes: Final = PriorityClasses()
         self.residents: Final = Residents(self.nodes, self.classes)
         self.claims: Final = Claims()
         self.remainders: Final = Remainders()
         self.reservations: Final = Reservations(beside=self.remainders)
-        self.withheld: Final = Withheld(self.nodes, self.ports, self.claims, self.reservations)
         self.budgets: Final = Budgets()
         self.strangers: Final = Strangers()
         self._foreign_nominations = ForeignNominations(self.claims, scheduler_names)
         self._slimmer = Slimmer(scheduler_names, scorings)
         self._pods: dict[str, PodRecord] = {}
         self._assumed: dict[str, Assumption] = {}
+        self._derived: dict[Callable[[ClusterState], object], object] = {}
         self.items: Final = Items(scheduler_names, self._assumed.__contains__)
         tenants: dict[str, dict[str, PodRecord]] = {}
         self.neighbours: Final = Neighbours(self.nodes, tenants)
@@ -364,6 +363,18 @@ class ClusterState:
             self.storage.pod_waits_no_more(pod)
         has_left = old is not None and (new is None or new.is_terminal)
         return self.storage_changed(self.storage.sharing(pod)).items if has_left else ()
+
+    # --- what layers above keep ---------------------------------------------------------------------------------------
+
+    def derived(self, make: Callable[["ClusterState"], Derived]) -> Derived:
+        """What `make` makes of this cluster, made at the first call and kept as long as the cluster is.
+
+        For tables of layers above that follow the change logs of the node table. The same function gets the same table.
+        """
+        found = self._derived.get(make)
+        if found is None:
+            found = self._derived[make] = make(self)
+        return cast("Derived", found)
 
     # --- inside ------------------------------------------------------------------------------------------------------
 

@@ -10,10 +10,10 @@ from typing import Final
 from weakref import WeakValueDictionary
 
 from api.pod import PodSpec
-from scheduler.scores.scoring import DEFAULT, Scoring
 from scheduler.state.bonds import Bonds, parse_bonds
 from scheduler.state.demand import Demand, demand_key, parse_demand
 from scheduler.state.rules import NodeRules, bonds_key, parse_rules, rules_key
+from scheduler.state.scoring import DEFAULT, Scoring
 from scheduler.state.selectors import Labels
 
 

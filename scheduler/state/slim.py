@@ -23,9 +23,9 @@ from api.pod import Pod, PodSpec
 from api.podgroup import PodGroup
 from api.preemption import preemptor_of
 from api.waiting import waiting_of
-from scheduler.scores.scoring import DEFAULT, Scoring
 from scheduler.state.pod_volumes import parse_volumes
 from scheduler.state.records import NO_OWNER, GroupRecord, Owner, Phase, PodRecord, Profile
+from scheduler.state.scoring import DEFAULT, Scoring
 from scheduler.state.shapes import Shape, ShapeTable
 
 _PHASES: Final = {"Succeeded": Phase.SUCCEEDED, "Failed": Phase.FAILED}

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scheduler.cycle.decide import decide
 from scheduler.placement import turns
 from scheduler.placement.assorted import Assortment, are_assorted
+from scheduler.placement.fits import fits_of
 from scheduler.placement.kinds import kinds
 from scheduler.placement.trial import Trial
 from scheduler.placement.turns import place_in_turn
@@ -75,7 +76,7 @@ def test_they_go_where_they_would_have_gone_one_by_one(
     world = _world(nodes * copies, used, with_images)
     state = world.state
     shapes = _members(world, requests, with_images=with_images, with_selectors=with_selectors)
-    trial = Trial(state.nodes, state.ports, state.fits)
+    trial = Trial(state.nodes, state.ports, fits_of(state))
     assert are_assorted(trial, dict.fromkeys(shapes, 1))
     with patch.multiple(turns, _MANY=many, _BEST_FEW=2, _MOST_WARM=most_warm):
         together = place_in_turn(Assortment(trial, shapes), range(len(shapes)), pack=pack)
@@ -98,7 +99,7 @@ def test_how_hard_they_are_is_what_each_alone_would_find(
 ) -> None:
     world = _world(nodes, used, with_images=False)
     shapes = _members(world, requests, with_images=False, with_selectors=with_selectors)
-    trial = Trial(world.state.nodes, world.state.ports, world.state.fits)
+    trial = Trial(world.state.nodes, world.state.ports, fits_of(world.state))
     pods, hosts = Assortment(trial, shapes).room()
     rooms = [trial.room(shape) for shape in shapes]
     assert pods == [int(room.sum()) for room in rooms]

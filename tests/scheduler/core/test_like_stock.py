@@ -9,7 +9,7 @@ import pytest
 
 from api.constants import REASON_SCHEDULING_GATED
 from scheduler.profiles import ProfileSettings
-from scheduler.scores.scoring import Scoring
+from scheduler.state.scoring import Scoring
 from tests.placement.case import Case, Running, named, own_names
 from tests.placement.profiles import PROFILES
 from tests.placement.table import CASES, IDS

@@ -10,6 +10,7 @@ from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
 from scheduler.cycle.decide import decide
+from scheduler.placement.fits import fits_of
 from scheduler.queue.queue import Queue
 from scheduler.queue.settings import QueueSettings
 from scheduler.queue.wake import wakes_exactly
@@ -270,7 +271,7 @@ class Events(RuleBasedStateMachine):
         for name in self.pods:
             pod, other = self.state.pod(f"uid-of-{name}"), fresh.pod(f"uid-of-{name}")
             if pod and pod.shape and other and other.shape:
-                here, there = self.state.fits.of(pod.shape), fresh.fits.of(other.shape)
+                here, there = fits_of(self.state).of(pod.shape), fits_of(fresh).of(other.shape)
                 assert here.total == there.total == int(here.capacity.sum())
                 for node in self.nodes:
                     a, b = self.state.nodes.slot_of[node], fresh.nodes.slot_of[node]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.placement.domain_sums import DomainTable
-from scheduler.placement.fits import FEW, FitCache
+from scheduler.placement.fits import FEW, FitCache, fits_of
 from scheduler.placement.leaders import Leaders
 from scheduler.placement.muster import muster
 from scheduler.placement.room import RoomTrial, new_trial, room_for
@@ -84,7 +84,7 @@ def test_a_small_gang_goes_where_it_would_without_any_memory(events: list[tuple[
     for index, event in enumerate(events):
         _happen(world, index, event)
         state = world.state
-        followed = Trial(state.nodes, state.ports, state.fits).place(shape, count)
+        followed = Trial(state.nodes, state.ports, fits_of(state)).place(shape, count)
         fresh = Trial(
             state.nodes, state.ports, FitCache(state.nodes, state.ports), np.ones(state.nodes.slots, bool), ""
         )
@@ -96,7 +96,7 @@ def test_a_small_gang_goes_where_it_would_without_any_memory(events: list[tuple[
 @given(events=USED)
 def test_sums_of_domains_follow_all_events(events: list[tuple[int, int, bool]]) -> None:
     world = _world()
-    followed = world.state.fits.domains
+    followed = fits_of(world.state).domains
     followed.of("rack")
     for index, event in enumerate(events):
         _happen(world, index, event)

@@ -10,9 +10,9 @@ from scheduler.cycle.decide import decide
 from scheduler.cycle.decision import Decision
 from scheduler.queue.queue import Queue
 from scheduler.queue.settings import QueueSettings
-from scheduler.scores.scoring import Scoring
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import ItemKey, StateChange
+from scheduler.state.scoring import Scoring
 from scheduler.storage_feed import StorageFeed
 from tests.scheduler.core import build
 
