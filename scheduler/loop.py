@@ -21,8 +21,7 @@ from scheduler.preemptor import Preemptor
 from scheduler.queue.queue import Queue
 from scheduler.reporting.reporter import Reporter
 from scheduler.set_aside import SetAside, refusal_of
-from scheduler.state.cluster import ClusterState
-from scheduler.state.errors import UnknownPod
+from scheduler.state.cluster import ClusterState, UnknownPod
 from scheduler.state.records import ItemKey
 from scheduler.ticks import Ticks
 from scheduler.writes.binder import Bind, Binder

@@ -16,8 +16,7 @@ from scheduler.cycle.objections import objection
 from scheduler.cycle.over_budget import over_budget
 from scheduler.cycle.place import TWO_DOMAINS, attempt_to_place
 from scheduler.filters.explain import sentence
-from scheduler.placement.attempt import Attempt
-from scheduler.placement.mixed import best_attempt
+from scheduler.placement.attempts import Attempt, best_attempt
 from scheduler.placement.muster import Muster, muster
 from scheduler.placement.room import is_room_held, new_trial, nominated_slots
 from scheduler.placement.trial import Trial

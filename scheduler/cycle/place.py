@@ -9,13 +9,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.placement.attempt import Attempt, Pending
+from scheduler.placement.attempts import Attempt, best_attempt
 from scheduler.placement.domains import best_domain, domains_in_use
-from scheduler.placement.mixed import best_attempt
 from scheduler.placement.muster import Muster
 from scheduler.placement.trial import Trial
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members
+from scheduler.state.shapes import Pending
 
 MakeTrial = Callable[[NDArray[np.bool_] | None, str], Trial]
 """(the nodes it is limited to, None for all; the reason to give for the others) -> a trial."""

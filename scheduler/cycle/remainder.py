@@ -13,8 +13,7 @@ import msgspec
 from scheduler.cycle.decide import decide
 from scheduler.cycle.decision import Decision
 from scheduler.item_errors import ItemErrors
-from scheduler.placement.announced import is_to_come
-from scheduler.placement.remainder import Foreseen
+from scheduler.placement.remainder import Foreseen, is_to_come
 from scheduler.queue.queue import Queue
 from scheduler.state.cluster import ClusterState
 from scheduler.state.demand import Demand

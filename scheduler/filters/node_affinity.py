@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scheduler.filters.verdict import Verdict
 from scheduler.state.changes import Slots
 from scheduler.state.nodes import NodeTable
-from scheduler.state.requirements import Requirement, matches
 from scheduler.state.rules import NodeRules, Term
+from scheduler.state.selectors import Requirement, matches
 
 REASON: Final = "node(s) didn't match Pod's node affinity/selector"
 

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.state.changes import Slots
-from scheduler.state.demand import HostPort
+from scheduler.state.demand import HostPort, PortTable
 from scheduler.state.nodes import NodeTable
-from scheduler.state.ports import PortTable
 
 REASON: Final = "node(s) didn't have free ports for the requested pod ports"
 

@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.state.attachments import Attached, Attachments
 from scheduler.state.nodes import NodeTable
+from scheduler.state.volume_topology import Attached, Attachments
 
 REASON: Final = "node(s) exceed max volume count"
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.state.nodes import NodeTable
-from scheduler.state.reach import Reach
 from scheduler.state.volume_records import CapacityRecord, ClaimRecord, ClassRecord, VolumeRecord
+from scheduler.state.volume_topology import Reach
 
 REASON_AFFINITY: Final = "node(s) didn't match PersistentVolume's node affinity"
 REASON_NONE: Final = "node(s) didn't find available persistent volumes to bind"

@@ -5,8 +5,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.state.changes import Slots
-from scheduler.state.columns import Column
+from scheduler.state.changes import Column, Slots
 from scheduler.state.nodes import Amounts, NodeTable
 
 Sums = NDArray[np.float64]

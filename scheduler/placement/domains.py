@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.requests import PODS
-from scheduler.placement.attempt import Attempt, Pending
-from scheduler.placement.ceiling import ceiling_by_node
+from scheduler.placement.attempts import Attempt, AttemptBudget, affect_each_other, best_attempt
 from scheduler.placement.domain_sums import DomainSums
-from scheduler.placement.mixed import best_attempt, by_base
-from scheduler.placement.seated import must_be_seated, patience_for
 from scheduler.placement.trial import Trial
+from scheduler.placement.upper_bound import by_base, most_in_domain
 from scheduler.state.nodes import NodeTable
+from scheduler.state.shapes import Pending
 
 NewTrial = Callable[[NDArray[np.bool_] | None, str], Trial]
 """A trial limited to these nodes (None: all), with the reason to give for all others."""
@@ -28,19 +27,6 @@ def domains_in_use(key: str, placed: Iterable[str], nodes: NodeTable) -> set[str
     slots = (nodes.slot_of.get(name) for name in placed)
     facts = (nodes.facts[slot] for slot in slots if slot is not None)
     return {value for known in facts if known and (value := known.label(key)) is not None}
-
-
-def most_in_domain(key: str, pinned: str | None, pending: Pending, nodes: NodeTable, empty: Trial) -> NDArray[np.int64]:
-    """By code of the label's value: no placement inside that domain puts more members on nodes than this."""
-    column = nodes.label_column(key)
-    most = np.zeros(len(column.values), dtype=np.int64)
-    for shape, count in pending.items():
-        room = np.bincount(column.codes, weights=ceiling_by_node(empty, shape), minlength=len(most))
-        most += np.minimum(room, count).astype(np.int64)
-    most[0] = -1
-    if pinned is not None:
-        most[[value != pinned for value in column.values]] = -1
-    return most
 
 
 def best_domain(
@@ -55,18 +41,18 @@ def best_domain(
     fullness = _fullness(domains, pending, nodes)
     codes = codes[np.lexsort((domains.order[codes], -fullness[codes], -most[codes]))]
     best: Attempt | None = None
-    patience = patience_for(pending)
+    budget = AttemptBudget(pending)
     for code in codes.tolist():
         if best is not None and (most[code] < wanted or most[code] <= best.total):
             break
         allowed = column.codes == code
         outside = f"node(s) were in another {key}"
-        attempt = best_attempt(pending, wanted, nodes, lambda: new_trial(allowed, outside), patience)  # noqa: B023
+        attempt = best_attempt(pending, wanted, nodes, lambda: new_trial(allowed, outside), budget)  # noqa: B023
         attempt.domain = column.values[code] or ""
         if best is None or attempt.total > best.total:
             best = attempt
     if best is not None:
-        is_exact = len(by_base(pending)) == 1 and not must_be_seated(everywhere, pending)
+        is_exact = len(by_base(pending)) == 1 and not affect_each_other(everywhere, pending)
         best.proven = is_exact or bool(most.max() < wanted)
     return best
 

@@ -13,14 +13,14 @@ from scheduler.filters.mask import RuleMask
 from scheduler.filters.node_ports import ports_taken
 from scheduler.filters.resources_fit import slots_for_pods
 from scheduler.placement.domain_sums import DomainTable
-from scheduler.placement.leaders import Leaders
-from scheduler.placement.wishes import ImageWishes, RuleWishes
+from scheduler.placement.static_scores import ImageWishes, RuleWishes
+from scheduler.placement.top_nodes import Leaders
 from scheduler.scores.after import ROWS, After, Loads
 from scheduler.scores.total import total_score
 from scheduler.state.changes import ChangeLog, Slots
 from scheduler.state.cluster import ClusterState
+from scheduler.state.demand import PortTable
 from scheduler.state.nodes import Amounts, NodeTable
-from scheduler.state.ports import PortTable
 from scheduler.state.rules import NodeRules
 from scheduler.state.shapes import Shape
 from scheduler.state.steps import ONE_LOOK

@@ -7,16 +7,16 @@ know. Otherwise pods of one shape whose labels look different to some rule becom
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from scheduler.placement.looks import Looks, Party
-from scheduler.placement.packing import Pack, Packs, pack_of
 from scheduler.placement.relations import Relations
+from scheduler.placement.term_matching import Looks, Party
+from scheduler.placement.volume_claims import Pack, Packs, pack_of
 from scheduler.state.cluster import ClusterState
-from scheduler.state.kin import pairs
+from scheduler.state.label_classes import pairs
 from scheduler.state.members import Members
+from scheduler.state.pod_rules import Spread
 from scheduler.state.rules import NodeRules
 from scheduler.state.selectors import Query
 from scheduler.state.shapes import Shape
-from scheduler.state.spreads import Spread
 from scheduler.state.steps import ONE_BY_ONE
 
 

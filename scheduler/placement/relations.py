@@ -15,20 +15,18 @@ from numpy.typing import NDArray
 
 from scheduler.filters.node_affinity import node_affinity
 from scheduler.filters.taint_toleration import taint_toleration
-from scheduler.placement.looks import Party
-from scheduler.placement.member_terms import MemberTerms, weight_of
-from scheduler.placement.packing import Packs
-from scheduler.state.bonds import Bonds, Tie
-from scheduler.state.columns import Codes
-from scheduler.state.kin import Counts
-from scheduler.state.neighbours import Hold, Neighbours
+from scheduler.placement.term_matching import MemberTerms, Party, weight_of
+from scheduler.placement.volume_claims import Packs
+from scheduler.state.changes import Codes
+from scheduler.state.label_classes import Counts
 from scheduler.state.nodes import NodeTable
+from scheduler.state.pod_rules import Bonds, Spread, Tie
 from scheduler.state.records import PodRecord
 from scheduler.state.rules import NodeRules
 from scheduler.state.selectors import Query
 from scheduler.state.shapes import Shape
-from scheduler.state.spreads import Spread
 from scheduler.state.steps import ONE_LOOK
+from scheduler.state.topology_index import Hold, Neighbours
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 _LOOKS_OF_A_SUM: Final = 6

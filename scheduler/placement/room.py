@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.placement.fits import FitCache, fits_of
+from scheduler.placement.free_after_nominations import fits_beside_others
 from scheduler.placement.relations import Relations
 from scheduler.placement.trial import Trial
-from scheduler.placement.withheld import fits_beside_others
 from scheduler.state.changes import Slots
 from scheduler.state.cluster import ClusterState
+from scheduler.state.demand import PortTable
 from scheduler.state.members import Members
 from scheduler.state.nodes import CPU_ROW, MEMORY_ROW, Amounts, NodeTable
-from scheduler.state.ports import PortTable
 
 
 class Room:

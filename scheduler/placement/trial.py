@@ -15,17 +15,16 @@ from scheduler.filters.node_declared_features import REASON as LACKS_FEATURES
 from scheduler.filters.node_ports import REASON as PORTS_REASON
 from scheduler.filters.node_ports import ports_taken
 from scheduler.filters.resources_fit import shortages, slots_for_pods
-from scheduler.placement.company import Company
 from scheduler.placement.domain_sums import DomainSums
 from scheduler.placement.fits import FitCache
 from scheduler.placement.identical import Counts, spread, spread_over
 from scheduler.placement.relations import Relations
+from scheduler.placement.topology_state import Company
 from scheduler.scores.after import After, Loads
 from scheduler.scores.total import total_score
 from scheduler.state.changes import NO_SLOTS, Slots
-from scheduler.state.demand import Demand, HostPort, ports_conflict
+from scheduler.state.demand import Demand, HostPort, PortTable, ports_conflict
 from scheduler.state.nodes import Amounts, NodeTable, Resolved
-from scheduler.state.ports import PortTable
 from scheduler.state.shapes import Shape
 from scheduler.state.steps import ONE_LOOK
 from scheduler.state.volume_records import ClaimKey

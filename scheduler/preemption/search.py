@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.filters.resources_fit import slots_for_pods
-from scheduler.placement.attempt import Attempt
+from scheduler.placement.attempts import Attempt, best_attempt
 from scheduler.placement.domains import domains_in_use
 from scheduler.placement.fits import fits_of
-from scheduler.placement.mixed import best_attempt
 from scheduler.placement.room import Room, RoomTrial
 from scheduler.preemption.cost import cost_of, vacancy_after
 from scheduler.preemption.plan import NEVER, NO_VICTIMS, ONGOING, Plan, Refusal

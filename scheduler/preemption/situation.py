@@ -17,8 +17,8 @@ from scheduler.preemption.influence import Influence
 from scheduler.preemption.plan import VictimUnit
 from scheduler.state.changes import Slots
 from scheduler.state.cluster import ClusterState
+from scheduler.state.demand import PortTable
 from scheduler.state.members import Members, Standing
-from scheduler.state.ports import PortTable
 from scheduler.state.records import PodRecord
 from scheduler.state.shapes import Shape
 from scheduler.state.steps import ONE_LOOK

@@ -6,11 +6,11 @@ For members of one shape outside topology constraints it is exact, so such an it
 from collections.abc import Hashable
 from typing import Final
 
-from scheduler.placement.domains import domains_in_use, most_in_domain
+from scheduler.placement.domains import domains_in_use
 from scheduler.placement.fits import fits_of
-from scheduler.placement.mixed import by_base, most
 from scheduler.placement.muster import minds_others
 from scheduler.placement.room import is_room_held, new_trial
+from scheduler.placement.upper_bound import by_base, most, most_in_domain
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members
 from scheduler.state.shapes import Shape

@@ -1,15 +1,17 @@
-"""Room that is spoken for: what a preemption frees is held for the one it was freed for (its nominations).
+"""Nominations: the nodes that pods are nominated to after a preemption, with the room that is held for them there.
 
-Room is held against everybody of lower or equal priority, never against higher ones, who make the claim void by taking it. A
-claim ends when its pods have their places, when it turns out not to be possible any more, or when its item is gone.
+Room is held against everybody of lower or equal priority, never against higher ones, who overtake the nomination by taking it. A
+nomination ends when its pods have their nodes, when it turns out not to be possible any more, or when its item is gone. Pods of
+other schedulers that are nominated to a node (`status.nominatedNodeName`) count there in the same way.
 """
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Final
 
 from scheduler.state.demand import Demand
-from scheduler.state.records import ItemKey
+from scheduler.state.records import ItemKey, PodRecord
 
 
 class Claim:
@@ -173,3 +175,31 @@ class Claims:
     def victims(self) -> frozenset[str]:
         """Everybody who leaves for somebody."""
         return frozenset().union(*(claim.victims for claim in self._claims.values()))
+
+
+class ForeignNominations:
+    """Keeps a claim for every waiting pod of another scheduler that is nominated to a node."""
+
+    def __init__(self, claims: Claims, scheduler_names: frozenset[str]) -> None:
+        self._claims: Final = claims
+        self._scheduler_names: Final = scheduler_names
+
+    def moved(self, old: PodRecord | None, new: PodRecord | None) -> str:
+        """A pod came, changed or went; the node on which nothing is held for it any more, empty when there is none."""
+        before, after = self._node_of(old), self._node_of(new)
+        if before == after and (not after or (old and new and old.demand is new.demand)):
+            return ""
+        pod = new or old
+        if pod is None:
+            return ""
+        key = ItemKey("pod", pod.namespace, pod.name, pod.uid)
+        if after:
+            self._claims.put(key, pod.profile.priority, {pod.uid: (after, pod.demand)}, frozenset(), math.inf)
+        else:
+            self._claims.drop(key)
+        return before
+
+    def _node_of(self, pod: PodRecord | None) -> str:
+        if pod is None or not pod.nominated_node or pod.is_bound or pod.is_terminal or pod.terminating:
+            return ""
+        return "" if pod.profile.scheduler_name in self._scheduler_names else pod.nominated_node

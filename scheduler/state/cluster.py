@@ -9,38 +9,32 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, TypeVar, cast
 
+from api.errors import TuttiError
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
 from api.priorityclass import PriorityClass
-from scheduler.state.budgets import Budgets
-from scheduler.state.claims import Claims
+from scheduler.state.budgets import Budgets, PriorityClasses
+from scheduler.state.claims import Claims, ForeignNominations
+from scheduler.state.comparer import Drift, compare
 from scheduler.state.default_spreads import DefaultSpreads
-from scheduler.state.errors import UnknownPod
-from scheduler.state.foreign_nominations import ForeignNominations
-from scheduler.state.items import Items
+from scheduler.state.demand import PortTable
+from scheduler.state.entities import Items, Strangers
 from scheduler.state.members import Members, Standing
-from scheduler.state.neighbours import Neighbours
 from scheduler.state.nodes import NodeTable, facts_of
 from scheduler.state.occupancy import Occupancy
-from scheduler.state.ports import PortTable
-from scheduler.state.priorities import PriorityClasses
-from scheduler.state.records import (
-    NO_CHANGE,
-    Assumption,
-    GroupRecord,
-    ItemKey,
-    PodRecord,
-    StateChange,
-)
-from scheduler.state.recount import Drift, compare
-from scheduler.state.remainders import Remainders
-from scheduler.state.reservations import Reservations
+from scheduler.state.record_factory import Slimmer
+from scheduler.state.records import NO_CHANGE, Assumption, GroupRecord, ItemKey, PodRecord, StateChange
+from scheduler.state.reservations import Remainders, Reservations
 from scheduler.state.residents import Residents
 from scheduler.state.scoring import Scoring
-from scheduler.state.slim import Slimmer
-from scheduler.state.strangers import Strangers
+from scheduler.state.topology_index import Neighbours
 from scheduler.state.volumes import Storage
+
+
+class UnknownPod(TuttiError):
+    """A pod was to be assumed that is not known, or is bound already."""
+
 
 Derived = TypeVar("Derived")
 

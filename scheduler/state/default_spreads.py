@@ -10,10 +10,9 @@ from typing import Final
 import msgspec
 
 from api.meta import NO_METADATA, Metadata
+from scheduler.state.pod_rules import Spread, counted
 from scheduler.state.records import PodRecord
-from scheduler.state.requirements import Requirement
-from scheduler.state.selectors import Labels, RawSelector, Selector, parse_selector, selector_of
-from scheduler.state.spreads import Spread, counted
+from scheduler.state.selectors import Labels, RawSelector, Requirement, Selector, parse_selector, selector_of
 
 DEFAULTS: Final = (("kubernetes.io/hostname", 3), ("topology.kubernetes.io/zone", 5))
 """(key, maxSkew)."""

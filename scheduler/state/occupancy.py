@@ -5,10 +5,10 @@ Pods on a node that is not known (not yet, or not any more) wait here and are co
 
 from typing import Final
 
-from scheduler.state.neighbours import Neighbours
+from scheduler.state.demand import PortTable
 from scheduler.state.nodes import NodeFacts, NodeTable
-from scheduler.state.ports import PortTable
 from scheduler.state.records import PodRecord
+from scheduler.state.topology_index import Neighbours
 from scheduler.state.volumes import Storage
 
 

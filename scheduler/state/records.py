@@ -12,8 +12,8 @@ import msgspec
 from api.constants import EMBEDDED_PROVIDER
 from api.meta import Metadata
 from api.waiting import Waiting
-from scheduler.state.bonds import Bonds
 from scheduler.state.demand import Demand
+from scheduler.state.pod_rules import Bonds
 from scheduler.state.pod_volumes import PodVolumes
 from scheduler.state.shapes import Shape
 

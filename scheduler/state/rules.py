@@ -11,11 +11,9 @@ import msgspec
 
 from api.features import NO_FEATURES, required_features
 from api.pod import PodSpec
-from scheduler.state.bonds import Bonds, Weight
+from scheduler.state.pod_rules import Bonds, Spread, Weight, parse_spreads
 from scheduler.state.pod_volumes import limits
-from scheduler.state.requirements import FIELD_PREFIX, NAME_FIELD, Operator, Requirement, whole_number
-from scheduler.state.selectors import Labels
-from scheduler.state.spreads import Spread, parse_spreads
+from scheduler.state.selectors import FIELD_PREFIX, NAME_FIELD, Labels, Operator, Requirement, whole_number
 from scheduler.state.steps import ONE_LOOK
 
 

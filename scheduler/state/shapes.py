@@ -6,12 +6,13 @@ The tables hold their entries weakly: a demand, a set of rules or a shape lives 
 does, so DaemonSets, which make one set of rules per pod, do not fill them.
 """
 
+from collections.abc import Mapping
 from typing import Final
 from weakref import WeakValueDictionary
 
 from api.pod import PodSpec
-from scheduler.state.bonds import Bonds, parse_bonds
 from scheduler.state.demand import Demand, demand_key, parse_demand
+from scheduler.state.pod_rules import Bonds, parse_bonds
 from scheduler.state.rules import NodeRules, bonds_key, parse_rules, rules_key
 from scheduler.state.scoring import DEFAULT, Scoring
 from scheduler.state.selectors import Labels
@@ -51,6 +52,10 @@ class Shape:
     def problem(self) -> str:
         """Why no pod of this shape can be placed by us at all, empty when it can."""
         return self.demand.problem or self.rules.problem
+
+
+Pending = Mapping[Shape, int]
+"""How many pods of each shape are to be placed."""
 
 
 class ShapeTable:

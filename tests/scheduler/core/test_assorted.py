@@ -8,12 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.cycle.decide import decide
-from scheduler.placement import turns
-from scheduler.placement.assorted import Assortment, are_assorted
+from scheduler.placement import heterogeneous_in_order
 from scheduler.placement.fits import fits_of
-from scheduler.placement.kinds import kinds
+from scheduler.placement.heterogeneous import Assortment, are_assorted, kinds
+from scheduler.placement.heterogeneous_in_order import place_in_order
 from scheduler.placement.trial import Trial
-from scheduler.placement.turns import place_in_turn
 from scheduler.state.shapes import Shape
 from tests.scheduler.core import build
 from tests.scheduler.core.world import World
@@ -78,8 +77,8 @@ def test_they_go_where_they_would_have_gone_one_by_one(
     shapes = _members(world, requests, with_images=with_images, with_selectors=with_selectors)
     trial = Trial(state.nodes, state.ports, fits_of(state))
     assert are_assorted(trial, dict.fromkeys(shapes, 1))
-    with patch.multiple(turns, _MANY=many, _BEST_FEW=2, _MOST_WARM=most_warm):
-        together = place_in_turn(Assortment(trial, shapes), range(len(shapes)), pack=pack)
+    with patch.multiple(heterogeneous_in_order, _MANY=many, _BEST_FEW=2, _MOST_WARM=most_warm):
+        together = place_in_order(Assortment(trial, shapes), range(len(shapes)), pack=pack)
     one_by_one = [trial.place(shape, 1, pack=pack).slots.tolist() for shape in shapes]
     assert together == [slots[0] if slots else -1 for slots in one_by_one]
 

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from scheduler.state import neighbours as module
+from scheduler.state import topology_index as module
 from scheduler.state.cluster import ClusterState
-from scheduler.state.neighbours import Neighbours
 from scheduler.state.records import PodRecord
-from scheduler.state.requirements import Requirement
-from scheduler.state.selectors import Query, Selector, selector_of
+from scheduler.state.selectors import Query, Requirement, Selector, selector_of
+from scheduler.state.topology_index import Neighbours
 from tests.placement.case import HOSTNAME, apart, selector, term
 from tests.scheduler.core import build
 

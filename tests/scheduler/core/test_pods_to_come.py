@@ -12,8 +12,7 @@ from scheduler.cycle.decide import decide
 from scheduler.cycle.decision import Decision
 from scheduler.cycle.remainder import RemainderKeeper
 from scheduler.placement import remainder
-from scheduler.placement.announced import UidsToCome
-from scheduler.placement.remainder import MOST_TO_COME, Foreseen
+from scheduler.placement.remainder import MOST_TO_COME, Foreseen, UidsToCome
 from scheduler.preemption.campaign import Campaigns
 from scheduler.preemption.limits import Limits
 from scheduler.state.records import ItemKey

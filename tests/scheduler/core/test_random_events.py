@@ -16,8 +16,7 @@ from scheduler.queue.settings import QueueSettings
 from scheduler.queue.wake import wakes_exactly
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import PodRecord, StateChange
-from scheduler.state.requirements import Requirement
-from scheduler.state.selectors import Query, selector_of
+from scheduler.state.selectors import Query, Requirement, selector_of
 from tests.placement.case import HOSTNAME, apart, avoids, even, near, selector, spread, term
 from tests.scheduler.core import build
 

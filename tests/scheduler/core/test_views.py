@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from scheduler.placement.domain_sums import DomainTable
 from scheduler.placement.fits import FEW, FitCache, fits_of
-from scheduler.placement.leaders import Leaders
 from scheduler.placement.muster import muster
 from scheduler.placement.room import RoomTrial, new_trial, room_for
+from scheduler.placement.top_nodes import Leaders
 from scheduler.placement.trial import Trial
 from scheduler.state.members import Members
 from scheduler.state.shapes import Shape

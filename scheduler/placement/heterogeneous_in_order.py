@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.placement.assorted import NOWHERE, Assortment, Table
+from scheduler.placement.heterogeneous import NOWHERE, Assortment, Table
 from scheduler.scores.after import ROWS, After
 from scheduler.scores.plain import PlainLoad, PlainNode, plain_loads
 from scheduler.scores.total import best_score, total_score
@@ -38,7 +38,7 @@ _SLACK: Final = 1
 """Points below the best that are still looked at, so that the best may be used up."""
 
 
-def place_in_turn(among: Assortment, order: Sequence[int], *, pack: bool) -> list[int]:
+def place_in_order(among: Assortment, order: Sequence[int], *, pack: bool) -> list[int]:
     """The node slot of each pod, -1 for none; `order` is the pods by index of their shape, first come, first served."""
     turns = _Turns(among, len(order), pack=pack)
     found: list[int] = []

@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from api.constants import NO_PROVISIONER
 from scheduler.filters import node_volume_limits, volume_restrictions, volume_zone
 from scheduler.filters import volume_binding as binding
-from scheduler.placement.packing import Pack, Packs
+from scheduler.placement.volume_claims import Pack, Packs
 from scheduler.scores.normalise import Whole
 from scheduler.scores.volume_binding import Use, volume_binding
-from scheduler.state.attachments import Attached
 from scheduler.state.nodes import NodeTable
 from scheduler.state.pod_volumes import Disk
 from scheduler.state.shapes import Shape
 from scheduler.state.steps import ONE_BY_ONE, ONE_LOOK
 from scheduler.state.volume_records import MANY_NODES, ClaimKey, ClaimRecord, VolumeRecord
+from scheduler.state.volume_topology import Attached
 
 _LOOKS_OF_A_VOLUME: Final = 5
 Mask = NDArray[np.bool_]

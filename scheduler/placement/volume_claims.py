@@ -8,11 +8,11 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Final
 
 from scheduler.filters.volume_binding import REASON_IMMEDIATE
-from scheduler.state.attachments import Attached
 from scheduler.state.pod_volumes import ClaimUse, Disk, PodVolumes
 from scheduler.state.records import PodRecord
 from scheduler.state.shapes import Shape
 from scheduler.state.volume_records import ONE_POD_ONLY, ClaimKey, ClaimRecord, VolumeRecord
+from scheduler.state.volume_topology import Attached
 from scheduler.state.volumes import Storage
 
 

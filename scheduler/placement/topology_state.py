@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from scheduler.filters import inter_pod_affinity as affinity
 from scheduler.filters import pod_topology_spread as spreading
-from scheduler.placement.luggage import Luggage
 from scheduler.placement.relations import HOSTNAME, Even, Relations, Stance
+from scheduler.placement.volume_binder import Luggage
 from scheduler.scores.inter_pod_affinity import inter_pod_affinity
 from scheduler.scores.pod_topology_spread import crowding, pod_topology_spread
 from scheduler.state.changes import Slots

@@ -1,20 +1,47 @@
 """The scores that depend on nodes alone: preferred node affinity, soft taints, images. Most pods have none of them.
 
-Preferences and taints are normalised among the nodes that can take the
-pod, so the figures are kept raw and the score is made when it is known which nodes those are.
+Preferences and taints are normalised among the nodes that can take the pod, so raw figures are kept and the score is made when
+it is known which nodes those are.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from scheduler.placement.followed import Followed
+import numpy as np
+
 from scheduler.scores.image_locality import image_locality
 from scheduler.scores.node_affinity import node_affinity
 from scheduler.scores.normalise import Whole, by_most
 from scheduler.scores.taint_toleration import taint_toleration
+from scheduler.state.changes import Slots
 from scheduler.state.nodes import NodeTable
 from scheduler.state.rules import NodeRules
 from scheduler.state.scoring import Weights
+
+
+class Followed:
+    """One whole number per node slot."""
+
+    def __init__(self, nodes: NodeTable, compute: Callable[[Slots], Whole]) -> None:
+        self._nodes: Final = nodes
+        self._compute: Final = compute
+        self._values: Whole = np.empty(0, dtype=np.int64)
+        self._position = 0
+
+    def values(self) -> Whole:
+        """The current figures; not to be written to."""
+        nodes, log = self._nodes, self._nodes.rule_changes
+        if self._position == log.end and len(self._values) == nodes.slots:
+            return self._values
+        slots = log.since(self._position, limit=nodes.slots // 4)
+        if slots is None or len(self._values) != nodes.slots:
+            self._values = self._compute(np.arange(nodes.slots))
+        else:
+            self._values[slots] = self._compute(slots)
+        self._position = log.end
+        return self._values
+
 
 MOST_IMAGE_SCORES: Final = 64
 

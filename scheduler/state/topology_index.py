@@ -12,11 +12,9 @@ from collections import OrderedDict
 from collections.abc import Mapping, Set
 from typing import Final
 
-from scheduler.state.bonds import Bonds, Tie
-from scheduler.state.kin import Counts, Kin, KinKey, QueryIndex, Tally
-from scheduler.state.kin_index import KinIndex
-from scheduler.state.label_keys import LabelKeys
+from scheduler.state.label_classes import Counts, Kin, KinIndex, KinKey, LabelKeys, QueryIndex, Tally
 from scheduler.state.nodes import NodeTable
+from scheduler.state.pod_rules import Bonds, Tie
 from scheduler.state.records import PodRecord
 from scheduler.state.selectors import Labels, Query
 

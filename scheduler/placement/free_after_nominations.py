@@ -14,9 +14,8 @@ from scheduler.placement.fits import FEW, FitCache
 from scheduler.state.changes import ChangeLog
 from scheduler.state.claims import Claims
 from scheduler.state.cluster import ClusterState
-from scheduler.state.demand import Demand
+from scheduler.state.demand import Demand, PortTable
 from scheduler.state.nodes import Amounts, NodeTable
-from scheduler.state.ports import PortTable
 from scheduler.state.records import ItemKey
 from scheduler.state.reservations import Reservations
 

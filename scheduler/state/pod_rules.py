@@ -1,10 +1,11 @@
-"""Pod affinity and anti-affinity: what ties a pod to others, and others to it for as long as it runs."""
+"""What a pod's spec asks about other pods: affinity and anti-affinity terms, and topology spread constraints."""
 
 from typing import Annotated, Final, Literal
 
 import msgspec
 
-from scheduler.state.selectors import Labels, Query, RawSelector, parse_selector, with_own_labels
+from api.constants import MAX_INT32
+from scheduler.state.selectors import NOTHING, Labels, Query, RawSelector, Selector, parse_selector, with_own_labels
 
 Weight = Annotated[int, msgspec.Meta(ge=1, le=100)]
 """Of a preferred term, in the bounds of the Kubernetes API. What is announced in an annotation has met no API server."""
@@ -78,7 +79,7 @@ class _Affinity(msgspec.Struct, frozen=True, rename="camel"):
 
 
 _NO_TERMS: Final = _Terms()
-_decode: Final = msgspec.json.Decoder(_Affinity | None).decode
+_decode_affinity: Final = msgspec.json.Decoder(_Affinity | None).decode
 
 
 def parse_bonds(affinity: msgspec.Raw, namespace: str, labels: Labels) -> Bonds | None:
@@ -87,13 +88,13 @@ def parse_bonds(affinity: msgspec.Raw, namespace: str, labels: Labels) -> Bonds 
     Raises:
         ValueError: it cannot be read (msgspec's errors are ValueErrors).
     """
-    decoded = _decode(affinity)
+    decoded = _decode_affinity(affinity)
     if decoded is None:
         return None
     near, far = decoded.pod_affinity or _NO_TERMS, decoded.pod_anti_affinity or _NO_TERMS
 
     def tie(kind: TieKind, term: _Term, weight: int = 0) -> Tie:
-        return Tie(kind, _query(term, namespace, labels), term.topology_key, weight)
+        return Tie(kind, _pods_of_term(term, namespace, labels), term.topology_key, weight)
 
     ties = (
         *(tie("needs", term) for term in near.required or ()),
@@ -104,11 +105,74 @@ def parse_bonds(affinity: msgspec.Raw, namespace: str, labels: Labels) -> Bonds 
     return Bonds(ties) if ties else None
 
 
-def _query(term: _Term, namespace: str, labels: Labels) -> Query:
+def _pods_of_term(term: _Term, namespace: str, labels: Labels) -> Query:
     selector = parse_selector(term.label_selector)
     named = {name for name in term.namespaces or () if name}
     return Query(
         selector=with_own_labels(selector, labels, term.match_label_keys, term.mismatch_label_keys),
         namespaces=tuple(sorted(named)) if named or term.namespace_selector is not None else (namespace,),
         namespace_selector=parse_selector(term.namespace_selector) if term.namespace_selector is not None else None,
+    )
+
+
+_Positive = Annotated[int, msgspec.Meta(ge=1, le=MAX_INT32)]
+
+
+class Spread(msgspec.Struct, frozen=True, gc=False):
+    """One constraint of one pod."""
+
+    key: str
+    query: Query
+    """The pods that count."""
+    selector: Selector
+    """What the pod itself must match to count as well."""
+    max_skew: int
+    is_hard: bool
+    """DoNotSchedule; otherwise it is a wish (ScheduleAnyway)."""
+    min_domains: int = 1
+    honours_affinity: bool = True
+    """Only nodes that the pod's selector and affinity accept count."""
+    honours_taints: bool = False
+    """Only nodes whose taints the pod tolerates count."""
+
+
+class _Constraint(msgspec.Struct, frozen=True, rename="camel"):
+    max_skew: _Positive = 1
+    topology_key: str = ""
+    when_unsatisfiable: str = "DoNotSchedule"
+    label_selector: RawSelector | None = None
+    min_domains: _Positive | None = None
+    node_affinity_policy: str | None = None
+    node_taints_policy: str | None = None
+    match_label_keys: tuple[str, ...] | None = None
+
+
+_decode_constraints: Final = msgspec.json.Decoder(tuple[_Constraint, ...] | None).decode
+
+
+def parse_spreads(raw: msgspec.Raw, namespace: str, labels: Labels) -> tuple[Spread, ...]:
+    """The constraints of a pod of this namespace with these labels.
+
+    Raises:
+        ValueError: they cannot be read (msgspec's errors are ValueErrors).
+    """
+    return tuple(_spread_of(constraint, namespace, labels) for constraint in _decode_constraints(raw) or ())
+
+
+def counted(selector: Selector, namespace: str) -> Query:
+    """The pods that a constraint with this selector counts; without requirements nobody, as in kube-scheduler."""
+    return Query(selector if selector.requirements else NOTHING, (namespace,), skips_leaving=True)
+
+
+def _spread_of(raw: _Constraint, namespace: str, labels: Labels) -> Spread:
+    selector = with_own_labels(parse_selector(raw.label_selector), labels, raw.match_label_keys)
+    return Spread(
+        key=raw.topology_key,
+        query=counted(selector, namespace),
+        selector=selector,
+        max_skew=raw.max_skew,
+        is_hard=raw.when_unsatisfiable == "DoNotSchedule",
+        min_domains=1 if raw.min_domains is None else raw.min_domains,
+        honours_affinity=raw.node_affinity_policy != "Ignore",
+        honours_taints=raw.node_taints_policy == "Honor",
     )

@@ -7,11 +7,14 @@ changes. What another member may make possible (affinity to it, a spread that ev
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from scheduler.placement.heterogeneous import Assortment, are_assorted
 from scheduler.placement.identical import Counts
 from scheduler.placement.relations import Place
 from scheduler.placement.trial import Trial
-from scheduler.state.shapes import Shape
+from scheduler.state.nodes import NodeTable
+from scheduler.state.shapes import Pending, Shape
 
 _LOOKS_OF_A_CEILING: Final = 15
 
@@ -57,3 +60,32 @@ def by_value(place: Place, room: Counts) -> Counts:
 def _one_each(place: Place, room: Counts) -> int:
     unlabelled = int(room[place.codes == 0].sum())
     return unlabelled + int(np.count_nonzero(by_value(place, room)))
+
+
+def most(pending: Pending, trial: Trial) -> int:
+    """No placement puts more members than this on nodes: each shape as if it were alone."""
+    if are_assorted(trial, pending):
+        room, _ = Assortment(trial, list(pending)).room()
+        return sum(map(min, pending.values(), room))
+    return sum(ceiling(trial, shape, count) for shape, count in by_base(pending).items())
+
+
+def by_base(pending: Pending) -> dict[Shape, int]:
+    """The same pods by what decides where they fit."""
+    found: dict[Shape, int] = {}
+    for shape, count in pending.items():
+        found[shape.base] = found.get(shape.base, 0) + count
+    return found
+
+
+def most_in_domain(key: str, pinned: str | None, pending: Pending, nodes: NodeTable, empty: Trial) -> NDArray[np.int64]:
+    """By code of the label's value: no placement inside that domain puts more members on nodes than this."""
+    column = nodes.label_column(key)
+    most = np.zeros(len(column.values), dtype=np.int64)
+    for shape, count in pending.items():
+        room = np.bincount(column.codes, weights=ceiling_by_node(empty, shape), minlength=len(most))
+        most += np.minimum(room, count).astype(np.int64)
+    most[0] = -1
+    if pinned is not None:
+        most[[value != pinned for value in column.values]] = -1
+    return most

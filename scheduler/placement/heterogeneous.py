@@ -1,19 +1,54 @@
-"""Members that nearly all differ: each goes to the node that is best for it then, as if taken one by one.
+"""Members that nearly all differ, and the nodes in classes of equal state: what there is to decide, as tables.
 
-Nodes in the same state count as one kind until a pod is put on one of them; `turns` goes through the pods.
+Most clusters have far fewer states than nodes, so nodes in the same state are judged once, until a pod is put on one of them.
+`heterogeneous_in_order` goes through the pods.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.placement.kinds import Kinds, kinds
-from scheduler.placement.trial import Placed, Trial
+from scheduler.placement.trial import Trial
 from scheduler.scores.after import ROWS, Loads
 from scheduler.state.changes import Slots
 from scheduler.state.shapes import Shape
+
+_ODD: Final = 0x9E3779B97F4A7C15
+
+
+class Kinds(NamedTuple):
+    """Columns that are equal, put together; kinds are numbered by their first member."""
+
+    first: NDArray[np.intp]
+    """A column of each kind."""
+    members: list[list[int]]
+    """All columns of each kind, ascending."""
+
+
+def kinds(columns: NDArray[np.int64]) -> Kinds:
+    """The distinct columns of a table."""
+    if not columns.shape[1]:
+        return Kinds(np.empty(0, dtype=np.intp), [])
+    inverse = _numbers(columns)
+    order = np.argsort(inverse, kind="stable")
+    ends = np.flatnonzero(np.diff(inverse[order], append=-1)) + 1
+    columns_of = order.tolist()
+    members = [columns_of[start:end] for start, end in pairwise([0, *ends.tolist()])]
+    return Kinds(np.array([part[0] for part in members], dtype=np.intp), members)
+
+
+def _numbers(columns: NDArray[np.int64]) -> NDArray[np.intp]:
+    """The number of each column's kind, by a sum that is almost surely different for different columns; checked."""
+    weights = np.array([(_ODD * (2 * row + 1) ** 3) % 2**64 for row in range(len(columns))], dtype=np.uint64)
+    sums = (columns.astype(np.uint64) * weights[:, None]).sum(axis=0, dtype=np.uint64)
+    _, first, inverse = np.unique(sums, return_index=True, return_inverse=True)
+    if (columns[:, first[inverse]] == columns).all():
+        return np.asarray(inverse, dtype=np.intp)
+    return np.asarray(np.unique(columns, axis=1, return_inverse=True)[1].ravel(), dtype=np.intp)
+
 
 Table = NDArray[np.int64]
 
@@ -106,13 +141,6 @@ class Assortment:
         np.floor(found, out=found)
         found[amounts == 0] = np.inf
         return found
-
-
-def one_by_one(pods: Sequence[Shape], slots: Sequence[int]) -> list[Placed]:
-    """What `place_in_turn` found, shape by shape; pods of one shape stand together."""
-    where = np.array(slots, dtype=np.intp)
-    one = np.ones(1, dtype=np.int64)
-    return [Placed(shape, where[at : at + 1], one, 1) for at, shape in enumerate(pods) if slots[at] >= 0]
 
 
 def _slices(total: int, size: int) -> Iterator[slice]:

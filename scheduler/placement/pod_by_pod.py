@@ -1,21 +1,66 @@
-"""Placing members one by one, each seeing where the earlier ones went: for rules that make one member's place another's matter.
+"""Placing members one by one, each seeing where the earlier ones went: for rules that make one member's node matter to another.
 
-For each pod all nodes are judged at once; what a node offers is computed anew only where a pod was put since the shape was
-last looked at. A pod that finds no place is tried again once others have theirs, because it may need them.
+For each pod all nodes are judged at once; what a node has room for is computed anew only where a pod was put since the signature
+was last looked at. A pod that finds no node is tried again once others have theirs, because it may need them.
+
+Equal pods of which a value of a node label takes one (the usual anti-affinity, one pod per node) take a shorter way with the same
+outcome: a node that got one is out, and nothing else changes for the others, so the best node is looked for in one row of figures
+that only ever loses entries.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.placement.apart import OUT, all_labelled, marks, take_one_each
-from scheduler.placement.company import Company
 from scheduler.placement.identical import Counts
+from scheduler.placement.topology_state import Company, Mask, Whole
 from scheduler.placement.trial import Placed, Trial
 from scheduler.state.changes import Slots
 from scheduler.state.shapes import Shape
+from scheduler.state.steps import ONE_LOOK, Steps
+
+OUT: Final = np.iinfo(np.int64).min
+"""The merit of a node that cannot take one more."""
+
+
+def marks(company: Company, shape: Shape) -> list[Slots]:
+    """By rule that lets one pod of this shape into each value: the values of the nodes. None of them when other rules matter."""
+    stance = company.relations.stances[shape]
+    if company.luggage is not None or stance.near or stance.even or stance.soft or stance.wish:
+        return []
+    own = company.relations.effects[shape]
+    found = [company.values(at) for at in dict.fromkeys((*stance.keeps_off, *stance.repelled)) if own.get(at, 0) > 0]
+    distinct: list[Slots] = []
+    for values in found:
+        if not any(np.array_equal(values, other) for other in distinct):
+            distinct.append(values)
+    return distinct
+
+
+def all_labelled(values: list[Slots], feasible: Mask) -> bool:
+    """Whether some rule lets only one pod onto each of these nodes."""
+    return any(bool((codes[feasible] != 0).all()) for codes in values)
+
+
+def take_one_each(merit: Whole, values: list[Slots], count: int, steps: Steps) -> list[int]:
+    """The indices of the best nodes in turn, at most `count`; `merit` is used up.
+
+    Every node that is not `OUT` must have one of the `values` at least (not 0).
+    """
+    found: list[int] = []
+    while len(found) < count:
+        steps.spend((1 + len(values)) * (ONE_LOOK + len(merit)))
+        index = int(merit.argmax())
+        if merit[index] == OUT:
+            break
+        for codes in values:
+            if codes[index]:
+                merit[codes == codes[index]] = OUT
+        found.append(index)
+    return found
+
 
 _STEP: Final = 2**20
 """Weight of a score against the number of members that are on the node already."""
@@ -26,38 +71,41 @@ _LOOKS_OF_A_SHAPE: Final = 40
 _FEW: Final = 8
 """Changed nodes that are looked at one by one."""
 
-Confined = Callable[[Shape], NDArray[np.bool_] | None]
-"""The node slots that an attempt limits the pods of a shape to; None for no limit."""
+Confined = Mapping[Shape, NDArray[np.bool_]]
+"""By signature: the nodes, `[node]`, to which an attempt limits its pods; a signature that is not in here may go anywhere."""
 
 
-class Seating:
+class PodByPod:
     """One pass after the other over members in a given order."""
 
-    def __init__(self, trial: Trial, company: Company, *, pack: bool, confined: Confined) -> None:
+    def __init__(self, trial: Trial, *, pack: bool, confined: Confined) -> None:
+        """With `pack` full nodes are preferred to empty ones."""
+        if trial.company is None:
+            raise ValueError("where members do not affect each other they are placed at once")
         self._trial: Final = trial
-        self._company: Final = company
+        self._company: Final = trial.company
         self._sign: Final = -1 if pack else 1
         self._confined: Final = confined
         self._offers: dict[Shape, _Offer] = {}
         self._history: list[int] = []
-        self._given: Counts = np.zeros(len(company.slots), dtype=np.int64)
+        self._given: Counts = np.zeros(len(self._company.slots), dtype=np.int64)
 
-    def seat(self, order: Iterable[tuple[Shape, int]]) -> list[Placed]:
+    def place(self, order: Iterable[tuple[Shape, int]]) -> list[Placed]:
         """Places as many pods as it can; `order` is runs of pods of one shape."""
-        seats: dict[Shape, list[int]] = {}
+        slots: dict[Shape, list[int]] = {}
         waiting = list(order)
         while waiting:
             left: list[tuple[Shape, int]] = []
             for shape, count in waiting:
                 found = self._run(shape, count)
-                seats.setdefault(shape, []).extend(found)
+                slots.setdefault(shape, []).extend(found)
                 if len(found) < count:
                     left.append((shape, count - len(found)))
             if sum(count for _, count in left) == sum(count for _, count in waiting):
                 break
             waiting = left
         self._trial.touch(self._company.slots[np.unique(np.array(self._history, dtype=np.intp))])
-        return [self._placed(shape, found) for shape, found in seats.items() if found]
+        return [self._placed(shape, found) for shape, found in slots.items() if found]
 
     def _run(self, shape: Shape, count: int) -> list[int]:
         found = self._one_each(shape, count) if count > 1 else []
@@ -118,7 +166,7 @@ class Seating:
             # The trial knows of settled pods only once it is told which nodes they touched.
             has_wishes = self._trial.wishes(shape, self._spread_out(room)) is not None
             offer = self._offers[shape] = _Offer(room, score, has_wishes=has_wishes)
-            limit = self._confined(shape)
+            limit = self._confined.get(shape)
             if limit is not None:
                 offer.limit = limit[slots]
         news = sorted(set(self._history[offer.position :]))
