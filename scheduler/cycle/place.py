@@ -37,10 +37,10 @@ def attempt_to_place(
     pin = next(iter(pins), None)
     hoped = None if pin is not None else _hoped(members, found)
     if hoped is not None:
-        room_for_all = best_domain(key, None, hoped, sum(hoped.values()), state.nodes, trial)
+        room_for_all = best_domain(key, None, hoped, sum(hoped.values()), state, trial)
         if room_for_all is not None and room_for_all.total == sum(hoped.values()):
             pin = room_for_all.domain
-    inside = best_domain(key, pin, found.pending, need, state.nodes, trial)
+    inside = best_domain(key, pin, found.pending, need, state, trial)
     if inside is not None:
         return inside
     value = f" with the value {pin}, where members already run" if pin else ""

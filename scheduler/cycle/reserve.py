@@ -14,7 +14,8 @@ from scheduler.cycle.place import attempt_to_place
 from scheduler.placement.attempts import Attempt
 from scheduler.placement.fits import fits_of
 from scheduler.placement.muster import Muster, muster
-from scheduler.placement.room import Room, RoomTrial, new_trial, room_for
+from scheduler.placement.overlay import Room
+from scheduler.placement.room import RoomTrial, new_trial, room_for
 from scheduler.placement.trial import Trial
 from scheduler.placement.upper_bound import ceiling_by_node
 from scheduler.queue.wake import wanted

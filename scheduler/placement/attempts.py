@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from scheduler.placement.heterogeneous import Assortment, are_assorted
 from scheduler.placement.heterogeneous_in_order import place_in_order
+from scheduler.placement.overlay import Placed
 from scheduler.placement.pod_by_pod import Confined, PodByPod
-from scheduler.placement.trial import Placed, Trial
+from scheduler.placement.trial import Trial
 from scheduler.placement.upper_bound import by_base, by_value, ceiling, ceiling_by_node
 from scheduler.state.nodes import NodeTable
 from scheduler.state.shapes import Pending, Shape

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from scheduler.filters.mask import RuleMask
 from scheduler.filters.node_ports import ports_taken
 from scheduler.filters.resources_fit import slots_for_pods
-from scheduler.placement.domain_sums import DomainTable
 from scheduler.placement.static_scores import ImageWishes, RuleWishes
 from scheduler.placement.top_nodes import Leaders
 from scheduler.scores.after import ROWS, After, Loads
@@ -180,7 +179,6 @@ class FitCache:
         self._fits: OrderedDict[Shape, Fit] = OrderedDict()
         self._rules: OrderedDict[NodeRules, tuple[RuleMask, RuleWishes]] = OrderedDict()
         self._images = ImageWishes(nodes)
-        self.domains = DomainTable(nodes)
 
     def of(self, shape: Shape) -> Fit:
         """The current fit of a shape, shared by all shapes of its base."""

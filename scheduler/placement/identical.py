@@ -88,6 +88,23 @@ def spread_over(
         place = np.concatenate([place[keep], found_place])
 
 
+def pack_full(count: int, capacity: Counts, score: NDArray[np.int64]) -> tuple[Slots, Counts]:
+    """Places `count` equal pods (or as many as fit) on the fullest nodes, each filled before the next, to leave whole nodes free.
+
+    Args:
+        count: pods to place.
+        capacity: how many of them each node can take, `[node]`.
+        score: how good each node is for spreading, `[node]`; the worst comes first.
+
+    Returns:
+        Node slots, and how many pods each of them gets.
+    """
+    nodes = np.flatnonzero(capacity)
+    nodes = nodes[np.argsort(score[nodes], kind="stable")]
+    given = np.diff(np.minimum(np.cumsum(capacity[nodes]), count), prepend=0)
+    return nodes[given > 0], given[given > 0]
+
+
 def _best(score: NDArray[np.int64], count: int) -> Slots:
     order = score * len(score) - np.arange(len(score))
     return np.sort(np.argpartition(order, len(order) - count)[len(order) - count :])

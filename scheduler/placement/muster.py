@@ -7,6 +7,7 @@ know. Otherwise pods of one shape whose labels look different to some rule becom
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from scheduler.placement.compile_relations import compile_relations
 from scheduler.placement.relations import Relations
 from scheduler.placement.term_matching import Looks, Party
 from scheduler.placement.volume_claims import Pack, Packs, pack_of
@@ -91,7 +92,7 @@ def muster(state: ClusterState, members: Members) -> Muster:
     )
     if not is_minded and not defaults:
         return Muster({shape: waiting.uids for shape, waiting in members.pending.items()})
-    return Muster(parts, Relations(state.nodes, state.neighbours, parties, defaults, packs))
+    return Muster(parts, compile_relations(state.nodes, state.neighbours, parties, defaults, packs))
 
 
 class _Seen:
@@ -132,7 +133,7 @@ def _by_shape(state: ClusterState, members: Members) -> Muster:
     if not defaults:
         return Muster(parts)
     unseen = Party(members.key.namespace, {})
-    return Muster(parts, Relations(state.nodes, state.neighbours, dict.fromkeys(parts, unseen), defaults))
+    return Muster(parts, compile_relations(state.nodes, state.neighbours, dict.fromkeys(parts, unseen), defaults))
 
 
 def _defaults(state: ClusterState, parts: Mapping[Shape, Sequence[str]]) -> dict[Shape, tuple[Spread, ...]]:

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.placement.identical import Counts
+from scheduler.placement.overlay import Placed
 from scheduler.placement.topology_state import Company, Mask, Whole
-from scheduler.placement.trial import Placed, Trial
+from scheduler.placement.trial import Trial
 from scheduler.state.changes import Slots
 from scheduler.state.shapes import Shape
 from scheduler.state.steps import ONE_LOOK, Steps

@@ -13,17 +13,16 @@ from numpy.typing import NDArray
 
 from scheduler.filters.node_declared_features import REASON as LACKS_FEATURES
 from scheduler.filters.node_ports import REASON as PORTS_REASON
-from scheduler.filters.node_ports import ports_taken
 from scheduler.filters.resources_fit import shortages, slots_for_pods
-from scheduler.placement.domain_sums import DomainSums
 from scheduler.placement.fits import FitCache
-from scheduler.placement.identical import Counts, spread, spread_over
+from scheduler.placement.identical import Counts, pack_full, spread, spread_over
+from scheduler.placement.overlay import Overlay, Placed
 from scheduler.placement.relations import Relations
 from scheduler.placement.topology_state import Company
 from scheduler.scores.after import After, Loads
 from scheduler.scores.total import total_score
-from scheduler.state.changes import NO_SLOTS, Slots
-from scheduler.state.demand import Demand, HostPort, PortTable, ports_conflict
+from scheduler.state.changes import Slots
+from scheduler.state.demand import Demand, PortTable
 from scheduler.state.nodes import Amounts, NodeTable, Resolved
 from scheduler.state.shapes import Shape
 from scheduler.state.steps import ONE_LOOK
@@ -38,18 +37,6 @@ _LOOKS_OF_REASONS: Final = 10
 _KNOWN: Final = 10_000
 _UNKNOWN: Final = 50_000
 """Steps of looking at one node in a state that was met before, and in a new one."""
-
-
-class Placed:
-    """Pods of one shape on nodes: `counts[i]` of them on node slot `slots[i]`."""
-
-    __slots__ = ("counts", "shape", "slots", "total")
-
-    def __init__(self, shape: Shape, slots: Slots, counts: Counts, total: int | None = None) -> None:
-        self.shape = shape
-        self.slots = slots
-        self.counts = counts
-        self.total = int(counts.sum()) if total is None else total
 
 
 class Trial:
@@ -67,15 +54,11 @@ class Trial:
         self.steps: Final = nodes.steps
         """What placing may still cost."""
         self._nodes = nodes
-        self._ports = ports
         self._fits = fits
         self._allowed = allowed
         self._outside = outside
-        self._free = fits.supply.free
-        self._scored = nodes.scored
+        self._overlay: Final = Overlay(nodes, ports, fits.supply.free)
         self._unapplied: list[Placed] = []
-        self._touched: Slots = NO_SLOTS
-        self._own_ports: dict[int, list[HostPort]] = {}
         self.company: Final = Company(relations, self._slots()) if relations else None
         """Set when rules about other pods matter to the members."""
 
@@ -106,11 +89,11 @@ class Trial:
         self.spend(1)
         self._apply()
         fit = self._fits.of(shape)
-        if self._allowed is None and not len(self._touched):
+        if self._allowed is None and not len(self._overlay.changed):
             return fit.capacity
         capacity = fit.capacity.copy()
-        if len(self._touched):
-            capacity[self._touched] = self.room_on(shape, self._touched)
+        if len(self._overlay.changed):
+            capacity[self._overlay.changed] = self.room_on(shape, self._overlay.changed)
         if self._allowed is not None:
             capacity[~self._allowed] = 0
         return capacity
@@ -129,7 +112,7 @@ class Trial:
         if merits is not None:
             score = score + merits
         if pack:
-            slots, counts = _pack(count, capacity, score)
+            slots, counts = pack_full(count, capacity, score)
         else:
             slots, counts = spread(
                 count, capacity, score, lambda where, depth: self._table(shape, where, depth, merits)
@@ -142,7 +125,7 @@ class Trial:
     @property
     def _is_untouched(self) -> bool:
         """Whether every node can be used and is as the state has it."""
-        return self._allowed is None and self.company is None and not (self._unapplied or len(self._touched))
+        return self._allowed is None and self.company is None and not (self._unapplied or len(self._overlay.changed))
 
     def _by_leaders(self, shape: Shape, count: int) -> Placed | None:
         """The same placement without looking at all nodes; None when it takes more than a look at the best ones."""
@@ -174,13 +157,13 @@ class Trial:
                 found[self._outside] = int((~inside).sum())
             fine = fine[inside]
         if shape.demand.ports:
-            busy = self._port_conflicts(shape.demand.ports, fine)
+            busy = self._overlay.port_conflicts(shape.demand.ports, fine)
             if busy.any():
                 found[PORTS_REASON] = int(busy.sum())
             fine = fine[~busy]
         demand = self._nodes.resolve(shape.demand)
-        found.update(shortages(self._free, demand, self._nodes.resources, fine))
-        fine = fine[slots_for_pods(self._free, demand, fine) > 0]
+        found.update(shortages(self._overlay.free, demand, self._nodes.resources, fine))
+        fine = fine[slots_for_pods(self._overlay.free, demand, fine) > 0]
         if self.company is not None:
             for reason, count in self.company.reasons(shape, np.isin(self.company.slots, fine)):
                 found[reason] = found.get(reason, 0) + count
@@ -206,13 +189,13 @@ class Trial:
     def free(self) -> Amounts:
         """What is free; not to be written to."""
         self._apply()
-        return self._free
+        return self._overlay.free
 
     @property
     def scored(self) -> Amounts:
         """CPU and memory taken as scoring sees it; not to be written to."""
         self._apply()
-        return self._scored
+        return self._overlay.scored
 
     @property
     def allocatable(self) -> Amounts:
@@ -222,10 +205,6 @@ class Trial:
     def resolve(self, demand: Demand) -> Resolved:
         """A demand in rows of these tables."""
         return self._nodes.resolve(demand)
-
-    def domains(self, key: str) -> DomainSums:
-        """What the nodes of each value of a label have, and have free in the state."""
-        return self._fits.domains.of(key)
 
     def open_to(self, shape: Shape) -> NDArray[np.bool_]:
         """The nodes that accept pods of this shape, amounts and other pods apart."""
@@ -244,43 +223,33 @@ class Trial:
 
     def settle(self, shape: Shape, slot: int) -> None:
         """One pod of this shape is on this node from now on; `touch` is to be called after the last one."""
-        self._own_arrays()
-        resolved = self._nodes.resolve(shape.demand)
-        self._free[resolved.rows, slot] -= resolved.amounts
-        self._scored[:, slot] += shape.demand.scored
-        if shape.demand.ports:
-            self._own_ports.setdefault(slot, []).extend(shape.demand.ports)
+        self._overlay.count(shape.demand, slot)
         if self.company is not None:
             self.company.settle(shape, slot)
 
     def settle_each(self, shape: Shape, slots: Slots) -> None:
         """One pod of this shape is on each of these different nodes; `touch` is to be called after the last one."""
-        self._own_arrays()
-        resolved = self._nodes.resolve(shape.demand)
-        self._free[np.ix_(resolved.rows, slots)] -= resolved.amounts[:, None]
-        self._scored[:, slots] += resolved.scored[:, None]
-        for slot in slots.tolist() if shape.demand.ports else ():
-            self._own_ports.setdefault(slot, []).extend(shape.demand.ports)
+        self._overlay.count_each(shape.demand, slots)
         if self.company is not None:
             self.company.settle_each(shape, slots)
 
     def touch(self, slots: Slots) -> None:
         """Pods have been settled on these nodes."""
-        self._touched = np.union1d(self._touched, slots)
+        self._overlay.note_changed(slots)
 
     def room_on(self, shape: Shape, slots: Slots) -> Counts:
         """How many more pods of this shape these nodes can take now, if they mind nobody."""
         self.spend(len(shape.demand.amounts), slots)
-        capacity = slots_for_pods(self._free, self._nodes.resolve(shape.demand), slots)
+        capacity = slots_for_pods(self._overlay.free, self._nodes.resolve(shape.demand), slots)
         capacity[self._fits.of(shape).mask.codes[slots] != 0] = 0
         if shape.demand.ports:
             capacity = np.minimum(capacity, 1)
-            capacity[self._port_conflicts(shape.demand.ports, slots)] = 0
+            capacity[self._overlay.port_conflicts(shape.demand.ports, slots)] = 0
         return capacity
 
     def figures_on(self, shape: Shape, slot: int, known: dict[tuple[int, ...], tuple[int, int]]) -> tuple[int, int]:
         """`room_on` and `scores_on` for a first pod on one node; `known` remembers them by the state of the node."""
-        tables = self._free, self._scored, self._nodes.allocatable
+        tables = self._overlay.free, self._overlay.scored, self._nodes.allocatable
         state = (
             int(self._fits.of(shape).mask.codes[slot]),
             *(each for table in tables for each in table[:, slot].tolist()),
@@ -293,21 +262,13 @@ class Trial:
             known[state] = found
         return found
 
-    def _port_conflicts(self, ports: tuple[HostPort, ...], slots: Slots) -> NDArray[np.bool_]:
-        own = [
-            slot
-            for slot, taken in self._own_ports.items()
-            if any(ports_conflict(port, other) for port in ports for other in taken)
-        ]
-        return ports_taken(ports, self._nodes, self._ports, slots) | np.isin(slots, own)
-
     def score(self, shape: Shape) -> NDArray[np.int64]:
         """How good each node is for one more pod, as far as amounts decide; not to be written to."""
         score = self._fits.of(shape).score
-        if not len(self._touched):
+        if not len(self._overlay.changed):
             return score
         score = score.copy()
-        score[self._touched] = self.scores_on(shape, self._touched, 1)[:, 0]
+        score[self._overlay.changed] = self.scores_on(shape, self._overlay.changed, 1)[:, 0]
         return score
 
     def wishes(self, shape: Shape, capacity: Counts) -> NDArray[np.int64] | None:
@@ -318,7 +279,7 @@ class Trial:
         """The same as `score` for some nodes, for the 1st..depth-th pod on each of them."""
         self.steps.spend(_LOOKS_OF_A_SCORE * (ONE_LOOK + depth * len(slots)))
         loads = Loads.of(shape.demand, depth, shape.scoring, self._nodes.row_of)
-        return total_score(After(self._nodes.allocatable, self._free, self._scored, loads, slots))
+        return total_score(After(self._nodes.allocatable, self._overlay.free, self._overlay.scored, loads, slots))
 
     def _table(self, shape: Shape, slots: Slots, depth: int, merits: NDArray[np.int64] | None) -> NDArray[np.int64]:
         table = self.scores_on(shape, slots, depth)
@@ -345,31 +306,12 @@ class Trial:
         alive = self._nodes.alive if self._allowed is None else self._nodes.alive & self._allowed
         return np.flatnonzero(alive)
 
-    def _own_arrays(self) -> None:
-        if self._scored is self._nodes.scored:
-            self._free, self._scored = self._free.copy(), self._scored.copy()
-
     def _apply(self) -> None:
         if not self._unapplied:
             return
-        self._own_arrays()
-        for placed in self._unapplied:
-            demand = placed.shape.demand
-            resolved = self._nodes.resolve(demand)
-            self._free[:, placed.slots] -= resolved.column[:, None] * placed.counts
-            self._scored[:, placed.slots] += resolved.scored[:, None] * placed.counts
-            if demand.ports:
-                for slot in placed.slots.tolist():
-                    self._own_ports.setdefault(slot, []).extend(demand.ports)
-            if self.company is not None:
+        self._overlay.count_all(self._unapplied)
+        if self.company is not None:
+            for placed in self._unapplied:
                 for slot, pods in zip(placed.slots.tolist(), placed.counts.tolist(), strict=True):
                     self.company.settle(placed.shape, slot, pods)
-        self.touch(np.concatenate([placed.slots for placed in self._unapplied]))
         self._unapplied.clear()
-
-
-def _pack(count: int, capacity: Counts, score: NDArray[np.int64]) -> tuple[Slots, Counts]:
-    nodes = np.flatnonzero(capacity)
-    nodes = nodes[np.argsort(score[nodes], kind="stable")]
-    given = np.diff(np.minimum(np.cumsum(capacity[nodes]), count), prepend=0)
-    return nodes[given > 0], given[given > 0]

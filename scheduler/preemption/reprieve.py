@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.placement.room import Room
+from scheduler.placement.overlay import Room
 from scheduler.preemption.harmony import Harmony
 from scheduler.preemption.situation import Candidates, Situation
 from scheduler.state.changes import Slots

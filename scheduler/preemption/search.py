@@ -17,7 +17,8 @@ from scheduler.filters.resources_fit import slots_for_pods
 from scheduler.placement.attempts import Attempt, best_attempt
 from scheduler.placement.domains import domains_in_use
 from scheduler.placement.fits import fits_of
-from scheduler.placement.room import Room, RoomTrial
+from scheduler.placement.overlay import Room
+from scheduler.placement.room import RoomTrial
 from scheduler.preemption.cost import cost_of, vacancy_after
 from scheduler.preemption.plan import NEVER, NO_VICTIMS, ONGOING, Plan, Refusal
 from scheduler.preemption.reprieve import Placement, reprieve

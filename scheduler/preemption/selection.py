@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from scheduler.filters.resources_fit import slots_for_pods
 from scheduler.placement.fits import fits_of
-from scheduler.placement.room import Room
+from scheduler.placement.overlay import Room
 from scheduler.preemption.situation import Candidates, Situation
 from scheduler.state.changes import Slots
 from scheduler.state.shapes import Shape

@@ -64,30 +64,31 @@ class ClusterState:
         self.budgets: Final = Budgets()
         self.strangers: Final = Strangers()
         self._foreign_nominations = ForeignNominations(self.claims, scheduler_names)
-        self._slimmer = Slimmer(scheduler_names, scorings)
+        slimmer = Slimmer(scheduler_names, scorings)
+        self.slim_pod: Final = slimmer.pod
+        """The record of a pod, to be kept instead of it."""
+        self.slim_node: Final = slimmer.node
+        """What to keep of a node."""
+        self.slim_group: Final = slimmer.group
+        """The record of a PodGroup."""
         self._pods: dict[str, PodRecord] = {}
-        self._assumed: dict[str, Assumption] = {}
         self._derived: dict[Callable[[ClusterState], object], object] = {}
-        self.items: Final = Items(scheduler_names, self._assumed.__contains__)
         tenants: dict[str, dict[str, PodRecord]] = {}
         self.neighbours: Final = Neighbours(self.nodes, tenants)
         self.default_spreads: Final = DefaultSpreads()
         self.storage: Final = Storage(self.nodes)
-        self._occupancy = Occupancy(self.nodes, self.ports, self.neighbours, self.storage, tenants)
-
-    # --- records -----------------------------------------------------------------------------------------------------
-
-    def slim_pod(self, pod: Pod) -> PodRecord:
-        """The record of a pod, to be kept instead of it."""
-        return self._slimmer.pod(pod)
-
-    def slim_node(self, node: Node) -> Node:
-        """What to keep of a node."""
-        return self._slimmer.node(node)
-
-    def slim_group(self, group: PodGroup) -> GroupRecord:
-        """The record of a PodGroup."""
-        return self._slimmer.group(group)
+        self._assumed: Final[dict[str, Assumption]] = {}
+        self.items: Final = Items(scheduler_names, self._assumed.__contains__)
+        self._occupancy: Final = Occupancy(
+            self.nodes,
+            self.ports,
+            self.residents,
+            self.neighbours,
+            self.storage,
+            tenants,
+            self._assumed,
+            self.items.group_of,
+        )
 
     # --- nodes -------------------------------------------------------------------------------------------------------
 
@@ -187,16 +188,20 @@ class ClusterState:
         old = self._pods.get(record.uid)
         unheld = self._slots(self._foreign_nominations.moved(old, record))
         if old is not None and record.decides_like(old):
-            self._refresh(record)
+            self._pods[record.uid] = record
+            members = self.items.of_pod(record)
+            if members is not None:
+                members.refresh(record)
+            self._occupancy.refresh(record)
             return StateChange(freed=unheld) if unheld else NO_CHANGE
         assumption = self._assumed.get(record.uid)
-        left, is_missed = self._leave_node(old) if old else ("", False)
+        left, is_missed = self._occupancy.leave(old) if old else ("", False)
         if record.is_bound or record.is_terminal:
             self._assumed.pop(record.uid, None)
             self.claims.settled(record.uid)
         self._pods[record.uid] = record
         self.strangers.moved(old, record)
-        entered, is_noticed = self._enter_node(record)
+        entered, is_noticed = self._occupancy.enter(record)
         keeps_room = not left or (left == entered and old is not None and old.demand is record.demand)
         freed = () if keeps_room and not is_missed else self._slots(left)
         if is_noticed:
@@ -222,7 +227,7 @@ class ClusterState:
         if old is None:
             return NO_CHANGE
         self.strangers.moved(old, None)
-        freed = self._slots(self._leave_node(old)[0]) + self._slots(self._foreign_nominations.moved(old, None))
+        freed = self._slots(self._occupancy.leave(old)[0]) + self._slots(self._foreign_nominations.moved(old, None))
         self._assumed.pop(uid, None)
         self.claims.settled(uid)
         del self._pods[uid]
@@ -267,10 +272,10 @@ class ClusterState:
         record = self._pods.get(pod_uid)
         if record is None or record.is_bound or record.is_terminal:
             raise UnknownPod(f"pod {pod_uid} is not known as an unbound pod")
-        self._leave_node(record)
+        self._occupancy.leave(record)
         self._assumed[pod_uid] = Assumption(node_name, self.node_uid(node_name) or "", deadline_seconds)
         self.claims.settled(pod_uid, has_place=True)
-        _, is_noticed = self._enter_node(record)
+        _, is_noticed = self._occupancy.enter(record)
         members = self.items.reconsider(record)
         if members is not None:
             self.remainders.taken(members.key, node_name, record.demand)
@@ -281,7 +286,7 @@ class ClusterState:
         record = self._pods.get(pod_uid)
         if record is None or pod_uid not in self._assumed:
             return NO_CHANGE
-        freed = self._slots(self._leave_node(record)[0])
+        freed = self._slots(self._occupancy.leave(record)[0])
         del self._assumed[pod_uid]
         members = self.items.reconsider(record)
         return StateChange(items=(members.key,) if members else (), freed=freed)
@@ -333,7 +338,7 @@ class ClusterState:
     def nodes_in_use(self, members: Members) -> list[str]:
         """Names of the nodes that members are bound to or assumed on."""
         placed = members.pods(Standing.ASSUMED, Standing.BOUND)
-        return [node for pod in placed if (node := self._location(pod))]
+        return [node for pod in placed if (node := self._occupancy.node_of(pod))]
 
     def recount(self, pods: Iterable[PodRecord]) -> Drift:
         """Compares what is kept here with a fresh list of all pods."""
@@ -371,35 +376,6 @@ class ClusterState:
         return cast("Derived", found)
 
     # --- inside ------------------------------------------------------------------------------------------------------
-
-    def _location(self, record: PodRecord) -> str:
-        if record.is_terminal:
-            return ""
-        held = self._assumed.get(record.uid)
-        return record.node_name or (held.node_name if held else "")
-
-    def _refresh(self, record: PodRecord) -> None:
-        self._pods[record.uid] = record
-        members = self.items.of_pod(record)
-        if members is not None:
-            members.refresh(record)
-        node = self._location(record)
-        if node:
-            self._occupancy.refresh(node, record)
-
-    def _enter_node(self, record: PodRecord) -> tuple[str, bool]:
-        node = self._location(record)
-        is_noticed = bool(node) and self._occupancy.enter(node, record)
-        if node and record.is_bound:
-            self.residents.enter(record, self.items.group_of(record))
-        return node, is_noticed
-
-    def _leave_node(self, record: PodRecord) -> tuple[str, bool]:
-        node = self._location(record)
-        is_missed = bool(node) and self._occupancy.leave(node, record)
-        if node:
-            self.residents.leave(record.uid)
-        return node, is_missed
 
     def _room_anywhere(self) -> StateChange:
         return StateChange(freed=tuple(self.nodes.live_slots().tolist()))

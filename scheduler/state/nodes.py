@@ -18,9 +18,8 @@ from api.errors import InvalidQuantity
 from api.features import KNOWN_FEATURES, NO_FEATURES
 from api.node import Node, Taint
 from api.requests import CPU, PODS, parse_amount
-from scheduler.state.changes import ChangeLog, Column, Slots
+from scheduler.state.changes import ChangeLog, Column, ImageTable, Slots
 from scheduler.state.demand import MAX_AMOUNT, Demand
-from scheduler.state.images import ImageTable
 from scheduler.state.selectors import FIELD_PREFIX, NAME_FIELD
 from scheduler.state.steps import ONE_BY_ONE, Steps
 

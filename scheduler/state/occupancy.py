@@ -1,36 +1,65 @@
 """Who takes room on which node: every pod that is bound or assumed there, known node or not.
 
-Pods on a node that is not known (not yet, or not any more) wait here and are counted when a node of that name appears.
+Pods on a node that is not known (not yet, or not any more) are kept here and are counted when a node of that name appears.
 """
 
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from scheduler.state.demand import PortTable
 from scheduler.state.nodes import NodeFacts, NodeTable
-from scheduler.state.records import PodRecord
+from scheduler.state.records import Assumption, GroupRecord, PodRecord
+from scheduler.state.residents import Residents
 from scheduler.state.topology_index import Neighbours
 from scheduler.state.volumes import Storage
 
 
 class Occupancy:
-    """Keeps the node table, the port table and the neighbours in step with who is where."""
+    """Keeps the tables by node in step with where pods are.
+
+    Args:
+        nodes: free amounts.
+        ports: host ports that are taken.
+        residents: the bound pods.
+        neighbours: pods as rules about other pods see them.
+        storage: claims in use.
+        tenants: the pods that take room, by node name and UID; shared with `neighbours`, changed here only.
+        assumed: by UID the pods that we decided to bind and that are not known to be bound.
+        group_of: the PodGroup that a pod is a member of.
+    """
 
     def __init__(
         self,
         nodes: NodeTable,
         ports: PortTable,
+        residents: Residents,
         neighbours: Neighbours,
         storage: Storage,
         tenants: dict[str, dict[str, PodRecord]],
+        assumed: Mapping[str, Assumption],
+        group_of: Callable[[PodRecord], GroupRecord | None],
     ) -> None:
+        self._assumed: Final = assumed
         self._nodes: Final = nodes
         self._ports: Final = ports
+        self._residents: Final = residents
         self._neighbours: Final = neighbours
         self._storage: Final = storage
         self._tenants: Final = tenants
+        self._group_of: Final = group_of
 
-    def enter(self, node: str, pod: PodRecord) -> bool:
-        """A pod takes its room; True when somebody may have waited for it to be there."""
+    def node_of(self, pod: PodRecord) -> str:
+        """The name of the node on which a pod takes room, empty when it takes none."""
+        if pod.is_terminal:
+            return ""
+        held = self._assumed.get(pod.uid)
+        return pod.node_name or (held.node_name if held else "")
+
+    def enter(self, pod: PodRecord) -> tuple[str, bool]:
+        """A pod takes its room, if it has a node; that node, and whether somebody may have waited for it to be there."""
+        node = self.node_of(pod)
+        if not node:
+            return "", False
         self._ports.take(node, pod.demand.ports)
         slot = self._nodes.slot_of.get(node)
         if pod.volumes is not None:
@@ -39,10 +68,15 @@ class Occupancy:
         self._tenants.setdefault(node, {})[pod.uid] = pod
         if slot is not None:
             self._nodes.take(slot, pod.demand)
-        return is_asked_for
+        if pod.is_bound:
+            self._residents.enter(pod, self._group_of(pod))
+        return node, is_asked_for
 
-    def leave(self, node: str, pod: PodRecord) -> bool:
-        """A pod gives back what it took; True when its absence may matter by more than its room."""
+    def leave(self, pod: PodRecord) -> tuple[str, bool]:
+        """A pod gives back what it took; its node, and whether its absence may matter by more than its room."""
+        node = self.node_of(pod)
+        if not node:
+            return "", False
         pods = self._tenants[node]
         del pods[pod.uid]
         if not pods:
@@ -50,15 +84,18 @@ class Occupancy:
         self._ports.give_back(node, pod.demand.ports)
         if pod.volumes is not None:
             self._storage.leave(node, pod)
+        self._residents.leave(pod.uid)
         slot = self._nodes.slot_of.get(node)
         if slot is None:
-            return False
+            return node, False
         self._nodes.give_back(slot, pod.demand)
-        return self._neighbours.leave(slot, pod)
+        return node, self._neighbours.leave(slot, pod)
 
-    def refresh(self, node: str, pod: PodRecord) -> None:
+    def refresh(self, pod: PodRecord) -> None:
         """Exchanges the record of a pod for one that decides alike."""
-        self._tenants[node][pod.uid] = pod
+        node = self.node_of(pod)
+        if node:
+            self._tenants[node][pod.uid] = pod
 
     def add_node(self, facts: NodeFacts) -> int:
         """A node appeared; those who are on it already are counted. Returns its slot."""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.placement.domain_sums import DomainTable
+from scheduler.placement.domains import DomainTable
 from scheduler.placement.fits import FEW, FitCache, fits_of
 from scheduler.placement.muster import muster
 from scheduler.placement.room import RoomTrial, new_trial, room_for
@@ -96,7 +96,7 @@ def test_a_small_gang_goes_where_it_would_without_any_memory(events: list[tuple[
 @given(events=USED)
 def test_sums_of_domains_follow_all_events(events: list[tuple[int, int, bool]]) -> None:
     world = _world()
-    followed = fits_of(world.state).domains
+    followed = DomainTable(world.state.nodes)
     followed.of("rack")
     for index, event in enumerate(events):
         _happen(world, index, event)
