@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.placement.heterogeneous import Assortment, are_assorted
+from scheduler.placement.heterogeneous import HeterogeneousMembers, are_heterogeneous
 from scheduler.placement.heterogeneous_in_order import place_in_order
 from scheduler.placement.overlay import Placed
 from scheduler.placement.pod_by_pod import Confined, PodByPod
@@ -79,7 +79,7 @@ class AttemptBudget:
 
 def affect_each_other(trial: Trial, pending: Pending) -> bool:
     """Whether the node of one member matters to another one."""
-    return trial.company is not None and not trial.company.relations.are_fixed and sum(pending.values()) > 1
+    return trial.topology is not None and not trial.topology.relations.are_fixed and sum(pending.values()) > 1
 
 
 def best_attempt(
@@ -103,10 +103,10 @@ def best_attempt(
     empty = new_trial()
     if affect_each_other(empty, pending):
         ways, budget = _pod_by_pod(pending, empty), budget or AttemptBudget(pending)
-    elif len(pending) == 1 or (empty.company is None and len(by_base(pending)) == 1):
+    elif len(pending) == 1 or (empty.topology is None and len(by_base(pending)) == 1):
         return Attempt(empty, [empty.place(shape, count) for shape, count in pending.items()])
     else:
-        make = _heterogeneous if are_assorted(empty, pending) else _by_signature
+        make = _heterogeneous if are_heterogeneous(empty, pending) else _by_signature
         ways, budget = make(pending, nodes, empty), None
     best: Attempt | None = None
     steps, cost = nodes.steps, 0
@@ -164,7 +164,7 @@ def _by_signature(pending: Pending, nodes: NodeTable, empty: Trial) -> _Ways:
 def _heterogeneous(pending: Pending, nodes: NodeTable, empty: Trial) -> _Ways:
     """Pod after pod, many at a time."""
     shapes = list(pending)
-    among = Assortment(empty, shapes)
+    among = HeterogeneousMembers(empty, shapes)
     difficulties = dict(zip(shapes, map(_Difficulty, *among.room(), _largest_shares(shapes, nodes)), strict=True))
     index_of = {shape: index for index, shape in enumerate(shapes)}
 
@@ -173,7 +173,7 @@ def _heterogeneous(pending: Pending, nodes: NodeTable, empty: Trial) -> _Ways:
         slots = np.array(place_in_order(among, [index_of[shape] for shape in pods], pack=pack), dtype=np.intp)
         one = np.ones(1, dtype=np.int64)
         placed = [Placed(shape, slots[at : at + 1], one, 1) for at, shape in enumerate(pods) if slots[at] >= 0]
-        trial.adopt(placed)
+        trial.assume_all(placed)
         return placed
 
     return _Ways(_in_orders(difficulties, place), _limit(pending, difficulties))
@@ -242,15 +242,17 @@ def _confined_ways(pending: Pending, limits: Mapping[Shape, int], empty: Trial) 
 
 def _where_to_gather(pending: Pending, empty: Trial) -> Iterator[Confined]:
     """For signatures whose first pod decides where all others have to be: values of the label, those with most room first."""
-    if empty.company is None:
+    if empty.topology is None:
         return
-    relations = empty.company.relations
+    relations = empty.topology.relations
     gathering = [shape for shape in pending if relations.is_self_gathering(shape)]
     for at in dict.fromkeys(relations.stances[shape].near[0] for shape in gathering):
         place = relations.places[at]
-        together = [shape for shape in gathering if at in relations.stances[shape].near]
-        room = sum((by_value(place, ceiling_by_node(empty, shape)) for shape in together), np.zeros(1, dtype=np.int64))
+        all_required = [shape for shape in gathering if at in relations.stances[shape].near]
+        room = sum(
+            (by_value(place, ceiling_by_node(empty, shape)) for shape in all_required), np.zeros(1, dtype=np.int64)
+        )
         for value in np.argsort(-room, kind="stable")[:MOST_DOMAINS].tolist():
             if room[value] > 0:
                 inside: NDArray[np.bool_] = place.codes == value
-                yield dict.fromkeys(together, inside)
+                yield dict.fromkeys(all_required, inside)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scheduler.filters.mask import RuleMask
 from scheduler.filters.node_ports import ports_taken
 from scheduler.filters.resources_fit import slots_for_pods
-from scheduler.placement.static_scores import ImageWishes, RuleWishes
-from scheduler.placement.top_nodes import Leaders
+from scheduler.placement.static_scores import ImageScores, RuleScores
+from scheduler.placement.top_nodes import TopNodes
 from scheduler.scores.after import ROWS, After, Loads
 from scheduler.scores.total import total_score
 from scheduler.state.changes import ChangeLog, Slots
@@ -32,7 +32,7 @@ FEW = 32
 """Changed nodes that are looked at one by one."""
 MOST_ALIKE = 4096
 """States of nodes whose figures are remembered per shape."""
-_LOOKS_OF_A_FIT = 70
+_SCANS_OF_A_FIT = 70
 """Looks at every node that a new view takes."""
 UNKNOWN = np.iinfo(np.int64).min
 """Stands for the score of a second pod that nobody has asked for yet."""
@@ -54,16 +54,22 @@ class Fit:
     """`capacity` and `score` by node slot; `total` is the sum of the capacities."""
 
     def __init__(
-        self, shape: Shape, mask: RuleMask, wishes: RuleWishes, nodes: NodeTable, supply: Supply, ports: PortTable
+        self,
+        shape: Shape,
+        mask: RuleMask,
+        static_scores: RuleScores,
+        nodes: NodeTable,
+        supply: Supply,
+        ports: PortTable,
     ) -> None:
         self.shape = shape
         self.mask = mask
-        self.wishes = wishes
+        self.static_scores = static_scores
         self.capacity: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self.score: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._second: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self.total = 0
-        self._leaders = Leaders()
+        self._top_nodes = TopNodes()
         self._nodes = nodes
         self._supply = supply
         self._ports = ports
@@ -74,7 +80,7 @@ class Fit:
 
     def best(self, count: int) -> list[int]:
         """The slots of the nodes that are best for a first pod, best first; fewer when fewer have room."""
-        return self._leaders.best(count, self.capacity, self.score)
+        return self._top_nodes.best(count, self.capacity, self.score)
 
     def second(self, slots: Slots) -> NDArray[np.int64]:
         """How good these few nodes are for a second pod once they have a first one."""
@@ -89,43 +95,43 @@ class Fit:
         if (self._room_position, self._rule_position) == (room.end, rules.end) and len(self.capacity) == nodes.slots:
             return
         self.mask.catch_up()
-        nodes.steps.spend(_LOOKS_OF_A_FIT * (ONE_LOOK + nodes.slots) if len(self.capacity) != nodes.slots else ONE_LOOK)
+        nodes.steps.spend(_SCANS_OF_A_FIT * (ONE_LOOK + nodes.slots) if len(self.capacity) != nodes.slots else ONE_LOOK)
         by_room = room.since(self._room_position, limit=nodes.slots // 4)
         by_rules = rules.since(self._rule_position, limit=nodes.slots // 4)
         self._room_position, self._rule_position = room.end, rules.end
         if by_room is None or by_rules is None or len(self.capacity) != nodes.slots:
-            self._look_at_all()
+            self._compute_all()
             return
         slots = np.union1d(by_room, by_rules) if len(by_rules) else by_room
         if len(slots) <= FEW:
-            self._look_at_few(slots)
+            self._compute_few(slots)
         else:
-            self._look_at_many(slots)
+            self._compute_many(slots)
 
-    def _look_at_all(self) -> None:
+    def _compute_all(self) -> None:
         nodes = self._nodes
         self.capacity = np.zeros(nodes.slots, dtype=np.int64)
         self.score = np.zeros(nodes.slots, dtype=np.int64)
-        used = np.arange(nodes.reach)
-        self.capacity[: nodes.reach] = self._capacity(used, slice(nodes.reach))
-        self.score[: nodes.reach] = self._score(slice(nodes.reach))
+        used = np.arange(nodes.used_slots)
+        self.capacity[: nodes.used_slots] = self._capacity(used, slice(nodes.used_slots))
+        self.score[: nodes.used_slots] = self._score(slice(nodes.used_slots))
         self._second = np.full(nodes.slots, UNKNOWN)
         self.total = int(self.capacity.sum())
-        self._leaders.forget()
+        self._top_nodes.forget()
 
-    def _look_at_many(self, slots: Slots) -> None:
+    def _compute_many(self, slots: Slots) -> None:
         before = int(self.capacity[slots].sum())
         self.capacity[slots] = self._capacity(slots, slots)
         self.score[slots] = self._score(slots)
         self._second[slots] = UNKNOWN
         self.total += int(self.capacity[slots].sum()) - before
-        self._leaders.forget()
+        self._top_nodes.forget()
 
-    def _look_at_few(self, slots: Slots) -> None:
+    def _compute_few(self, slots: Slots) -> None:
         for slot, (capacity, score, second) in zip(slots.tolist(), self._figures(slots), strict=True):
             self.total += capacity - int(self.capacity[slot])
             self.capacity[slot], self.score[slot], self._second[slot] = capacity, score, second
-            self._leaders.update(slot, capacity, score)
+            self._top_nodes.update(slot, capacity, score)
 
     def _figures(self, slots: Slots) -> list[tuple[int, int, int]]:
         """Capacity, score and that of a second pod; nodes of the same amounts have the same ones.
@@ -177,16 +183,16 @@ class FitCache:
         self.supply: Supply = nodes if supply is None else supply
         self._ports = ports
         self._fits: OrderedDict[Shape, Fit] = OrderedDict()
-        self._rules: OrderedDict[NodeRules, tuple[RuleMask, RuleWishes]] = OrderedDict()
-        self._images = ImageWishes(nodes)
+        self._rules: OrderedDict[NodeRules, tuple[RuleMask, RuleScores]] = OrderedDict()
+        self._images = ImageScores(nodes)
 
     def of(self, shape: Shape) -> Fit:
         """The current fit of a shape, shared by all shapes of its base."""
         base = shape.base
         fit = self._fits.get(base)
         if fit is None:
-            mask, wishes = self._compiled(base.rules)
-            fit = self._fits[base] = Fit(base, mask, wishes, self._nodes, self.supply, self._ports)
+            mask, static_scores = self._compiled(base.rules)
+            fit = self._fits[base] = Fit(base, mask, static_scores, self._nodes, self.supply, self._ports)
             while len(self._fits) > self._limit():
                 self._fits.popitem(last=False)
         else:
@@ -194,8 +200,8 @@ class FitCache:
         fit.catch_up()
         return fit
 
-    def wishes(self, shape: Shape, capacity: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """What a shape's wishes add to the score of each node, when it has room on some; None when they change nothing."""
+    def static_scores(self, shape: Shape, capacity: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """What a shape's preferences add to the score of each node, when it has room on some; None when they change nothing."""
         weights = shape.scoring.weights
         rules, images = self._compiled(shape.rules)[1].score(capacity, weights), self._images.score(shape.images)
         if images is None or not weights.image_locality:
@@ -211,12 +217,12 @@ class FitCache:
 
     def has_preferences(self, rules: NodeRules) -> bool:
         """Whether rules and nodes make some nodes better than others, images apart."""
-        return self._compiled(rules)[1].matter
+        return self._compiled(rules)[1].differ
 
-    def _compiled(self, rules: NodeRules) -> tuple[RuleMask, RuleWishes]:
+    def _compiled(self, rules: NodeRules) -> tuple[RuleMask, RuleScores]:
         found = self._rules.get(rules)
         if found is None:
-            found = self._rules[rules] = (RuleMask(rules, self._nodes), RuleWishes(rules, self._nodes))
+            found = self._rules[rules] = (RuleMask(rules, self._nodes), RuleScores(rules, self._nodes))
             while len(self._rules) > self._limit():
                 self._rules.popitem(last=False)
         else:

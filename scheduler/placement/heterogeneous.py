@@ -19,7 +19,7 @@ from scheduler.state.shapes import Shape
 _ODD: Final = 0x9E3779B97F4A7C15
 
 
-class Kinds(NamedTuple):
+class NodeClasses(NamedTuple):
     """Columns that are equal, put together; kinds are numbered by their first member."""
 
     first: NDArray[np.intp]
@@ -28,16 +28,16 @@ class Kinds(NamedTuple):
     """All columns of each kind, ascending."""
 
 
-def kinds(columns: NDArray[np.int64]) -> Kinds:
+def node_classes(columns: NDArray[np.int64]) -> NodeClasses:
     """The distinct columns of a table."""
     if not columns.shape[1]:
-        return Kinds(np.empty(0, dtype=np.intp), [])
+        return NodeClasses(np.empty(0, dtype=np.intp), [])
     inverse = _numbers(columns)
     order = np.argsort(inverse, kind="stable")
     ends = np.flatnonzero(np.diff(inverse[order], append=-1)) + 1
     columns_of = order.tolist()
     members = [columns_of[start:end] for start, end in pairwise([0, *ends.tolist()])]
-    return Kinds(np.array([part[0] for part in members], dtype=np.intp), members)
+    return NodeClasses(np.array([part[0] for part in members], dtype=np.intp), members)
 
 
 def _numbers(columns: NDArray[np.int64]) -> NDArray[np.intp]:
@@ -52,21 +52,21 @@ def _numbers(columns: NDArray[np.int64]) -> NDArray[np.intp]:
 
 Table = NDArray[np.int64]
 
-NOWHERE: Final = -(2**62)
+INFEASIBLE: Final = -(2**62)
 """Less than anything; as a rank it stands for a node that cannot take the pod."""
 _TOO_MUCH: Final = 2**62
 _CELLS: Final = 2**15
 """Of a table that is small enough to be worked on fast."""
-_LOOKS_OF_A_GROUND: Final = 70
+_SCANS_OF_A_RULE_SET: Final = 70
 """Looks at every node that each distinct set of rules takes."""
 _FEWEST: Final = 8
 _MOST_ALIKE: Final = 8
 """From so many pods of each shape on it is cheaper to look at shape after shape."""
 
 
-def are_assorted(trial: Trial, pending: Mapping[Shape, int]) -> bool:
+def are_heterogeneous(trial: Trial, pending: Mapping[Shape, int]) -> bool:
     """Whether the members are many of which few are alike, and nothing but amounts, masks and images decides."""
-    if len(pending) < _FEWEST or sum(pending.values()) > _MOST_ALIKE * len(pending) or trial.company is not None:
+    if len(pending) < _FEWEST or sum(pending.values()) > _MOST_ALIKE * len(pending) or trial.topology is not None:
         return False
     if not all(scoring.is_usual for scoring in {id(shape.scoring): shape.scoring for shape in pending}.values()):
         return False
@@ -75,7 +75,7 @@ def are_assorted(trial: Trial, pending: Mapping[Shape, int]) -> bool:
     return not any(map(trial.has_preferences, {shape.rules: shape for shape in pending}.values()))
 
 
-class Assortment:
+class HeterogeneousMembers:
     """Many shapes, and the nodes of a trial that nothing was placed on yet, told apart by kind."""
 
     def __init__(self, trial: Trial, shapes: Sequence[Shape]) -> None:
@@ -84,20 +84,20 @@ class Assortment:
         resolved = [trial.resolve(shape.demand) for shape in shapes]
         amounts = np.array([each.column for each in resolved], dtype=np.int64).T
         self.amounts: Final[Table] = amounts
-        self.least: Final[Table] = np.where(amounts > 0, amounts, NOWHERE)
+        self.least: Final[Table] = np.where(amounts > 0, amounts, INFEASIBLE)
         """What must be free; what is not asked for need not be."""
         self.least[0, [bool(each.missing) for each in resolved]] = _TOO_MUCH
-        self.asked: Final = np.flatnonzero((self.least != NOWHERE).any(axis=1))
+        self.asked: Final = np.flatnonzero((self.least != INFEASIBLE).any(axis=1))
         """The rows that matter to somebody."""
         self.loads: Final = Loads([shape.demand for shape in shapes])
-        grounds = {(shape.rules, shape.images): index for index, shape in reversed(list(enumerate(shapes)))}
-        number = {ground: at for at, ground in enumerate(grounds)}
-        self.ground_of: Final = np.array([number[shape.rules, shape.images] for shape in shapes], dtype=np.intp)
-        trial.spend(_LOOKS_OF_A_GROUND * len(grounds) + len(self.asked))
-        masks = [trial.open_to(shapes[index]) for index in grounds.values()]
-        merits = [
-            trial.wishes(shapes[index], mask.astype(np.int64))
-            for index, mask in zip(grounds.values(), masks, strict=True)
+        rule_sets = {(shape.rules, shape.images): index for index, shape in reversed(list(enumerate(shapes)))}
+        number = {rule_set: at for at, rule_set in enumerate(rule_sets)}
+        self.rule_set_of: Final = np.array([number[shape.rules, shape.images] for shape in shapes], dtype=np.intp)
+        trial.spend(_SCANS_OF_A_RULE_SET * len(rule_sets) + len(self.asked))
+        masks = [trial.accepting_nodes(shapes[index]) for index in rule_sets.values()]
+        static_scores_of = [
+            trial.static_scores(shapes[index], mask.astype(np.int64))
+            for index, mask in zip(rule_sets.values(), masks, strict=True)
         ]
         self.slots: Final[Slots] = np.flatnonzero(np.any(masks, axis=0))
         self.free: Final[Table] = trial.free[:, self.slots]
@@ -105,17 +105,26 @@ class Assortment:
         self.offered: Final[Table] = trial.allocatable[: len(ROWS), self.slots]
         self.is_open: Final[NDArray[np.bool_]] = np.array(masks)[:, self.slots]
         nothing = np.zeros(trial.slots_total, dtype=np.int64)
-        self.merit: Final[Table] = np.array([nothing if merit is None else merit for merit in merits])[:, self.slots]
-        self.kinds: Final[Kinds] = kinds(
+        self.static_score: Final[Table] = np.array(
+            [nothing if static_score is None else static_score for static_score in static_scores_of]
+        )[:, self.slots]
+        self.node_classes: Final[NodeClasses] = node_classes(
             np.concatenate(
-                [self.free[self.asked], self.free[: len(ROWS)], self.scored, self.offered, self.is_open, self.merit]
+                [
+                    self.free[self.asked],
+                    self.free[: len(ROWS)],
+                    self.scored,
+                    self.offered,
+                    self.is_open,
+                    self.static_score,
+                ]
             )
         )
 
     def room(self) -> tuple[list[int], list[int]]:
         """By shape: how many pods of it alone the nodes could take, and how many nodes could take one."""
-        first = self.kinds.first
-        sizes = np.array([len(part) for part in self.kinds.members], dtype=np.float64)
+        first = self.node_classes.first
+        sizes = np.array([len(part) for part in self.node_classes.members], dtype=np.float64)
         is_alike = (self.amounts == self.amounts[:, :1]).all(axis=1)
         by_all, by_each = self.asked[is_alike[self.asked]].tolist(), self.asked[~is_alike[self.asked]].tolist()
         least = np.full((1, len(first)), np.inf)
@@ -123,7 +132,7 @@ class Assortment:
             np.minimum(least, self._fitting(row, slice(1)), out=least)
         found = np.empty((2, len(self.shapes)))
         for some in _slices(len(self.shapes), max(1, _CELLS // max(1, len(first)))):
-            room = np.where(self.is_open[self.ground_of[some]][:, first], least, 0)
+            room = np.where(self.is_open[self.rule_set_of[some]][:, first], least, 0)
             for row in by_each:
                 np.minimum(room, self._fitting(row, some), out=room)
             room[self.least[0, some] == _TOO_MUCH] = 0
@@ -137,7 +146,7 @@ class Assortment:
         """How many pods of some shapes there is enough of a resource for, by kind."""
         amounts = self.amounts[row, some]
         # Exact: amounts have at most 51 bits, so that no quotient is rounded up to the next whole number.
-        found: NDArray[np.float64] = self.free[row, self.kinds.first] / np.maximum(amounts, 1)[:, None]
+        found: NDArray[np.float64] = self.free[row, self.node_classes.first] / np.maximum(amounts, 1)[:, None]
         np.floor(found, out=found)
         found[amounts == 0] = np.inf
         return found

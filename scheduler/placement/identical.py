@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from scheduler.state.changes import Slots
 
-Counts = NDArray[np.int64]
+PodsByNode = NDArray[np.int64]
 ScoreTable = Callable[[Slots, int], NDArray[np.int64]]
 """(nodes, depth) -> score of the 1st..depth-th pod on each of these nodes."""
 
@@ -28,7 +28,9 @@ _STEP: Final = 2**20
 """Weight of a score against the number of pods on the node; no node takes as many."""
 
 
-def spread(count: int, capacity: Counts, score: NDArray[np.int64], score_table: ScoreTable) -> tuple[Slots, Counts]:
+def spread(
+    count: int, capacity: PodsByNode, score: NDArray[np.int64], score_table: ScoreTable
+) -> tuple[Slots, PodsByNode]:
     """Places `count` equal pods (or as many as fit) on nodes.
 
     Args:
@@ -51,11 +53,11 @@ def spread(count: int, capacity: Counts, score: NDArray[np.int64], score_table: 
 def spread_over(
     nodes: Slots,
     count: int,
-    capacity: Counts,
+    capacity: PodsByNode,
     heads: NDArray[np.int64],
     score_table: ScoreTable,
     seconds: Seconds | None = None,
-) -> tuple[Slots, Counts]:
+) -> tuple[Slots, PodsByNode]:
     """The same, when the nodes with room are known, all of them or the best `count`; ascending, at least one.
 
     `heads` says how good each of these is for its first pod; `seconds` is a shorter way to the second column of the table.
@@ -67,7 +69,7 @@ def spread_over(
             return nodes, np.ones(count, dtype=np.int64)
     room = np.minimum(capacity[nodes], count)
     depth = min(count, max(2, 2 * count // len(nodes)))
-    looked_at = np.full(len(nodes), depth)
+    groups = np.full(len(nodes), depth)
     deeper: Slots = np.arange(len(nodes))
     merit, place = _elements(deeper, room, score_table(nodes, depth), count)
     while True:
@@ -76,19 +78,19 @@ def spread_over(
             merit, place = merit[chosen], place[chosen]
         owner = place // count
         given = np.bincount(owner, minlength=len(nodes)).astype(np.int64)
-        is_used_up = (given >= looked_at) & (room > looked_at)
+        is_used_up = (given >= groups) & (room > groups)
         if not is_used_up.any():
             return nodes[given > 0], given[given > 0]
         deeper = np.flatnonzero(is_used_up)
         depth = min(2 * depth, count)
-        looked_at[deeper] = depth
+        groups[deeper] = depth
         found_merit, found_place = _elements(deeper, room, score_table(nodes[deeper], depth), count)
         keep = ~is_used_up[owner]
         merit = np.concatenate([merit[keep], found_merit])
         place = np.concatenate([place[keep], found_place])
 
 
-def pack_full(count: int, capacity: Counts, score: NDArray[np.int64]) -> tuple[Slots, Counts]:
+def pack_full(count: int, capacity: PodsByNode, score: NDArray[np.int64]) -> tuple[Slots, PodsByNode]:
     """Places `count` equal pods (or as many as fit) on the fullest nodes, each filled before the next, to leave whole nodes free.
 
     Args:
@@ -116,7 +118,7 @@ def _best_by(merit: NDArray[np.int64], place: NDArray[np.int64], count: int) -> 
 
 
 def _elements(
-    owners: Slots, room: Counts, scores: NDArray[np.int64], count: int
+    owners: Slots, room: PodsByNode, scores: NDArray[np.int64], count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Running minima of these nodes, and a number that tells node and position apart: node x count + position."""
     before = np.arange(scores.shape[1])

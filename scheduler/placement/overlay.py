@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.filters.node_ports import ports_taken
-from scheduler.placement.identical import Counts
+from scheduler.placement.identical import PodsByNode
 from scheduler.state.changes import NO_SLOTS, Slots
 from scheduler.state.demand import Demand, HostPort, PortTable, ports_conflict
 from scheduler.state.nodes import CPU_ROW, MEMORY_ROW, Amounts, NodeTable
@@ -19,14 +19,14 @@ class Placed:
 
     __slots__ = ("counts", "shape", "slots", "total")
 
-    def __init__(self, shape: Shape, slots: Slots, counts: Counts, total: int | None = None) -> None:
+    def __init__(self, shape: Shape, slots: Slots, counts: PodsByNode, total: int | None = None) -> None:
         self.shape = shape
         self.slots = slots
         self.counts = counts
         self.total = int(counts.sum()) if total is None else total
 
 
-class Overlay:
+class AssumedResources:
     """The node table's arrays until the first pod is counted, copies of them from then on.
 
     Attributes:

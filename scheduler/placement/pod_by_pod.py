@@ -14,9 +14,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.placement.identical import Counts
+from scheduler.placement.identical import PodsByNode
 from scheduler.placement.overlay import Placed
-from scheduler.placement.topology_state import Company, Mask, Whole
+from scheduler.placement.topology_state import Mask, TopologyState, Whole
 from scheduler.placement.trial import Trial
 from scheduler.state.changes import Slots
 from scheduler.state.shapes import Shape
@@ -26,13 +26,21 @@ OUT: Final = np.iinfo(np.int64).min
 """The merit of a node that cannot take one more."""
 
 
-def marks(company: Company, shape: Shape) -> list[Slots]:
+def one_per_value(topology: TopologyState, shape: Shape) -> list[Slots]:
     """By rule that lets one pod of this shape into each value: the values of the nodes. None of them when other rules matter."""
-    stance = company.relations.stances[shape]
-    if company.luggage is not None or stance.near or stance.even or stance.soft or stance.wish:
+    prefilter = topology.relations.stances[shape]
+    if (
+        topology.volumes is not None
+        or prefilter.near
+        or prefilter.even
+        or prefilter.soft_spreads
+        or prefilter.preferred_affinity
+    ):
         return []
-    own = company.relations.effects[shape]
-    found = [company.values(at) for at in dict.fromkeys((*stance.keeps_off, *stance.repelled)) if own.get(at, 0) > 0]
+    own = topology.relations.effects[shape]
+    found = [
+        topology.values(at) for at in dict.fromkeys((*prefilter.keeps_off, *prefilter.repelled)) if own.get(at, 0) > 0
+    ]
     distinct: list[Slots] = []
     for values in found:
         if not any(np.array_equal(values, other) for other in distinct):
@@ -45,20 +53,20 @@ def all_labelled(values: list[Slots], feasible: Mask) -> bool:
     return any(bool((codes[feasible] != 0).all()) for codes in values)
 
 
-def take_one_each(merit: Whole, values: list[Slots], count: int, steps: Steps) -> list[int]:
-    """The indices of the best nodes in turn, at most `count`; `merit` is used up.
+def take_one_each(rank: Whole, values: list[Slots], count: int, steps: Steps) -> list[int]:
+    """The indices of the best nodes in turn, at most `count`; `rank` is used up.
 
     Every node that is not `OUT` must have one of the `values` at least (not 0).
     """
     found: list[int] = []
     while len(found) < count:
-        steps.spend((1 + len(values)) * (ONE_LOOK + len(merit)))
-        index = int(merit.argmax())
-        if merit[index] == OUT:
+        steps.spend((1 + len(values)) * (ONE_LOOK + len(rank)))
+        index = int(rank.argmax())
+        if rank[index] == OUT:
             break
         for codes in values:
             if codes[index]:
-                merit[codes == codes[index]] = OUT
+                rank[codes == codes[index]] = OUT
         found.append(index)
     return found
 
@@ -66,8 +74,8 @@ def take_one_each(merit: Whole, values: list[Slots], count: int, steps: Steps) -
 _STEP: Final = 2**20
 """Weight of a score against the number of members that are on the node already."""
 
-_LOOKS_OF_A_POD: Final = 3
-_LOOKS_OF_A_SHAPE: Final = 40
+_SCANS_OF_A_POD: Final = 3
+_SCANS_OF_A_SHAPE: Final = 40
 """Looks at every node that a pod takes, and the first of its shape besides."""
 _FEW: Final = 8
 """Changed nodes that are looked at one by one."""
@@ -81,15 +89,15 @@ class PodByPod:
 
     def __init__(self, trial: Trial, *, pack: bool, confined: Confined) -> None:
         """With `pack` full nodes are preferred to empty ones."""
-        if trial.company is None:
+        if trial.topology is None:
             raise ValueError("where members do not affect each other they are placed at once")
         self._trial: Final = trial
-        self._company: Final = trial.company
+        self._topology: Final = trial.topology
         self._sign: Final = -1 if pack else 1
         self._confined: Final = confined
         self._offers: dict[Shape, _Offer] = {}
         self._history: list[int] = []
-        self._given: Counts = np.zeros(len(self._company.slots), dtype=np.int64)
+        self._given: PodsByNode = np.zeros(len(self._topology.slots), dtype=np.int64)
 
     def place(self, order: Iterable[tuple[Shape, int]]) -> list[Placed]:
         """Places as many pods as it can; `order` is runs of pods of one shape."""
@@ -105,7 +113,7 @@ class PodByPod:
             if sum(count for _, count in left) == sum(count for _, count in waiting):
                 break
             waiting = left
-        self._trial.touch(self._company.slots[np.unique(np.array(self._history, dtype=np.intp))])
+        self._trial.note_changed(self._topology.slots[np.unique(np.array(self._history, dtype=np.intp))])
         return [self._placed(shape, found) for shape, found in slots.items() if found]
 
     def _run(self, shape: Shape, count: int) -> list[int]:
@@ -114,7 +122,7 @@ class PodByPod:
             index = self._best(shape)
             if index is None:
                 break
-            self._trial.settle(shape, int(self._company.slots[index]))
+            self._trial.assume_pod(shape, int(self._topology.slots[index]))
             self._given[index] += 1
             self._history.append(index)
             found.append(index)
@@ -122,58 +130,60 @@ class PodByPod:
 
     def _one_each(self, shape: Shape, count: int) -> list[int]:
         """Places those of which each node takes at most one, whatever else is there."""
-        values = marks(self._company, shape)
+        values = one_per_value(self._topology, shape)
         offer = self._offer(shape) if values else None
-        if offer is None or offer.has_wishes:
+        if offer is None or offer.has_static_scores:
             return []
         feasible = offer.room > 0
-        allowed = self._company.allowed(shape)
+        allowed = self._topology.allowed(shape)
         if allowed is not None:
             feasible &= allowed
         if not (feasible.any() and all_labelled(values, feasible)):
             return []
-        merit = np.where(feasible, self._sign * offer.score * _STEP - self._given, OUT)
-        found = take_one_each(merit, values, count, self._trial.steps)
-        self._trial.settle_each(shape, self._company.slots[found])
+        rank = np.where(feasible, self._sign * offer.score * _STEP - self._given, OUT)
+        found = take_one_each(rank, values, count, self._trial.steps)
+        self._trial.assume_pod_on_each(shape, self._topology.slots[found])
         self._given[found] += 1
         self._history += found
         return found
 
     def _best(self, shape: Shape) -> int | None:
-        self._trial.spend(_LOOKS_OF_A_POD, self._company.slots)
+        self._trial.spend(_SCANS_OF_A_POD, self._topology.slots)
         offer = self._offer(shape)
         feasible = offer.room > 0
-        allowed = self._company.allowed(shape)
+        allowed = self._topology.allowed(shape)
         if allowed is not None:
             feasible &= allowed
         if not feasible.any():
             return None
         score = offer.score
-        if offer.has_wishes:
-            wishes = self._trial.wishes(shape, self._spread_out(feasible))
-            score = score if wishes is None else score + wishes[self._company.slots]
-        liked = self._company.merits(shape, feasible)
+        if offer.has_static_scores:
+            static_scores = self._trial.static_scores(shape, self._spread_out(feasible))
+            score = score if static_scores is None else score + static_scores[self._topology.slots]
+        liked = self._topology.scores(shape, feasible)
         if liked is not None:
             score = score + liked
-        merit = self._sign * score * _STEP - self._given
-        return int(np.where(feasible, merit, OUT).argmax())
+        rank = self._sign * score * _STEP - self._given
+        return int(np.where(feasible, rank, OUT).argmax())
 
     def _offer(self, shape: Shape) -> "_Offer":
         offer = self._offers.get(shape)
-        slots = self._company.slots
+        slots = self._topology.slots
         if offer is None:
-            self._trial.spend(_LOOKS_OF_A_SHAPE, slots)
+            self._trial.spend(_SCANS_OF_A_SHAPE, slots)
             room, score = self._trial.room(shape)[slots], self._trial.score(shape)[slots]
-            # The trial knows of settled pods only once it is told which nodes they touched.
-            has_wishes = self._trial.wishes(shape, self._spread_out(room)) is not None
-            offer = self._offers[shape] = _Offer(room, score, has_wishes=has_wishes)
+            # The trial knows of counted pods only once it is told which nodes they touched.
+            has_static_scores = self._trial.static_scores(shape, self._spread_out(room)) is not None
+            offer = self._offers[shape] = _Offer(room, score, has_static_scores=has_static_scores)
             limit = self._confined.get(shape)
             if limit is not None:
                 offer.limit = limit[slots]
         news = sorted(set(self._history[offer.position :]))
         if len(news) <= _FEW:
             for index in news:
-                offer.room[index], offer.score[index] = self._trial.figures_on(shape, int(slots[index]), offer.known)
+                offer.room[index], offer.score[index] = self._trial.room_and_score_on(
+                    shape, int(slots[index]), offer.known
+                )
         else:
             offer.room[news] = self._trial.room_on(shape, slots[news])
             offer.score[news] = self._trial.scores_on(shape, slots[news], 1)[:, 0]
@@ -184,24 +194,24 @@ class PodByPod:
 
     def _spread_out(self, values: NDArray[np.int64] | NDArray[np.bool_]) -> NDArray[np.int64]:
         whole = np.zeros(self._trial.slots_total, dtype=np.int64)
-        whole[self._company.slots] = values
+        whole[self._topology.slots] = values
         return whole
 
     def _placed(self, shape: Shape, found: list[int]) -> Placed:
         indices, counts = np.unique(np.array(found, dtype=np.intp), return_counts=True)
-        slots: Slots = self._company.slots[indices]
+        slots: Slots = self._topology.slots[indices]
         return Placed(shape, slots, counts.astype(np.int64))
 
 
 class _Offer:
     """What the nodes offer one shape, up to a position in the history of placed pods."""
 
-    __slots__ = ("has_wishes", "known", "limit", "position", "room", "score")
+    __slots__ = ("has_static_scores", "known", "limit", "position", "room", "score")
 
-    def __init__(self, room: Counts, score: NDArray[np.int64], *, has_wishes: bool) -> None:
+    def __init__(self, room: PodsByNode, score: NDArray[np.int64], *, has_static_scores: bool) -> None:
         self.room = room.copy()
         self.score = score.copy()
-        self.has_wishes = has_wishes
+        self.has_static_scores = has_static_scores
         self.limit: NDArray[np.bool_] | None = None
         self.position = 0
         self.known: dict[tuple[int, ...], tuple[int, int]] = {}

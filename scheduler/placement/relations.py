@@ -1,6 +1,6 @@
 """What the pods to be placed and the pods that run mean to each other by rules about other pods and by volumes.
 
-Everything is a number per value of a node label (`Place`): pods that a rule speaks of, or weights that rules of running pods
+Everything is a number per value of a node label (`TopologyGroup`): pods that a rule speaks of, or weights that rules of running pods
 put there. A placed pod changes some of these numbers (`effects`); where no member changes a number that a member looks at,
 the rules are as good as fixed masks and scores, and equal pods stay in closed form.
 """
@@ -13,20 +13,20 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.placement.term_matching import Party
-from scheduler.placement.volume_claims import Packs
+from scheduler.placement.term_matching import PodLabels
+from scheduler.placement.volume_claims import MemberVolumeClaims
 from scheduler.state.changes import Codes
 from scheduler.state.nodes import NodeTable
-from scheduler.state.pod_rules import Spread
+from scheduler.state.pod_rules import TopologySpreadConstraint
 from scheduler.state.records import PodRecord
 from scheduler.state.selectors import Query
 from scheduler.state.shapes import Shape
-from scheduler.state.topology_index import Neighbours
+from scheduler.state.topology_index import TopologyIndex
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 
 
-class Place:
+class TopologyGroup:
     """A number per value of a node label; code 0 stands for nodes without the label and is always 0."""
 
     __slots__ = ("codes", "eligible", "sums")
@@ -41,7 +41,7 @@ class Place:
 class Even(NamedTuple):
     """A spread constraint of a shape, ready to be evaluated; `place` is an index."""
 
-    spread: Spread
+    spread: TopologySpreadConstraint
     place: int
     values: NDArray[np.intp]
     """The eligible values (hard constraints)."""
@@ -53,12 +53,12 @@ class Source(NamedTuple):
 
     query: Query | None = None
     """It counts the pods that this speaks of."""
-    party: Party | None = None
+    pod_labels: PodLabels | None = None
     """It counts the terms of others that keep this party off, for the node label `key`."""
     key: str = ""
 
 
-class Stance:
+class PreFilterState:
     """All that limits and attracts the pods of one shape; numbers are indices of places."""
 
     __slots__ = (
@@ -66,10 +66,10 @@ class Stance:
         "is_of_its_kind",
         "keeps_off",
         "near",
+        "preferred_affinity",
         "repelled",
-        "soft",
-        "soft_nodes",
-        "wish",
+        "soft_spread_nodes",
+        "soft_spreads",
     )
 
     def __init__(self) -> None:
@@ -81,11 +81,11 @@ class Stance:
         """Its required anti-affinity."""
         self.repelled: list[int] = []
         """The anti-affinity of others."""
-        self.wish: list[int] = []
+        self.preferred_affinity: list[int] = []
         """Preferred terms of its own and of others: weights."""
         self.even: list[Even] = []
-        self.soft: list[Even] = []
-        self.soft_nodes: NDArray[np.bool_] | None = None
+        self.soft_spreads: list[Even] = []
+        self.soft_spread_nodes: NDArray[np.bool_] | None = None
         """The nodes that soft constraints score."""
 
     @property
@@ -94,10 +94,10 @@ class Stance:
         return {*self.near, *self.keeps_off, *self.repelled, *(constraint.place for constraint in self.even)}
 
     @property
-    def looked_at(self) -> set[int]:
+    def groups(self) -> set[int]:
         """The places that decide."""
-        spreads = (constraint.place for constraint in (*self.even, *self.soft))
-        return {*self.near, *self.keeps_off, *self.repelled, *self.wish, *spreads}
+        spreads = (constraint.place for constraint in (*self.even, *self.soft_spreads))
+        return {*self.near, *self.keeps_off, *self.repelled, *self.preferred_affinity, *spreads}
 
 
 class Relations:
@@ -105,51 +105,57 @@ class Relations:
 
     Attributes:
         nodes: the node table that it is about.
-        packs: what the members carry; None when nobody has volumes that matter.
+        volume claims: what the members carry; None when nobody has volumes that matter.
         places: the numbers that rules look at.
         sources: where the number of each place comes from.
         stances: by shape what limits and attracts its pods.
         effects: by shape what one pod adds to which place.
     """
 
-    def __init__(self, nodes: NodeTable, neighbours: Neighbours, shapes: Iterable[Shape], packs: Packs | None) -> None:
+    def __init__(
+        self,
+        nodes: NodeTable,
+        topology_index: TopologyIndex,
+        shapes: Iterable[Shape],
+        volume_claims: MemberVolumeClaims | None,
+    ) -> None:
         """Empty, to be filled."""
         self.nodes: Final = nodes
-        self.packs: Final = packs
-        self.places: list[Place] = []
+        self.volume_claims: Final = volume_claims
+        self.places: list[TopologyGroup] = []
         self.sources: Final[list[Source]] = []
-        self.stances: Final[dict[Shape, Stance]] = {}
+        self.stances: Final[dict[Shape, PreFilterState]] = {}
         self.effects: Final[dict[Shape, dict[int, int]]] = {shape: {} for shape in shapes}
-        self._neighbours: Final = neighbours
+        self._topology_index: Final = topology_index
 
     @cached_property
     def are_fixed(self) -> bool:
         """True when where one member goes matters to none of the members."""
-        if self.packs is not None and not self.packs.are_fixed:
+        if self.volume_claims is not None and not self.volume_claims.are_fixed:
             return False
-        looked_at = {place for stance in self._distinct() for place in stance.looked_at}
-        return not any(looked_at & effects.keys() for effects in self.effects.values())
+        groups = {place for prefilter in self._distinct() for place in prefilter.groups}
+        return not any(groups & effects.keys() for effects in self.effects.values())
 
     @cached_property
     def strict(self) -> set[int]:
         """The places that can refuse a node to somebody."""
-        return {place for stance in self._distinct() for place in stance.strict}
+        return {place for prefilter in self._distinct() for place in prefilter.strict}
 
     @property
     def is_strict(self) -> bool:
         """True when rules about other pods, or volumes, can refuse a node to somebody."""
-        return self.packs is not None or bool(self.strict)
+        return self.volume_claims is not None or bool(self.strict)
 
     def counted_on(self, at: int) -> NDArray[np.bool_]:
         """The node slots with pods that a strict place counts."""
         source = self.sources[at]
         if source.query is not None:
-            return np.asarray(self._neighbours.counts(source.query) != 0, dtype=np.bool_)
+            return np.asarray(self._topology_index.counts(source.query) != 0, dtype=np.bool_)
         found = np.zeros(self.nodes.slots, dtype=np.bool_)
-        if source.party is not None:
-            for hold in self._neighbours.holds_on(*source.party):
-                if hold.tie.kind == "repels" and hold.tie.key == source.key:
-                    found[list(hold.where)] = True
+        if source.pod_labels is not None:
+            for existing in self._topology_index.existing_terms_for(*source.pod_labels):
+                if existing.term.kind == "anti_affinity" and existing.term.key == source.key:
+                    found[list(existing.where)] = True
         return found
 
     def added_by(self, pod: PodRecord, at: int) -> int:
@@ -157,17 +163,20 @@ class Relations:
         source = self.sources[at]
         if source.query is not None:
             is_skipped = source.query.skips_leaving and pod.terminating
-            return int(not is_skipped and self._neighbours.meets(source.query, pod.namespace, pod.labels))
-        party = source.party
-        if party is None or pod.bonds is None:
+            return int(not is_skipped and self._topology_index.meets(source.query, pod.namespace, pod.labels))
+        pod_labels = source.pod_labels
+        if pod_labels is None or pod.bonds is None:
             return 0
-        return sum(tie.key == source.key and self._neighbours.meets(tie.query, *party) for tie in pod.bonds.repels)
+        return sum(
+            term.key == source.key and self._topology_index.meets(term.query, *pod_labels)
+            for term in pod.bonds.anti_affinity
+        )
 
     def less(self, taken: Mapping[int, NDArray[np.int64]]) -> "Relations":
         """The same for a cluster in which some places count so much less, by value."""
         made = copy.copy(self)
         made.places = [
-            Place(place.codes, place.sums - taken[at], place.eligible) if at in taken else place
+            TopologyGroup(place.codes, place.sums - taken[at], place.eligible) if at in taken else place
             for at, place in enumerate(self.places)
         ]
         return made
@@ -177,16 +186,20 @@ class Relations:
         """The places that members change."""
         return {place for effects in self.effects.values() for place in effects}
 
-    def self_repelling(self, shape: Shape) -> list[Place]:
+    def self_repelling(self, shape: Shape) -> list[TopologyGroup]:
         """The places whose values take one pod of this shape each."""
-        stance = self.stances[shape]
+        prefilter = self.stances[shape]
         own = self.effects[shape]
-        return [self.places[place] for place in stance.keeps_off if own.get(place)]
+        return [self.places[place] for place in prefilter.keeps_off if own.get(place)]
 
     def is_self_gathering(self, shape: Shape) -> bool:
         """True when the first pod of this shape decides in which value all the others have to be."""
-        stance = self.stances[shape]
-        return stance.is_of_its_kind and bool(stance.near) and not any(self.places[at].sums.any() for at in stance.near)
+        prefilter = self.stances[shape]
+        return (
+            prefilter.is_of_its_kind
+            and bool(prefilter.near)
+            and not any(self.places[at].sums.any() for at in prefilter.near)
+        )
 
-    def _distinct(self) -> Iterable[Stance]:
-        return {id(stance): stance for stance in self.stances.values()}.values()
+    def _distinct(self) -> Iterable[PreFilterState]:
+        return {id(prefilter): prefilter for prefilter in self.stances.values()}.values()

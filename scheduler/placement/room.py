@@ -16,7 +16,7 @@ from scheduler.placement.overlay import Room
 from scheduler.placement.relations import Relations
 from scheduler.placement.trial import Trial
 from scheduler.state.changes import ChangeLog
-from scheduler.state.claims import Claims
+from scheduler.state.claims import Nominator
 from scheduler.state.cluster import ClusterState
 from scheduler.state.demand import Demand, PortTable
 from scheduler.state.members import Members
@@ -31,15 +31,15 @@ _NOBODY: Final = ItemKey("pod", "", "", "")
 _NOTHING: Final[Counter[Demand]] = Counter()
 
 
-class RoomLeft:
+class FreeAfterNominations:
     """What others leave to items of one priority that hold nothing."""
 
-    def __init__(self, nodes: NodeTable, claims: Claims, reservations: Reservations, priority: int) -> None:
+    def __init__(self, nodes: NodeTable, claims: Nominator, reservations: Reservations, priority: int) -> None:
         self.free: Amounts = np.zeros((0, 0), dtype=np.int64)
         self.room_changes: Final = ChangeLog()
         self.followed: Final = claims.follow()
         self._nodes: Final = nodes
-        self._claims: Final = claims
+        self._nominator: Final = claims
         self._reservations: Final = reservations
         self._priority: Final = priority
         self._reserved: dict[str, Counter[Demand]] = {}
@@ -54,7 +54,7 @@ class RoomLeft:
         """Takes in what changed since the last call."""
         nodes = self._nodes
         if self._version != self._reservations.version:
-            self._look_at_reservations()
+            self._read_reservations()
         end = nodes.room_changes.end
         is_like_table = self.free.shape == nodes.free.shape
         if self._position == end and not self.followed and is_like_table:
@@ -65,7 +65,7 @@ class RoomLeft:
             self._start_afresh()
             return
         if self.followed:
-            changed = changed | self._look_at_followed()
+            changed = changed | self._sum_up_changed()
         names, known = nodes.names, self._names
         for slot in changed:
             if names[slot] != known[slot]:
@@ -78,14 +78,14 @@ class RoomLeft:
         self._held = np.zeros_like(nodes.free)
         self._names = nodes.names.copy()
         self.followed.clear()
-        self.followed.update(self._claims.nodes, self._reserved)
-        self._look_at_followed()
+        self.followed.update(self._nominator.nodes, self._reserved)
+        self._sum_up_changed()
         self.free = nodes.free - self._held
         # Longer than any view may lag behind: all of them start afresh.
         for slot in range(nodes.slots):
             self.room_changes.add(slot, keep=2 * nodes.slots)
 
-    def _look_at_followed(self) -> set[int]:
+    def _sum_up_changed(self) -> set[int]:
         """Sums up anew what is held on the nodes where that changed; their slots."""
         slots = {self._nodes.slot_of[name] for name in self.followed if name in self._nodes.slot_of}
         self.followed.clear()
@@ -107,12 +107,12 @@ class RoomLeft:
         name = self._names[slot] = nodes.names[slot]
         held = self._held[:, slot]
         held[:] = 0
-        for demand in self._claims.on(name, self._priority):
+        for demand in self._nominator.on(name, self._priority):
             held += nodes.resolve(demand).column
         for demand, count in self._reserved.get(name, _NOTHING).items():
             held += nodes.resolve(demand).column * count
 
-    def _look_at_reservations(self) -> None:
+    def _read_reservations(self) -> None:
         self.followed.update(self._reserved)
         self._reserved = {}
         for node, kept in self._reservations.against(_NOBODY, self._priority):
@@ -121,37 +121,37 @@ class RoomLeft:
         self._version = self._reservations.version
 
 
-class Withheld:
+class FreeByPriority:
     """The views of what is left, by priority."""
 
-    def __init__(self, nodes: NodeTable, ports: PortTable, claims: Claims, reservations: Reservations) -> None:
+    def __init__(self, nodes: NodeTable, ports: PortTable, claims: Nominator, reservations: Reservations) -> None:
         self._nodes: Final = nodes
         self._ports: Final = ports
-        self._claims: Final = claims
+        self._nominator: Final = claims
         self._reservations: Final = reservations
-        self._views: OrderedDict[int, tuple[RoomLeft, FitCache]] = OrderedDict()
+        self._views: OrderedDict[int, tuple[FreeAfterNominations, FitCache]] = OrderedDict()
 
     def fits_for(self, priority: int) -> FitCache:
         """The fits of shapes for items of this priority that hold nothing themselves."""
         view = self._views.get(priority)
         if view is None:
-            left = RoomLeft(self._nodes, self._claims, self._reservations, priority)
+            left = FreeAfterNominations(self._nodes, self._nominator, self._reservations, priority)
             view = self._views[priority] = (left, FitCache(self._nodes, self._ports, left))
             if len(self._views) > MOST_PRIORITIES:
-                self._claims.unfollow(self._views.popitem(last=False)[1][0].followed)
+                self._nominator.unfollow(self._views.popitem(last=False)[1][0].followed)
         elif len(self._views) > 1:
             self._views.move_to_end(priority)
         view[0].catch_up()
         return view[1]
 
 
-def fits_beside_others(state: ClusterState, priority: int) -> FitCache:
+def fits_after_nominations(state: ClusterState, priority: int) -> FitCache:
     """The fits for items of this priority that hold nothing themselves, on what others leave to them."""
-    return state.derived(_withheld).fits_for(priority)
+    return state.derived(_free_by_priority).fits_for(priority)
 
 
-def _withheld(state: ClusterState) -> Withheld:
-    return Withheld(state.nodes, state.ports, state.claims, state.reservations)
+def _free_by_priority(state: ClusterState) -> FreeByPriority:
+    return FreeByPriority(state.nodes, state.ports, state.claims, state.reservations)
 
 
 class RoomTrial(Trial):
@@ -168,7 +168,7 @@ class RoomTrial(Trial):
     ) -> None:
         super().__init__(nodes, room.ports, fits, allowed, outside, relations)
         self.spend(2 * len(room.free))
-        self._overlay.start_from(room.free.copy(), room.scored.copy(), np.flatnonzero(room.touched))
+        self._resources.start_from(room.free.copy(), room.scored.copy(), np.flatnonzero(room.touched))
 
 
 def new_trial(
@@ -180,7 +180,7 @@ def new_trial(
 ) -> Trial:
     """A trial for this item: without the room that is held for others."""
     if not any(kept.of(members.key) for kept in (state.claims, state.reservations, state.remainders)):
-        fits = fits_beside_others(state, members.priority) if is_room_held(state, members) else fits_of(state)
+        fits = fits_after_nominations(state, members.priority) if is_room_held(state, members) else fits_of(state)
         return Trial(state.nodes, state.ports, fits, allowed, outside, relations)
     room = room_for(state, members)
     if room is None:

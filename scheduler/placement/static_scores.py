@@ -20,7 +20,7 @@ from scheduler.state.rules import NodeRules
 from scheduler.state.scoring import Weights
 
 
-class Followed:
+class PerNode:
     """One whole number per node slot."""
 
     def __init__(self, nodes: NodeTable, compute: Callable[[Slots], Whole]) -> None:
@@ -46,17 +46,17 @@ class Followed:
 MOST_IMAGE_SCORES: Final = 64
 
 
-class RuleWishes:
+class RuleScores:
     """What one set of rules prefers."""
 
     def __init__(self, rules: NodeRules, nodes: NodeTable) -> None:
         self._nodes = nodes
         self._has_preferred = bool(rules.preferred)
-        self._preferred = Followed(nodes, partial(node_affinity, rules, nodes))
-        self._taints = Followed(nodes, partial(taint_toleration, rules, nodes))
+        self._preferred = PerNode(nodes, partial(node_affinity, rules, nodes))
+        self._taints = PerNode(nodes, partial(taint_toleration, rules, nodes))
 
     @property
-    def matter(self) -> bool:
+    def differ(self) -> bool:
         """Whether any node can be better than another by them."""
         return self._has_preferred or self._has_soft_taints
 
@@ -66,7 +66,7 @@ class RuleWishes:
 
     def score(self, capacity: Whole, weights: Weights) -> Whole | None:
         """The weighted scores by node slot among the nodes with room; None when no node is better than another."""
-        if not self.matter:
+        if not self.differ:
             return None
         feasible = capacity > 0
         total: Whole | None = None
@@ -78,7 +78,7 @@ class RuleWishes:
         return total
 
 
-class ImageWishes:
+class ImageScores:
     """The image scores of the pods seen lately."""
 
     def __init__(self, nodes: NodeTable) -> None:

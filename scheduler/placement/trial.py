@@ -15,10 +15,10 @@ from scheduler.filters.node_declared_features import REASON as LACKS_FEATURES
 from scheduler.filters.node_ports import REASON as PORTS_REASON
 from scheduler.filters.resources_fit import shortages, slots_for_pods
 from scheduler.placement.fits import FitCache
-from scheduler.placement.identical import Counts, pack_full, spread, spread_over
-from scheduler.placement.overlay import Overlay, Placed
+from scheduler.placement.identical import PodsByNode, pack_full, spread, spread_over
+from scheduler.placement.overlay import AssumedResources, Placed
 from scheduler.placement.relations import Relations
-from scheduler.placement.topology_state import Company
+from scheduler.placement.topology_state import TopologyState
 from scheduler.scores.after import After, Loads
 from scheduler.scores.total import total_score
 from scheduler.state.changes import Slots
@@ -28,11 +28,11 @@ from scheduler.state.shapes import Shape
 from scheduler.state.steps import ONE_LOOK
 from scheduler.state.volume_records import ClaimKey
 
-MOST_BY_LEADERS: Final = 64
+MOST_BY_TOP_NODES: Final = 64
 """Larger gangs look at all nodes at once."""
-_LOOKS_OF_A_PLACEMENT: Final = 10
-_LOOKS_OF_A_SCORE: Final = 20
-_LOOKS_OF_REASONS: Final = 10
+_SCANS_OF_A_PLACEMENT: Final = 10
+_SCANS_OF_A_SCORE: Final = 20
+_SCANS_OF_REASONS: Final = 10
 """Looks at every node that these take."""
 _KNOWN: Final = 10_000
 _UNKNOWN: Final = 50_000
@@ -57,65 +57,65 @@ class Trial:
         self._fits = fits
         self._allowed = allowed
         self._outside = outside
-        self._overlay: Final = Overlay(nodes, ports, fits.supply.free)
+        self._resources: Final = AssumedResources(nodes, ports, fits.supply.free)
         self._unapplied: list[Placed] = []
-        self.company: Final = Company(relations, self._slots()) if relations else None
+        self.topology: Final = TopologyState(relations, self._slots()) if relations else None
         """Set when rules about other pods matter to the members."""
 
-    def spend(self, looks: int, slots: Slots | None = None) -> None:
+    def spend(self, scans: int, slots: Slots | None = None) -> None:
         """So many looks at all nodes, or at some, are about to be taken.
 
         Raises:
             OverBudgetError: that is more than the computation under way may cost.
         """
-        self.steps.spend(looks * (ONE_LOOK + (self._nodes.slots if slots is None else len(slots))))
+        self.steps.spend(scans * (ONE_LOOK + (self._nodes.slots if slots is None else len(slots))))
 
-    def capacity(self, shape: Shape) -> Counts:
+    def capacity(self, shape: Shape) -> PodsByNode:
         """How many more pods of this shape each node can take; not to be written to.
 
         Relations are heeded as they are now: where they are not fixed, only the first pod is sure to be allowed.
         """
         capacity = self.room(shape)
-        if self.company is None:
+        if self.topology is None:
             return capacity
-        allowed = self.company.allowed(shape)
+        allowed = self.topology.allowed(shape)
         if allowed is not None:
             capacity = capacity.copy()
-            capacity[self.company.slots[~allowed]] = 0
+            capacity[self.topology.slots[~allowed]] = 0
         return capacity
 
-    def room(self, shape: Shape) -> Counts:
+    def room(self, shape: Shape) -> PodsByNode:
         """How many more pods of this shape each node can take if they mind nobody; not to be written to."""
         self.spend(1)
         self._apply()
         fit = self._fits.of(shape)
-        if self._allowed is None and not len(self._overlay.changed):
+        if self._allowed is None and not len(self._resources.changed):
             return fit.capacity
         capacity = fit.capacity.copy()
-        if len(self._overlay.changed):
-            capacity[self._overlay.changed] = self.room_on(shape, self._overlay.changed)
+        if len(self._resources.changed):
+            capacity[self._resources.changed] = self.room_on(shape, self._resources.changed)
         if self._allowed is not None:
             capacity[~self._allowed] = 0
         return capacity
 
     def place(self, shape: Shape, count: int, *, pack: bool = False) -> Placed:
         """Puts up to `count` pods of this shape on nodes: spread as the scores say, or packed to leave whole nodes free."""
-        if not pack and count <= MOST_BY_LEADERS and self._is_untouched:
-            placed = self._by_leaders(shape, count)
+        if not pack and count <= MOST_BY_TOP_NODES and self._is_untouched:
+            placed = self._on_top_nodes(shape, count)
             if placed is not None:
                 self._unapplied.append(placed)
                 return placed
-        self.spend(_LOOKS_OF_A_PLACEMENT)
+        self.spend(_SCANS_OF_A_PLACEMENT)
         capacity = self.capacity(shape)
         score = self.score(shape)
-        merits = self._merits(shape, capacity)
-        if merits is not None:
-            score = score + merits
+        other_scores = self._other_scores(shape, capacity)
+        if other_scores is not None:
+            score = score + other_scores
         if pack:
             slots, counts = pack_full(count, capacity, score)
         else:
             slots, counts = spread(
-                count, capacity, score, lambda where, depth: self._table(shape, where, depth, merits)
+                count, capacity, score, lambda where, depth: self._table(shape, where, depth, other_scores)
             )
         placed = Placed(shape, slots, counts)
         if placed.total:
@@ -125,13 +125,13 @@ class Trial:
     @property
     def _is_untouched(self) -> bool:
         """Whether every node can be used and is as the state has it."""
-        return self._allowed is None and self.company is None and not (self._unapplied or len(self._overlay.changed))
+        return self._allowed is None and self.topology is None and not (self._unapplied or len(self._resources.changed))
 
-    def _by_leaders(self, shape: Shape, count: int) -> Placed | None:
+    def _on_top_nodes(self, shape: Shape, count: int) -> Placed | None:
         """The same placement without looking at all nodes; None when it takes more than a look at the best ones."""
         fit = self._fits.of(shape)
         best = fit.best(count)
-        if len(best) < count or self.wishes(shape, fit.capacity) is not None:
+        if len(best) < count or self.static_scores(shape, fit.capacity) is not None:
             return None
         nodes = np.array(sorted(best), dtype=np.intp)
         table = partial(self.scores_on, shape)
@@ -139,10 +139,10 @@ class Trial:
 
     def reasons(self, shape: Shape) -> Mapping[str, int]:
         """Why no further pod of this shape fits: number of nodes by reason."""
-        self.spend(_LOOKS_OF_REASONS)
+        self.spend(_SCANS_OF_REASONS)
         self._apply()
-        if self.company is not None and self.company.luggage is not None:
-            refusal = self.company.luggage.refusal(shape)
+        if self.topology is not None and self.topology.volumes is not None:
+            refusal = self.topology.volumes.refusal(shape)
             if refusal:
                 return {refusal: 0}
         mask = self._fits.mask(shape.rules)
@@ -157,31 +157,33 @@ class Trial:
                 found[self._outside] = int((~inside).sum())
             fine = fine[inside]
         if shape.demand.ports:
-            busy = self._overlay.port_conflicts(shape.demand.ports, fine)
+            busy = self._resources.port_conflicts(shape.demand.ports, fine)
             if busy.any():
                 found[PORTS_REASON] = int(busy.sum())
             fine = fine[~busy]
         demand = self._nodes.resolve(shape.demand)
-        found.update(shortages(self._overlay.free, demand, self._nodes.resources, fine))
-        fine = fine[slots_for_pods(self._overlay.free, demand, fine) > 0]
-        if self.company is not None:
-            for reason, count in self.company.reasons(shape, np.isin(self.company.slots, fine)):
+        found.update(shortages(self._resources.free, demand, self._nodes.resources, fine))
+        fine = fine[slots_for_pods(self._resources.free, demand, fine) > 0]
+        if self.topology is not None:
+            for reason, count in self.topology.reasons(shape, np.isin(self.topology.slots, fine)):
                 found[reason] = found.get(reason, 0) + count
         if last.any():
             found[LACKS_FEATURES] = int(last[self._minded_by_nobody(shape, fine)].sum())
         return {reason: count for reason, count in found.items() if count}
 
     def _minded_by_nobody(self, shape: Shape, slots: Slots) -> Slots:
-        allowed = None if self.company is None else self.company.allowed(shape)
-        return slots if self.company is None or allowed is None else np.intersect1d(slots, self.company.slots[allowed])
+        allowed = None if self.topology is None else self.topology.allowed(shape)
+        return (
+            slots if self.topology is None or allowed is None else np.intersect1d(slots, self.topology.slots[allowed])
+        )
 
     def matched_volumes(self) -> Mapping[ClaimKey, str]:
         """The existing volumes that claims of placed pods get."""
-        luggage = self.company.luggage if self.company is not None else None
-        if luggage is None:
+        volumes = self.topology.volumes if self.topology is not None else None
+        if volumes is None:
             return {}
         self._apply()
-        return luggage.matched
+        return volumes.matched
 
     # --- for those who look at all nodes themselves ------------------------------------------------------------------
 
@@ -189,13 +191,13 @@ class Trial:
     def free(self) -> Amounts:
         """What is free; not to be written to."""
         self._apply()
-        return self._overlay.free
+        return self._resources.free
 
     @property
     def scored(self) -> Amounts:
         """CPU and memory taken as scoring sees it; not to be written to."""
         self._apply()
-        return self._overlay.scored
+        return self._resources.scored
 
     @property
     def allocatable(self) -> Amounts:
@@ -206,7 +208,7 @@ class Trial:
         """A demand in rows of these tables."""
         return self._nodes.resolve(demand)
 
-    def open_to(self, shape: Shape) -> NDArray[np.bool_]:
+    def accepting_nodes(self, shape: Shape) -> NDArray[np.bool_]:
         """The nodes that accept pods of this shape, amounts and other pods apart."""
         is_open: NDArray[np.bool_] = self._fits.mask(shape.rules).codes == 0
         return is_open if self._allowed is None else is_open & self._allowed
@@ -215,41 +217,43 @@ class Trial:
         """Whether its rules make some nodes better than others, images apart."""
         return self._fits.has_preferences(shape.rules)
 
-    def adopt(self, placed: Iterable[Placed]) -> None:
+    def assume_all(self, placed: Iterable[Placed]) -> None:
         """Takes over what somebody else placed."""
         self._unapplied += [part for part in placed if part.total]
 
     # --- pod by pod --------------------------------------------------------------------------------------------------
 
-    def settle(self, shape: Shape, slot: int) -> None:
-        """One pod of this shape is on this node from now on; `touch` is to be called after the last one."""
-        self._overlay.count(shape.demand, slot)
-        if self.company is not None:
-            self.company.settle(shape, slot)
+    def assume_pod(self, shape: Shape, slot: int) -> None:
+        """One pod of this shape is on this node from now on; `note_changed` is to be called after the last one."""
+        self._resources.count(shape.demand, slot)
+        if self.topology is not None:
+            self.topology.assume_pod(shape, slot)
 
-    def settle_each(self, shape: Shape, slots: Slots) -> None:
-        """One pod of this shape is on each of these different nodes; `touch` is to be called after the last one."""
-        self._overlay.count_each(shape.demand, slots)
-        if self.company is not None:
-            self.company.settle_each(shape, slots)
+    def assume_pod_on_each(self, shape: Shape, slots: Slots) -> None:
+        """One pod of this shape is on each of these different nodes; `note_changed` is to be called after the last one."""
+        self._resources.count_each(shape.demand, slots)
+        if self.topology is not None:
+            self.topology.assume_pod_on_each(shape, slots)
 
-    def touch(self, slots: Slots) -> None:
-        """Pods have been settled on these nodes."""
-        self._overlay.note_changed(slots)
+    def note_changed(self, slots: Slots) -> None:
+        """Pods have been counted on these nodes."""
+        self._resources.note_changed(slots)
 
-    def room_on(self, shape: Shape, slots: Slots) -> Counts:
+    def room_on(self, shape: Shape, slots: Slots) -> PodsByNode:
         """How many more pods of this shape these nodes can take now, if they mind nobody."""
         self.spend(len(shape.demand.amounts), slots)
-        capacity = slots_for_pods(self._overlay.free, self._nodes.resolve(shape.demand), slots)
+        capacity = slots_for_pods(self._resources.free, self._nodes.resolve(shape.demand), slots)
         capacity[self._fits.of(shape).mask.codes[slots] != 0] = 0
         if shape.demand.ports:
             capacity = np.minimum(capacity, 1)
-            capacity[self._overlay.port_conflicts(shape.demand.ports, slots)] = 0
+            capacity[self._resources.port_conflicts(shape.demand.ports, slots)] = 0
         return capacity
 
-    def figures_on(self, shape: Shape, slot: int, known: dict[tuple[int, ...], tuple[int, int]]) -> tuple[int, int]:
+    def room_and_score_on(
+        self, shape: Shape, slot: int, known: dict[tuple[int, ...], tuple[int, int]]
+    ) -> tuple[int, int]:
         """`room_on` and `scores_on` for a first pod on one node; `known` remembers them by the state of the node."""
-        tables = self._overlay.free, self._overlay.scored, self._nodes.allocatable
+        tables = self._resources.free, self._resources.scored, self._nodes.allocatable
         state = (
             int(self._fits.of(shape).mask.codes[slot]),
             *(each for table in tables for each in table[:, slot].tolist()),
@@ -265,37 +269,39 @@ class Trial:
     def score(self, shape: Shape) -> NDArray[np.int64]:
         """How good each node is for one more pod, as far as amounts decide; not to be written to."""
         score = self._fits.of(shape).score
-        if not len(self._overlay.changed):
+        if not len(self._resources.changed):
             return score
         score = score.copy()
-        score[self._overlay.changed] = self.scores_on(shape, self._overlay.changed, 1)[:, 0]
+        score[self._resources.changed] = self.scores_on(shape, self._resources.changed, 1)[:, 0]
         return score
 
-    def wishes(self, shape: Shape, capacity: Counts) -> NDArray[np.int64] | None:
-        """What wishes about nodes add to that, by node slot."""
-        return self._fits.wishes(shape, capacity)
+    def static_scores(self, shape: Shape, capacity: PodsByNode) -> NDArray[np.int64] | None:
+        """What preferences about nodes add to that, by node slot."""
+        return self._fits.static_scores(shape, capacity)
 
     def scores_on(self, shape: Shape, slots: Slots, depth: int) -> NDArray[np.int64]:
         """The same as `score` for some nodes, for the 1st..depth-th pod on each of them."""
-        self.steps.spend(_LOOKS_OF_A_SCORE * (ONE_LOOK + depth * len(slots)))
+        self.steps.spend(_SCANS_OF_A_SCORE * (ONE_LOOK + depth * len(slots)))
         loads = Loads.of(shape.demand, depth, shape.scoring, self._nodes.row_of)
-        return total_score(After(self._nodes.allocatable, self._overlay.free, self._overlay.scored, loads, slots))
+        return total_score(After(self._nodes.allocatable, self._resources.free, self._resources.scored, loads, slots))
 
-    def _table(self, shape: Shape, slots: Slots, depth: int, merits: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    def _table(
+        self, shape: Shape, slots: Slots, depth: int, other_scores: NDArray[np.int64] | None
+    ) -> NDArray[np.int64]:
         table = self.scores_on(shape, slots, depth)
-        return table if merits is None else table + merits[slots][:, None]
+        return table if other_scores is None else table + other_scores[slots][:, None]
 
-    def _merits(self, shape: Shape, capacity: Counts) -> NDArray[np.int64] | None:
-        wishes = self.wishes(shape, capacity)
-        if self.company is None:
-            return wishes
-        slots = self.company.slots
-        liked = self.company.merits(shape, capacity[slots] > 0)
+    def _other_scores(self, shape: Shape, capacity: PodsByNode) -> NDArray[np.int64] | None:
+        static_scores = self.static_scores(shape, capacity)
+        if self.topology is None:
+            return static_scores
+        slots = self.topology.slots
+        liked = self.topology.scores(shape, capacity[slots] > 0)
         if liked is None:
-            return wishes
-        merits = np.zeros(self._nodes.slots, dtype=np.int64) if wishes is None else wishes.copy()
-        merits[slots] += liked
-        return merits
+            return static_scores
+        other_scores = np.zeros(self._nodes.slots, dtype=np.int64) if static_scores is None else static_scores.copy()
+        other_scores[slots] += liked
+        return other_scores
 
     @property
     def slots_total(self) -> int:
@@ -309,9 +315,9 @@ class Trial:
     def _apply(self) -> None:
         if not self._unapplied:
             return
-        self._overlay.count_all(self._unapplied)
-        if self.company is not None:
+        self._resources.count_all(self._unapplied)
+        if self.topology is not None:
             for placed in self._unapplied:
                 for slot, pods in zip(placed.slots.tolist(), placed.counts.tolist(), strict=True):
-                    self.company.settle(placed.shape, slot, pods)
+                    self.topology.assume_pod(placed.shape, slot, pods)
         self._unapplied.clear()

@@ -9,29 +9,29 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.placement.heterogeneous import Assortment, are_assorted
-from scheduler.placement.identical import Counts
-from scheduler.placement.relations import Place
+from scheduler.placement.heterogeneous import HeterogeneousMembers, are_heterogeneous
+from scheduler.placement.identical import PodsByNode
+from scheduler.placement.relations import TopologyGroup
 from scheduler.placement.trial import Trial
 from scheduler.state.nodes import NodeTable
 from scheduler.state.shapes import Pending, Shape
 
-_LOOKS_OF_A_CEILING: Final = 15
+_SCANS_OF_A_CEILING: Final = 15
 
 
-def ceiling_by_node(trial: Trial, shape: Shape) -> Counts:
+def ceiling_by_node(trial: Trial, shape: Shape) -> PodsByNode:
     """Per node slot, on a trial that has placed nothing yet."""
     room = trial.room(shape)
-    company = trial.company
-    if company is None:
+    topology = trial.topology
+    if topology is None:
         return room
-    trial.spend(_LOOKS_OF_A_CEILING)
+    trial.spend(_SCANS_OF_A_CEILING)
     room = room.copy()
-    refused = company.closed(shape)
+    refused = topology.permanently_filtered(shape)
     if refused is not None:
-        room[company.slots[refused]] = 0
-    for place in company.relations.self_repelling(shape):
-        np.minimum(room, 1, out=room, where=place.codes != 0)
+        room[topology.slots[refused]] = 0
+    for group in topology.relations.self_repelling(shape):
+        np.minimum(room, 1, out=room, where=group.codes != 0)
     return room
 
 
@@ -39,33 +39,33 @@ def ceiling(trial: Trial, shape: Shape, count: int) -> int:
     """In total, of so many pods."""
     room = ceiling_by_node(trial, shape)
     most = min(count, int(room.sum()))
-    company = trial.company
-    if company is None:
+    topology = trial.topology
+    if topology is None:
         return most
-    for place in company.relations.self_repelling(shape):
-        most = min(most, _one_each(place, room))
-    if company.relations.is_self_gathering(shape):
-        for at in company.relations.stances[shape].near:
-            most = min(most, int(by_value(company.relations.places[at], room).max()))
+    for group in topology.relations.self_repelling(shape):
+        most = min(most, _one_each(group, room))
+    if topology.relations.is_self_gathering(shape):
+        for at in topology.relations.stances[shape].near:
+            most = min(most, int(by_value(topology.relations.places[at], room).max()))
     return most
 
 
-def by_value(place: Place, room: Counts) -> Counts:
-    """The room inside each value of a place's label; nothing for nodes without it."""
-    sums = np.bincount(place.codes, weights=room, minlength=len(place.sums)).astype(np.int64)
+def by_value(group: TopologyGroup, room: PodsByNode) -> PodsByNode:
+    """The room inside each value of a group's label; nothing for nodes without it."""
+    sums = np.bincount(group.codes, weights=room, minlength=len(group.sums)).astype(np.int64)
     sums[0] = 0
     return sums
 
 
-def _one_each(place: Place, room: Counts) -> int:
-    unlabelled = int(room[place.codes == 0].sum())
-    return unlabelled + int(np.count_nonzero(by_value(place, room)))
+def _one_each(group: TopologyGroup, room: PodsByNode) -> int:
+    unlabelled = int(room[group.codes == 0].sum())
+    return unlabelled + int(np.count_nonzero(by_value(group, room)))
 
 
 def most(pending: Pending, trial: Trial) -> int:
     """No placement puts more members than this on nodes: each shape as if it were alone."""
-    if are_assorted(trial, pending):
-        room, _ = Assortment(trial, list(pending)).room()
+    if are_heterogeneous(trial, pending):
+        room, _ = HeterogeneousMembers(trial, list(pending)).room()
         return sum(map(min, pending.values(), room))
     return sum(ceiling(trial, shape, count) for shape, count in by_base(pending).items())
 

@@ -3,5 +3,5 @@
 `nodes` holds amounts in resource-major arrays, `demand`, `rules` and `shapes` what pods ask for (parsed once per distinct
 bytes), `members` who belongs to which group, `cluster` ties them together.
 
-`neighbours` counts pods for rules about other pods (`bonds`: affinity, `spreads`: topology spread), by `kin`.
+`neighbours` counts pods for rules about other pods (`bonds`: affinity, `spreads`: topology spread), by `label class`.
 """

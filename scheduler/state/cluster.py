@@ -15,20 +15,20 @@ from api.pod import Pod
 from api.podgroup import PodGroup
 from api.priorityclass import PriorityClass
 from scheduler.state.budgets import Budgets, PriorityClasses
-from scheduler.state.claims import Claims, ForeignNominations
+from scheduler.state.claims import ForeignNominations, Nominator
 from scheduler.state.comparer import Drift, compare
 from scheduler.state.default_spreads import DefaultSpreads
 from scheduler.state.demand import PortTable
-from scheduler.state.entities import Items, Strangers
+from scheduler.state.entities import Entities, ForeignGroups
 from scheduler.state.members import Members, Standing
 from scheduler.state.nodes import NodeTable, facts_of
 from scheduler.state.occupancy import Occupancy
-from scheduler.state.record_factory import Slimmer
+from scheduler.state.record_factory import RecordFactory
 from scheduler.state.records import NO_CHANGE, Assumption, GroupRecord, ItemKey, PodRecord, StateChange
-from scheduler.state.reservations import Remainders, Reservations
-from scheduler.state.residents import Residents
+from scheduler.state.reservations import FuturePodReservations, Reservations
+from scheduler.state.residents import AssignedPods
 from scheduler.state.scoring import Scoring
-from scheduler.state.topology_index import Neighbours
+from scheduler.state.topology_index import TopologyIndex
 from scheduler.state.volumes import Storage
 
 
@@ -57,35 +57,35 @@ class ClusterState:
         self.nodes: Final = NodeTable()
         self.ports: Final = PortTable()
         self.classes: Final = PriorityClasses()
-        self.residents: Final = Residents(self.nodes, self.classes)
-        self.claims: Final = Claims()
-        self.remainders: Final = Remainders()
+        self.residents: Final = AssignedPods(self.nodes, self.classes)
+        self.claims: Final = Nominator()
+        self.remainders: Final = FuturePodReservations()
         self.reservations: Final = Reservations(beside=self.remainders)
         self.budgets: Final = Budgets()
-        self.strangers: Final = Strangers()
+        self.strangers: Final = ForeignGroups()
         self._foreign_nominations = ForeignNominations(self.claims, scheduler_names)
-        slimmer = Slimmer(scheduler_names, scorings)
-        self.slim_pod: Final = slimmer.pod
+        records = RecordFactory(scheduler_names, scorings)
+        self.slim_pod: Final = records.pod
         """The record of a pod, to be kept instead of it."""
-        self.slim_node: Final = slimmer.node
+        self.slim_node: Final = records.node
         """What to keep of a node."""
-        self.slim_group: Final = slimmer.group
+        self.slim_group: Final = records.group
         """The record of a PodGroup."""
         self._pods: dict[str, PodRecord] = {}
         self._derived: dict[Callable[[ClusterState], object], object] = {}
-        tenants: dict[str, dict[str, PodRecord]] = {}
-        self.neighbours: Final = Neighbours(self.nodes, tenants)
+        pods_on: dict[str, dict[str, PodRecord]] = {}
+        self.neighbours: Final = TopologyIndex(self.nodes, pods_on)
         self.default_spreads: Final = DefaultSpreads()
         self.storage: Final = Storage(self.nodes)
         self._assumed: Final[dict[str, Assumption]] = {}
-        self.items: Final = Items(scheduler_names, self._assumed.__contains__)
+        self.items: Final = Entities(scheduler_names, self._assumed.__contains__)
         self._occupancy: Final = Occupancy(
             self.nodes,
             self.ports,
             self.residents,
             self.neighbours,
             self.storage,
-            tenants,
+            pods_on,
             self._assumed,
             self.items.group_of,
         )
@@ -198,7 +198,7 @@ class ClusterState:
         left, is_missed = self._occupancy.leave(old) if old else ("", False)
         if record.is_bound or record.is_terminal:
             self._assumed.pop(record.uid, None)
-            self.claims.settled(record.uid)
+            self.claims.delete_pod(record.uid)
         self._pods[record.uid] = record
         self.strangers.moved(old, record)
         entered, is_noticed = self._occupancy.enter(record)
@@ -229,7 +229,7 @@ class ClusterState:
         self.strangers.moved(old, None)
         freed = self._slots(self._occupancy.leave(old)[0]) + self._slots(self._foreign_nominations.moved(old, None))
         self._assumed.pop(uid, None)
-        self.claims.settled(uid)
+        self.claims.delete_pod(uid)
         del self._pods[uid]
         gone = self.items.leave(old, None)
         members = self.items.of_pod(old)
@@ -274,7 +274,7 @@ class ClusterState:
             raise UnknownPod(f"pod {pod_uid} is not known as an unbound pod")
         self._occupancy.leave(record)
         self._assumed[pod_uid] = Assumption(node_name, self.node_uid(node_name) or "", deadline_seconds)
-        self.claims.settled(pod_uid, has_place=True)
+        self.claims.delete_pod(pod_uid, has_place=True)
         _, is_noticed = self._occupancy.enter(record)
         members = self.items.reconsider(record)
         if members is not None:

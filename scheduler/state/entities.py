@@ -12,7 +12,7 @@ from scheduler.state.members import Members, Standing, is_of
 from scheduler.state.records import Counts, GroupRecord, ItemKey, PodRecord
 
 
-class Items:
+class Entities:
     """All items by key, kept per event."""
 
     def __init__(self, scheduler_names: frozenset[str], is_assumed: Callable[[str], bool]) -> None:
@@ -147,7 +147,7 @@ def _may_stand_alone(pod: PodRecord) -> bool:
     return not (pod.is_bound or pod.is_terminal or pod.terminating)
 
 
-class Strangers:
+class ForeignGroups:
     """Counts pods of other schedulers by the group they name."""
 
     def __init__(self) -> None:

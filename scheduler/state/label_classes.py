@@ -15,22 +15,22 @@ from numpy.typing import NDArray
 
 from scheduler.state.selectors import Labels, Query
 
-Counts = NDArray[np.int32]
+MatchesByNode = NDArray[np.int32]
 Item = TypeVar("Item")
-Hook = tuple[str, str] | None
+LabelValue = tuple[str, str] | None
 """A label and a value that a pod must have to match; None when the query names none."""
 
 ANY_NAMESPACE: Final = ""
 
 
-class Tally:
+class MatchCount:
     """How many pods a query speaks of, by node slot."""
 
     __slots__ = ("counts", "query")
 
     def __init__(self, query: Query, slots: int) -> None:
         self.query: Final = query
-        self.counts: Counts = np.zeros(slots, dtype=np.int32)
+        self.counts: MatchesByNode = np.zeros(slots, dtype=np.int32)
 
     def add(self, slot: int, pods: int) -> None:
         """Counts pods, or with a negative number no longer."""
@@ -44,8 +44,8 @@ class Tally:
             self.counts = np.concatenate([self.counts, np.zeros(slots - len(self.counts), dtype=np.int32)])
 
 
-class KinKey(NamedTuple):
-    """What pods of one kin have in common."""
+class LabelClassKey(NamedTuple):
+    """What pods of one class have in common."""
 
     namespace: str
     label_keys: tuple[str, ...]
@@ -55,18 +55,18 @@ class KinKey(NamedTuple):
     leaving: bool
 
 
-class Kin:
-    """Pods alike, by node slot; `tallies` count them."""
+class LabelClass:
+    """Pods alike, by node slot; `match_counts` count them."""
 
-    __slots__ = ("key", "labels", "leaving", "namespace", "tallies", "where")
+    __slots__ = ("key", "labels", "leaving", "match_counts", "namespace", "where")
 
-    def __init__(self, key: KinKey) -> None:
+    def __init__(self, key: LabelClassKey) -> None:
         self.key: Final = key
         self.namespace: Final = key.namespace
         self.labels: Final[Labels] = pairs(key.visible)
         self.leaving: Final = key.leaving
         self.where: dict[int, int] = {}
-        self.tallies: list[Tally] = []
+        self.match_counts: list[MatchCount] = []
 
 
 def pairs(labels: tuple[str, ...]) -> Labels:
@@ -74,7 +74,7 @@ def pairs(labels: tuple[str, ...]) -> Labels:
     return dict(zip(labels[::2], labels[1::2], strict=True))
 
 
-def hooks(query: Query) -> tuple[Hook, ...]:
+def label_values_of(query: Query) -> tuple[LabelValue, ...]:
     """A matching pod has one of these label values; empty when nothing matches, (None,) when that says nothing."""
     requirements = query.selector.requirements
     if requirements is None:
@@ -90,23 +90,23 @@ class QueryIndex(Generic[Item]):
     """Items by the query that belongs to them, found from a pod without asking every query."""
 
     def __init__(self) -> None:
-        self._buckets: dict[str, dict[Hook, dict[Item, None]]] = {}
+        self._buckets: dict[str, dict[LabelValue, dict[Item, None]]] = {}
 
     def add(self, query: Query, item: Item) -> None:
         """Takes in an item."""
         for namespace in _namespaces(query):
             bucket = self._buckets.setdefault(namespace, {})
-            for hook in hooks(query):
-                bucket.setdefault(hook, {})[item] = None
+            for label_value in label_values_of(query):
+                bucket.setdefault(label_value, {})[item] = None
 
     def discard(self, query: Query, item: Item) -> None:
         """Forgets an item that was added with this query."""
         for namespace in _namespaces(query):
             bucket = self._buckets[namespace]
-            for hook in hooks(query):
-                del bucket[hook][item]
-                if not bucket[hook]:
-                    del bucket[hook]
+            for label_value in label_values_of(query):
+                del bucket[label_value][item]
+                if not bucket[label_value]:
+                    del bucket[label_value]
             if not bucket:
                 del self._buckets[namespace]
 
@@ -120,8 +120,8 @@ class QueryIndex(Generic[Item]):
             bucket = self._buckets.get(name)
             if bucket:
                 yield from bucket.get(None, ())
-                for hook in labels.items():
-                    yield from bucket.get(hook, ())
+                for label_value in labels.items():
+                    yield from bucket.get(label_value, ())
 
 
 def _namespaces(query: Query) -> tuple[str, ...]:
@@ -131,59 +131,63 @@ def _namespaces(query: Query) -> tuple[str, ...]:
 K = TypeVar("K", bound=Hashable)
 
 
-class KinIndex:
-    """Kin by key, namespace, label and label key. What is empty is not kept."""
+class LabelClassIndex:
+    """Label classes by key, namespace, label and label key. What is empty is not kept."""
 
     def __init__(self) -> None:
-        self._kin: dict[KinKey, Kin] = {}
-        self._by_namespace: dict[str, dict[Kin, None]] = {}
-        self._by_label: dict[tuple[str, Hook], dict[Kin, None]] = {}
-        self._by_keys: dict[tuple[str, ...], dict[Kin, None]] = {}
+        self._label_classes: dict[LabelClassKey, LabelClass] = {}
+        self._by_namespace: dict[str, dict[LabelClass, None]] = {}
+        self._by_label: dict[tuple[str, LabelValue], dict[LabelClass, None]] = {}
+        self._by_keys: dict[tuple[str, ...], dict[LabelClass, None]] = {}
         self._with_key: dict[str, dict[tuple[str, ...], None]] = {}
 
     def __len__(self) -> int:
-        return len(self._kin)
+        return len(self._label_classes)
 
-    def get(self, key: KinKey) -> Kin | None:
-        """The kin with this key."""
-        return self._kin.get(key)
+    def get(self, key: LabelClassKey) -> LabelClass | None:
+        """The label class with this key."""
+        return self._label_classes.get(key)
 
-    def add(self, kin: Kin) -> None:
-        """Takes in new kin."""
-        self._kin[kin.key] = kin
-        self._by_namespace.setdefault(kin.namespace, {})[kin] = None
-        for hook in kin.labels.items():
-            self._by_label.setdefault((kin.namespace, hook), {})[kin] = None
-        label_keys = kin.key.label_keys
+    def add(self, label_class: LabelClass) -> None:
+        """Takes in a new class."""
+        self._label_classes[label_class.key] = label_class
+        self._by_namespace.setdefault(label_class.namespace, {})[label_class] = None
+        for label_value in label_class.labels.items():
+            self._by_label.setdefault((label_class.namespace, label_value), {})[label_class] = None
+        label_keys = label_class.key.label_keys
         if label_keys not in self._by_keys:
             for key in label_keys:
                 self._with_key.setdefault(key, {})[label_keys] = None
-        self._by_keys.setdefault(label_keys, {})[kin] = None
+        self._by_keys.setdefault(label_keys, {})[label_class] = None
 
-    def discard(self, kin: Kin) -> None:
-        """Forgets kin that were added."""
-        del self._kin[kin.key]
-        _drop(self._by_namespace, kin.namespace, kin)
-        for hook in kin.labels.items():
-            _drop(self._by_label, (kin.namespace, hook), kin)
-        label_keys = kin.key.label_keys
-        _drop(self._by_keys, label_keys, kin)
+    def discard(self, label_class: LabelClass) -> None:
+        """Forgets label class that were added."""
+        del self._label_classes[label_class.key]
+        _drop(self._by_namespace, label_class.namespace, label_class)
+        for label_value in label_class.labels.items():
+            _drop(self._by_label, (label_class.namespace, label_value), label_class)
+        label_keys = label_class.key.label_keys
+        _drop(self._by_keys, label_keys, label_class)
         if label_keys not in self._by_keys:
             for key in label_keys:
                 _drop(self._with_key, key, label_keys)
 
-    def candidates(self, query: Query) -> Iterator[Kin]:
-        """Kin that a query may speak of; they may be changed meanwhile, but none added or discarded."""
+    def candidates(self, query: Query) -> Iterator[LabelClass]:
+        """Label classes that a query may speak of; they may be changed meanwhile, but none added or discarded."""
         everywhere = query.namespace_selector is not None
         for namespace in self._by_namespace if everywhere else query.namespaces:
-            for hook in hooks(query):
-                found = self._by_namespace.get(namespace) if hook is None else self._by_label.get((namespace, hook))
+            for label_value in label_values_of(query):
+                found = (
+                    self._by_namespace.get(namespace)
+                    if label_value is None
+                    else self._by_label.get((namespace, label_value))
+                )
                 yield from found or ()
 
-    def with_label_keys(self, keys: Iterable[str]) -> dict[Kin, None]:
-        """Kin whose pods have a label with one of these keys."""
+    def with_label_keys(self, keys: Iterable[str]) -> dict[LabelClass, None]:
+        """Label classes whose pods have a label with one of these keys."""
         sets = {label_keys: None for key in keys for label_keys in self._with_key.get(key, ())}
-        return {kin: None for label_keys in sets for kin in self._by_keys[label_keys]}
+        return {label_class: None for label_keys in sets for label_class in self._by_keys[label_keys]}
 
 
 def _drop(table: dict[K, dict], key: K, item: object) -> None:  # type: ignore[type-arg]

@@ -75,7 +75,7 @@ class NodeTable:
         self.resources: list[str] = list(FIRST_ROWS)
         self.row_of: dict[str, int] = {name: row for row, name in enumerate(FIRST_ROWS)}
         self.slots = FIRST_SLOTS
-        self.reach = 0
+        self.used_slots = 0
         """No slot from here on has ever been used."""
         self.allocatable: Amounts = np.zeros((len(FIRST_ROWS), FIRST_SLOTS), dtype=np.int64)
         self.free: Amounts = np.zeros((len(FIRST_ROWS), FIRST_SLOTS), dtype=np.int64)
@@ -138,7 +138,7 @@ class NodeTable:
         if not self._spare:
             self._grow()
         slot = self._spare.pop()
-        self.reach = max(self.reach, slot + 1)
+        self.used_slots = max(self.used_slots, slot + 1)
         new = self._rows_for(facts.allocatable)
         self.slot_of[facts.name] = slot
         self.names[slot] = facts.name

@@ -9,8 +9,8 @@ from typing import Final
 from scheduler.state.demand import PortTable
 from scheduler.state.nodes import NodeFacts, NodeTable
 from scheduler.state.records import Assumption, GroupRecord, PodRecord
-from scheduler.state.residents import Residents
-from scheduler.state.topology_index import Neighbours
+from scheduler.state.residents import AssignedPods
+from scheduler.state.topology_index import TopologyIndex
 from scheduler.state.volumes import Storage
 
 
@@ -23,7 +23,7 @@ class Occupancy:
         residents: the bound pods.
         neighbours: pods as rules about other pods see them.
         storage: claims in use.
-        tenants: the pods that take room, by node name and UID; shared with `neighbours`, changed here only.
+        tenants: the pods that take room, by node name and UID; shared with `topology_index`, changed here only.
         assumed: by UID the pods that we decided to bind and that are not known to be bound.
         group_of: the PodGroup that a pod is a member of.
     """
@@ -32,20 +32,20 @@ class Occupancy:
         self,
         nodes: NodeTable,
         ports: PortTable,
-        residents: Residents,
-        neighbours: Neighbours,
+        assigned_pods: AssignedPods,
+        topology_index: TopologyIndex,
         storage: Storage,
-        tenants: dict[str, dict[str, PodRecord]],
+        pods_on: dict[str, dict[str, PodRecord]],
         assumed: Mapping[str, Assumption],
         group_of: Callable[[PodRecord], GroupRecord | None],
     ) -> None:
         self._assumed: Final = assumed
         self._nodes: Final = nodes
         self._ports: Final = ports
-        self._residents: Final = residents
-        self._neighbours: Final = neighbours
+        self._assigned_pods: Final = assigned_pods
+        self._topology_index: Final = topology_index
         self._storage: Final = storage
-        self._tenants: Final = tenants
+        self._pods_on: Final = pods_on
         self._group_of: Final = group_of
 
     def node_of(self, pod: PodRecord) -> str:
@@ -64,47 +64,47 @@ class Occupancy:
         slot = self._nodes.slot_of.get(node)
         if pod.volumes is not None:
             self._storage.enter(node, pod)
-        is_asked_for = slot is not None and self._neighbours.enter(slot, pod)
-        self._tenants.setdefault(node, {})[pod.uid] = pod
+        is_waited_for = slot is not None and self._topology_index.enter(slot, pod)
+        self._pods_on.setdefault(node, {})[pod.uid] = pod
         if slot is not None:
             self._nodes.take(slot, pod.demand)
         if pod.is_bound:
-            self._residents.enter(pod, self._group_of(pod))
-        return node, is_asked_for
+            self._assigned_pods.enter(pod, self._group_of(pod))
+        return node, is_waited_for
 
     def leave(self, pod: PodRecord) -> tuple[str, bool]:
         """A pod gives back what it took; its node, and whether its absence may matter by more than its room."""
         node = self.node_of(pod)
         if not node:
             return "", False
-        pods = self._tenants[node]
+        pods = self._pods_on[node]
         del pods[pod.uid]
         if not pods:
-            del self._tenants[node]
+            del self._pods_on[node]
         self._ports.give_back(node, pod.demand.ports)
         if pod.volumes is not None:
             self._storage.leave(node, pod)
-        self._residents.leave(pod.uid)
+        self._assigned_pods.leave(pod.uid)
         slot = self._nodes.slot_of.get(node)
         if slot is None:
             return node, False
         self._nodes.give_back(slot, pod.demand)
-        return node, self._neighbours.leave(slot, pod)
+        return node, self._topology_index.leave(slot, pod)
 
     def refresh(self, pod: PodRecord) -> None:
         """Exchanges the record of a pod for one that decides alike."""
         node = self.node_of(pod)
         if node:
-            self._tenants[node][pod.uid] = pod
+            self._pods_on[node][pod.uid] = pod
 
     def add_node(self, facts: NodeFacts) -> int:
         """A node appeared; those who are on it already are counted. Returns its slot."""
-        pods = self._tenants.pop(facts.name, {})
+        pods = self._pods_on.pop(facts.name, {})
         slot, new_resources = self._nodes.add(facts)
         for pod in pods.values():
             self._nodes.take(slot, pod.demand)
-            self._neighbours.enter(slot, pod)
-            self._tenants.setdefault(facts.name, {})[pod.uid] = pod
+            self._topology_index.enter(slot, pod)
+            self._pods_on.setdefault(facts.name, {})[pod.uid] = pod
         self._count_new(new_resources, but=facts.name)
         return slot
 
@@ -115,14 +115,14 @@ class Occupancy:
     def remove_node(self, name: str) -> None:
         """A node went; those who are on it wait for one of that name."""
         slot = self._nodes.slot_of[name]
-        for pod in self._tenants.get(name, {}).values():
-            self._neighbours.leave(slot, pod)
+        for pod in self._pods_on.get(name, {}).values():
+            self._topology_index.leave(slot, pod)
         self._nodes.remove(name)
 
     def _count_new(self, resources: tuple[str, ...], but: str = "") -> None:
         if not resources:
             return
-        for node, pods in self._tenants.items():
+        for node, pods in self._pods_on.items():
             slot = self._nodes.slot_of.get(node)
             if slot is None or node == but:
                 continue

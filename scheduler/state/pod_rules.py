@@ -10,43 +10,43 @@ from scheduler.state.selectors import NOTHING, Labels, Query, RawSelector, Selec
 Weight = Annotated[int, msgspec.Meta(ge=1, le=100)]
 """Of a preferred term, in the bounds of the Kubernetes API. What is announced in an annotation has met no API server."""
 
-TieKind = Literal["needs", "repels", "likes"]
+TermKind = Literal["required", "anti_affinity", "preferred"]
 """Required affinity, required anti-affinity, preferred affinity (or, with a negative weight, anti-affinity)."""
 
 
-class Tie(msgspec.Struct, frozen=True, gc=False):
+class AffinityTerm(msgspec.Struct, frozen=True, gc=False):
     """One term: the pods it speaks of, and the node label within one value of which it holds."""
 
-    kind: TieKind
+    kind: TermKind
     query: Query
     key: str
     weight: int = 0
     """Of a preferred term, signed; 0 for required ones."""
 
 
-class Bonds:
+class AffinityTerms:
     """All terms of a pod, shared by the pods that write the same; compared by identity."""
 
-    __slots__ = ("__weakref__", "likes", "needs", "pod_label_keys", "repels", "together")
+    __slots__ = ("__weakref__", "all_required", "anti_affinity", "pod_label_keys", "preferred", "required")
 
-    def __init__(self, ties: tuple[Tie, ...]) -> None:
-        self.needs: Final = tuple(tie for tie in ties if tie.kind == "needs")
-        self.repels: Final = tuple(tie for tie in ties if tie.kind == "repels")
-        self.likes: Final = tuple(tie for tie in ties if tie.kind == "likes")
-        self.together: Final = self._together()
+    def __init__(self, ties: tuple[AffinityTerm, ...]) -> None:
+        self.required: Final = tuple(term for term in ties if term.kind == "required")
+        self.anti_affinity: Final = tuple(term for term in ties if term.kind == "anti_affinity")
+        self.preferred: Final = tuple(term for term in ties if term.kind == "preferred")
+        self.all_required: Final = self._together()
         """The pods that all required affinity terms speak of: only these satisfy any of the terms."""
-        self.pod_label_keys: Final = frozenset().union(*(tie.query.keys() for tie in ties))
+        self.pod_label_keys: Final = frozenset().union(*(term.query.keys() for term in ties))
         """The labels of pods that its terms look at."""
 
     @property
-    def ties(self) -> tuple[Tie, ...]:
+    def ties(self) -> tuple[AffinityTerm, ...]:
         """All terms."""
-        return (*self.needs, *self.repels, *self.likes)
+        return (*self.required, *self.anti_affinity, *self.preferred)
 
     def _together(self) -> Query | None:
-        if not self.needs:
+        if not self.required:
             return None
-        first, *others = (tie.query for tie in self.needs)
+        first, *others = (term.query for term in self.required)
         return msgspec.structs.replace(first, others=tuple(others)) if others else first
 
 
@@ -82,8 +82,8 @@ _NO_TERMS: Final = _Terms()
 _decode_affinity: Final = msgspec.json.Decoder(_Affinity | None).decode
 
 
-def parse_bonds(affinity: msgspec.Raw, namespace: str, labels: Labels) -> Bonds | None:
-    """The bonds of a pod of this namespace with these labels, None when it has none.
+def parse_affinity_terms(affinity: msgspec.Raw, namespace: str, labels: Labels) -> AffinityTerms | None:
+    """The affinity terms of a pod of this namespace with these labels, None when it has none.
 
     Raises:
         ValueError: it cannot be read (msgspec's errors are ValueErrors).
@@ -93,16 +93,16 @@ def parse_bonds(affinity: msgspec.Raw, namespace: str, labels: Labels) -> Bonds 
         return None
     near, far = decoded.pod_affinity or _NO_TERMS, decoded.pod_anti_affinity or _NO_TERMS
 
-    def tie(kind: TieKind, term: _Term, weight: int = 0) -> Tie:
-        return Tie(kind, _pods_of_term(term, namespace, labels), term.topology_key, weight)
+    def parsed(kind: TermKind, term: _Term, weight: int = 0) -> AffinityTerm:
+        return AffinityTerm(kind, _pods_of_term(term, namespace, labels), term.topology_key, weight)
 
-    ties = (
-        *(tie("needs", term) for term in near.required or ()),
-        *(tie("repels", term) for term in far.required or ()),
-        *(tie("likes", one.pod_affinity_term, one.weight) for one in near.preferred or ()),
-        *(tie("likes", one.pod_affinity_term, -one.weight) for one in far.preferred or ()),
+    terms = (
+        *(parsed("required", term) for term in near.required or ()),
+        *(parsed("anti_affinity", term) for term in far.required or ()),
+        *(parsed("preferred", one.pod_affinity_term, one.weight) for one in near.preferred or ()),
+        *(parsed("preferred", one.pod_affinity_term, -one.weight) for one in far.preferred or ()),
     )
-    return Bonds(ties) if ties else None
+    return AffinityTerms(terms) if terms else None
 
 
 def _pods_of_term(term: _Term, namespace: str, labels: Labels) -> Query:
@@ -118,7 +118,7 @@ def _pods_of_term(term: _Term, namespace: str, labels: Labels) -> Query:
 _Positive = Annotated[int, msgspec.Meta(ge=1, le=MAX_INT32)]
 
 
-class Spread(msgspec.Struct, frozen=True, gc=False):
+class TopologySpreadConstraint(msgspec.Struct, frozen=True, gc=False):
     """One constraint of one pod."""
 
     key: str
@@ -150,25 +150,25 @@ class _Constraint(msgspec.Struct, frozen=True, rename="camel"):
 _decode_constraints: Final = msgspec.json.Decoder(tuple[_Constraint, ...] | None).decode
 
 
-def parse_spreads(raw: msgspec.Raw, namespace: str, labels: Labels) -> tuple[Spread, ...]:
+def parse_spread_constraints(raw: msgspec.Raw, namespace: str, labels: Labels) -> tuple[TopologySpreadConstraint, ...]:
     """The constraints of a pod of this namespace with these labels.
 
     Raises:
         ValueError: they cannot be read (msgspec's errors are ValueErrors).
     """
-    return tuple(_spread_of(constraint, namespace, labels) for constraint in _decode_constraints(raw) or ())
+    return tuple(_constraint_of(constraint, namespace, labels) for constraint in _decode_constraints(raw) or ())
 
 
-def counted(selector: Selector, namespace: str) -> Query:
+def pods_counted_by(selector: Selector, namespace: str) -> Query:
     """The pods that a constraint with this selector counts; without requirements nobody, as in kube-scheduler."""
     return Query(selector if selector.requirements else NOTHING, (namespace,), skips_leaving=True)
 
 
-def _spread_of(raw: _Constraint, namespace: str, labels: Labels) -> Spread:
+def _constraint_of(raw: _Constraint, namespace: str, labels: Labels) -> TopologySpreadConstraint:
     selector = with_own_labels(parse_selector(raw.label_selector), labels, raw.match_label_keys)
-    return Spread(
+    return TopologySpreadConstraint(
         key=raw.topology_key,
-        query=counted(selector, namespace),
+        query=pods_counted_by(selector, namespace),
         selector=selector,
         max_skew=raw.max_skew,
         is_hard=raw.when_unsatisfiable == "DoNotSchedule",

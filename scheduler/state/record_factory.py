@@ -26,21 +26,21 @@ from api.waiting import waiting_of
 from scheduler.state.pod_volumes import parse_volumes
 from scheduler.state.records import NO_OWNER, GroupRecord, Owner, Phase, PodRecord, Profile
 from scheduler.state.scoring import DEFAULT, Scoring
-from scheduler.state.shapes import Shape, ShapeTable
+from scheduler.state.shapes import Shape, SignatureTable
 
 _PHASES: Final = {"Succeeded": Phase.SUCCEEDED, "Failed": Phase.FAILED}
 _MOST_SHARED: Final = 10_000
 _NO_LABELS: Final[dict[str, str]] = {}
 
 
-class Slimmer:
+class RecordFactory:
     """Makes records that share whatever repeats."""
 
     def __init__(self, scheduler_names: frozenset[str], scorings: Mapping[str, Scoring]) -> None:
         """`scorings` are those of profiles that are not scored as usual, by scheduler name."""
         self._scheduler_names = scheduler_names
         self._scorings = scorings
-        self._shapes = ShapeTable()
+        self._shapes = SignatureTable()
         self._owners: dict[str, Owner] = {}
         self._images: dict[ContainerImage, ContainerImage] = {}
         self._features: dict[tuple[str, ...], tuple[str, ...]] = {}

@@ -13,7 +13,7 @@ from api.constants import EMBEDDED_PROVIDER
 from api.meta import Metadata
 from api.waiting import Waiting
 from scheduler.state.demand import Demand
-from scheduler.state.pod_rules import Bonds
+from scheduler.state.pod_rules import AffinityTerms
 from scheduler.state.pod_volumes import PodVolumes
 from scheduler.state.shapes import Shape
 
@@ -79,7 +79,7 @@ class PodRecord(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
     nominated_node: str
     told_reason: str
     labels: dict[str, str]
-    bonds: Bonds | None
+    bonds: AffinityTerms | None
     """What ties it to others, and others to it."""
     volumes: PodVolumes | None = None
     """Its claims and disks; None for most pods."""

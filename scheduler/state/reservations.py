@@ -69,7 +69,7 @@ class Reservations:
             yield from self._beside.against(key, priority)
 
 
-class Remainders(Reservations):
+class FuturePodReservations(Reservations):
     """What is kept for the pods to come of each group."""
 
     def taken(self, key: ItemKey, node_name: str, demand: Demand) -> None:

@@ -93,7 +93,7 @@ class Unit:
         return (self.priority, self.group is not None, len(self.rows), -self.created_seconds)
 
 
-class Residents:
+class AssignedPods:
     """The rows of all bound pods; `slots`, `priorities`, `unit_of`, `leaving`, `in_whole` and `since` are indexed by row."""
 
     def __init__(self, nodes: NodeTable, classes: PriorityClasses | None = None) -> None:

@@ -11,7 +11,7 @@ import msgspec
 
 from api.features import NO_FEATURES, required_features
 from api.pod import PodSpec
-from scheduler.state.pod_rules import Bonds, Spread, Weight, parse_spreads
+from scheduler.state.pod_rules import AffinityTerms, TopologySpreadConstraint, Weight, parse_spread_constraints
 from scheduler.state.pod_volumes import limits
 from scheduler.state.selectors import FIELD_PREFIX, NAME_FIELD, Labels, Operator, Requirement, whole_number
 from scheduler.state.steps import ONE_LOOK
@@ -55,8 +55,8 @@ class NodeRules:
         terms: tuple[Term, ...] | None = None,
         preferred: tuple[tuple[int, Term], ...] = (),
         tolerations: tuple[Toleration, ...] = (),
-        spreads: tuple[Spread, ...] = (),
-        bonds: Bonds | None = None,
+        spreads: tuple[TopologySpreadConstraint, ...] = (),
+        bonds: AffinityTerms | None = None,
         mounts: bool = False,
         features: frozenset[str] = NO_FEATURES,
         problem: str = "",
@@ -65,7 +65,7 @@ class NodeRules:
         self.terms: Final = terms
         """At least one must match; None without required node affinity."""
         self.preferred: Final = preferred
-        """Wishes with their weights."""
+        """Preferences with their weights."""
         self.tolerations: Final = tolerations
         self.spreads: Final = spreads
         self.bonds: Final = bonds
@@ -84,7 +84,7 @@ class NodeRules:
         return (3 * ONE_LOOK + 2 * nodes) * self.requirements + 150 * self._values
 
     @property
-    def looks_at_pods(self) -> bool:
+    def concerns_pods(self) -> bool:
         """True when it matters which other pods run where."""
         return self.bonds is not None or bool(self.spreads)
 
@@ -152,12 +152,12 @@ def rules_key(spec: PodSpec, namespace: str, labels: Labels) -> bytes:
     if spec.topology_spread_constraints:
         parts.append(_whose(bytes(spec.topology_spread_constraints), namespace, labels))
     if spec.affinity:
-        parts.append(bonds_key(spec.affinity, namespace, labels))
+        parts.append(affinity_key(spec.affinity, namespace, labels))
     return b"\x00".join(parts)
 
 
-def bonds_key(affinity: msgspec.Raw, namespace: str, labels: Labels) -> bytes:
-    """The bytes that decide the bonds of a pod; empty when it has none."""
+def affinity_key(affinity: msgspec.Raw, namespace: str, labels: Labels) -> bytes:
+    """The bytes that decide the affinity terms of a pod; empty when it has none."""
     text = bytes(affinity)
     return text + _whose(text, namespace, labels) if _POD_TERMS in text else b""
 
@@ -169,9 +169,12 @@ def _whose(text: bytes, namespace: str, labels: Labels) -> bytes:
 
 
 def parse_rules(
-    spec: PodSpec, namespace: str, labels: Labels, bonds_of: Callable[[PodSpec, str, Labels], Bonds | None]
+    spec: PodSpec,
+    namespace: str,
+    labels: Labels,
+    affinity_terms_of: Callable[[PodSpec, str, Labels], AffinityTerms | None],
 ) -> NodeRules:
-    """The rules of a pod; never raises for what a user wrote. `bonds_of` may raise ValueError for that."""
+    """The rules of a pod; never raises for what a user wrote. `affinity_terms_of` may raise ValueError for that."""
     try:
         selector = _decode_selector(spec.node_selector) if spec.node_selector else None
         affinity = _decode_affinity(spec.affinity) if spec.affinity else None
@@ -182,8 +185,8 @@ def parse_rules(
             terms=_terms(affinity.node_affinity if affinity else None),
             preferred=_preferred(affinity.node_affinity if affinity else None),
             tolerations=tolerations or (),
-            spreads=parse_spreads(raw, namespace, labels) if raw else (),
-            bonds=bonds_of(spec, namespace, labels),
+            spreads=parse_spread_constraints(raw, namespace, labels) if raw else (),
+            bonds=affinity_terms_of(spec, namespace, labels),
             mounts=any(map(limits, spec.volumes)),
             features=required_features(spec),
             problem=_unsupported(spec),
@@ -208,8 +211,8 @@ def parse_node_terms(raw: msgspec.Raw) -> tuple[Term, ...]:
 
 
 def _preferred(affinity: _NodeAffinity | None) -> tuple[tuple[int, Term], ...]:
-    wishes = affinity.preferred or () if affinity else ()
-    found = ((wish.weight, _term(wish.preference)) for wish in wishes)
+    preferred_terms = affinity.preferred or () if affinity else ()
+    found = ((term.weight, _term(term.preference)) for term in preferred_terms)
     return tuple((weight, term) for weight, term in found if term)
 
 

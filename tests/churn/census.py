@@ -24,7 +24,7 @@ LIMITS: Final = (
     (event_series, "_MAX_REMEMBERED"),
     (fits, "LEAST_FITS"),
     (fits, "MOST_FITS"),
-    (topology_index, "MOST_TALLIES"),
+    (topology_index, "MOST_MATCH_COUNTS"),
     (nodes, "MOST_LABEL_COLUMNS"),
     (nodes, "MOST_RESOLVED"),
     (record_factory, "_MOST_SHARED"),

@@ -151,9 +151,9 @@ def test_a_pod_meets_the_same_nodes_reasons_and_scores_as_in_the_reference(
     told = trial.reasons(shape)
     for reason in set(reasons.values()) - {""}:
         assert told[reason] == list(reasons.values()).count(reason)
-    if found.relations is not None and trial.company is not None and feasible:
-        slots = trial.company.slots
-        merits = trial.company.merits(shape, capacity[slots] > 0)
+    if found.relations is not None and trial.topology is not None and feasible:
+        slots = trial.topology.slots
+        merits = trial.topology.scores(shape, capacity[slots] > 0)
         liking, evenness = company_scores(pod, feasible, cluster), evenness_scores(pod, feasible, cluster)
         for name in feasible:
             mine = 0 if merits is None else int(merits[slots.tolist().index(slot_of[name])])

@@ -257,7 +257,7 @@ class Events(RuleBasedStateMachine):
             for record in map(self._record, self.pods)
             if record
         )
-        assert neighbours.is_held(build.NAMESPACE) is bool(carried)
+        assert neighbours.has_existing_terms(build.NAMESPACE) is bool(carried)
 
     def _record(self, name: str) -> PodRecord | None:
         return self.state.pod(f"uid-of-{name}")

@@ -11,7 +11,7 @@ from scheduler.placement.domains import DomainTable
 from scheduler.placement.fits import FEW, FitCache, fits_of
 from scheduler.placement.muster import muster
 from scheduler.placement.room import RoomTrial, new_trial, room_for
-from scheduler.placement.top_nodes import Leaders
+from scheduler.placement.top_nodes import TopNodes
 from scheduler.placement.trial import Trial
 from scheduler.state.members import Members
 from scheduler.state.shapes import Shape
@@ -30,7 +30,7 @@ def test_leaders_are_the_best_nodes_after_any_changes(
 ) -> None:
     random = np.random.default_rng(seed)
     capacity, score = random.integers(0, 2, 600), random.integers(0, 10, 600)
-    leaders = Leaders()
+    leaders = TopNodes()
     for at, (slot, room, merit) in enumerate([*changes, (0, 0, 0)]):
         if not at % 7:
             ranked = sorted((-int(score[slot]), slot) for slot in np.flatnonzero(capacity).tolist())
@@ -41,7 +41,7 @@ def test_leaders_are_the_best_nodes_after_any_changes(
 
 def test_leaders_notice_that_too_few_are_left() -> None:
     capacity, score = np.ones(600, dtype=np.int64), np.zeros(600, dtype=np.int64)
-    leaders = Leaders()
+    leaders = TopNodes()
     for slot in range(599):
         assert leaders.best(1, capacity, score) == [slot]
         capacity[slot] = 0
@@ -139,7 +139,7 @@ def test_room_that_is_held_for_others_is_the_same_followed_or_made_anew(
             name, priority, places, is_dropped = claims[index]
             _claim(world, name, priority, places)
             if is_dropped:
-                world.state.claims.settled(f"uid-of-{name}-0")
+                world.state.claims.delete_pod(f"uid-of-{name}-0")
                 world.state.claims.drop(build.pod_key("b-0"))
         members = world.state.item(build.pod_key("plain"))
         assert members is not None
