@@ -124,7 +124,19 @@ def domains_in_use(key: str, placed: Iterable[str], nodes: NodeTable) -> set[str
 def best_domain(
     key: str, pinned: str | None, pending: Pending, wanted: int, state: ClusterState, new_trial: NewTrial
 ) -> Attempt | None:
-    """The best attempt over all domains; None when no node carries the label (with the pinned value)."""
+    """The best attempt over all domains; None when no node carries the label (with the pinned value).
+
+    Args:
+        key: the node label whose values are the domains.
+        pinned: the only value that may be tried, None for all.
+        pending: members to place, by signature.
+        wanted: members that must get a node together.
+        state: the cluster.
+        new_trial: makes a trial on some nodes.
+
+    Raises:
+        OverBudgetError: more steps are needed than the computation under way may take.
+    """
     nodes = state.nodes
     column = nodes.label_column(key)
     everywhere = new_trial(None, "")

@@ -51,7 +51,22 @@ class Supply(Protocol):
 
 
 class Fit:
-    """`capacity` and `score` by node slot; `total` is the sum of the capacities."""
+    """How one signature fits on the nodes; arrays are `[node]`, by node slot, and not to be written to.
+
+    Args:
+        shape: the signature.
+        mask: the static filters of its rules.
+        static_scores: the scores of its rules.
+        nodes: the node table.
+        supply: what is free.
+        ports: the host ports that are taken.
+
+    Attributes:
+        capacity: how many pods each node can take, rules about other pods apart.
+        score: how good each node is for a first pod, as far as amounts decide.
+        total: the sum of the capacities.
+        top_nodes: the best nodes for a first pod.
+    """
 
     def __init__(
         self,
@@ -69,7 +84,7 @@ class Fit:
         self.score: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._second: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self.total = 0
-        self._top_nodes = TopNodes()
+        self.top_nodes = TopNodes()
         self._nodes = nodes
         self._supply = supply
         self._ports = ports
@@ -77,10 +92,6 @@ class Fit:
         self._alike: dict[tuple[int, ...], tuple[int, int, int]] = {}
         self._room_position = 0
         self._rule_position = 0
-
-    def best(self, count: int) -> list[int]:
-        """The slots of the nodes that are best for a first pod, best first; fewer when fewer have room."""
-        return self._top_nodes.best(count, self.capacity, self.score)
 
     def second(self, slots: Slots) -> NDArray[np.int64]:
         """How good these few nodes are for a second pod once they have a first one."""
@@ -117,7 +128,7 @@ class Fit:
         self.score[: nodes.used_slots] = self._score(slice(nodes.used_slots))
         self._second = np.full(nodes.slots, UNKNOWN)
         self.total = int(self.capacity.sum())
-        self._top_nodes.forget()
+        self.top_nodes.forget()
 
     def _compute_many(self, slots: Slots) -> None:
         before = int(self.capacity[slots].sum())
@@ -125,13 +136,13 @@ class Fit:
         self.score[slots] = self._score(slots)
         self._second[slots] = UNKNOWN
         self.total += int(self.capacity[slots].sum()) - before
-        self._top_nodes.forget()
+        self.top_nodes.forget()
 
     def _compute_few(self, slots: Slots) -> None:
         for slot, (capacity, score, second) in zip(slots.tolist(), self._figures(slots), strict=True):
             self.total += capacity - int(self.capacity[slot])
             self.capacity[slot], self.score[slot], self._second[slot] = capacity, score, second
-            self._top_nodes.update(slot, capacity, score)
+            self.top_nodes.update(slot, capacity, score)
 
     def _figures(self, slots: Slots) -> list[tuple[int, int, int]]:
         """Capacity, score and that of a second pod; nodes of the same amounts have the same ones.

@@ -72,7 +72,7 @@ def are_heterogeneous(trial: Trial, pending: Mapping[Shape, int]) -> bool:
         return False
     if any(shape.demand.ports for shape in pending):
         return False
-    return not any(map(trial.has_preferences, {shape.rules: shape for shape in pending}.values()))
+    return not any(map(trial.fits.has_preferences, {shape.rules for shape in pending}))
 
 
 class HeterogeneousMembers:
@@ -81,7 +81,7 @@ class HeterogeneousMembers:
     def __init__(self, trial: Trial, shapes: Sequence[Shape]) -> None:
         self.shapes: Final = shapes
         self.steps: Final = trial.steps
-        resolved = [trial.resolve(shape.demand) for shape in shapes]
+        resolved = [trial.nodes.resolve(shape.demand) for shape in shapes]
         amounts = np.array([each.column for each in resolved], dtype=np.int64).T
         self.amounts: Final[Table] = amounts
         self.least: Final[Table] = np.where(amounts > 0, amounts, INFEASIBLE)
@@ -96,15 +96,15 @@ class HeterogeneousMembers:
         trial.spend(_SCANS_OF_A_RULE_SET * len(rule_sets) + len(self.asked))
         masks = [trial.accepting_nodes(shapes[index]) for index in rule_sets.values()]
         static_scores_of = [
-            trial.static_scores(shapes[index], mask.astype(np.int64))
+            trial.fits.static_scores(shapes[index], mask.astype(np.int64))
             for index, mask in zip(rule_sets.values(), masks, strict=True)
         ]
         self.slots: Final[Slots] = np.flatnonzero(np.any(masks, axis=0))
         self.free: Final[Table] = trial.free[:, self.slots]
         self.scored: Final[Table] = trial.scored[:, self.slots]
-        self.offered: Final[Table] = trial.allocatable[: len(ROWS), self.slots]
+        self.offered: Final[Table] = trial.nodes.allocatable[: len(ROWS), self.slots]
         self.is_open: Final[NDArray[np.bool_]] = np.array(masks)[:, self.slots]
-        nothing = np.zeros(trial.slots_total, dtype=np.int64)
+        nothing = np.zeros(trial.nodes.slots, dtype=np.int64)
         self.static_score: Final[Table] = np.array(
             [nothing if static_score is None else static_score for static_score in static_scores_of]
         )[:, self.slots]

@@ -35,9 +35,9 @@ def spread(
 
     Args:
         count: pods to place.
-        capacity: how many of them each node can take.
-        score: how good each node is for its first pod.
-        score_table: how good nodes are for their 1st, 2nd, ... pod; column 0 equals `score`.
+        capacity: how many of them each node can take, `[node]`.
+        score: how good each node is for its first pod, `[node]`.
+        score_table: how good nodes are for their 1st, 2nd, ... pod; column 0 equals `score`; `[node, pod]`.
 
     Returns:
         Node slots, ascending, and how many pods each of them gets.
@@ -58,9 +58,18 @@ def spread_over(
     score_table: ScoreTable,
     seconds: Seconds | None = None,
 ) -> tuple[Slots, PodsByNode]:
-    """The same, when the nodes with room are known, all of them or the best `count`; ascending, at least one.
+    """The same, when the nodes with room are known.
 
-    `heads` says how good each of these is for its first pod; `seconds` is a shorter way to the second column of the table.
+    Args:
+        nodes: slots of the nodes with room, all of them or the best `count`; ascending, at least one.
+        count: pods to place.
+        capacity: how many of them each node can take, `[node]`.
+        heads: how good each entry of `nodes` is for its first pod.
+        score_table: how good nodes are for their 1st, 2nd, ... pod, `[entry of nodes, pod]`.
+        seconds: a shorter way to the second column of that table.
+
+    Returns:
+        Node slots, ascending, and how many pods each of them gets.
     """
     if len(nodes) == count and heads.min() == heads.max():
         second = score_table(nodes, 2)[:, 1] if seconds is None else seconds(nodes)

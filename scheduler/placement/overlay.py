@@ -15,7 +15,14 @@ from scheduler.state.shapes import Shape
 
 
 class Placed:
-    """Pods of one shape on nodes: `counts[i]` of them on node slot `slots[i]`."""
+    """Pods of one shape on nodes.
+
+    Args:
+        shape: their signature.
+        slots: node slots, each once.
+        counts: how many pods each of these nodes gets, in the order of `slots`.
+        total: their sum, where it is known.
+    """
 
     __slots__ = ("counts", "shape", "slots", "total")
 
@@ -99,7 +106,14 @@ class AssumedResources:
 
 
 class Room:
-    """Free amounts that differ from the node table's at the `touched` slots."""
+    """Amounts that differ from the node table's, made once; any number of trials start from it.
+
+    Attributes:
+        free: what is free, `[resource, node]`; may be negative.
+        scored: CPU and memory taken as scoring sees it, `[2, node]`.
+        ports: the host ports that are taken.
+        touched: whether a node differs from the node table, `[node]`.
+    """
 
     __slots__ = ("free", "ports", "scored", "touched")
 
@@ -117,7 +131,7 @@ class Room:
         return made
 
     def add(self, slots: Slots, amounts: NDArray[np.int64]) -> None:
-        """More room: `amounts` has one row per resource of the table and one column per entry of `slots`."""
+        """More room: `amounts` is `[resource, entry of slots]`."""
         for row, given in enumerate(amounts):
             if given.any():
                 np.add.at(self.free[row], slots, given)

@@ -54,7 +54,13 @@ def all_labelled(values: list[Slots], feasible: Mask) -> bool:
 
 
 def take_one_each(rank: Whole, values: list[Slots], count: int, steps: Steps) -> list[int]:
-    """The indices of the best nodes in turn, at most `count`; `rank` is used up.
+    """The indices of the best nodes in turn, at most `count`.
+
+    Args:
+        rank: how good each node is, `OUT` where none fits, `[node]`; is written to.
+        values: by rule: the code of the label's value on each node, 0 without the label, `[node]`.
+        count: pods to place.
+        steps: what is spent.
 
     Every node that is not `OUT` must have one of the `values` at least (not 0).
     """
@@ -158,7 +164,7 @@ class PodByPod:
             return None
         score = offer.score
         if offer.has_static_scores:
-            static_scores = self._trial.static_scores(shape, self._spread_out(feasible))
+            static_scores = self._trial.fits.static_scores(shape, self._spread_out(feasible))
             score = score if static_scores is None else score + static_scores[self._topology.slots]
         liked = self._topology.scores(shape, feasible)
         if liked is not None:
@@ -173,7 +179,7 @@ class PodByPod:
             self._trial.spend(_SCANS_OF_A_SHAPE, slots)
             room, score = self._trial.room(shape)[slots], self._trial.score(shape)[slots]
             # The trial knows of counted pods only once it is told which nodes they touched.
-            has_static_scores = self._trial.static_scores(shape, self._spread_out(room)) is not None
+            has_static_scores = self._trial.fits.static_scores(shape, self._spread_out(room)) is not None
             offer = self._offers[shape] = _Offer(room, score, has_static_scores=has_static_scores)
             limit = self._confined.get(shape)
             if limit is not None:
@@ -193,7 +199,7 @@ class PodByPod:
         return offer
 
     def _spread_out(self, values: NDArray[np.int64] | NDArray[np.bool_]) -> NDArray[np.int64]:
-        whole = np.zeros(self._trial.slots_total, dtype=np.int64)
+        whole = np.zeros(self._trial.nodes.slots, dtype=np.int64)
         whole[self._topology.slots] = values
         return whole
 

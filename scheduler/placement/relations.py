@@ -1,7 +1,7 @@
 """What the pods to be placed and the pods that run mean to each other by rules about other pods and by volumes.
 
-Everything is a number per value of a node label (`TopologyGroup`): pods that a rule speaks of, or weights that rules of running pods
-put there. A placed pod changes some of these numbers (`effects`); where no member changes a number that a member looks at,
+Everything is a number per value of a node label (`TopologyGroup`): pods that a rule selects, or weights that rules of running
+pods put there. A placed pod changes some of these numbers (`effects`); where no member changes a number that a member looks at,
 the rules are as good as fixed masks and scores, and equal pods stay in closed form.
 """
 
@@ -27,7 +27,13 @@ HOSTNAME: Final = "kubernetes.io/hostname"
 
 
 class TopologyGroup:
-    """A number per value of a node label; code 0 stands for nodes without the label and is always 0."""
+    """A number per value of a node label; code 0 stands for nodes without the label and always has the number 0.
+
+    Attributes:
+        codes: the code of the label's value on each node, `[node]`.
+        sums: the numbers, `[code]`.
+        eligible: only pods on these nodes count, `[node]`; None when all do.
+    """
 
     __slots__ = ("codes", "eligible", "sums")
 
@@ -35,7 +41,6 @@ class TopologyGroup:
         self.codes: Final = codes
         self.sums: Final = sums
         self.eligible: Final = eligible
-        """Only pods on these nodes count; None when all do."""
 
 
 class Even(NamedTuple):
@@ -119,7 +124,7 @@ class Relations:
         shapes: Iterable[Shape],
         volume_claims: MemberVolumeClaims | None,
     ) -> None:
-        """Empty, to be filled."""
+        """Without rules; `compile_relations` fills in those of all `shapes`."""
         self.nodes: Final = nodes
         self.volume_claims: Final = volume_claims
         self.places: list[TopologyGroup] = []

@@ -128,7 +128,14 @@ class MembersToCome(Members):
     __slots__ = ("_to_come",)
 
     def __init__(self, members: Members, group: GroupRecord, announcement: Announcement, there: int) -> None:
-        """`there` of the announced pods exist by now."""
+        """The members with those to come.
+
+        Args:
+            members: those that exist.
+            group: their group.
+            announcement: what the group announces.
+            there: how many of the announced pods exist by now.
+        """
         roles = list(announcement.after(there))
         to_come = sum(len(role.numbers) for role in roles)
         super().__init__(members.key, members.is_assumed)

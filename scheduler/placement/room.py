@@ -32,7 +32,19 @@ _NOTHING: Final[Counter[Demand]] = Counter()
 
 
 class FreeAfterNominations:
-    """What others leave to items of one priority that hold nothing."""
+    """What others leave to items of one priority that hold nothing.
+
+    Args:
+        nodes: the node table.
+        claims: the nominations.
+        reservations: the room that is kept for groups.
+        priority: that of the items.
+
+    Attributes:
+        free: what is left, `[resource, node]`; not to be written to.
+        room_changes: the slots where that changed.
+        followed: names of the nodes where the held room changed since the last `catch_up`.
+    """
 
     def __init__(self, nodes: NodeTable, claims: Nominator, reservations: Reservations, priority: int) -> None:
         self.free: Amounts = np.zeros((0, 0), dtype=np.int64)
@@ -122,7 +134,7 @@ class FreeAfterNominations:
 
 
 class FreeByPriority:
-    """The views of what is left, by priority."""
+    """What is left, by priority, with the fits on it; the arguments are those of `FreeAfterNominations`."""
 
     def __init__(self, nodes: NodeTable, ports: PortTable, claims: Nominator, reservations: Reservations) -> None:
         self._nodes: Final = nodes
@@ -155,7 +167,7 @@ def _free_by_priority(state: ClusterState) -> FreeByPriority:
 
 
 class RoomTrial(Trial):
-    """A trial that starts from a `Room`."""
+    """A trial that starts from a `Room`; the other arguments are those of `Trial`."""
 
     def __init__(
         self,
@@ -178,7 +190,15 @@ def new_trial(
     outside: str = "",
     relations: Relations | None = None,
 ) -> Trial:
-    """A trial for this item: without the room that is held for others."""
+    """A trial for this item: without the room that is held for others.
+
+    Args:
+        state: the cluster.
+        members: the item.
+        allowed: the nodes to use, `[node]`; None for all.
+        outside: the reason to give for all other nodes.
+        relations: rules about other pods, and volumes; None when only nodes matter.
+    """
     if not any(kept.of(members.key) for kept in (state.claims, state.reservations, state.remainders)):
         fits = fits_after_nominations(state, members.priority) if is_room_held(state, members) else fits_of(state)
         return Trial(state.nodes, state.ports, fits, allowed, outside, relations)
@@ -189,7 +209,7 @@ def new_trial(
 
 
 def nominated_slots(state: ClusterState, members: Members) -> NDArray[np.bool_] | None:
-    """The nodes on which room is held for this item, None when it has none."""
+    """Whether room is held for this item on a node, `[node]`; None when it has none."""
     claim, kept = state.claims.of(members.key), state.remainders.of(members.key)
     nodes = {node for node, _ in claim.places.values()} if claim is not None else set()
     nodes.update(kept.held if kept is not None else ())

@@ -1,4 +1,4 @@
-"""The relations of one trial: where its pods went changes what the later ones may and like to do.
+"""Rules about other pods on one trial: where its pods went changes which nodes the later ones may use and prefer.
 
 Works on some node slots (`slots`) only; numbers per value of a label are copied when the first pod changes them.
 """
@@ -33,7 +33,12 @@ _MANY_RULES: Final = 100
 
 
 class TopologyState:
-    """Who may go where, and where it is best, beside those who are there already and those this trial has put there."""
+    """Which nodes rules about other pods allow and prefer, with the running pods and those that this trial has placed.
+
+    Args:
+        relations: the compiled rules.
+        slots: the node slots that the trial uses; masks and scores are `[entry of slots]`.
+    """
 
     def __init__(self, relations: Relations, slots: Slots) -> None:
         self.slots: Final = slots
@@ -41,7 +46,7 @@ class TopologyState:
         self.volumes: Final = (
             VolumeBinder(relations.volume_claims, relations.nodes) if relations.volume_claims is not None else None
         )
-        """What the pods carry."""
+        """Their volumes; None when nobody has volumes that matter."""
         self._sums: list[Whole] = [group.sums for group in relations.places]
         self._codes: list[Slots | None] = [None] * len(relations.places)
         self._there: list[Whole | None] = [None] * len(relations.places)

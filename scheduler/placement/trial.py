@@ -22,8 +22,8 @@ from scheduler.placement.topology_state import TopologyState
 from scheduler.scores.after import After, Loads
 from scheduler.scores.total import total_score
 from scheduler.state.changes import Slots
-from scheduler.state.demand import Demand, PortTable
-from scheduler.state.nodes import Amounts, NodeTable, Resolved
+from scheduler.state.demand import PortTable
+from scheduler.state.nodes import Amounts, NodeTable
 from scheduler.state.shapes import Shape
 from scheduler.state.steps import ONE_LOOK
 from scheduler.state.volume_records import ClaimKey
@@ -33,14 +33,31 @@ MOST_BY_TOP_NODES: Final = 64
 _SCANS_OF_A_PLACEMENT: Final = 10
 _SCANS_OF_A_SCORE: Final = 20
 _SCANS_OF_REASONS: Final = 10
-"""Looks at every node that these take."""
+"""Operations on all nodes that these take."""
 _KNOWN: Final = 10_000
 _UNKNOWN: Final = 50_000
-"""Steps of looking at one node in a state that was met before, and in a new one."""
+"""Steps of judging one node in a state that was met before, and in a new one."""
 
 
 class Trial:
-    """One attempt; `allowed` limits it to some nodes, and `outside` is the reason given for the others."""
+    """A snapshot of the cluster for one attempt, with the pods on it that were placed so far.
+
+    Arrays are `[node]`, by node slot, unless it says otherwise; none of them may be written to.
+
+    Args:
+        nodes: the node table.
+        ports: the host ports that are taken.
+        fits: what the nodes have room for before the first pod.
+        allowed: the nodes to use, `[node]`; None for all.
+        outside: the reason to give for all other nodes.
+        relations: rules about other pods, and volumes; None when only nodes matter.
+
+    Attributes:
+        topology: what `relations` mean with the placed pods on the nodes; None without `relations`.
+        steps: what placing may still cost.
+
+    Every method may raise OverBudgetError: more steps are needed than the computation under way may take.
+    """
 
     def __init__(
         self,
@@ -52,28 +69,26 @@ class Trial:
         relations: Relations | None = None,
     ) -> None:
         self.steps: Final = nodes.steps
-        """What placing may still cost."""
-        self._nodes = nodes
-        self._fits = fits
+        self.nodes: Final = nodes
+        self.fits: Final = fits
         self._allowed = allowed
         self._outside = outside
         self._resources: Final = AssumedResources(nodes, ports, fits.supply.free)
         self._unapplied: list[Placed] = []
         self.topology: Final = TopologyState(relations, self._slots()) if relations else None
-        """Set when rules about other pods matter to the members."""
 
     def spend(self, scans: int, slots: Slots | None = None) -> None:
-        """So many looks at all nodes, or at some, are about to be taken.
+        """Counts so many operations on all nodes, or on those in `slots`, that are about to be done.
 
         Raises:
             OverBudgetError: that is more than the computation under way may cost.
         """
-        self.steps.spend(scans * (ONE_LOOK + (self._nodes.slots if slots is None else len(slots))))
+        self.steps.spend(scans * (ONE_LOOK + (self.nodes.slots if slots is None else len(slots))))
 
     def capacity(self, shape: Shape) -> PodsByNode:
         """How many more pods of this shape each node can take; not to be written to.
 
-        Relations are heeded as they are now: where they are not fixed, only the first pod is sure to be allowed.
+        Rules about other pods count as they are now: where a placed pod changes them, only the first pod is sure to be allowed.
         """
         capacity = self.room(shape)
         if self.topology is None:
@@ -85,10 +100,10 @@ class Trial:
         return capacity
 
     def room(self, shape: Shape) -> PodsByNode:
-        """How many more pods of this shape each node can take if they mind nobody; not to be written to."""
+        """How many more pods of this shape each node can take, rules about other pods apart; not to be written to."""
         self.spend(1)
         self._apply()
-        fit = self._fits.of(shape)
+        fit = self.fits.of(shape)
         if self._allowed is None and not len(self._resources.changed):
             return fit.capacity
         capacity = fit.capacity.copy()
@@ -99,8 +114,18 @@ class Trial:
         return capacity
 
     def place(self, shape: Shape, count: int, *, pack: bool = False) -> Placed:
-        """Puts up to `count` pods of this shape on nodes: spread as the scores say, or packed to leave whole nodes free."""
-        if not pack and count <= MOST_BY_TOP_NODES and self._is_untouched:
+        """Puts up to `count` pods of this shape on nodes, as if they came one by one.
+
+        Each goes to the node with the best score at that moment, or with `pack` to the fullest, to leave whole nodes free.
+        """
+        is_as_in_state = not (self._unapplied or len(self._resources.changed))
+        if (
+            not pack
+            and count <= MOST_BY_TOP_NODES
+            and self._allowed is None
+            and self.topology is None
+            and is_as_in_state
+        ):
             placed = self._on_top_nodes(shape, count)
             if placed is not None:
                 self._unapplied.append(placed)
@@ -122,30 +147,25 @@ class Trial:
             self._unapplied.append(placed)
         return placed
 
-    @property
-    def _is_untouched(self) -> bool:
-        """Whether every node can be used and is as the state has it."""
-        return self._allowed is None and self.topology is None and not (self._unapplied or len(self._resources.changed))
-
     def _on_top_nodes(self, shape: Shape, count: int) -> Placed | None:
         """The same placement without looking at all nodes; None when it takes more than a look at the best ones."""
-        fit = self._fits.of(shape)
-        best = fit.best(count)
-        if len(best) < count or self.static_scores(shape, fit.capacity) is not None:
+        fit = self.fits.of(shape)
+        best = fit.top_nodes.best(count, fit.capacity, fit.score)
+        if len(best) < count or self.fits.static_scores(shape, fit.capacity) is not None:
             return None
         nodes = np.array(sorted(best), dtype=np.intp)
         table = partial(self.scores_on, shape)
         return Placed(shape, *spread_over(nodes, count, fit.capacity, fit.score[nodes], table, fit.second))
 
     def reasons(self, shape: Shape) -> Mapping[str, int]:
-        """Why no further pod of this shape fits: number of nodes by reason."""
+        """Why no further pod of this shape fits: number of nodes by reason; each node counts with its first reason."""
         self.spend(_SCANS_OF_REASONS)
         self._apply()
         if self.topology is not None and self.topology.volumes is not None:
             refusal = self.topology.volumes.refusal(shape)
             if refusal:
                 return {refusal: 0}
-        mask = self._fits.mask(shape.rules)
+        mask = self.fits.mask(shape.rules)
         last = mask.told_last()
         found: dict[str, int] = {}
         fine = np.flatnonzero((mask.codes == 0) | last)
@@ -161,17 +181,17 @@ class Trial:
             if busy.any():
                 found[PORTS_REASON] = int(busy.sum())
             fine = fine[~busy]
-        demand = self._nodes.resolve(shape.demand)
-        found.update(shortages(self._resources.free, demand, self._nodes.resources, fine))
+        demand = self.nodes.resolve(shape.demand)
+        found.update(shortages(self._resources.free, demand, self.nodes.resources, fine))
         fine = fine[slots_for_pods(self._resources.free, demand, fine) > 0]
         if self.topology is not None:
             for reason, count in self.topology.reasons(shape, np.isin(self.topology.slots, fine)):
                 found[reason] = found.get(reason, 0) + count
         if last.any():
-            found[LACKS_FEATURES] = int(last[self._minded_by_nobody(shape, fine)].sum())
+            found[LACKS_FEATURES] = int(last[self._allowed_by_other_pods(shape, fine)].sum())
         return {reason: count for reason, count in found.items() if count}
 
-    def _minded_by_nobody(self, shape: Shape, slots: Slots) -> Slots:
+    def _allowed_by_other_pods(self, shape: Shape, slots: Slots) -> Slots:
         allowed = None if self.topology is None else self.topology.allowed(shape)
         return (
             slots if self.topology is None or allowed is None else np.intersect1d(slots, self.topology.slots[allowed])
@@ -185,40 +205,27 @@ class Trial:
         self._apply()
         return volumes.matched
 
-    # --- for those who look at all nodes themselves ------------------------------------------------------------------
+    # --- for those who judge all nodes themselves ---------------------------------------------------------------------
 
     @property
     def free(self) -> Amounts:
-        """What is free; not to be written to."""
+        """What is free, `[resource, node]`."""
         self._apply()
         return self._resources.free
 
     @property
     def scored(self) -> Amounts:
-        """CPU and memory taken as scoring sees it; not to be written to."""
+        """CPU and memory taken as scoring sees it, `[2, node]`."""
         self._apply()
         return self._resources.scored
 
-    @property
-    def allocatable(self) -> Amounts:
-        """What nodes have; not to be written to."""
-        return self._nodes.allocatable
-
-    def resolve(self, demand: Demand) -> Resolved:
-        """A demand in rows of these tables."""
-        return self._nodes.resolve(demand)
-
     def accepting_nodes(self, shape: Shape) -> NDArray[np.bool_]:
         """The nodes that accept pods of this shape, amounts and other pods apart."""
-        is_open: NDArray[np.bool_] = self._fits.mask(shape.rules).codes == 0
+        is_open: NDArray[np.bool_] = self.fits.mask(shape.rules).codes == 0
         return is_open if self._allowed is None else is_open & self._allowed
 
-    def has_preferences(self, shape: Shape) -> bool:
-        """Whether its rules make some nodes better than others, images apart."""
-        return self._fits.has_preferences(shape.rules)
-
     def assume_all(self, placed: Iterable[Placed]) -> None:
-        """Takes over what somebody else placed."""
+        """Counts pods that were placed without the help of this trial."""
         self._unapplied += [part for part in placed if part.total]
 
     # --- pod by pod --------------------------------------------------------------------------------------------------
@@ -240,10 +247,10 @@ class Trial:
         self._resources.note_changed(slots)
 
     def room_on(self, shape: Shape, slots: Slots) -> PodsByNode:
-        """How many more pods of this shape these nodes can take now, if they mind nobody."""
+        """How many more pods of this shape these nodes can take now, `[slot]`, rules about other pods apart."""
         self.spend(len(shape.demand.amounts), slots)
-        capacity = slots_for_pods(self._resources.free, self._nodes.resolve(shape.demand), slots)
-        capacity[self._fits.of(shape).mask.codes[slots] != 0] = 0
+        capacity = slots_for_pods(self._resources.free, self.nodes.resolve(shape.demand), slots)
+        capacity[self.fits.of(shape).mask.codes[slots] != 0] = 0
         if shape.demand.ports:
             capacity = np.minimum(capacity, 1)
             capacity[self._resources.port_conflicts(shape.demand.ports, slots)] = 0
@@ -253,9 +260,9 @@ class Trial:
         self, shape: Shape, slot: int, known: dict[tuple[int, ...], tuple[int, int]]
     ) -> tuple[int, int]:
         """`room_on` and `scores_on` for a first pod on one node; `known` remembers them by the state of the node."""
-        tables = self._resources.free, self._resources.scored, self._nodes.allocatable
+        tables = self._resources.free, self._resources.scored, self.nodes.allocatable
         state = (
-            int(self._fits.of(shape).mask.codes[slot]),
+            int(self.fits.of(shape).mask.codes[slot]),
             *(each for table in tables for each in table[:, slot].tolist()),
         )
         found = None if shape.demand.ports else known.get(state)
@@ -268,22 +275,18 @@ class Trial:
 
     def score(self, shape: Shape) -> NDArray[np.int64]:
         """How good each node is for one more pod, as far as amounts decide; not to be written to."""
-        score = self._fits.of(shape).score
+        score = self.fits.of(shape).score
         if not len(self._resources.changed):
             return score
         score = score.copy()
         score[self._resources.changed] = self.scores_on(shape, self._resources.changed, 1)[:, 0]
         return score
 
-    def static_scores(self, shape: Shape, capacity: PodsByNode) -> NDArray[np.int64] | None:
-        """What preferences about nodes add to that, by node slot."""
-        return self._fits.static_scores(shape, capacity)
-
     def scores_on(self, shape: Shape, slots: Slots, depth: int) -> NDArray[np.int64]:
-        """The same as `score` for some nodes, for the 1st..depth-th pod on each of them."""
+        """The same as `score` for some nodes, for the 1st..depth-th pod on each of them, `[slot, pod]`."""
         self.steps.spend(_SCANS_OF_A_SCORE * (ONE_LOOK + depth * len(slots)))
-        loads = Loads.of(shape.demand, depth, shape.scoring, self._nodes.row_of)
-        return total_score(After(self._nodes.allocatable, self._resources.free, self._resources.scored, loads, slots))
+        loads = Loads.of(shape.demand, depth, shape.scoring, self.nodes.row_of)
+        return total_score(After(self.nodes.allocatable, self._resources.free, self._resources.scored, loads, slots))
 
     def _table(
         self, shape: Shape, slots: Slots, depth: int, other_scores: NDArray[np.int64] | None
@@ -292,24 +295,19 @@ class Trial:
         return table if other_scores is None else table + other_scores[slots][:, None]
 
     def _other_scores(self, shape: Shape, capacity: PodsByNode) -> NDArray[np.int64] | None:
-        static_scores = self.static_scores(shape, capacity)
+        static_scores = self.fits.static_scores(shape, capacity)
         if self.topology is None:
             return static_scores
         slots = self.topology.slots
         liked = self.topology.scores(shape, capacity[slots] > 0)
         if liked is None:
             return static_scores
-        other_scores = np.zeros(self._nodes.slots, dtype=np.int64) if static_scores is None else static_scores.copy()
+        other_scores = np.zeros(self.nodes.slots, dtype=np.int64) if static_scores is None else static_scores.copy()
         other_scores[slots] += liked
         return other_scores
 
-    @property
-    def slots_total(self) -> int:
-        """Length of arrays by node slot."""
-        return self._nodes.slots
-
     def _slots(self) -> Slots:
-        alive = self._nodes.alive if self._allowed is None else self._nodes.alive & self._allowed
+        alive = self.nodes.alive if self._allowed is None else self.nodes.alive & self._allowed
         return np.flatnonzero(alive)
 
     def _apply(self) -> None:

@@ -79,7 +79,15 @@ def by_base(pending: Pending) -> dict[Shape, int]:
 
 
 def most_in_domain(key: str, pinned: str | None, pending: Pending, nodes: NodeTable, empty: Trial) -> NDArray[np.int64]:
-    """By code of the label's value: no placement inside that domain puts more members on nodes than this."""
+    """No placement inside a domain puts more members on nodes than this; by code of the label's value, -1 where none may be.
+
+    Args:
+        key: the node label whose values are the domains.
+        pinned: the only value that may be used, None for all.
+        pending: members to place, by signature.
+        nodes: the node table.
+        empty: a trial on all nodes that has placed nothing yet.
+    """
     column = nodes.label_column(key)
     most = np.zeros(len(column.values), dtype=np.int64)
     for shape, count in pending.items():

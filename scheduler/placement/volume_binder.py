@@ -31,7 +31,7 @@ Reasons = list[tuple[str, Mask]]
 
 
 class _Feasibility:
-    """Where a pod's volume claims can go: what each filter refuses, and per claim the number of the volume it would get on each node."""
+    """Where a pod can go with its claims: what each filter refuses, by claim the number of the volume it would get, `[node]`."""
 
     __slots__ = ("existing", "makeable", "picks", "reasons")
 

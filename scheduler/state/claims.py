@@ -15,7 +15,16 @@ from scheduler.state.records import ItemKey, PodRecord
 
 
 class Claim:
-    """The places of one item, and the pods that leave so that these become free."""
+    """The nodes that the pods of one item are nominated to, and the pods that leave so that there is room.
+
+    Args:
+        serial: tells this nomination from any other of the same item.
+        key: the item.
+        priority: that of the item.
+        places: pod UID -> (node name, demand); a pod that is bound or assumed leaves this table.
+        victims: UIDs of the pods that leave for it.
+        deadline_seconds: when it ends at the latest, in monotonic seconds.
+    """
 
     __slots__ = (
         "deadline_seconds",
@@ -39,13 +48,10 @@ class Claim:
         deadline_seconds: float,
     ) -> None:
         self.serial: Final = serial
-        """Tells this claim from any other of the same item."""
         self.key: Final = key
         self.priority: Final = priority
         self.places: Final = places
-        """Pod UID -> (node name, demand); a pod that is bound or assumed leaves this table."""
         self.victims: Final = victims
-        """UIDs of the pods that leave for it."""
         self.deadline_seconds = deadline_seconds
         self.has_started = False
         """A pod of it got a place, so what left for it did not leave in vain."""
@@ -80,7 +86,7 @@ class Nominator:
         victims: frozenset[str],
         deadline_seconds: float,
     ) -> Claim:
-        """Claims these places in the place of whatever the item claimed before."""
+        """Nominates pods to nodes, instead of whatever the item was nominated to before; the arguments are those of `Claim`."""
         self.drop(key)
         self._serial += 1
         nomination = Claim(self._serial, key, priority, places, victims, deadline_seconds)

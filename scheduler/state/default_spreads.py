@@ -65,7 +65,14 @@ class DefaultSpreads:
             del self._services[namespace]
 
     def set_owner(self, kind: str, namespace: str, name: str, selector: RawSelector | None) -> None:
-        """A ReplicaSet, StatefulSet or ReplicationController selects these pods now; None when it is gone."""
+        """A controller of this `kind` (ReplicaSet, StatefulSet or ReplicationController) and name selects these pods now.
+
+        Args:
+            kind: of the controller.
+            namespace: of the controller and its pods.
+            name: of the controller.
+            selector: None when the controller is gone; one that cannot be read selects nothing.
+        """
         if selector is None:
             self._owners.pop((kind, namespace, name), None)
             return

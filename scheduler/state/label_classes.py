@@ -161,7 +161,7 @@ class LabelClassIndex:
         self._by_keys.setdefault(label_keys, {})[label_class] = None
 
     def discard(self, label_class: LabelClass) -> None:
-        """Forgets label class that were added."""
+        """Forgets a class that was added."""
         del self._label_classes[label_class.key]
         _drop(self._by_namespace, label_class.namespace, label_class)
         for label_value in label_class.labels.items():

@@ -20,10 +20,10 @@ class Occupancy:
     Args:
         nodes: free amounts.
         ports: host ports that are taken.
-        residents: the bound pods.
-        neighbours: pods as rules about other pods see them.
+        assigned_pods: the bound pods.
+        topology_index: pods as rules about other pods see them.
         storage: claims in use.
-        tenants: the pods that take room, by node name and UID; shared with `topology_index`, changed here only.
+        pods_on: the pods that take room, by node name and UID; shared with `topology_index`, changed here only.
         assumed: by UID the pods that we decided to bind and that are not known to be bound.
         group_of: the PodGroup that a pod is a member of.
     """

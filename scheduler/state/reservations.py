@@ -16,7 +16,14 @@ Amounts = Mapping[str, Counter[Demand]]
 
 
 class Reservation:
-    """What is kept for one group, until when in monotonic seconds."""
+    """What is kept for one group.
+
+    Args:
+        key: the group.
+        priority: that of the group; items of a higher one may take the room.
+        held: what is kept on which node.
+        deadline_seconds: until when, in monotonic seconds.
+    """
 
     __slots__ = ("deadline_seconds", "held", "key", "priority")
 

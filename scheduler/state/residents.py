@@ -75,14 +75,20 @@ NO_PRIORITY: Final = 2**62
 
 
 class Unit:
-    """What leaves together or stays together."""
+    """Pods that are preempted together or not at all (KEP-5710).
+
+    Args:
+        number: tells it from all other units.
+        group: set when the unit is a whole group.
+        priority: that of its pods as victims.
+        created_seconds: of the group or of the pod, in seconds since 1970.
+    """
 
     __slots__ = ("created_seconds", "group", "number", "priority", "rows")
 
     def __init__(self, number: int, group: GroupRecord | None, priority: int, created_seconds: float) -> None:
         self.number = number
         self.group = group
-        """Set when the unit is a whole group."""
         self.priority = priority
         self.created_seconds = created_seconds
         self.rows: dict[int, None] = {}
@@ -94,7 +100,19 @@ class Unit:
 
 
 class AssignedPods:
-    """The rows of all bound pods; `slots`, `priorities`, `unit_of`, `leaving`, `in_whole` and `since` are indexed by row."""
+    """The rows of all bound pods; all arrays are `[row]` unless it says otherwise.
+
+    Attributes:
+        pods: the records, None for rows that are not in use.
+        units: by number.
+        unit_of: the number of the unit, -1 for rows that are not in use.
+        priorities: of the unit, `NO_PRIORITY` for rows that are not in use.
+        leaving: whether the pod is being deleted.
+        in_whole: whether the unit is a whole group.
+        since: when the unit was created, in seconds since 1970.
+        amounts: what the pod asks for, `[resource, row]`, resources as in the node table.
+        with_ports: rows of pods with host ports.
+    """
 
     def __init__(self, nodes: NodeTable, classes: PriorityClasses | None = None) -> None:
         self._nodes: Final = nodes

@@ -31,7 +31,19 @@ Term = tuple[Requirement, ...]
 
 
 class NodeRules:
-    """Which nodes a pod accepts, shared by all pods with the same bytes; compared by identity."""
+    """Which nodes a pod accepts, shared by all pods with the same bytes; compared by identity.
+
+    Args:
+        selector: the pod's node selector.
+        terms: required node affinity: at least one must match; None without it.
+        preferred: preferred node affinity: terms with their weights.
+        tolerations: of taints.
+        spreads: topology spread constraints.
+        bonds: terms about other pods, None without any.
+        mounts: its pods have volumes that limit where they run; which ones is different for every pod.
+        features: what a node's kubelet must declare.
+        problem: why no pod with these rules can be placed, empty when it can.
+    """
 
     __slots__ = (
         "__weakref__",
@@ -63,16 +75,13 @@ class NodeRules:
     ) -> None:
         self.selector: Final = selector
         self.terms: Final = terms
-        """At least one must match; None without required node affinity."""
         self.preferred: Final = preferred
         """Preferences with their weights."""
         self.tolerations: Final = tolerations
         self.spreads: Final = spreads
         self.bonds: Final = bonds
         self.mounts: Final = mounts
-        """Its pods have volumes that limit where they run; which ones is different for every pod."""
         self.features: Final = features
-        """What a node's kubelet must declare."""
         self.problem: Final = problem
         requirements = [one for term in (selector, *(terms or ()), *(term for _, term in preferred)) for one in term]
         self.requirements: Final = len(requirements) + len(terms or ()) + len(preferred)
@@ -174,7 +183,14 @@ def parse_rules(
     labels: Labels,
     affinity_terms_of: Callable[[PodSpec, str, Labels], AffinityTerms | None],
 ) -> NodeRules:
-    """The rules of a pod; never raises for what a user wrote. `affinity_terms_of` may raise ValueError for that."""
+    """The rules of a pod; never raises for what a user wrote.
+
+    Args:
+        spec: of the pod.
+        namespace: of the pod.
+        labels: of the pod.
+        affinity_terms_of: the terms about other pods; may raise ValueError for what a user wrote.
+    """
     try:
         selector = _decode_selector(spec.node_selector) if spec.node_selector else None
         affinity = _decode_affinity(spec.affinity) if spec.affinity else None

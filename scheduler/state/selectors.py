@@ -171,6 +171,12 @@ def with_own_labels(
 ) -> Selector:
     """The selector narrowed to pods that have the same values for `keys`, and other ones for `other_keys`.
 
+    Args:
+        selector: as it is written.
+        own: the labels of the pod itself.
+        keys: `matchLabelKeys`.
+        other_keys: `mismatchLabelKeys`.
+
     The API server writes the same requirements into the selector of a new pod (`matchLabelKeys`, KEP-3633, KEP-3243); where
     it has done so there is nothing to add. Keys that the pod itself lacks are ignored.
     """

@@ -19,7 +19,15 @@ from scheduler.state.selectors import Labels
 
 
 class Shape:
-    """Everything that decides where a pod can be placed and would best be; compared by identity."""
+    """Everything that decides where a pod can be placed and would best be; compared by identity.
+
+    Args:
+        demand: what it takes of a node.
+        rules: which nodes it accepts and prefers.
+        images: one per container, as written.
+        base: what it shares with all shapes that fit on the same nodes; None when it is that itself.
+        scoring: how its profile scores nodes.
+    """
 
     __slots__ = ("__weakref__", "_base", "demand", "images", "rules", "scoring")
 
@@ -32,11 +40,9 @@ class Shape:
         scoring: Scoring = DEFAULT,
     ) -> None:
         self.scoring: Final = scoring
-        """How its profile scores nodes."""
         self.demand: Final = demand
         self.rules: Final = rules
         self.images: Final = images
-        """One per container, as written."""
         self._base = base
 
     @property
@@ -84,7 +90,14 @@ class SignatureTable:
             return None
 
     def shape(self, spec: PodSpec, namespace: str, labels: Labels, scoring: Scoring = DEFAULT) -> Shape:
-        """The shape of a pod of this namespace with these labels that is to be placed by this profile."""
+        """The shape of a pod that is to be placed.
+
+        Args:
+            spec: of the pod.
+            namespace: of the pod.
+            labels: of the pod.
+            scoring: of its profile.
+        """
         key = rules_key(spec, namespace, labels)
         rules = self._rules.get(key)
         if rules is None:

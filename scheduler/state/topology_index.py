@@ -1,11 +1,11 @@
 """Which pods run where, as rules about other pods ask it: counts per node, kept current by events.
 
-What is counted: every pod that takes room on a known node, by label class. A question is counted once over all label class when it is asked
-first, and follows the events from then on. The terms of running pods are found from the pod they speak of, because a pod
-that was there first may refuse newcomers (the symmetry of anti-affinity).
+What is counted: every pod that takes room on a known node, by label class. The pods that a query selects are counted once over
+all label classes when it is asked first, and follow the events from then on. The terms of running pods are found from the pod
+that they select, because a pod that was there first may refuse newcomers (the symmetry of anti-affinity).
 
-Only labels that some rule looks at tell label class apart. A rule that looks at a label nobody looked at before makes those pods be told
-apart anew that have it, and no others; when no rule looks at it any more, it is forgotten with the next question.
+Only labels that some rule looks at tell label classes apart. A rule that looks at a label nobody looked at before splits the
+classes of those pods that have it, and no others; when no rule looks at it any more, it is forgotten with the next query.
 """
 
 from collections import OrderedDict
@@ -27,7 +27,7 @@ from scheduler.state.records import PodRecord
 from scheduler.state.selectors import Labels, Query
 
 MOST_MATCH_COUNTS: Final = 256
-"""Counted questions that are kept; the least recently asked goes first."""
+"""Queries whose counts are kept; the least recently asked goes first."""
 
 PodsOnNodes = Mapping[str, Mapping[str, PodRecord]]
 """The pods that take room, by node name and UID."""
@@ -36,7 +36,7 @@ _NO_LABELS: Final[Labels] = {}
 
 
 class ExistingTerm:
-    """A term that running pods carry, and on which slots they run."""
+    """A term that running pods carry; `where` says how many of them run on which node slot."""
 
     __slots__ = ("term", "where")
 
@@ -46,7 +46,12 @@ class ExistingTerm:
 
 
 class TopologyIndex:
-    """Running pods by what rules can see of them."""
+    """Running pods by what rules about other pods can see of them.
+
+    Args:
+        nodes: the node table.
+        pods_on: the pods that take room, by node name and UID; kept by the caller.
+    """
 
     def __init__(self, nodes: NodeTable, pods_on: PodsOnNodes) -> None:
         self._nodes: Final = nodes
@@ -99,7 +104,7 @@ class TopologyIndex:
     # --- questions ---------------------------------------------------------------------------------------------------
 
     def counts(self, query: Query) -> MatchesByNode:
-        """Pods the query speaks of, by node slot; not to be written to."""
+        """How many pods the query selects, `[node]`; not to be written to."""
         match_count = self._match_counts.get(query)
         if match_count is None:
             match_count = self._count(query)
