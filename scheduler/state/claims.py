@@ -18,7 +18,6 @@ class Claim:
     """The nodes that the pods of one item are nominated to, and the pods that leave so that there is room.
 
     Args:
-        serial: tells this nomination from any other of the same item.
         key: the item.
         priority: that of the item.
         places: pod UID -> (node name, demand); a pod that is bound or assumed leaves this table.
@@ -34,20 +33,17 @@ class Claim:
         "key",
         "places",
         "priority",
-        "serial",
         "victims",
     )
 
     def __init__(
         self,
-        serial: int,
         key: ItemKey,
         priority: int,
         places: dict[str, tuple[str, Demand]],
         victims: frozenset[str],
         deadline_seconds: float,
     ) -> None:
-        self.serial: Final = serial
         self.key: Final = key
         self.priority: Final = priority
         self.places: Final = places
@@ -70,7 +66,6 @@ class Nominator:
         self._on_node: dict[str, dict[str, Claim]] = {}
         self._priorities: Counter[int] = Counter()
         self._followers: list[set[str]] = []
-        self._serial = 0
 
     def __len__(self) -> int:
         return len(self._nominations)
@@ -88,8 +83,7 @@ class Nominator:
     ) -> Claim:
         """Nominates pods to nodes, instead of whatever the item was nominated to before; the arguments are those of `Claim`."""
         self.drop(key)
-        self._serial += 1
-        nomination = Claim(self._serial, key, priority, places, victims, deadline_seconds)
+        nomination = Claim(key, priority, places, victims, deadline_seconds)
         self.restore(nomination)
         return nomination
 

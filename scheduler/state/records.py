@@ -77,7 +77,6 @@ class PodRecord(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
     demand: Demand
     shape: Shape | None
     nominated_node: str
-    told_reason: str
     labels: dict[str, str]
     bonds: AffinityTerms | None
     """What ties it to others, and others to it."""
@@ -145,8 +144,6 @@ class GroupRecord(msgspec.Struct, frozen=True, gc=False):
     owner: Owner
     created_seconds: float
     terminating: bool
-    condition_status: str
-    condition_reason: str
     condition_message: str
     waiting: Waiting
     """What its annotations say of how long it waits, and for how many pods."""

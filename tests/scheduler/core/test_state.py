@@ -262,7 +262,6 @@ def test_a_record_takes_half_a_kibibyte() -> None:
         "demand",
         "shape",
         "nominated_node",
-        "told_reason",
         "labels",
         "bonds",
         "foreign_group",
