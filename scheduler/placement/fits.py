@@ -125,7 +125,7 @@ class Fit:
         self.score = np.zeros(nodes.slots, dtype=np.int64)
         used = np.arange(nodes.used_slots)
         self.capacity[: nodes.used_slots] = self._capacity(used, slice(nodes.used_slots))
-        self.score[: nodes.used_slots] = self._score(slice(nodes.used_slots))
+        self.score[: nodes.used_slots] = self._scores(self._load, slice(nodes.used_slots))[:, 0]
         self._second = np.full(nodes.slots, UNKNOWN)
         self.total = int(self.capacity.sum())
         self.top_nodes.forget()
@@ -133,7 +133,7 @@ class Fit:
     def _compute_many(self, slots: Slots) -> None:
         before = int(self.capacity[slots].sum())
         self.capacity[slots] = self._capacity(slots, slots)
-        self.score[slots] = self._score(slots)
+        self.score[slots] = self._scores(self._load, slots)[:, 0]
         self._second[slots] = UNKNOWN
         self.total += int(self.capacity[slots].sum()) - before
         self.top_nodes.forget()
@@ -150,7 +150,9 @@ class Fit:
         Most of a stream of gangs meet such nodes.
         """
         if self.shape.demand.ports or self._load.others:
-            return list(zip(self._capacity(slots, slots).tolist(), *self._scores_of_two(slots), strict=True))
+            return list(
+                zip(self._capacity(slots, slots).tolist(), *self._scores(self._two, slots).T.tolist(), strict=True)
+            )
         nodes, alike = self._nodes, self._alike
         rows = (*self._supply.free[:, slots].tolist(), *nodes.allocatable[: len(ROWS), slots].tolist())
         states = list(zip(*rows, *nodes.scored[:, slots].tolist(), strict=True))
@@ -158,7 +160,9 @@ class Fit:
             if len(alike) >= MOST_ALIKE:
                 alike.clear()
             room = slots_for_pods(self._supply.free, nodes.resolve(self.shape.demand), slots)
-            alike.update(zip(states, zip(room.tolist(), *self._scores_of_two(slots), strict=True), strict=True))
+            alike.update(
+                zip(states, zip(room.tolist(), *self._scores(self._two, slots).T.tolist(), strict=True), strict=True)
+            )
         codes = self.mask.codes[slots].tolist()
         found = [alike[state] for state in states]
         return [figures if code == 0 else (0, *figures[1:]) for figures, code in zip(found, codes, strict=True)]
@@ -173,15 +177,8 @@ class Fit:
             capacity[ports_taken(ports, self._nodes, self._ports, slots)] = 0
         return capacity
 
-    def _score(self, slots: Slots | slice) -> NDArray[np.int64]:
-        return self._total_score(self._load, slots)[:, 0]
-
-    def _scores_of_two(self, slots: Slots) -> tuple[list[int], list[int]]:
-        """Of the first pod on each of these nodes, and of the second."""
-        first, second = self._total_score(self._two, slots).T.tolist()
-        return first, second
-
-    def _total_score(self, loads: Loads, slots: Slots | slice) -> NDArray[np.int64]:
+    def _scores(self, loads: Loads, slots: Slots | slice) -> NDArray[np.int64]:
+        """`[slot, load]`."""
         return total_score(After(self._nodes.allocatable, self._supply.free, self._nodes.scored, loads, slots))
 
 

@@ -58,21 +58,18 @@ class RuleScores:
     @property
     def differ(self) -> bool:
         """Whether any node can be better than another by them."""
-        return self._has_preferred or self._has_soft_taints
-
-    @property
-    def _has_soft_taints(self) -> bool:
-        return len(self._nodes.soft_taints.values) > 1
+        return self._has_preferred or len(self._nodes.soft_taints.values) > 1
 
     def score(self, capacity: Whole, weights: Weights) -> Whole | None:
         """The weighted scores by node slot among the nodes with room; None when no node is better than another."""
-        if not self.differ:
+        has_soft_taints = len(self._nodes.soft_taints.values) > 1
+        if not (self._has_preferred or has_soft_taints):
             return None
         feasible = capacity > 0
         total: Whole | None = None
         if self._has_preferred:
             total = weights.node_affinity * by_most(self._preferred.values(), feasible)
-        if self._has_soft_taints:
+        if has_soft_taints:
             share = weights.taint_toleration * by_most(self._taints.values(), feasible, is_bad=True)
             total = share if total is None else total + share
         return total
