@@ -77,7 +77,7 @@ class _Compiler:
         self._accepting: dict[NodeRules, tuple[NDArray[np.bool_], NDArray[np.bool_]]] = {}
 
     def prefilter(self, shape: Shape, pod_labels: PodLabels) -> PreFilterState:
-        """Shared by all shapes that have the same rules and look the same."""
+        """Shared by all shapes that have the same rules and have the same labels for all rules."""
         defaults = self._defaults.get(shape, ())
         key = (id(shape.rules), self._terms.labels_key(shape), tuple(map(id, defaults)))
         prefilter = self._shared.get(key)
@@ -163,7 +163,7 @@ class _Compiler:
                 group.sums[:] += term.weight * self._by_value(group.codes, len(group.sums), term.query)
             prefilter.preferred_affinity.append(at)
 
-    # --- places ------------------------------------------------------------------------------------------------------
+    # --- topology groups ----------------------------------------------------------------------------------------------
 
     def _pods(self, query: Query, key: str) -> int:
         same = (self._terms.number(query), key)

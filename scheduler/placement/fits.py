@@ -33,7 +33,7 @@ FEW = 32
 MOST_ALIKE = 4096
 """States of nodes whose figures are remembered per shape."""
 _SCANS_OF_A_FIT = 70
-"""Looks at every node that a new view takes."""
+"""Operations on all nodes that a new view takes."""
 UNKNOWN = np.iinfo(np.int64).min
 """Stands for the score of a second pod that nobody has asked for yet."""
 

@@ -20,12 +20,12 @@ _ODD: Final = 0x9E3779B97F4A7C15
 
 
 class NodeClasses(NamedTuple):
-    """Columns that are equal, put together; kinds are numbered by their first member."""
+    """Columns that are equal, put together; classes are numbered by their first member."""
 
     first: NDArray[np.intp]
-    """A column of each kind."""
+    """A column of each class."""
     members: list[list[int]]
-    """All columns of each kind, ascending."""
+    """All columns of each class, ascending."""
 
 
 def node_classes(columns: NDArray[np.int64]) -> NodeClasses:
@@ -41,7 +41,7 @@ def node_classes(columns: NDArray[np.int64]) -> NodeClasses:
 
 
 def _numbers(columns: NDArray[np.int64]) -> NDArray[np.intp]:
-    """The number of each column's kind, by a sum that is almost surely different for different columns; checked."""
+    """The number of each column's class, by a sum that is almost surely different for different columns; checked."""
     weights = np.array([(_ODD * (2 * row + 1) ** 3) % 2**64 for row in range(len(columns))], dtype=np.uint64)
     sums = (columns.astype(np.uint64) * weights[:, None]).sum(axis=0, dtype=np.uint64)
     _, first, inverse = np.unique(sums, return_index=True, return_inverse=True)
@@ -58,7 +58,7 @@ _TOO_MUCH: Final = 2**62
 _CELLS: Final = 2**15
 """Of a table that is small enough to be worked on fast."""
 _SCANS_OF_A_RULE_SET: Final = 70
-"""Looks at every node that each distinct set of rules takes."""
+"""Operations on all nodes that each distinct set of rules takes."""
 _FEWEST: Final = 8
 _MOST_ALIKE: Final = 8
 """From so many pods of each shape on it is cheaper to look at shape after shape."""
@@ -76,7 +76,7 @@ def are_heterogeneous(trial: Trial, pending: Mapping[Shape, int]) -> bool:
 
 
 class HeterogeneousMembers:
-    """Many shapes, and the nodes of a trial that nothing was placed on yet, told apart by kind."""
+    """Many shapes, and the nodes of a trial that nothing was placed on yet, told apart by class."""
 
     def __init__(self, trial: Trial, shapes: Sequence[Shape]) -> None:
         self.shapes: Final = shapes
@@ -143,7 +143,7 @@ class HeterogeneousMembers:
         return pods, hosts
 
     def _fitting(self, row: int, some: slice) -> NDArray[np.float64]:
-        """How many pods of some shapes there is enough of a resource for, by kind."""
+        """How many pods of some shapes there is enough of a resource for, by class."""
         amounts = self.amounts[row, some]
         # Exact: amounts have at most 51 bits, so that no quotient is rounded up to the next whole number.
         found: NDArray[np.float64] = self.free[row, self.node_classes.first] / np.maximum(amounts, 1)[:, None]

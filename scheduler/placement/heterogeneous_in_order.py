@@ -1,8 +1,8 @@
 """Pods that differ, one after the other: each goes to the node that is best for it once the ones before it have their nodes.
 
-How good the nodes are is computed for some pods in a row at once. Nodes that get a pod meanwhile are warm: theirs are the only
-figures that change, so they are left out of that table and looked at one by one, in plain numbers, until there are too many of
-them. Nodes that cannot be as good as the best few are not looked at at all.
+How good the nodes are is computed for some pods in a row at once. Nodes that get a pod meanwhile are changed: theirs are the only
+figures that change, so they are left out of that table and judged one by one, in plain numbers, until there are too many of
+them. Nodes that cannot be as good as the best few are not judged at all.
 """
 
 from collections.abc import Sequence
@@ -24,9 +24,9 @@ _STEP: Final = 2**32
 _HARDLY: Final = -(2**61)
 """Ranks below this stand for nodes that cannot take the pod."""
 _AT_ONCE: Final = 48
-"""Pods that are looked at together."""
+"""Pods that are judged together."""
 _MOST_CHANGED: Final = 8
-"""Nodes that are looked at one by one."""
+"""Nodes that are judged one by one."""
 _CELL: Final = 60
 """Steps of scoring one node for one pod."""
 _ONE_POD: Final = 150_000
@@ -48,7 +48,7 @@ def place_in_order(among: HeterogeneousMembers, order: Sequence[int], *, pack: b
 
 
 class _Pod(NamedTuple):
-    """What counts of a shape on a warm node; the amounts of resources are those that somebody asks for."""
+    """What counts of a shape on a changed node; the amounts of resources are those that somebody asks for."""
 
     load: PlainLoad
     rule_set: int
@@ -69,7 +69,7 @@ class _Nodes:
         views = np.split(self.all, ends[:-1])
         self.offered, self.unused, self.scored, self.free, self.static_score, self.is_open = views
         self.parts: Final[tuple[int, int, int]] = (ends[2], ends[3], ends[4])
-        """The row after CPU and memory, after what is free of the resources that are asked for, after the merits."""
+        """The row after CPU and memory, after what is free of the resources that are asked for, after the static scores."""
         self.has_static_scores: Final = bool(self.static_score.any())
 
 
@@ -116,7 +116,7 @@ class _Table(NamedTuple):
 
 
 class _InOrder:
-    """The nodes as they become. Columns are kinds first, then the nodes that got a pod, in the order they got their first."""
+    """The nodes as they become. Columns are node classes first, then nodes that got a pod, in the order they got their first."""
 
     def __init__(self, among: HeterogeneousMembers, pods: int, *, pack: bool) -> None:
         node_classes = among.node_classes
@@ -127,7 +127,7 @@ class _InOrder:
         self._classes: Final = len(node_classes.first)
         self._used = len(node_classes.first)
         self._next = [0] * len(node_classes.first)
-        """By kind: how many of its nodes have got a pod."""
+        """By class: how many of its nodes have got a pod."""
         self._slot: Slots = np.concatenate([among.slots[node_classes.first], np.zeros(pods, dtype=np.intp)])
         self._least: Final[Table] = among.least[among.asked]
         rows = (among.rule_set_of, self._least.T, among.amounts[among.asked].T)
@@ -185,7 +185,7 @@ class _InOrder:
         return columns[~is_left_out], int(ranks.max(initial=2 * INFEASIBLE))
 
     def _best(self, changed: list[_ChangedNode], pod: _Pod, rank: int) -> tuple[int, _ChangedNode | None]:
-        """The best warm node and its rank, if it is better than this one."""
+        """The best changed node and its rank, if it is better than this one."""
         found: _ChangedNode | None = None
         for node in changed:
             score = int(node.plain.score(pod.load)) + node.static_score[pod.rule_set]
@@ -208,7 +208,7 @@ class _InOrder:
         return _ChangedNode(self._nodes, table.place_of(column_of_one), column_of_one, slot)
 
     def _split_off(self, node_class: int) -> int:
-        """A column for the first node of a kind, which from now on stands for the others only."""
+        """A column for the first node of a class, which from now on stands for the others only."""
         column = self._used
         self._used += 1
         self._nodes.all[:, column] = self._nodes.all[:, node_class]
@@ -222,7 +222,7 @@ class _InOrder:
         return column
 
     def _write_back(self, changed: list[_ChangedNode], table: _Table, index: int) -> None:
-        """Enters what became of the warm nodes, into the table too from this pod on."""
+        """Enters what became of the changed nodes, into the table too from this pod on."""
         if not changed:
             return
         columns = np.array([node.column for node in changed], dtype=np.intp)

@@ -56,7 +56,13 @@ def minds_others(state: ClusterState, members: Members) -> bool:
 
 
 def muster(state: ClusterState, members: Members) -> Muster:
-    """The pending members of an item."""
+    """The pending members of an item.
+
+    The topology index is told which labels the members' rules look at, and may count pods anew; nothing else is changed.
+
+    Raises:
+        OverBudgetError: more steps are needed than the computation under way may take.
+    """
     if not minds_others(state, members):
         return _by_shape(state, members)
     state.neighbours.use_label_keys(set().union(*(_keys(shape.rules) for shape in members.pending)))

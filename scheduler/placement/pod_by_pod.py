@@ -23,7 +23,7 @@ from scheduler.state.shapes import Shape
 from scheduler.state.steps import ONE_LOOK, Steps
 
 OUT: Final = np.iinfo(np.int64).min
-"""The merit of a node that cannot take one more."""
+"""The rank of a node that cannot take one more."""
 
 
 def one_per_value(topology: TopologyState, shape: Shape) -> list[Slots]:
@@ -82,7 +82,7 @@ _STEP: Final = 2**20
 
 _SCANS_OF_A_POD: Final = 3
 _SCANS_OF_A_SHAPE: Final = 40
-"""Looks at every node that a pod takes, and the first of its shape besides."""
+"""Operations on all nodes that a pod takes, and the first of its shape besides."""
 _FEW: Final = 8
 """Changed nodes that are looked at one by one."""
 
@@ -210,7 +210,7 @@ class PodByPod:
 
 
 class _Offer:
-    """What the nodes offer one shape, up to a position in the history of placed pods."""
+    """What the nodes have room for, and how good they are, for one shape, up to a position in the history of placed pods."""
 
     __slots__ = ("has_static_scores", "known", "limit", "position", "room", "score")
 

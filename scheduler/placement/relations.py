@@ -44,7 +44,7 @@ class TopologyGroup:
 
 
 class Even(NamedTuple):
-    """A spread constraint of a shape, ready to be evaluated; `place` is an index."""
+    """A spread constraint of a shape, ready to be evaluated; `place` is the index of a topology group."""
 
     spread: TopologySpreadConstraint
     place: int
@@ -54,17 +54,17 @@ class Even(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Where the number of a place comes from; neither for places that only attract."""
+    """Where the number of a topology group comes from; neither for groups that only attract."""
 
     query: Query | None = None
-    """It counts the pods that this speaks of."""
+    """It counts the pods that this selects."""
     pod_labels: PodLabels | None = None
-    """It counts the terms of others that keep this party off, for the node label `key`."""
+    """It counts the terms of others that keep pods with these labels off, for the node label `key`."""
     key: str = ""
 
 
 class PreFilterState:
-    """All that limits and attracts the pods of one shape; numbers are indices of places."""
+    """All that limits and attracts the pods of one shape; numbers are indices of topology groups."""
 
     __slots__ = (
         "even",
@@ -79,9 +79,9 @@ class PreFilterState:
 
     def __init__(self) -> None:
         self.near: list[int] = []
-        """Required affinity: the pods all its terms speak of, by the key of each term."""
+        """Required affinity: the pods all its terms select, by the key of each term."""
         self.is_of_its_kind = False
-        """Its affinity speaks of itself, so it may be the first."""
+        """Its affinity selects itself, so it may be the first."""
         self.keeps_off: list[int] = []
         """Its required anti-affinity."""
         self.repelled: list[int] = []
@@ -95,26 +95,26 @@ class PreFilterState:
 
     @property
     def strict(self) -> set[int]:
-        """The places that can refuse a node."""
+        """The topology groups that can refuse a node."""
         return {*self.near, *self.keeps_off, *self.repelled, *(constraint.place for constraint in self.even)}
 
     @property
     def groups(self) -> set[int]:
-        """The places that decide."""
+        """The topology groups that decide."""
         spreads = (constraint.place for constraint in (*self.even, *self.soft_spreads))
         return {*self.near, *self.keeps_off, *self.repelled, *self.preferred_affinity, *spreads}
 
 
 class Relations:
-    """The stances of some shapes, and what a pod of each does to all places; made by `compile_relations`.
+    """The prefilter states of some shapes, and what a pod of each does to all topology groups; made by `compile_relations`.
 
     Attributes:
         nodes: the node table that it is about.
         volume claims: what the members carry; None when nobody has volumes that matter.
         places: the numbers that rules look at.
-        sources: where the number of each place comes from.
+        sources: where the number of each group comes from.
         stances: by shape what limits and attracts its pods.
-        effects: by shape what one pod adds to which place.
+        effects: by shape what one pod adds to which topology group.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class Relations:
 
     @cached_property
     def strict(self) -> set[int]:
-        """The places that can refuse a node to somebody."""
+        """The topology groups that can refuse a node to somebody."""
         return {place for prefilter in self._distinct() for place in prefilter.strict}
 
     @property
@@ -152,7 +152,7 @@ class Relations:
         return self.volume_claims is not None or bool(self.strict)
 
     def counted_on(self, at: int) -> NDArray[np.bool_]:
-        """The node slots with pods that a strict place counts."""
+        """The node slots with pods that a filtering group counts."""
         source = self.sources[at]
         if source.query is not None:
             return np.asarray(self._topology_index.counts(source.query) != 0, dtype=np.bool_)
@@ -164,7 +164,7 @@ class Relations:
         return found
 
     def added_by(self, pod: PodRecord, at: int) -> int:
-        """What a running pod adds to a strict place, wherever it runs."""
+        """What a running pod adds to a filtering group, wherever it runs."""
         source = self.sources[at]
         if source.query is not None:
             is_skipped = source.query.skips_leaving and pod.terminating
@@ -178,7 +178,7 @@ class Relations:
         )
 
     def less(self, taken: Mapping[int, NDArray[np.int64]]) -> "Relations":
-        """The same for a cluster in which some places count so much less, by value."""
+        """The same for a cluster in which some topology groups count so much less, by value."""
         made = copy.copy(self)
         made.places = [
             TopologyGroup(place.codes, place.sums - taken[at], place.eligible) if at in taken else place
@@ -188,11 +188,11 @@ class Relations:
 
     @cached_property
     def improvable(self) -> set[int]:
-        """The places that members change."""
+        """The topology groups that members change."""
         return {place for effects in self.effects.values() for place in effects}
 
     def self_repelling(self, shape: Shape) -> list[TopologyGroup]:
-        """The places whose values take one pod of this shape each."""
+        """The topology groups whose values take one pod of this shape each."""
         prefilter = self.stances[shape]
         own = self.effects[shape]
         return [self.places[place] for place in prefilter.keeps_off if own.get(place)]

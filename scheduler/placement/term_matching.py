@@ -16,11 +16,11 @@ from scheduler.state.steps import Steps
 from scheduler.state.topology_index import TopologyIndex
 
 LabelsKey = tuple[str, tuple[tuple[str, str], ...]]
-"""Namespace and labels of a party, as a value."""
+"""Namespace and labels of a pod, as a value."""
 
 
 class PodLabels(NamedTuple):
-    """What rules see of the pods of one shape."""
+    """The namespace of the pods of one shape, and the labels that rules see."""
 
     namespace: str
     labels: Labels
@@ -32,7 +32,7 @@ class PodLabels(NamedTuple):
 
 
 class LabelMatches:
-    """Distinct parties. Spends `steps` for every comparison."""
+    """Distinct namespaces and labels of pods. Spends `steps` for every comparison."""
 
     def __init__(self, topology_index: TopologyIndex, all_labels: Iterable[PodLabels], steps: Steps) -> None:
         self._topology_index: Final = topology_index
@@ -58,7 +58,7 @@ class LabelMatches:
         return number
 
     def selected(self, query: Query) -> list[LabelsKey]:
-        """The parties that a query speaks of."""
+        """The labels that a query selects."""
         number = self.number(query)
         found = self._selected.get(number)
         if found is None:
@@ -73,7 +73,7 @@ class LabelMatches:
         return found
 
     def told_apart(self, queries: Iterable[Query]) -> dict[LabelsKey, Hashable]:
-        """By look: something equal for those that none of these queries, and no term of a running pod, tells apart."""
+        """By labels: something equal for those that none of these queries, and no term of a running pod, tells apart."""
         found: dict[LabelsKey, list[int]] = {labels_key: [] for labels_key in self._all_labels}
         for number, query in {self.number(query): query for query in queries}.items():
             for labels_key in self.selected(query):
@@ -110,7 +110,7 @@ _ENTRY: Final = 300
 
 
 class MemberTerms:
-    """Which shapes the terms of which shapes speak of."""
+    """Which shapes the terms of which shapes select."""
 
     def __init__(self, topology_index: TopologyIndex, all_labels: Mapping[Shape, PodLabels], steps: Steps) -> None:
         self._steps: Final = steps
@@ -135,11 +135,11 @@ class MemberTerms:
         return self._matches.number(query)
 
     def selected(self, query: Query) -> list[Shape]:
-        """The shapes that a query speaks of."""
+        """The shapes that a query selects."""
         return [shape for labels_key in self._matches.selected(query) for shape in self._shapes[labels_key]]
 
     def repelling(self, shape: Shape) -> Mapping[str, AmountsByTerms]:
-        """The required anti-affinity of members that speaks of this shape, by topology key."""
+        """The required anti-affinity of members that selects this shape, by topology key."""
         return self._repelling.get(self._labels_key_of[shape], {})
 
     def wishing(self, shape: Shape) -> Mapping[str, AmountsByTerms]:
@@ -169,5 +169,5 @@ class MemberTerms:
 
 
 def weight_of(term: AffinityTerm) -> int:
-    """What a term that does not refuse means to the pods it speaks of."""
+    """What a term that does not refuse means to the pods it selects."""
     return WEIGHT_OF_NEED if term.kind == "required" else term.weight

@@ -27,9 +27,9 @@ Refusals = Iterator[tuple[str, frozenset[int], Mask]]
 _NEVER: Final[frozenset[int]] = frozenset()
 _SCANS_OF_A_RULE: Final = 3
 _SCANS_OF_A_SOFT_SPREAD: Final = 20
-"""Looks at every node that one rule takes."""
+"""Operations on all nodes that one rule takes."""
 _MANY_RULES: Final = 100
-"""The figures of more rules than this do not fit the processor's caches: each look takes longer."""
+"""The figures of more rules than this do not fit the processor's caches: each operation takes longer."""
 
 
 class TopologyState:
@@ -145,7 +145,7 @@ class TopologyState:
         return _SCANS_OF_A_RULE * rules * (1 if rules <= _MANY_RULES else 3)
 
     def _spend(self, scans: int) -> None:
-        """So many looks at all nodes of `slots`."""
+        """So many operations on all nodes of `slots`."""
         self.relations.nodes.steps.spend(scans * (ONE_LOOK + len(self.slots)))
 
     def _unfit(self, shape: Shape) -> Mask | None:

@@ -1,4 +1,4 @@
-"""The volumes of one trial: where pods may go with what they carry, and which volume each claim gets.
+"""The volumes of one trial: where pods may go with their claims, and which volume each claim gets.
 
 A placed pod takes volumes from the others, fills up nodes that can attach only so many, and decides for everybody who shares
 its claims. Members of a gang that share a claim for many nodes whose volume is yet to be made may be anywhere the class allows:
@@ -43,7 +43,7 @@ class _Feasibility:
 
 
 class VolumeBinder:
-    """What all pods of a trial carry; full-length masks by node slot."""
+    """The volumes of all pods of a trial; masks are `[node]`."""
 
     def __init__(self, volume_claims: MemberVolumeClaims, nodes: NodeTable) -> None:
         self.volume_claims: Final = volume_claims
@@ -121,7 +121,7 @@ class VolumeBinder:
         return feasibility
 
     def _spend(self, pod_claims: PodVolumeClaims) -> None:
-        """What looking at all nodes for one pack costs."""
+        """What judging all nodes for the claims of one pod costs."""
         steps = self._nodes.steps
         volumes = len(pod_claims.bound) + len(pod_claims.delayed) + len(pod_claims.attached) + len(pod_claims.zones)
         steps.spend(_SCANS_OF_A_VOLUME * (1 + volumes) * (ONE_LOOK + self._nodes.slots))

@@ -1,4 +1,4 @@
-"""What the pods to be placed carry: their volumes, looked up once per decision.
+"""The volumes of the pods to be placed, looked up once per decision.
 
 Pods that differ in nothing but the names of claims that are each made for one of them, and for which volumes are yet to be
 made, are alike. Everybody else with other claims is a case of its own.
@@ -40,7 +40,7 @@ class MemberVolumeClaims:
     """The volume claims of all shapes of a decision; None for a shape without volumes."""
 
     def __init__(self, storage: Storage, volume_claims: Mapping[Shape, tuple[PodVolumeClaims, int]]) -> None:
-        """With each pack the number of pods that have one like it."""
+        """With the claims of each shape the number of pods that have alike ones."""
         self.storage: Final = storage
         self.of: Final = {shape: pod_claims for shape, (pod_claims, _) in volume_claims.items()}
         self.are_fixed: Final = _are_fixed(storage, list(volume_claims.values()))
@@ -48,7 +48,7 @@ class MemberVolumeClaims:
 
 
 def volume_claims_of_pod(storage: Storage, pod: PodRecord) -> PodVolumeClaims:
-    """What a pod carries."""
+    """The claims of a pod, looked up."""
     volumes = pod.volumes or PodVolumes()
     refusal = volumes.problem or _missing(storage, pod, volumes.claims) or _unfit(storage, pod, volumes.claims)
     if refusal:
@@ -139,6 +139,6 @@ def _are_fixed(storage: Storage, volume_claims: list[tuple[PodVolumeClaims, int]
 
 
 def _is_own(pod_claims: PodVolumeClaims) -> bool:
-    """Whether the pack stands for one set of claims, not for many that are alike."""
+    """Whether these stand for one set of claims, not for many that are alike."""
     keys = pod_claims.key if isinstance(pod_claims.key, tuple) else ()
     return any(claim.key in keys for claim in pod_claims.delayed)

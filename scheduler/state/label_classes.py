@@ -24,7 +24,7 @@ ANY_NAMESPACE: Final = ""
 
 
 class MatchCount:
-    """How many pods a query speaks of, by node slot."""
+    """How many pods a query selects, by node slot."""
 
     __slots__ = ("counts", "query")
 
@@ -111,11 +111,11 @@ class QueryIndex(Generic[Item]):
                 del self._buckets[namespace]
 
     def reaches(self, namespace: str) -> bool:
-        """Whether a query may speak of pods of this namespace."""
+        """Whether a query may select pods of this namespace."""
         return namespace in self._buckets or ANY_NAMESPACE in self._buckets
 
     def candidates(self, namespace: str, labels: Labels) -> Iterator[Item]:
-        """Items whose query may speak of such a pod, some of them twice."""
+        """Items whose query may select such a pod, some of them twice."""
         for name in (namespace, ANY_NAMESPACE):
             bucket = self._buckets.get(name)
             if bucket:
@@ -173,7 +173,7 @@ class LabelClassIndex:
                 _drop(self._with_key, key, label_keys)
 
     def candidates(self, query: Query) -> Iterator[LabelClass]:
-        """Label classes that a query may speak of; they may be changed meanwhile, but none added or discarded."""
+        """Label classes that a query may select; they may be changed meanwhile, but none added or discarded."""
         everywhere = query.namespace_selector is not None
         for namespace in self._by_namespace if everywhere else query.namespaces:
             for label_value in label_values_of(query):

@@ -15,7 +15,7 @@ TermKind = Literal["required", "anti_affinity", "preferred"]
 
 
 class AffinityTerm(msgspec.Struct, frozen=True, gc=False):
-    """One term: the pods it speaks of, and the node label within one value of which it holds."""
+    """One term: the pods it selects, and the node label within one value of which it holds."""
 
     kind: TermKind
     query: Query
@@ -34,7 +34,7 @@ class AffinityTerms:
         self.anti_affinity: Final = tuple(term for term in ties if term.kind == "anti_affinity")
         self.preferred: Final = tuple(term for term in ties if term.kind == "preferred")
         self.all_required: Final = self._together()
-        """The pods that all required affinity terms speak of: only these satisfy any of the terms."""
+        """The pods that all required affinity terms select: only these satisfy any of the terms."""
         self.pod_label_keys: Final = frozenset().union(*(term.query.keys() for term in ties))
         """The labels of pods that its terms look at."""
 

@@ -116,16 +116,16 @@ class TopologyIndex:
         return match_count.counts[: self._nodes.slots]
 
     def has_existing_terms(self, namespace: str) -> bool:
-        """Whether terms of running pods may speak of pods of this namespace; cheap."""
+        """Whether terms of running pods may select pods of this namespace; cheap."""
         return self._existing_terms.reaches(namespace)
 
     def existing_terms_for(self, namespace: str, labels: Labels) -> list[ExistingTerm]:
-        """The terms of running pods that speak of a pod like this."""
+        """The terms of running pods that select a pod like this."""
         found = dict.fromkeys(self._existing_terms.candidates(namespace, labels))
         return [existing for existing in found if existing.term.query.meets(namespace, labels, self.labels_of)]
 
     def meets(self, query: Query, namespace: str, labels: Labels) -> bool:
-        """Whether a query speaks of a pod like this."""
+        """Whether a query selects a pod like this."""
         return query.meets(namespace, labels, self.labels_of)
 
     def visible(self, pod: PodRecord) -> tuple[str, ...]:
