@@ -64,13 +64,7 @@ class ClusterState:
         self.budgets: Final = Budgets()
         self.strangers: Final = ForeignGroups()
         self._foreign_nominations = ForeignNominations(self.claims, scheduler_names)
-        records = RecordFactory(scheduler_names, scorings)
-        self.slim_pod: Final = records.pod
-        """The record of a pod, to be kept instead of it."""
-        self.slim_node: Final = records.node
-        """What to keep of a node."""
-        self.slim_group: Final = records.group
-        """The record of a PodGroup."""
+        self._records: Final = RecordFactory(scheduler_names, scorings)
         self._pods: dict[str, PodRecord] = {}
         self._derived: dict[Callable[[ClusterState], object], object] = {}
         pods_on: dict[str, dict[str, PodRecord]] = {}
@@ -89,6 +83,20 @@ class ClusterState:
             self._assumed,
             self.items.group_of,
         )
+
+    # --- records -----------------------------------------------------------------------------------------------------
+
+    def slim_pod(self, pod: Pod) -> PodRecord:
+        """The record of a pod, to be kept instead of it."""
+        return self._records.pod(pod)
+
+    def slim_node(self, node: Node) -> Node:
+        """What to keep of a node."""
+        return self._records.node(node)
+
+    def slim_group(self, group: PodGroup) -> GroupRecord:
+        """The record of a PodGroup."""
+        return self._records.group(group)
 
     # --- nodes -------------------------------------------------------------------------------------------------------
 
