@@ -25,8 +25,7 @@ from scheduler.queue.queue import Queue
 from scheduler.reporting.reporter import Reporter
 from scheduler.reservations.future_pods import FutureReservations, Places, of_real_pods
 from scheduler.reservations.starvation import StarvationReservations
-from scheduler.state.cluster import ClusterState
-from scheduler.state.errors import UnknownPod
+from scheduler.state.cluster import ClusterState, UnknownPod
 from scheduler.state.records import ItemKey
 
 _log = logging.getLogger(__name__)

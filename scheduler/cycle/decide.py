@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from scheduler.cycle.decision import Decision
 from scheduler.cycle.gang_scheduling import gate, wanted
 from scheduler.cycle.validation import over_budget, validate_pod_group
-from scheduler.placement.attempt import Attempt, Pending
+from scheduler.placement.attempts import Attempt, best_attempt
 from scheduler.placement.domains import best_domain, domains_in_use
-from scheduler.placement.mixed import best_attempt
 from scheduler.placement.muster import Muster, muster
 from scheduler.placement.room import is_room_held, new_trial, nominated_slots
 from scheduler.placement.trial import Trial
@@ -24,6 +23,7 @@ from scheduler.plugins.status import Code, Diagnosis, PodGroupDiagnosis, Status
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members
 from scheduler.state.records import ItemKey
+from scheduler.state.shapes import Pending
 from scheduler.state.steps import OverBudgetError
 
 _Allowed = NDArray[np.bool_] | None
@@ -88,10 +88,10 @@ def attempt_to_place(
     pin = next(iter(pins), None)
     hoped = None if pin is not None else _hoped(members, found)
     if hoped is not None:
-        room_for_all = best_domain(key, None, hoped, sum(hoped.values()), state.nodes, trial)
+        room_for_all = best_domain(key, None, hoped, sum(hoped.values()), state, trial)
         if room_for_all is not None and room_for_all.total == sum(hoped.values()):
             pin = room_for_all.domain
-    inside = best_domain(key, pin, found.pending, need, state.nodes, trial)
+    inside = best_domain(key, pin, found.pending, need, state, trial)
     if inside is not None:
         return inside
     value = f" with the value {pin}, where members already run" if pin else ""

@@ -14,8 +14,8 @@ from kube.client.client import Client
 from kube.client.errors import KubeError
 from kube.client.resources import PODS
 from scheduler.state.cluster import ClusterState
+from scheduler.state.comparer import Drift
 from scheduler.state.records import PodRecord
-from scheduler.state.recount import Drift
 
 _log = logging.getLogger(__name__)
 

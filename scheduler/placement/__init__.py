@@ -1,14 +1,13 @@
-"""Where the members of one item go, on one snapshot.
+"""Which nodes the members of one item go to, on one snapshot of the cluster.
 
-`fits` knows for each shape how many of its pods each node can take; `identical` spreads equal pods exactly; `trial` is a
-snapshot with tentative pods on it; `mixed` places several shapes; `domains` keeps a group inside one topology domain.
+The way of a decision: `muster` parts the members by signature and by what rules about other pods tell apart; `domains` tries
+every value of a topology label; `attempts` tries one way of placing after the other; `trial` is the snapshot with the pods that
+were placed so far, and `room` what others leave to the item.
 
-Rules about other pods: `muster` tells members apart as far as such rules do, `relations` compiles what they and running pods
-mean to each other, `company` is that on one trial; `packing` and `luggage` are the same for their volumes. Where no member's
-place matters to another the above stays as it is; otherwise `seating` places them one by one, and `seated` tries several ways.
-`ceiling` bounds what any way can reach.
+Ways to place: `identical` spreads equal pods exactly in closed form, `heterogeneous` and `heterogeneous_in_order` place members
+that nearly all differ, `pod_by_pod` those whose nodes matter to each other. `upper_bound` says what no way can exceed.
 
-What makes decisions cheap on thousands of nodes, each with the same result as looking at everything: `leaders` knows the best
-nodes for a small gang, `kinds` judges nodes in equal states once, `assorted` and `turns` place members that nearly all differ,
-`domain_sums` follows what each topology domain has, and `withheld` what is left beside room that is held for others.
+Tables: `fits` has for each signature how many pods each node can take and how good it is, with `static_scores` and `top_nodes`;
+`overlay` has other amounts than the node table. Rules about other pods: `term_matching`, `compile_relations`, `relations`, and
+`topology_state` for one trial; volumes: `volume_claims` and `volume_binder`.
 """

@@ -9,17 +9,17 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.placement.domain_sums import DomainTable
-from scheduler.placement.leaders import Leaders
-from scheduler.placement.wishes import ImageWishes, RuleWishes
+from scheduler.placement.static_scores import ImageScores, RuleScores
+from scheduler.placement.top_nodes import TopNodes
 from scheduler.plugins.node_ports import ports_taken
 from scheduler.plugins.node_resources_fit import slots_for_pods
 from scheduler.plugins.resource_allocation import ROWS, After, Loads
 from scheduler.plugins.resource_scores import total_score
 from scheduler.plugins.static_filters import RuleMask
 from scheduler.state.changes import ChangeLog, Slots
+from scheduler.state.cluster import ClusterState
+from scheduler.state.demand import PortTable
 from scheduler.state.nodes import Amounts, NodeTable
-from scheduler.state.ports import PortTable
 from scheduler.state.rules import NodeRules
 from scheduler.state.shapes import Shape
 from scheduler.state.steps import ONE_LOOK
@@ -32,8 +32,8 @@ FEW = 32
 """Changed nodes that are looked at one by one."""
 MOST_ALIKE = 4096
 """States of nodes whose figures are remembered per shape."""
-_LOOKS_OF_A_FIT = 70
-"""Looks at every node that a new view takes."""
+_SCANS_OF_A_FIT = 70
+"""Operations on all nodes that a new view takes."""
 UNKNOWN = np.iinfo(np.int64).min
 """Stands for the score of a second pod that nobody has asked for yet."""
 
@@ -51,19 +51,40 @@ class Supply(Protocol):
 
 
 class Fit:
-    """`capacity` and `score` by node slot; `total` is the sum of the capacities."""
+    """How one signature fits on the nodes; arrays are `[node]`, by node slot, and not to be written to.
+
+    Args:
+        shape: the signature.
+        mask: the static filters of its rules.
+        static_scores: the scores of its rules.
+        nodes: the node table.
+        supply: what is free.
+        ports: the host ports that are taken.
+
+    Attributes:
+        capacity: how many pods each node can take, rules about other pods apart.
+        score: how good each node is for a first pod, as far as amounts decide.
+        total: the sum of the capacities.
+        top_nodes: the best nodes for a first pod.
+    """
 
     def __init__(
-        self, shape: Shape, mask: RuleMask, wishes: RuleWishes, nodes: NodeTable, supply: Supply, ports: PortTable
+        self,
+        shape: Shape,
+        mask: RuleMask,
+        static_scores: RuleScores,
+        nodes: NodeTable,
+        supply: Supply,
+        ports: PortTable,
     ) -> None:
         self.shape = shape
         self.mask = mask
-        self.wishes = wishes
+        self.static_scores = static_scores
         self.capacity: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self.score: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._second: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self.total = 0
-        self._leaders = Leaders()
+        self.top_nodes = TopNodes()
         self._nodes = nodes
         self._supply = supply
         self._ports = ports
@@ -71,10 +92,6 @@ class Fit:
         self._alike: dict[tuple[int, ...], tuple[int, int, int]] = {}
         self._room_position = 0
         self._rule_position = 0
-
-    def best(self, count: int) -> list[int]:
-        """The slots of the nodes that are best for a first pod, best first; fewer when fewer have room."""
-        return self._leaders.best(count, self.capacity, self.score)
 
     def second(self, slots: Slots) -> NDArray[np.int64]:
         """How good these few nodes are for a second pod once they have a first one."""
@@ -89,43 +106,43 @@ class Fit:
         if (self._room_position, self._rule_position) == (room.end, rules.end) and len(self.capacity) == nodes.slots:
             return
         self.mask.catch_up()
-        nodes.steps.spend(_LOOKS_OF_A_FIT * (ONE_LOOK + nodes.slots) if len(self.capacity) != nodes.slots else ONE_LOOK)
+        nodes.steps.spend(_SCANS_OF_A_FIT * (ONE_LOOK + nodes.slots) if len(self.capacity) != nodes.slots else ONE_LOOK)
         by_room = room.since(self._room_position, limit=nodes.slots // 4)
         by_rules = rules.since(self._rule_position, limit=nodes.slots // 4)
         self._room_position, self._rule_position = room.end, rules.end
         if by_room is None or by_rules is None or len(self.capacity) != nodes.slots:
-            self._look_at_all()
+            self._compute_all()
             return
         slots = np.union1d(by_room, by_rules) if len(by_rules) else by_room
         if len(slots) <= FEW:
-            self._look_at_few(slots)
+            self._compute_few(slots)
         else:
-            self._look_at_many(slots)
+            self._compute_many(slots)
 
-    def _look_at_all(self) -> None:
+    def _compute_all(self) -> None:
         nodes = self._nodes
         self.capacity = np.zeros(nodes.slots, dtype=np.int64)
         self.score = np.zeros(nodes.slots, dtype=np.int64)
-        used = np.arange(nodes.reach)
-        self.capacity[: nodes.reach] = self._capacity(used, slice(nodes.reach))
-        self.score[: nodes.reach] = self._score(slice(nodes.reach))
+        used = np.arange(nodes.used_slots)
+        self.capacity[: nodes.used_slots] = self._capacity(used, slice(nodes.used_slots))
+        self.score[: nodes.used_slots] = self._scores(self._load, slice(nodes.used_slots))[:, 0]
         self._second = np.full(nodes.slots, UNKNOWN)
         self.total = int(self.capacity.sum())
-        self._leaders.forget()
+        self.top_nodes.forget()
 
-    def _look_at_many(self, slots: Slots) -> None:
+    def _compute_many(self, slots: Slots) -> None:
         before = int(self.capacity[slots].sum())
         self.capacity[slots] = self._capacity(slots, slots)
-        self.score[slots] = self._score(slots)
+        self.score[slots] = self._scores(self._load, slots)[:, 0]
         self._second[slots] = UNKNOWN
         self.total += int(self.capacity[slots].sum()) - before
-        self._leaders.forget()
+        self.top_nodes.forget()
 
-    def _look_at_few(self, slots: Slots) -> None:
+    def _compute_few(self, slots: Slots) -> None:
         for slot, (capacity, score, second) in zip(slots.tolist(), self._figures(slots), strict=True):
             self.total += capacity - int(self.capacity[slot])
             self.capacity[slot], self.score[slot], self._second[slot] = capacity, score, second
-            self._leaders.update(slot, capacity, score)
+            self.top_nodes.update(slot, capacity, score)
 
     def _figures(self, slots: Slots) -> list[tuple[int, int, int]]:
         """Capacity, score and that of a second pod; nodes of the same amounts have the same ones.
@@ -133,7 +150,9 @@ class Fit:
         Most of a stream of gangs meet such nodes.
         """
         if self.shape.demand.ports or self._load.others:
-            return list(zip(self._capacity(slots, slots).tolist(), *self._scores_of_two(slots), strict=True))
+            return list(
+                zip(self._capacity(slots, slots).tolist(), *self._scores(self._two, slots).T.tolist(), strict=True)
+            )
         nodes, alike = self._nodes, self._alike
         rows = (*self._supply.free[:, slots].tolist(), *nodes.allocatable[: len(ROWS), slots].tolist())
         states = list(zip(*rows, *nodes.scored[:, slots].tolist(), strict=True))
@@ -141,7 +160,9 @@ class Fit:
             if len(alike) >= MOST_ALIKE:
                 alike.clear()
             room = slots_for_pods(self._supply.free, nodes.resolve(self.shape.demand), slots)
-            alike.update(zip(states, zip(room.tolist(), *self._scores_of_two(slots), strict=True), strict=True))
+            alike.update(
+                zip(states, zip(room.tolist(), *self._scores(self._two, slots).T.tolist(), strict=True), strict=True)
+            )
         codes = self.mask.codes[slots].tolist()
         found = [alike[state] for state in states]
         return [figures if code == 0 else (0, *figures[1:]) for figures, code in zip(found, codes, strict=True)]
@@ -156,15 +177,8 @@ class Fit:
             capacity[ports_taken(ports, self._nodes, self._ports, slots)] = 0
         return capacity
 
-    def _score(self, slots: Slots | slice) -> NDArray[np.int64]:
-        return self._total_score(self._load, slots)[:, 0]
-
-    def _scores_of_two(self, slots: Slots) -> tuple[list[int], list[int]]:
-        """Of the first pod on each of these nodes, and of the second."""
-        first, second = self._total_score(self._two, slots).T.tolist()
-        return first, second
-
-    def _total_score(self, loads: Loads, slots: Slots | slice) -> NDArray[np.int64]:
+    def _scores(self, loads: Loads, slots: Slots | slice) -> NDArray[np.int64]:
+        """`[slot, load]`."""
         return total_score(After(self._nodes.allocatable, self._supply.free, self._nodes.scored, loads, slots))
 
 
@@ -177,17 +191,16 @@ class FitCache:
         self.supply: Supply = nodes if supply is None else supply
         self._ports = ports
         self._fits: OrderedDict[Shape, Fit] = OrderedDict()
-        self._rules: OrderedDict[NodeRules, tuple[RuleMask, RuleWishes]] = OrderedDict()
-        self._images = ImageWishes(nodes)
-        self.domains = DomainTable(nodes)
+        self._rules: OrderedDict[NodeRules, tuple[RuleMask, RuleScores]] = OrderedDict()
+        self._images = ImageScores(nodes)
 
     def of(self, shape: Shape) -> Fit:
         """The current fit of a shape, shared by all shapes of its base."""
         base = shape.base
         fit = self._fits.get(base)
         if fit is None:
-            mask, wishes = self._compiled(base.rules)
-            fit = self._fits[base] = Fit(base, mask, wishes, self._nodes, self.supply, self._ports)
+            mask, static_scores = self._compiled(base.rules)
+            fit = self._fits[base] = Fit(base, mask, static_scores, self._nodes, self.supply, self._ports)
             while len(self._fits) > self._limit():
                 self._fits.popitem(last=False)
         else:
@@ -195,8 +208,8 @@ class FitCache:
         fit.catch_up()
         return fit
 
-    def wishes(self, shape: Shape, capacity: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """What a shape's wishes add to the score of each node, when it has room on some; None when they change nothing."""
+    def static_scores(self, shape: Shape, capacity: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """What a shape's preferences add to the score of each node, when it has room on some; None when they change nothing."""
         weights = shape.scoring.weights
         rules, images = self._compiled(shape.rules)[1].score(capacity, weights), self._images.score(shape.images)
         if images is None or not weights.image_locality:
@@ -212,12 +225,12 @@ class FitCache:
 
     def has_preferences(self, rules: NodeRules) -> bool:
         """Whether rules and nodes make some nodes better than others, images apart."""
-        return self._compiled(rules)[1].matter
+        return self._compiled(rules)[1].differ
 
-    def _compiled(self, rules: NodeRules) -> tuple[RuleMask, RuleWishes]:
+    def _compiled(self, rules: NodeRules) -> tuple[RuleMask, RuleScores]:
         found = self._rules.get(rules)
         if found is None:
-            found = self._rules[rules] = (RuleMask(rules, self._nodes), RuleWishes(rules, self._nodes))
+            found = self._rules[rules] = (RuleMask(rules, self._nodes), RuleScores(rules, self._nodes))
             while len(self._rules) > self._limit():
                 self._rules.popitem(last=False)
         else:
@@ -226,3 +239,12 @@ class FitCache:
 
     def _limit(self) -> int:
         return min(max(LEAST_FITS, FITS_BYTES // (24 * self._nodes.slots)), MOST_FITS)
+
+
+def fits_of(state: ClusterState) -> FitCache:
+    """The fits on all that is free in the cluster, kept with it."""
+    return state.derived(_on_all_that_is_free)
+
+
+def _on_all_that_is_free(state: ClusterState) -> FitCache:
+    return FitCache(state.nodes, state.ports)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from scheduler.state.changes import Slots
 
-Counts = NDArray[np.int64]
+PodsByNode = NDArray[np.int64]
 ScoreTable = Callable[[Slots, int], NDArray[np.int64]]
 """(nodes, depth) -> score of the 1st..depth-th pod on each of these nodes."""
 
@@ -28,14 +28,16 @@ _STEP: Final = 2**20
 """Weight of a score against the number of pods on the node; no node takes as many."""
 
 
-def spread(count: int, capacity: Counts, score: NDArray[np.int64], score_table: ScoreTable) -> tuple[Slots, Counts]:
+def spread(
+    count: int, capacity: PodsByNode, score: NDArray[np.int64], score_table: ScoreTable
+) -> tuple[Slots, PodsByNode]:
     """Places `count` equal pods (or as many as fit) on nodes.
 
     Args:
         count: pods to place.
-        capacity: how many of them each node can take.
-        score: how good each node is for its first pod.
-        score_table: how good nodes are for their 1st, 2nd, ... pod; column 0 equals `score`.
+        capacity: how many of them each node can take, `[node]`.
+        score: how good each node is for its first pod, `[node]`.
+        score_table: how good nodes are for their 1st, 2nd, ... pod; column 0 equals `score`; `[node, pod]`.
 
     Returns:
         Node slots, ascending, and how many pods each of them gets.
@@ -51,14 +53,23 @@ def spread(count: int, capacity: Counts, score: NDArray[np.int64], score_table: 
 def spread_over(
     nodes: Slots,
     count: int,
-    capacity: Counts,
+    capacity: PodsByNode,
     heads: NDArray[np.int64],
     score_table: ScoreTable,
     seconds: Seconds | None = None,
-) -> tuple[Slots, Counts]:
-    """The same, when the nodes with room are known, all of them or the best `count`; ascending, at least one.
+) -> tuple[Slots, PodsByNode]:
+    """The same, when the nodes with room are known.
 
-    `heads` says how good each of these is for its first pod; `seconds` is a shorter way to the second column of the table.
+    Args:
+        nodes: slots of the nodes with room, all of them or the best `count`; ascending, at least one.
+        count: pods to place.
+        capacity: how many of them each node can take, `[node]`.
+        heads: how good each entry of `nodes` is for its first pod.
+        score_table: how good nodes are for their 1st, 2nd, ... pod, `[entry of nodes, pod]`.
+        seconds: a shorter way to the second column of that table.
+
+    Returns:
+        Node slots, ascending, and how many pods each of them gets.
     """
     if len(nodes) == count and heads.min() == heads.max():
         second = score_table(nodes, 2)[:, 1] if seconds is None else seconds(nodes)
@@ -67,7 +78,7 @@ def spread_over(
             return nodes, np.ones(count, dtype=np.int64)
     room = np.minimum(capacity[nodes], count)
     depth = min(count, max(2, 2 * count // len(nodes)))
-    looked_at = np.full(len(nodes), depth)
+    groups = np.full(len(nodes), depth)
     deeper: Slots = np.arange(len(nodes))
     merit, place = _elements(deeper, room, score_table(nodes, depth), count)
     while True:
@@ -76,16 +87,33 @@ def spread_over(
             merit, place = merit[chosen], place[chosen]
         owner = place // count
         given = np.bincount(owner, minlength=len(nodes)).astype(np.int64)
-        is_used_up = (given >= looked_at) & (room > looked_at)
+        is_used_up = (given >= groups) & (room > groups)
         if not is_used_up.any():
             return nodes[given > 0], given[given > 0]
         deeper = np.flatnonzero(is_used_up)
         depth = min(2 * depth, count)
-        looked_at[deeper] = depth
+        groups[deeper] = depth
         found_merit, found_place = _elements(deeper, room, score_table(nodes[deeper], depth), count)
         keep = ~is_used_up[owner]
         merit = np.concatenate([merit[keep], found_merit])
         place = np.concatenate([place[keep], found_place])
+
+
+def pack_full(count: int, capacity: PodsByNode, score: NDArray[np.int64]) -> tuple[Slots, PodsByNode]:
+    """Places `count` equal pods (or as many as fit) on the fullest nodes, each filled before the next, to leave whole nodes free.
+
+    Args:
+        count: pods to place.
+        capacity: how many of them each node can take, `[node]`.
+        score: how good each node is for spreading, `[node]`; the worst comes first.
+
+    Returns:
+        Node slots, and how many pods each of them gets.
+    """
+    nodes = np.flatnonzero(capacity)
+    nodes = nodes[np.argsort(score[nodes], kind="stable")]
+    given = np.diff(np.minimum(np.cumsum(capacity[nodes]), count), prepend=0)
+    return nodes[given > 0], given[given > 0]
 
 
 def _best(score: NDArray[np.int64], count: int) -> Slots:
@@ -99,7 +127,7 @@ def _best_by(merit: NDArray[np.int64], place: NDArray[np.int64], count: int) -> 
 
 
 def _elements(
-    owners: Slots, room: Counts, scores: NDArray[np.int64], count: int
+    owners: Slots, room: PodsByNode, scores: NDArray[np.int64], count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Running minima of these nodes, and a number that tells node and position apart: node x count + position."""
     before = np.arange(scores.shape[1])

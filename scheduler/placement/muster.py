@@ -7,16 +7,17 @@ know. Otherwise pods of one shape whose labels look different to some rule becom
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from scheduler.placement.looks import Looks, Party
-from scheduler.placement.packing import Pack, Packs, pack_of
+from scheduler.placement.compile_relations import compile_relations
 from scheduler.placement.relations import Relations
+from scheduler.placement.term_matching import LabelMatches, PodLabels
+from scheduler.placement.volume_claims import MemberVolumeClaims, PodVolumeClaims, volume_claims_of_pod
 from scheduler.state.cluster import ClusterState
-from scheduler.state.kin import pairs
+from scheduler.state.label_classes import pairs
 from scheduler.state.members import Members
+from scheduler.state.pod_rules import TopologySpreadConstraint
 from scheduler.state.rules import NodeRules
 from scheduler.state.selectors import Query
 from scheduler.state.shapes import Shape
-from scheduler.state.spreads import Spread
 from scheduler.state.steps import ONE_BY_ONE
 
 
@@ -36,92 +37,98 @@ class Muster:
         return {shape: len(uids) for shape, uids in self.parts.items()}
 
 
-class _Alike:
+class _EqualPods:
     """Pods that nothing tells apart; `uids` in the order of their names."""
 
-    __slots__ = ("labels", "pack", "uids")
+    __slots__ = ("labels", "pod_claims", "uids")
 
-    def __init__(self, labels: tuple[str, ...], pack: Pack | None) -> None:
+    def __init__(self, labels: tuple[str, ...], pod_claims: PodVolumeClaims | None) -> None:
         self.labels: Final = labels
-        self.pack: Final = pack
+        self.pod_claims: Final = pod_claims
         self.uids: Final[list[str]] = []
 
 
 def minds_others(state: ClusterState, members: Members) -> bool:
     """Whether rules about other pods, or volumes, can matter to the item; cheap, and true a little too often."""
-    return state.neighbours.is_held(members.key.namespace) or any(
-        shape.rules.looks_at_pods or shape.rules.mounts for shape in members.pending
+    return state.neighbours.has_existing_terms(members.key.namespace) or any(
+        shape.rules.concerns_pods or shape.rules.mounts for shape in members.pending
     )
 
 
 def muster(state: ClusterState, members: Members) -> Muster:
-    """The pending members of an item."""
+    """The pending members of an item.
+
+    The topology index is told which labels the members' rules look at, and may count pods anew; nothing else is changed.
+
+    Raises:
+        OverBudgetError: more steps are needed than the computation under way may take.
+    """
     if not minds_others(state, members):
         return _by_shape(state, members)
-    state.neighbours.learn(set().union(*(_keys(shape.rules) for shape in members.pending)))
+    state.neighbours.use_label_keys(set().union(*(_keys(shape.rules) for shape in members.pending)))
     parts: dict[Shape, list[str]] = {}
-    parties: dict[Shape, Party] = {}
-    carried: dict[Shape, tuple[Pack, int]] = {}
-    seen = _Seen(state, members)
+    parties: dict[Shape, PodLabels] = {}
+    claims_by_shape: dict[Shape, tuple[PodVolumeClaims, int]] = {}
+    seen = _VisibleLabels(state, members)
     for shape, waiting in members.pending.items():
-        looks: dict[Hashable, _Alike] = {}
+        classes: dict[Hashable, _EqualPods] = {}
         for uid in waiting.uids:
             pod = state.pod(uid)
             labels = seen.labels(uid)
             if pod and pod.volumes is not None:
                 state.nodes.steps.spend(2 * ONE_BY_ONE * (1 + len(pod.volumes.claims)))
-            pack = pack_of(state.storage, pod) if pod and pod.volumes is not None else None
-            key = (seen.look(labels), pack.key) if pack is not None else seen.look(labels)
-            alike = looks.get(key)
+            pod_claims = volume_claims_of_pod(state.storage, pod) if pod and pod.volumes is not None else None
+            key = (seen.labels_key(labels), pod_claims.key) if pod_claims is not None else seen.labels_key(labels)
+            alike = classes.get(key)
             if alike is None:
-                alike = looks[key] = _Alike(labels, pack)
+                alike = classes[key] = _EqualPods(labels, pod_claims)
             alike.uids.append(uid)
-        for alike in looks.values():
-            part = shape if len(looks) == 1 else shape.variant()
+        for alike in classes.values():
+            part = shape if len(classes) == 1 else shape.variant()
             parts[part] = alike.uids
-            parties[part] = Party(members.key.namespace, pairs(alike.labels))
-            if alike.pack is not None:
-                carried[part] = (alike.pack, len(alike.uids))
-    packs = Packs(state.storage, carried) if carried else None
+            parties[part] = PodLabels(members.key.namespace, pairs(alike.labels))
+            if alike.pod_claims is not None:
+                claims_by_shape[part] = (alike.pod_claims, len(alike.uids))
+    volume_claims = MemberVolumeClaims(state.storage, claims_by_shape) if claims_by_shape else None
     defaults = _defaults(state, parts)
     is_minded = (
-        packs is not None
-        or any(shape.rules.looks_at_pods for shape in parts)
-        or any(state.neighbours.holds_on(*party) for party in _distinct(parties))
+        volume_claims is not None
+        or any(shape.rules.concerns_pods for shape in parts)
+        or any(state.neighbours.existing_terms_for(*pod_labels) for pod_labels in _distinct(parties))
     )
     if not is_minded and not defaults:
         return Muster({shape: waiting.uids for shape, waiting in members.pending.items()})
-    return Muster(parts, Relations(state.nodes, state.neighbours, parties, defaults, packs))
+    return Muster(parts, compile_relations(state.nodes, state.neighbours, parties, defaults, volume_claims))
 
 
-class _Seen:
+class _VisibleLabels:
     """The labels of the members, as far as rules can see them, and which of them no rule in force tells apart."""
 
     def __init__(self, state: ClusterState, members: Members) -> None:
         namespace = members.key.namespace
         pods = ((uid, state.pod(uid)) for waiting in members.pending.values() for uid in waiting.uids)
         self._labels: Final = {uid: state.neighbours.visible(pod) if pod else () for uid, pod in pods}
-        parties = {labels: Party(namespace, pairs(labels)) for labels in dict.fromkeys(self._labels.values())}
+        parties = {labels: PodLabels(namespace, pairs(labels)) for labels in dict.fromkeys(self._labels.values())}
         if len(parties) < 2:
-            self._looks: Mapping[tuple[str, ...], Hashable] = dict.fromkeys(parties)
+            self._labels_keys: Mapping[tuple[str, ...], Hashable] = dict.fromkeys(parties)
             return
         rules = {shape.rules: None for shape in members.pending}
-        told_apart = Looks(state.neighbours, parties.values(), state.nodes.steps).told_apart(_queries(rules))
-        self._looks = {labels: told_apart[party.look] for labels, party in parties.items()}
+        told_apart = LabelMatches(state.neighbours, parties.values(), state.nodes.steps).told_apart(_queries(rules))
+        self._labels_keys = {labels: told_apart[pod_labels.labels_key] for labels, pod_labels in parties.items()}
 
     def labels(self, uid: str) -> tuple[str, ...]:
         """Keys and values in turn."""
         return self._labels[uid]
 
-    def look(self, labels: tuple[str, ...]) -> Hashable:
+    def labels_key(self, labels: tuple[str, ...]) -> Hashable:
         """Equal for labels that no rule tells apart."""
-        return self._looks[labels]
+        return self._labels_keys[labels]
 
 
 def _queries(rules: Iterable[NodeRules]) -> Iterator[Query]:
     for one in rules:
-        for tie in one.bonds.ties if one.bonds else ():
-            yield tie.query
+        for term in one.bonds.ties if one.bonds else ():
+            yield term.query
         for spread in one.spreads:
             yield spread.query
 
@@ -131,13 +138,15 @@ def _by_shape(state: ClusterState, members: Members) -> Muster:
     defaults = _defaults(state, parts)
     if not defaults:
         return Muster(parts)
-    unseen = Party(members.key.namespace, {})
-    return Muster(parts, Relations(state.nodes, state.neighbours, dict.fromkeys(parts, unseen), defaults))
+    unseen = PodLabels(members.key.namespace, {})
+    return Muster(parts, compile_relations(state.nodes, state.neighbours, dict.fromkeys(parts, unseen), defaults))
 
 
-def _defaults(state: ClusterState, parts: Mapping[Shape, Sequence[str]]) -> dict[Shape, tuple[Spread, ...]]:
+def _defaults(
+    state: ClusterState, parts: Mapping[Shape, Sequence[str]]
+) -> dict[Shape, tuple[TopologySpreadConstraint, ...]]:
     """Default constraints, as the first pod of each shape has them: Services do not tell equal members of a gang apart."""
-    found: dict[Shape, tuple[Spread, ...]] = {}
+    found: dict[Shape, tuple[TopologySpreadConstraint, ...]] = {}
     for shape, uids in parts.items():
         pod = state.pod(uids[0])
         spreads = state.default_spreads.of(pod) if pod and not shape.rules.spreads else ()
@@ -146,8 +155,8 @@ def _defaults(state: ClusterState, parts: Mapping[Shape, Sequence[str]]) -> dict
     return found
 
 
-def _distinct(parties: Mapping[Shape, Party]) -> list[Party]:
-    found = {tuple(party.labels.items()): party for party in parties.values()}
+def _distinct(parties: Mapping[Shape, PodLabels]) -> list[PodLabels]:
+    found = {tuple(pod_labels.labels.items()): pod_labels for pod_labels in parties.values()}
     return list(found.values())
 
 

@@ -11,51 +11,54 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.placement.company import Company
-from scheduler.placement.domain_sums import DomainSums
 from scheduler.placement.fits import FitCache
-from scheduler.placement.identical import Counts, spread, spread_over
+from scheduler.placement.identical import PodsByNode, pack_full, spread, spread_over
+from scheduler.placement.overlay import AssumedResources, Placed
 from scheduler.placement.relations import Relations
+from scheduler.placement.topology_state import TopologyState
 from scheduler.plugins.node_declared_features import REASON as LACKS_FEATURES
 from scheduler.plugins.node_ports import REASON as PORTS_REASON
-from scheduler.plugins.node_ports import ports_taken
 from scheduler.plugins.node_resources_fit import shortages, slots_for_pods
 from scheduler.plugins.resource_allocation import After, Loads
 from scheduler.plugins.resource_scores import total_score
 from scheduler.plugins.status import Code, Diagnosis, Status
-from scheduler.state.changes import NO_SLOTS, Slots
-from scheduler.state.demand import Demand, HostPort, ports_conflict
-from scheduler.state.nodes import Amounts, NodeTable, Resolved
-from scheduler.state.ports import PortTable
+from scheduler.state.changes import Slots
+from scheduler.state.demand import PortTable
+from scheduler.state.nodes import Amounts, NodeTable
 from scheduler.state.shapes import Shape
 from scheduler.state.steps import ONE_LOOK
 from scheduler.state.volume_records import ClaimKey
 
-MOST_BY_LEADERS: Final = 64
+MOST_BY_TOP_NODES: Final = 64
 """Larger gangs look at all nodes at once."""
-_LOOKS_OF_A_PLACEMENT: Final = 10
-_LOOKS_OF_A_SCORE: Final = 20
-_LOOKS_OF_REASONS: Final = 10
-"""Looks at every node that these take."""
+_SCANS_OF_A_PLACEMENT: Final = 10
+_SCANS_OF_A_SCORE: Final = 20
+_SCANS_OF_REASONS: Final = 10
+"""Operations on all nodes that these take."""
 _KNOWN: Final = 10_000
 _UNKNOWN: Final = 50_000
-"""Steps of looking at one node in a state that was met before, and in a new one."""
-
-
-class Placed:
-    """Pods of one shape on nodes: `counts[i]` of them on node slot `slots[i]`."""
-
-    __slots__ = ("counts", "shape", "slots", "total")
-
-    def __init__(self, shape: Shape, slots: Slots, counts: Counts, total: int | None = None) -> None:
-        self.shape = shape
-        self.slots = slots
-        self.counts = counts
-        self.total = int(counts.sum()) if total is None else total
+"""Steps of judging one node in a state that was met before, and in a new one."""
 
 
 class Trial:
-    """One attempt; `allowed` limits it to some nodes, and `outside` is the reason given for the others."""
+    """A snapshot of the cluster for one attempt, with the pods on it that were placed so far.
+
+    Arrays are `[node]`, by node slot, unless it says otherwise; none of them may be written to.
+
+    Args:
+        nodes: the node table.
+        ports: the host ports that are taken.
+        fits: what the nodes have room for before the first pod.
+        allowed: the nodes to use, `[node]`; None for all.
+        outside: the reason to give for all other nodes.
+        relations: rules about other pods, and volumes; None when only nodes matter.
+
+    Attributes:
+        topology: what `relations` mean with the placed pods on the nodes; None without `relations`.
+        steps: what placing may still cost.
+
+    Every method may raise OverBudgetError: more steps are needed than the computation under way may take.
+    """
 
     def __init__(
         self,
@@ -67,90 +70,89 @@ class Trial:
         relations: Relations | None = None,
     ) -> None:
         self.steps: Final = nodes.steps
-        """What placing may still cost."""
-        self._nodes = nodes
-        self._ports = ports
-        self._fits = fits
+        self.nodes: Final = nodes
+        self.fits: Final = fits
         self._allowed = allowed
         self._outside = outside
-        self._free = fits.supply.free
-        self._scored = nodes.scored
+        self._resources: Final = AssumedResources(nodes, ports, fits.supply.free)
         self._unapplied: list[Placed] = []
-        self._touched: Slots = NO_SLOTS
-        self._own_ports: dict[int, list[HostPort]] = {}
-        self.company: Final = Company(relations, self._slots()) if relations else None
-        """Set when rules about other pods matter to the members."""
+        self.topology: Final = TopologyState(relations, self._slots()) if relations else None
 
-    def spend(self, looks: int, slots: Slots | None = None) -> None:
-        """So many looks at all nodes, or at some, are about to be taken.
+    def spend(self, scans: int, slots: Slots | None = None) -> None:
+        """Counts so many operations on all nodes, or on those in `slots`, that are about to be done.
 
         Raises:
             OverBudgetError: that is more than the computation under way may cost.
         """
-        self.steps.spend(looks * (ONE_LOOK + (self._nodes.slots if slots is None else len(slots))))
+        self.steps.spend(scans * (ONE_LOOK + (self.nodes.slots if slots is None else len(slots))))
 
-    def capacity(self, shape: Shape) -> Counts:
+    def capacity(self, shape: Shape) -> PodsByNode:
         """How many more pods of this shape each node can take; not to be written to.
 
-        Relations are heeded as they are now: where they are not fixed, only the first pod is sure to be allowed.
+        Rules about other pods count as they are now: where a placed pod changes them, only the first pod is sure to be allowed.
         """
         capacity = self.room(shape)
-        if self.company is None:
+        if self.topology is None:
             return capacity
-        allowed = self.company.allowed(shape)
+        allowed = self.topology.allowed(shape)
         if allowed is not None:
             capacity = capacity.copy()
-            capacity[self.company.slots[~allowed]] = 0
+            capacity[self.topology.slots[~allowed]] = 0
         return capacity
 
-    def room(self, shape: Shape) -> Counts:
-        """How many more pods of this shape each node can take if they mind nobody; not to be written to."""
+    def room(self, shape: Shape) -> PodsByNode:
+        """How many more pods of this shape each node can take, rules about other pods apart; not to be written to."""
         self.spend(1)
         self._apply()
-        fit = self._fits.of(shape)
-        if self._allowed is None and not len(self._touched):
+        fit = self.fits.of(shape)
+        if self._allowed is None and not len(self._resources.changed):
             return fit.capacity
         capacity = fit.capacity.copy()
-        if len(self._touched):
-            capacity[self._touched] = self.room_on(shape, self._touched)
+        if len(self._resources.changed):
+            capacity[self._resources.changed] = self.room_on(shape, self._resources.changed)
         if self._allowed is not None:
             capacity[~self._allowed] = 0
         return capacity
 
     def place(self, shape: Shape, count: int, *, pack: bool = False) -> Placed:
-        """Puts up to `count` pods of this shape on nodes: spread as the scores say, or packed to leave whole nodes free."""
-        if not pack and count <= MOST_BY_LEADERS and self._is_untouched:
-            placed = self._by_leaders(shape, count)
+        """Puts up to `count` pods of this shape on nodes, as if they came one by one.
+
+        Each goes to the node with the best score at that moment, or with `pack` to the fullest, to leave whole nodes free.
+        """
+        is_as_in_state = not (self._unapplied or len(self._resources.changed))
+        if (
+            not pack
+            and count <= MOST_BY_TOP_NODES
+            and self._allowed is None
+            and self.topology is None
+            and is_as_in_state
+        ):
+            placed = self._on_top_nodes(shape, count)
             if placed is not None:
                 self._unapplied.append(placed)
                 return placed
-        self.spend(_LOOKS_OF_A_PLACEMENT)
+        self.spend(_SCANS_OF_A_PLACEMENT)
         capacity = self.capacity(shape)
         score = self.score(shape)
-        merits = self._merits(shape, capacity)
-        if merits is not None:
-            score = score + merits
+        other_scores = self._other_scores(shape, capacity)
+        if other_scores is not None:
+            score = score + other_scores
         if pack:
-            slots, counts = _pack(count, capacity, score)
+            slots, counts = pack_full(count, capacity, score)
         else:
             slots, counts = spread(
-                count, capacity, score, lambda where, depth: self._table(shape, where, depth, merits)
+                count, capacity, score, lambda where, depth: self._table(shape, where, depth, other_scores)
             )
         placed = Placed(shape, slots, counts)
         if placed.total:
             self._unapplied.append(placed)
         return placed
 
-    @property
-    def _is_untouched(self) -> bool:
-        """Whether every node can be used and is as the state has it."""
-        return self._allowed is None and self.company is None and not (self._unapplied or len(self._touched))
-
-    def _by_leaders(self, shape: Shape, count: int) -> Placed | None:
+    def _on_top_nodes(self, shape: Shape, count: int) -> Placed | None:
         """The same placement without looking at all nodes; None when it takes more than a look at the best ones."""
-        fit = self._fits.of(shape)
-        best = fit.best(count)
-        if len(best) < count or self.wishes(shape, fit.capacity) is not None:
+        fit = self.fits.of(shape)
+        best = fit.top_nodes.best(count, fit.capacity, fit.score)
+        if len(best) < count or self.fits.static_scores(shape, fit.capacity) is not None:
             return None
         nodes = np.array(sorted(best), dtype=np.intp)
         table = partial(self.scores_on, shape)
@@ -158,16 +160,16 @@ class Trial:
 
     def diagnosis(self, shape: Shape, *, room_is_kept: bool = False) -> Diagnosis:
         """Why no further pod of this shape fits; `room_is_kept` is the same of the diagnosis."""
-        self.spend(_LOOKS_OF_REASONS)
+        self.spend(_SCANS_OF_REASONS)
         self._apply()
-        luggage = self.company.luggage if self.company is not None else None
-        pre_filter = luggage.refusal(shape) if luggage is not None else None
+        volumes = self.topology.volumes if self.topology is not None else None
+        pre_filter = volumes.refusal(shape) if volumes is not None else None
         nodes = self._refused_nodes(shape) if pre_filter is None else {}
-        return Diagnosis(len(self._nodes), nodes, pre_filter, room_is_kept)
+        return Diagnosis(len(self.nodes), nodes, pre_filter, room_is_kept)
 
     def _refused_nodes(self, shape: Shape) -> Mapping[Status, int]:
         """Number of nodes by the status of the first filter that refuses them; all that NodeResourcesFit finds short counts."""
-        mask = self._fits.mask(shape.rules)
+        mask = self.fits.mask(shape.rules)
         last = mask.told_last()
         found: dict[Status, int] = {}
         fine = np.flatnonzero((mask.codes == 0) | last)
@@ -179,115 +181,92 @@ class Trial:
                 found[Status(Code.UNSCHEDULABLE, self._outside)] = int((~inside).sum())
             fine = fine[inside]
         if shape.demand.ports:
-            busy = self._port_conflicts(shape.demand.ports, fine)
+            busy = self._resources.port_conflicts(shape.demand.ports, fine)
             if busy.any():
                 found[PORTS_REASON] = int(busy.sum())
             fine = fine[~busy]
-        demand = self._nodes.resolve(shape.demand)
-        found.update(shortages(self._free, demand, self._nodes.resources, fine))
-        fine = fine[slots_for_pods(self._free, demand, fine) > 0]
-        if self.company is not None:
-            for status, count in self.company.reasons(shape, np.isin(self.company.slots, fine)):
+        demand = self.nodes.resolve(shape.demand)
+        found.update(shortages(self._resources.free, demand, self.nodes.resources, fine))
+        fine = fine[slots_for_pods(self._resources.free, demand, fine) > 0]
+        if self.topology is not None:
+            for status, count in self.topology.reasons(shape, np.isin(self.topology.slots, fine)):
                 found[status] = found.get(status, 0) + count
         if last.any():
-            found[LACKS_FEATURES] = int(last[self._minded_by_nobody(shape, fine)].sum())
+            found[LACKS_FEATURES] = int(last[self._allowed_by_other_pods(shape, fine)].sum())
         return {status: count for status, count in found.items() if count}
 
-    def _minded_by_nobody(self, shape: Shape, slots: Slots) -> Slots:
-        allowed = None if self.company is None else self.company.allowed(shape)
-        return slots if self.company is None or allowed is None else np.intersect1d(slots, self.company.slots[allowed])
+    def _allowed_by_other_pods(self, shape: Shape, slots: Slots) -> Slots:
+        allowed = None if self.topology is None else self.topology.allowed(shape)
+        return (
+            slots if self.topology is None or allowed is None else np.intersect1d(slots, self.topology.slots[allowed])
+        )
 
     def matched_volumes(self) -> Mapping[ClaimKey, str]:
         """The existing volumes that claims of placed pods get."""
-        luggage = self.company.luggage if self.company is not None else None
-        if luggage is None:
+        volumes = self.topology.volumes if self.topology is not None else None
+        if volumes is None:
             return {}
         self._apply()
-        return luggage.matched
+        return volumes.matched
 
-    # --- for those who look at all nodes themselves ------------------------------------------------------------------
+    # --- for those who judge all nodes themselves ---------------------------------------------------------------------
 
     @property
     def free(self) -> Amounts:
-        """What is free; not to be written to."""
+        """What is free, `[resource, node]`."""
         self._apply()
-        return self._free
+        return self._resources.free
 
     @property
     def scored(self) -> Amounts:
-        """CPU and memory taken as scoring sees it; not to be written to."""
+        """CPU and memory taken as scoring sees it, `[2, node]`."""
         self._apply()
-        return self._scored
+        return self._resources.scored
 
-    @property
-    def allocatable(self) -> Amounts:
-        """What nodes have; not to be written to."""
-        return self._nodes.allocatable
-
-    def resolve(self, demand: Demand) -> Resolved:
-        """A demand in rows of these tables."""
-        return self._nodes.resolve(demand)
-
-    def domains(self, key: str) -> DomainSums:
-        """What the nodes of each value of a label have, and have free in the state."""
-        return self._fits.domains.of(key)
-
-    def open_to(self, shape: Shape) -> NDArray[np.bool_]:
+    def accepting_nodes(self, shape: Shape) -> NDArray[np.bool_]:
         """The nodes that accept pods of this shape, amounts and other pods apart."""
-        is_open: NDArray[np.bool_] = self._fits.mask(shape.rules).codes == 0
+        is_open: NDArray[np.bool_] = self.fits.mask(shape.rules).codes == 0
         return is_open if self._allowed is None else is_open & self._allowed
 
-    def has_preferences(self, shape: Shape) -> bool:
-        """Whether its rules make some nodes better than others, images apart."""
-        return self._fits.has_preferences(shape.rules)
-
-    def adopt(self, placed: Iterable[Placed]) -> None:
-        """Takes over what somebody else placed."""
+    def assume_all(self, placed: Iterable[Placed]) -> None:
+        """Counts pods that were placed without the help of this trial."""
         self._unapplied += [part for part in placed if part.total]
 
     # --- pod by pod --------------------------------------------------------------------------------------------------
 
-    def settle(self, shape: Shape, slot: int) -> None:
-        """One pod of this shape is on this node from now on; `touch` is to be called after the last one."""
-        self._own_arrays()
-        resolved = self._nodes.resolve(shape.demand)
-        self._free[resolved.rows, slot] -= resolved.amounts
-        self._scored[:, slot] += shape.demand.scored
-        if shape.demand.ports:
-            self._own_ports.setdefault(slot, []).extend(shape.demand.ports)
-        if self.company is not None:
-            self.company.settle(shape, slot)
+    def assume_pod(self, shape: Shape, slot: int) -> None:
+        """One pod of this shape is on this node from now on; `note_changed` is to be called after the last one."""
+        self._resources.count(shape.demand, slot)
+        if self.topology is not None:
+            self.topology.assume_pod(shape, slot)
 
-    def settle_each(self, shape: Shape, slots: Slots) -> None:
-        """One pod of this shape is on each of these different nodes; `touch` is to be called after the last one."""
-        self._own_arrays()
-        resolved = self._nodes.resolve(shape.demand)
-        self._free[np.ix_(resolved.rows, slots)] -= resolved.amounts[:, None]
-        self._scored[:, slots] += resolved.scored[:, None]
-        for slot in slots.tolist() if shape.demand.ports else ():
-            self._own_ports.setdefault(slot, []).extend(shape.demand.ports)
-        if self.company is not None:
-            self.company.settle_each(shape, slots)
+    def assume_pod_on_each(self, shape: Shape, slots: Slots) -> None:
+        """One pod of this shape is on each of these different nodes; `note_changed` is to be called after the last one."""
+        self._resources.count_each(shape.demand, slots)
+        if self.topology is not None:
+            self.topology.assume_pod_on_each(shape, slots)
 
-    def touch(self, slots: Slots) -> None:
-        """Pods have been settled on these nodes."""
-        self._touched = np.union1d(self._touched, slots)
+    def note_changed(self, slots: Slots) -> None:
+        """Pods have been counted on these nodes."""
+        self._resources.note_changed(slots)
 
-    def room_on(self, shape: Shape, slots: Slots) -> Counts:
-        """How many more pods of this shape these nodes can take now, if they mind nobody."""
+    def room_on(self, shape: Shape, slots: Slots) -> PodsByNode:
+        """How many more pods of this shape these nodes can take now, `[slot]`, rules about other pods apart."""
         self.spend(len(shape.demand.amounts), slots)
-        capacity = slots_for_pods(self._free, self._nodes.resolve(shape.demand), slots)
-        capacity[self._fits.of(shape).mask.codes[slots] != 0] = 0
+        capacity = slots_for_pods(self._resources.free, self.nodes.resolve(shape.demand), slots)
+        capacity[self.fits.of(shape).mask.codes[slots] != 0] = 0
         if shape.demand.ports:
             capacity = np.minimum(capacity, 1)
-            capacity[self._port_conflicts(shape.demand.ports, slots)] = 0
+            capacity[self._resources.port_conflicts(shape.demand.ports, slots)] = 0
         return capacity
 
-    def figures_on(self, shape: Shape, slot: int, known: dict[tuple[int, ...], tuple[int, int]]) -> tuple[int, int]:
+    def room_and_score_on(
+        self, shape: Shape, slot: int, known: dict[tuple[int, ...], tuple[int, int]]
+    ) -> tuple[int, int]:
         """`room_on` and `scores_on` for a first pod on one node; `known` remembers them by the state of the node."""
-        tables = self._free, self._scored, self._nodes.allocatable
+        tables = self._resources.free, self._resources.scored, self.nodes.allocatable
         state = (
-            int(self._fits.of(shape).mask.codes[slot]),
+            int(self.fits.of(shape).mask.codes[slot]),
             *(each for table in tables for each in table[:, slot].tolist()),
         )
         found = None if shape.demand.ports else known.get(state)
@@ -298,83 +277,49 @@ class Trial:
             known[state] = found
         return found
 
-    def _port_conflicts(self, ports: tuple[HostPort, ...], slots: Slots) -> NDArray[np.bool_]:
-        own = [
-            slot
-            for slot, taken in self._own_ports.items()
-            if any(ports_conflict(port, other) for port in ports for other in taken)
-        ]
-        return ports_taken(ports, self._nodes, self._ports, slots) | np.isin(slots, own)
-
     def score(self, shape: Shape) -> NDArray[np.int64]:
         """How good each node is for one more pod, as far as amounts decide; not to be written to."""
-        score = self._fits.of(shape).score
-        if not len(self._touched):
+        score = self.fits.of(shape).score
+        if not len(self._resources.changed):
             return score
         score = score.copy()
-        score[self._touched] = self.scores_on(shape, self._touched, 1)[:, 0]
+        score[self._resources.changed] = self.scores_on(shape, self._resources.changed, 1)[:, 0]
         return score
 
-    def wishes(self, shape: Shape, capacity: Counts) -> NDArray[np.int64] | None:
-        """What wishes about nodes add to that, by node slot."""
-        return self._fits.wishes(shape, capacity)
-
     def scores_on(self, shape: Shape, slots: Slots, depth: int) -> NDArray[np.int64]:
-        """The same as `score` for some nodes, for the 1st..depth-th pod on each of them."""
-        self.steps.spend(_LOOKS_OF_A_SCORE * (ONE_LOOK + depth * len(slots)))
-        loads = Loads.of(shape.demand, depth, shape.scoring, self._nodes.row_of)
-        return total_score(After(self._nodes.allocatable, self._free, self._scored, loads, slots))
+        """The same as `score` for some nodes, for the 1st..depth-th pod on each of them, `[slot, pod]`."""
+        self.steps.spend(_SCANS_OF_A_SCORE * (ONE_LOOK + depth * len(slots)))
+        loads = Loads.of(shape.demand, depth, shape.scoring, self.nodes.row_of)
+        return total_score(After(self.nodes.allocatable, self._resources.free, self._resources.scored, loads, slots))
 
-    def _table(self, shape: Shape, slots: Slots, depth: int, merits: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    def _table(
+        self, shape: Shape, slots: Slots, depth: int, other_scores: NDArray[np.int64] | None
+    ) -> NDArray[np.int64]:
         table = self.scores_on(shape, slots, depth)
-        return table if merits is None else table + merits[slots][:, None]
+        return table if other_scores is None else table + other_scores[slots][:, None]
 
-    def _merits(self, shape: Shape, capacity: Counts) -> NDArray[np.int64] | None:
-        wishes = self.wishes(shape, capacity)
-        if self.company is None:
-            return wishes
-        slots = self.company.slots
-        liked = self.company.merits(shape, capacity[slots] > 0)
+    def _other_scores(self, shape: Shape, capacity: PodsByNode) -> NDArray[np.int64] | None:
+        static_scores = self.fits.static_scores(shape, capacity)
+        if self.topology is None:
+            return static_scores
+        slots = self.topology.slots
+        liked = self.topology.scores(shape, capacity[slots] > 0)
         if liked is None:
-            return wishes
-        merits = np.zeros(self._nodes.slots, dtype=np.int64) if wishes is None else wishes.copy()
-        merits[slots] += liked
-        return merits
-
-    @property
-    def slots_total(self) -> int:
-        """Length of arrays by node slot."""
-        return self._nodes.slots
+            return static_scores
+        other_scores = np.zeros(self.nodes.slots, dtype=np.int64) if static_scores is None else static_scores.copy()
+        other_scores[slots] += liked
+        return other_scores
 
     def _slots(self) -> Slots:
-        alive = self._nodes.alive if self._allowed is None else self._nodes.alive & self._allowed
+        alive = self.nodes.alive if self._allowed is None else self.nodes.alive & self._allowed
         return np.flatnonzero(alive)
-
-    def _own_arrays(self) -> None:
-        if self._scored is self._nodes.scored:
-            self._free, self._scored = self._free.copy(), self._scored.copy()
 
     def _apply(self) -> None:
         if not self._unapplied:
             return
-        self._own_arrays()
-        for placed in self._unapplied:
-            demand = placed.shape.demand
-            resolved = self._nodes.resolve(demand)
-            self._free[:, placed.slots] -= resolved.column[:, None] * placed.counts
-            self._scored[:, placed.slots] += resolved.scored[:, None] * placed.counts
-            if demand.ports:
-                for slot in placed.slots.tolist():
-                    self._own_ports.setdefault(slot, []).extend(demand.ports)
-            if self.company is not None:
+        self._resources.count_all(self._unapplied)
+        if self.topology is not None:
+            for placed in self._unapplied:
                 for slot, pods in zip(placed.slots.tolist(), placed.counts.tolist(), strict=True):
-                    self.company.settle(placed.shape, slot, pods)
-        self.touch(np.concatenate([placed.slots for placed in self._unapplied]))
+                    self.topology.assume_pod(placed.shape, slot, pods)
         self._unapplied.clear()
-
-
-def _pack(count: int, capacity: Counts, score: NDArray[np.int64]) -> tuple[Slots, Counts]:
-    nodes = np.flatnonzero(capacity)
-    nodes = nodes[np.argsort(score[nodes], kind="stable")]
-    given = np.diff(np.minimum(np.cumsum(capacity[nodes]), count), prepend=0)
-    return nodes[given > 0], given[given > 0]

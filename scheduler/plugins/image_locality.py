@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from scheduler.plugins.framework import MAX_SCORE, Whole
-from scheduler.state.images import ImageTable
+from scheduler.state.changes import ImageTable
 
 MEBIBYTE: Final = 1024 * 1024
 LEAST_BYTES: Final = 23 * MEBIBYTE

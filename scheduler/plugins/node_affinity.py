@@ -11,8 +11,8 @@ from scheduler.plugins.framework import Mask, NodeStatuses, Whole
 from scheduler.plugins.status import Code, Status
 from scheduler.state.changes import Slots
 from scheduler.state.nodes import NodeTable
-from scheduler.state.requirements import Requirement, matches
 from scheduler.state.rules import NodeRules, Term
+from scheduler.state.selectors import Requirement, matches
 
 NAME: Final = "NodeAffinity"
 

@@ -7,9 +7,8 @@ import numpy as np
 from scheduler.plugins.framework import Mask
 from scheduler.plugins.status import Code, Status
 from scheduler.state.changes import Slots
-from scheduler.state.demand import HostPort
+from scheduler.state.demand import HostPort, PortTable
 from scheduler.state.nodes import NodeTable
-from scheduler.state.ports import PortTable
 
 NAME: Final = "NodePorts"
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from scheduler.plugins.framework import Mask, Whole
 from scheduler.plugins.status import Code, Status
-from scheduler.state.attachments import Attached, Attachments
 from scheduler.state.nodes import NodeTable
+from scheduler.state.volume_topology import Attached, Attachments
 
 NAME: Final = "NodeVolumeLimits"
 

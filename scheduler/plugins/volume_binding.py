@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scheduler.plugins.framework import MAX_SCORE, Mask, Whole
 from scheduler.plugins.status import Code, Status
 from scheduler.state.nodes import NodeTable
-from scheduler.state.reach import Reach
 from scheduler.state.volume_records import CapacityRecord, ClaimRecord, ClassRecord, VolumeRecord
+from scheduler.state.volume_topology import Reach
 
 NAME: Final = "VolumeBinding"
 

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.placement.muster import muster
+from scheduler.placement.overlay import Room
 from scheduler.placement.relations import Relations
-from scheduler.placement.room import Room, room_for
+from scheduler.placement.room import room_for
 from scheduler.preemption.victim_topology import VictimTopology
 from scheduler.state.changes import Slots
 from scheduler.state.cluster import ClusterState

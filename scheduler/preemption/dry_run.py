@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.cycle.gang_scheduling import wanted
-from scheduler.placement.attempt import Attempt
+from scheduler.placement.attempts import Attempt, best_attempt
 from scheduler.placement.domains import domains_in_use
-from scheduler.placement.mixed import best_attempt
-from scheduler.placement.room import Room, RoomTrial
+from scheduler.placement.fits import fits_of
+from scheduler.placement.overlay import Room
+from scheduler.placement.room import RoomTrial
 from scheduler.plugins.node_resources_fit import slots_for_pods
 from scheduler.preemption.candidate import Candidate, Refusal, RefusalCode
 from scheduler.preemption.context import PotentialVictims, PreemptionContext, Violators
@@ -222,7 +223,7 @@ class _Domain:
 
     def _trials(self, room: Room, leaving: PotentialVictims) -> Callable[[], RoomTrial]:
         state, relations = self._context.state, self._context.relations_without(leaving)
-        return lambda: RoomTrial(state.nodes, state.fits, room, self._mask, relations=relations)
+        return lambda: RoomTrial(state.nodes, fits_of(state), room, self._mask, relations=relations)
 
     # --- candidates --------------------------------------------------------------------------------------------------
 

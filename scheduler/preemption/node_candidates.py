@@ -11,7 +11,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.placement.room import Room
+from scheduler.placement.fits import fits_of
+from scheduler.placement.overlay import Room
 from scheduler.plugins.node_resources_fit import slots_for_pods
 from scheduler.preemption.context import PotentialVictims, PreemptionContext
 from scheduler.state.changes import Slots
@@ -60,7 +61,7 @@ def capacity(context: PreemptionContext, room: Room, shape: Shape, domain: Mask 
     """[node slot] how many pods of this shape each node of the domain (None: all) could take in this room."""
     state = context.state
     found = slots_for_pods(room.free, state.nodes.resolve(shape.demand), slice(None))
-    found[state.fits.of(shape).mask.codes != 0] = 0
+    found[fits_of(state).of(shape).mask.codes != 0] = 0
     if domain is not None:
         found[~domain] = 0
     return found
@@ -137,7 +138,7 @@ def node_candidates(
         empty = np.empty(0, dtype=np.intp)
         return NodeCandidates(order, empty, empty, empty, empty, np.empty(0, dtype=np.bool_))
     after = np.maximum(after, 0)
-    after[context.state.fits.of(shape).mask.codes[slot] != 0] = 0
+    after[fits_of(context.state).of(shape).mask.codes[slot] != 0] = 0
     before = np.empty_like(after)
     before[1:] = after[:-1]
     before[first] = places[slot[first]]

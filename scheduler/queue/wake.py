@@ -8,10 +8,11 @@ from collections.abc import Hashable
 from typing import Final
 
 from scheduler.cycle.gang_scheduling import wanted
-from scheduler.placement.domains import domains_in_use, most_in_domain
-from scheduler.placement.mixed import by_base, most
+from scheduler.placement.domains import domains_in_use
+from scheduler.placement.fits import fits_of
 from scheduler.placement.muster import minds_others
 from scheduler.placement.room import is_room_held, new_trial
+from scheduler.placement.upper_bound import by_base, most, most_in_domain
 from scheduler.state.cluster import ClusterState
 from scheduler.state.members import Members
 from scheduler.state.shapes import Shape
@@ -64,7 +65,7 @@ class Outlook:
         pending = by_base({shape: len(waiting) for shape, waiting in members.pending.items()})
         for shape in pending:
             if shape not in self._left:
-                self._left[shape] = self._state.fits.of(shape).total
+                self._left[shape] = fits_of(self._state).of(shape).total
         if sum(min(count, self._left[shape]) for shape, count in pending.items()) < wanted(members):
             return False
         for shape, count in pending.items():

@@ -12,8 +12,7 @@ import msgspec
 
 from scheduler.cycle.decide import decide
 from scheduler.cycle.decision import Decision
-from scheduler.placement.announced import is_to_come
-from scheduler.placement.remainder import Foreseen
+from scheduler.placement.remainder import Foreseen, is_to_come
 from scheduler.plugins.status import PodGroupDiagnosis, Status
 from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.queue import ROOM_APPEARED

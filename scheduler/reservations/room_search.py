@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from scheduler.cycle.decide import attempt_to_place
 from scheduler.cycle.gang_scheduling import wanted
-from scheduler.placement.attempt import Attempt
-from scheduler.placement.ceiling import ceiling_by_node
+from scheduler.placement.attempts import Attempt
+from scheduler.placement.fits import fits_of
 from scheduler.placement.muster import Muster, muster
-from scheduler.placement.room import Room, RoomTrial, new_trial, room_for
+from scheduler.placement.overlay import Room
+from scheduler.placement.room import RoomTrial, new_trial, room_for
 from scheduler.placement.trial import Trial
+from scheduler.placement.upper_bound import ceiling_by_node
 from scheduler.state.changes import Slots
 from scheduler.state.cluster import ClusterState
 from scheduler.state.demand import Demand
@@ -80,7 +82,7 @@ class _Search:
 
     def _trial(self, allowed: NDArray[np.bool_] | None = None, outside: str = "") -> Trial:
         state = self._state
-        return RoomTrial(state.nodes, state.fits, self._room, allowed, outside, self._found.relations)
+        return RoomTrial(state.nodes, fits_of(state), self._room, allowed, outside, self._found.relations)
 
     def _easiest_first(self) -> Slots:
         now, then = new_trial(self._state, self._members, relations=self._found.relations), self._trial()

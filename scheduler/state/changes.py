@@ -1,14 +1,16 @@
-"""A log of changed node slots, so that derived views catch up lazily with what changed and with nothing else.
+"""Data by node slot: a log of the slots that changed, and columns of values as small integers, and which images are where.
 
-A view remembers the position up to which it is current. Asking for everything since then costs as much as there is to catch
-up; a view that is too far behind is told to start afresh. Old entries are forgotten.
+A derived table remembers the position of the log up to which it is current. Asking for everything since then costs as much as
+there is to catch up; a table that is too far behind is told to compute everything anew. Old entries are forgotten.
 """
 
-from collections.abc import Set
-from typing import Final
+from collections.abc import Callable, Hashable, Iterable, Set
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from api.node import ContainerImage
 
 Slots = NDArray[np.intp]
 
@@ -53,3 +55,138 @@ class ChangeLog:
         if position < self._start or news > limit:
             return None
         return set(self._slots[-news:])
+
+
+Value = TypeVar("Value", bound=Hashable)
+Codes = NDArray[np.int32]
+
+_ROOM_FOR_OLD_VALUES: Final = 4
+
+
+class Column(Generic[Value]):
+    """One value per node slot, `absent` for slots that have none."""
+
+    def __init__(self, slots: int, absent: Value) -> None:
+        self.absent: Final = absent
+        self.codes: Codes = np.zeros(slots, dtype=np.int32)
+        self.values: list[Value] = [absent]
+        self._code_of: dict[Value, int] = {absent: 0}
+
+    def set(self, slot: int, value: Value) -> None:
+        """Changes the value of one slot."""
+        code = self._code_of.get(value)
+        if code is None:
+            if len(self.values) > _ROOM_FOR_OLD_VALUES * len(self.codes):
+                self._forget_unused()
+            code = self._code_of[value] = len(self.values)
+            self.values.append(value)
+        self.codes[slot] = code
+
+    def fill(self, entries: Iterable[tuple[int, Value]]) -> None:
+        """Sets many slots."""
+        for slot, value in entries:
+            self.set(slot, value)
+
+    def grow(self, slots: int) -> None:
+        """Makes room for more slots, all absent at first."""
+        self.codes = np.concatenate([self.codes, np.zeros(slots - len(self.codes), dtype=np.int32)])
+
+    def ask(self, question: Callable[[Value], bool], slots: Slots) -> NDArray[np.bool_]:
+        """The answer for the value of each slot; the question is asked once per distinct value."""
+        codes = self.codes[slots]
+        if len(codes) < len(self.values):
+            return np.fromiter(
+                (question(self.values[code]) for code in codes.tolist()), dtype=np.bool_, count=len(codes)
+            )
+        answers = np.fromiter(map(question, self.values), dtype=np.bool_, count=len(self.values))
+        return answers[codes]
+
+    def one_of(self, wanted: Iterable[Value], slots: Slots) -> NDArray[np.bool_]:
+        """Whether the value of each slot is among the wanted ones."""
+        answers = np.zeros(len(self.values), dtype=np.bool_)
+        answers[[code for value in wanted if (code := self._code_of.get(value)) is not None]] = True
+        return answers[self.codes[slots]]
+
+    def _forget_unused(self) -> None:
+        used, codes = np.unique(np.append(self.codes, 0), return_inverse=True)
+        self.codes = codes[:-1].astype(np.int32)
+        self.values = [self.values[code] for code in used.tolist()]
+        self._code_of = {value: code for code, value in enumerate(self.values)}
+
+
+class ImageTable:
+    """Images by name; an image has several names (tags and digests), each counts as its own."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        """Raised with every change."""
+        self._number_of: dict[str, int] = {}
+        self._names: list[str] = []
+        self._sizes: list[int] = []
+        self._holders: list[bytearray] = []
+        self._held: list[int] = []
+        self._spare: list[int] = []
+        self._on_slot: dict[int, tuple[ContainerImage, ...]] = {}
+
+    def set(self, slot: int, images: tuple[ContainerImage, ...]) -> None:
+        """The images of a node are these now."""
+        before = self._on_slot.get(slot, ())
+        if images == before:
+            return
+        self.version += 1
+        held, now = _names(before), _names(images)
+        for name in now.keys() - held.keys():
+            self._mark(self._number(name, now[name]), slot)
+        for name in held.keys() - now.keys():
+            self._clear(self._number_of[name], slot)
+        if images:
+            self._on_slot[slot] = images
+        else:
+            del self._on_slot[slot]
+
+    def nodes_with(self, name: str) -> int:
+        """How many nodes have the image."""
+        number = self._number_of.get(name)
+        return 0 if number is None else self._held[number]
+
+    def size_bytes(self, name: str) -> int:
+        """The size the first node to have it stated."""
+        return self._sizes[self._number_of[name]]
+
+    def holders(self, name: str, slots: int) -> NDArray[np.int64]:
+        """1 for each node slot that has the image, 0 for the others."""
+        bits = np.frombuffer(self._holders[self._number_of[name]], dtype=np.uint8)
+        return np.unpackbits(bits, bitorder="little", count=slots).astype(np.int64)
+
+    def _number(self, name: str, size_bytes: int) -> int:
+        number = self._number_of.get(name)
+        if number is None:
+            number = self._spare.pop() if self._spare else len(self._names)
+            if number == len(self._names):
+                self._names.append("")
+                self._sizes.append(0)
+                self._held.append(0)
+                self._holders.append(bytearray())
+            self._number_of[name] = number
+            self._names[number], self._sizes[number] = name, size_bytes
+        return number
+
+    def _mark(self, number: int, slot: int) -> None:
+        bits = self._holders[number]
+        if slot // 8 >= len(bits):
+            bits.extend(bytes(slot // 8 + 1 - len(bits)))
+        bits[slot // 8] |= 1 << slot % 8
+        self._held[number] += 1
+
+    def _clear(self, number: int, slot: int) -> None:
+        self._holders[number][slot // 8] &= ~(1 << slot % 8)
+        self._held[number] -= 1
+        if not self._held[number]:
+            del self._number_of[self._names[number]]
+            self._names[number], self._holders[number] = "", bytearray()
+            self._spare.append(number)
+
+
+def _names(images: Iterable[ContainerImage]) -> dict[str, int]:
+    """Every name of these images with the size."""
+    return {name: image.size_bytes for image in images for name in image.names}

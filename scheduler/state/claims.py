@@ -1,19 +1,29 @@
-"""Room that is spoken for: what a preemption frees is held for the one it was freed for (its nominations).
+"""Nominations: the nodes that pods are nominated to after a preemption, with the room that is held for them there.
 
-Room is held against everybody of lower or equal priority, never against higher ones, who make the claim void by taking it. A
-claim ends when its pods have their places, when it turns out not to be possible any more, or when its item is gone.
+Room is held against everybody of lower or equal priority, never against higher ones, who overtake the nomination by taking it. A
+nomination ends when its pods have their nodes, when it turns out not to be possible any more, or when its item is gone. Pods of
+other schedulers that are nominated to a node (`status.nominatedNodeName`) count there in the same way.
 """
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Final
 
 from scheduler.state.demand import Demand
-from scheduler.state.records import ItemKey
+from scheduler.state.records import ItemKey, PodRecord
 
 
 class Claim:
-    """The places of one item, and the pods that leave so that these become free."""
+    """The nodes that the pods of one item are nominated to, and the pods that leave so that there is room.
+
+    Args:
+        key: the item.
+        priority: that of the item.
+        places: pod UID -> (node name, demand); a pod that is bound or assumed leaves this table.
+        victims: UIDs of the pods that leave for it.
+        deadline_seconds: when it ends at the latest, in monotonic seconds.
+    """
 
     __slots__ = (
         "deadline_seconds",
@@ -23,27 +33,21 @@ class Claim:
         "key",
         "places",
         "priority",
-        "serial",
         "victims",
     )
 
     def __init__(
         self,
-        serial: int,
         key: ItemKey,
         priority: int,
         places: dict[str, tuple[str, Demand]],
         victims: frozenset[str],
         deadline_seconds: float,
     ) -> None:
-        self.serial: Final = serial
-        """Tells this claim from any other of the same item."""
         self.key: Final = key
         self.priority: Final = priority
         self.places: Final = places
-        """Pod UID -> (node name, demand); a pod that is bound or assumed leaves this table."""
         self.victims: Final = victims
-        """UIDs of the pods that leave for it."""
         self.deadline_seconds = deadline_seconds
         self.has_started = False
         """A pod of it got a place, so what left for it did not leave in vain."""
@@ -53,22 +57,21 @@ class Claim:
         """Deletes that were carried out for it."""
 
 
-class Claims:
+class Nominator:
     """All claims, at most one per item."""
 
     def __init__(self) -> None:
-        self._claims: dict[ItemKey, Claim] = {}
+        self._nominations: dict[ItemKey, Claim] = {}
         self._of_pod: dict[str, Claim] = {}
         self._on_node: dict[str, dict[str, Claim]] = {}
         self._priorities: Counter[int] = Counter()
         self._followers: list[set[str]] = []
-        self._serial = 0
 
     def __len__(self) -> int:
-        return len(self._claims)
+        return len(self._nominations)
 
     def __iter__(self) -> Iterator[Claim]:
-        return iter(list(self._claims.values()))
+        return iter(list(self._nominations.values()))
 
     def put(
         self,
@@ -78,70 +81,69 @@ class Claims:
         victims: frozenset[str],
         deadline_seconds: float,
     ) -> Claim:
-        """Claims these places in the place of whatever the item claimed before."""
+        """Nominates pods to nodes, instead of whatever the item was nominated to before; the arguments are those of `Claim`."""
         self.drop(key)
-        self._serial += 1
-        claim = Claim(self._serial, key, priority, places, victims, deadline_seconds)
-        self.restore(claim)
-        return claim
+        nomination = Claim(key, priority, places, victims, deadline_seconds)
+        self.restore(nomination)
+        return nomination
 
     def of(self, key: ItemKey) -> Claim | None:
         """The claim of an item."""
-        return self._claims.get(key)
+        return self._nominations.get(key)
 
-    def restore(self, claim: Claim) -> None:
+    def restore(self, nomination: Claim) -> None:
         """Takes a claim up again that was dropped."""
-        self.drop(claim.key)
-        self._claims[claim.key] = claim
-        self._priorities[claim.priority] += 1
-        for pod_uid, (node, _) in claim.places.items():
-            self._of_pod[pod_uid] = claim
-            self._on_node.setdefault(node, {})[pod_uid] = claim
+        self.drop(nomination.key)
+        self._nominations[nomination.key] = nomination
+        self._priorities[nomination.priority] += 1
+        for pod_uid, (node, _) in nomination.places.items():
+            self._of_pod[pod_uid] = nomination
+            self._on_node.setdefault(node, {})[pod_uid] = nomination
             self._note(node)
 
     def drop(self, key: ItemKey) -> Claim | None:
         """Gives the places of an item up; returns what was given up."""
-        claim = self._claims.pop(key, None)
-        if claim is not None:
-            self._priorities -= Counter([claim.priority])
-            for pod_uid, (node, _) in claim.places.items():
+        nomination = self._nominations.pop(key, None)
+        if nomination is not None:
+            self._priorities -= Counter([nomination.priority])
+            for pod_uid, (node, _) in nomination.places.items():
                 self._forget(pod_uid, node)
-        return claim
+        return nomination
 
-    def settled(self, pod_uid: str, *, has_place: bool = False) -> None:
+    def delete_pod(self, pod_uid: str, *, has_place: bool = False) -> None:
         """A pod has its place, or is gone: it claims none."""
-        claim = self._of_pod.get(pod_uid)
-        if claim is not None:
-            self._forget(pod_uid, claim.places.pop(pod_uid)[0])
-            claim.has_started |= has_place
+        nomination = self._of_pod.get(pod_uid)
+        if nomination is not None:
+            self._forget(pod_uid, nomination.places.pop(pod_uid)[0])
+            nomination.has_started |= has_place
 
     def taken(self, nodes: Collection[str], priority: int) -> None:
         """Somebody of this priority got places on these nodes."""
-        for node in nodes if self._claims else ():
-            for claim in self._on_node.get(node, {}).values():
-                claim.is_overtaken |= claim.priority < priority
+        for node in nodes if self._nominations else ():
+            for nomination in self._on_node.get(node, {}).values():
+                nomination.is_overtaken |= nomination.priority < priority
 
     def against(self, key: ItemKey, priority: int) -> dict[str, Counter[Demand]]:
         """What is held on which node against an item of that priority."""
         held: dict[str, Counter[Demand]] = {}
-        for claim in self._claims.values():
-            if claim.key == key or claim.priority < priority:
+        for nomination in self._nominations.values():
+            if nomination.key == key or nomination.priority < priority:
                 continue
-            for node, demand in claim.places.values():
+            for node, demand in nomination.places.values():
                 held.setdefault(node, Counter())[demand] += 1
         return held
 
     def are_against(self, key: ItemKey, priority: int) -> bool:
         """Whether anybody else claims room that an item of that priority must leave alone."""
-        own = self._claims.get(key)
+        own = self._nominations.get(key)
         own_priority = None if own is None else own.priority
         return any(level >= priority and count > (level == own_priority) for level, count in self._priorities.items())
 
     def on(self, node: str, priority: int) -> Iterator[Demand]:
         """What is held on a node against items of that priority which claim nothing, pod by pod."""
-        for pod_uid, claim in self._on_node.get(node, {}).items():
-            if claim.priority >= priority:
-                yield claim.places[pod_uid][1]
+        for pod_uid, nomination in self._on_node.get(node, {}).items():
+            if nomination.priority >= priority:
+                yield nomination.places[pod_uid][1]
 
     @property
     def nodes(self) -> Collection[str]:
@@ -172,4 +174,32 @@ class Claims:
 
     def victims(self) -> frozenset[str]:
         """Everybody who leaves for somebody."""
-        return frozenset().union(*(claim.victims for claim in self._claims.values()))
+        return frozenset().union(*(nomination.victims for nomination in self._nominations.values()))
+
+
+class ForeignNominations:
+    """Keeps a claim for every waiting pod of another scheduler that is nominated to a node."""
+
+    def __init__(self, claims: Nominator, scheduler_names: frozenset[str]) -> None:
+        self._nominations: Final = claims
+        self._scheduler_names: Final = scheduler_names
+
+    def moved(self, old: PodRecord | None, new: PodRecord | None) -> str:
+        """A pod came, changed or went; the node on which nothing is held for it any more, empty when there is none."""
+        before, after = self._node_of(old), self._node_of(new)
+        if before == after and (not after or (old and new and old.demand is new.demand)):
+            return ""
+        pod = new or old
+        if pod is None:
+            return ""
+        key = ItemKey("pod", pod.namespace, pod.name, pod.uid)
+        if after:
+            self._nominations.put(key, pod.profile.priority, {pod.uid: (after, pod.demand)}, frozenset(), math.inf)
+        else:
+            self._nominations.drop(key)
+        return before
+
+    def _node_of(self, pod: PodRecord | None) -> str:
+        if pod is None or not pod.nominated_node or pod.is_bound or pod.is_terminal or pod.terminating:
+            return ""
+        return "" if pod.profile.scheduler_name in self._scheduler_names else pod.nominated_node

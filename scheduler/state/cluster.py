@@ -5,44 +5,38 @@ whoever bound it, and so does every assumed pod; pods on unknown nodes are remem
 assumption ends only by the watch showing the pod bound or gone, or by `forget`. No method raises for what a user wrote.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar, cast
 
+from api.errors import TuttiError
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
 from api.priorityclass import PriorityClass
-from scheduler.placement.fits import FitCache
-from scheduler.placement.withheld import Withheld
-from scheduler.state.budgets import Budgets
-from scheduler.state.claims import Claims
+from scheduler.state.budgets import Budgets, PriorityClasses
+from scheduler.state.claims import ForeignNominations, Nominator
+from scheduler.state.comparer import Drift, compare
 from scheduler.state.default_spreads import DefaultSpreads
-from scheduler.state.errors import UnknownPod
-from scheduler.state.foreign_nominations import ForeignNominations
-from scheduler.state.items import Items
+from scheduler.state.demand import PortTable
+from scheduler.state.entities import Entities, ForeignGroups
 from scheduler.state.members import Members, Standing
-from scheduler.state.neighbours import Neighbours
 from scheduler.state.nodes import NodeTable, facts_of
 from scheduler.state.occupancy import Occupancy
-from scheduler.state.ports import PortTable
-from scheduler.state.priorities import PriorityClasses
-from scheduler.state.records import (
-    NO_CHANGE,
-    Assumption,
-    GroupRecord,
-    ItemKey,
-    PodRecord,
-    StateChange,
-)
-from scheduler.state.recount import Drift, compare
-from scheduler.state.remainders import Remainders
-from scheduler.state.reservations import Reservations
-from scheduler.state.residents import Residents
+from scheduler.state.record_factory import RecordFactory
+from scheduler.state.records import NO_CHANGE, Assumption, GroupRecord, ItemKey, PodRecord, StateChange
+from scheduler.state.reservations import FuturePodReservations, Reservations
+from scheduler.state.residents import AssignedPods
 from scheduler.state.scoring import Scoring
-from scheduler.state.slim import Slimmer
-from scheduler.state.strangers import Strangers
+from scheduler.state.topology_index import TopologyIndex
 from scheduler.state.volumes import Storage
+
+
+class UnknownPod(TuttiError):
+    """A pod was to be assumed that is not known, or is bound already."""
+
+
+Derived = TypeVar("Derived")
 
 RECHECK_SECONDS: Final = 30.0
 """An assumption that ran out and was not resolved is reported again after this time."""
@@ -62,39 +56,47 @@ class ClusterState:
         self.scheduler_names: Final = scheduler_names
         self.nodes: Final = NodeTable()
         self.ports: Final = PortTable()
-        self.fits: Final = FitCache(self.nodes, self.ports)
         self.classes: Final = PriorityClasses()
-        self.residents: Final = Residents(self.nodes, self.classes)
-        self.claims: Final = Claims()
-        self.remainders: Final = Remainders()
+        self.residents: Final = AssignedPods(self.nodes, self.classes)
+        self.claims: Final = Nominator()
+        self.remainders: Final = FuturePodReservations()
         self.reservations: Final = Reservations(beside=self.remainders)
-        self.withheld: Final = Withheld(self.nodes, self.ports, self.claims, self.reservations)
         self.budgets: Final = Budgets()
-        self.strangers: Final = Strangers()
+        self.strangers: Final = ForeignGroups()
         self._foreign_nominations = ForeignNominations(self.claims, scheduler_names)
-        self._slimmer = Slimmer(scheduler_names, scorings)
+        self._records: Final = RecordFactory(scheduler_names, scorings)
         self._pods: dict[str, PodRecord] = {}
-        self._assumed: dict[str, Assumption] = {}
-        self.items: Final = Items(scheduler_names, self._assumed.__contains__)
-        tenants: dict[str, dict[str, PodRecord]] = {}
-        self.neighbours: Final = Neighbours(self.nodes, tenants)
+        self._derived: dict[Callable[[ClusterState], object], object] = {}
+        pods_on: dict[str, dict[str, PodRecord]] = {}
+        self.neighbours: Final = TopologyIndex(self.nodes, pods_on)
         self.default_spreads: Final = DefaultSpreads()
         self.storage: Final = Storage(self.nodes)
-        self._occupancy = Occupancy(self.nodes, self.ports, self.neighbours, self.storage, tenants)
+        self._assumed: Final[dict[str, Assumption]] = {}
+        self.items: Final = Entities(scheduler_names, self._assumed.__contains__)
+        self._occupancy: Final = Occupancy(
+            self.nodes,
+            self.ports,
+            self.residents,
+            self.neighbours,
+            self.storage,
+            pods_on,
+            self._assumed,
+            self.items.group_of,
+        )
 
     # --- records -----------------------------------------------------------------------------------------------------
 
     def slim_pod(self, pod: Pod) -> PodRecord:
         """The record of a pod, to be kept instead of it."""
-        return self._slimmer.pod(pod)
+        return self._records.pod(pod)
 
     def slim_node(self, node: Node) -> Node:
         """What to keep of a node."""
-        return self._slimmer.node(node)
+        return self._records.node(node)
 
     def slim_group(self, group: PodGroup) -> GroupRecord:
         """The record of a PodGroup."""
-        return self._slimmer.group(group)
+        return self._records.group(group)
 
     # --- nodes -------------------------------------------------------------------------------------------------------
 
@@ -194,16 +196,20 @@ class ClusterState:
         old = self._pods.get(record.uid)
         unheld = self._slots(self._foreign_nominations.moved(old, record))
         if old is not None and record.decides_like(old):
-            self._refresh(record)
+            self._pods[record.uid] = record
+            members = self.items.of_pod(record)
+            if members is not None:
+                members.refresh(record)
+            self._occupancy.refresh(record)
             return StateChange(freed=unheld) if unheld else NO_CHANGE
         assumption = self._assumed.get(record.uid)
-        left, is_missed = self._leave_node(old) if old else ("", False)
+        left, is_missed = self._occupancy.leave(old) if old else ("", False)
         if record.is_bound or record.is_terminal:
             self._assumed.pop(record.uid, None)
-            self.claims.settled(record.uid)
+            self.claims.delete_pod(record.uid)
         self._pods[record.uid] = record
         self.strangers.moved(old, record)
-        entered, is_noticed = self._enter_node(record)
+        entered, is_noticed = self._occupancy.enter(record)
         keeps_room = not left or (left == entered and old is not None and old.demand is record.demand)
         freed = () if keeps_room and not is_missed else self._slots(left)
         if is_noticed:
@@ -229,9 +235,9 @@ class ClusterState:
         if old is None:
             return NO_CHANGE
         self.strangers.moved(old, None)
-        freed = self._slots(self._leave_node(old)[0]) + self._slots(self._foreign_nominations.moved(old, None))
+        freed = self._slots(self._occupancy.leave(old)[0]) + self._slots(self._foreign_nominations.moved(old, None))
         self._assumed.pop(uid, None)
-        self.claims.settled(uid)
+        self.claims.delete_pod(uid)
         del self._pods[uid]
         gone = self.items.leave(old, None)
         members = self.items.of_pod(old)
@@ -274,10 +280,10 @@ class ClusterState:
         record = self._pods.get(pod_uid)
         if record is None or record.is_bound or record.is_terminal:
             raise UnknownPod(f"pod {pod_uid} is not known as an unbound pod")
-        self._leave_node(record)
+        self._occupancy.leave(record)
         self._assumed[pod_uid] = Assumption(node_name, self.node_uid(node_name) or "", deadline_seconds)
-        self.claims.settled(pod_uid, has_place=True)
-        _, is_noticed = self._enter_node(record)
+        self.claims.delete_pod(pod_uid, has_place=True)
+        _, is_noticed = self._occupancy.enter(record)
         members = self.items.reconsider(record)
         if members is not None:
             self.remainders.taken(members.key, node_name, record.demand)
@@ -288,7 +294,7 @@ class ClusterState:
         record = self._pods.get(pod_uid)
         if record is None or pod_uid not in self._assumed:
             return NO_CHANGE
-        freed = self._slots(self._leave_node(record)[0])
+        freed = self._slots(self._occupancy.leave(record)[0])
         del self._assumed[pod_uid]
         members = self.items.reconsider(record)
         return StateChange(items=(members.key,) if members else (), freed=freed)
@@ -340,7 +346,7 @@ class ClusterState:
     def nodes_in_use(self, members: Members) -> list[str]:
         """Names of the nodes that members are bound to or assumed on."""
         placed = members.pods(Standing.ASSUMED, Standing.BOUND)
-        return [node for pod in placed if (node := self._location(pod))]
+        return [node for pod in placed if (node := self._occupancy.node_of(pod))]
 
     def recount(self, pods: Iterable[PodRecord]) -> Drift:
         """Compares what is kept here with a fresh list of all pods."""
@@ -365,36 +371,19 @@ class ClusterState:
         has_left = old is not None and (new is None or new.is_terminal)
         return self.storage_changed(self.storage.sharing(pod)).items if has_left else ()
 
+    # --- what layers above keep ---------------------------------------------------------------------------------------
+
+    def derived(self, make: Callable[["ClusterState"], Derived]) -> Derived:
+        """What `make` makes of this cluster, made at the first call and kept as long as the cluster is.
+
+        For tables of layers above that follow the change logs of the node table. The same function gets the same table.
+        """
+        found = self._derived.get(make)
+        if found is None:
+            found = self._derived[make] = make(self)
+        return cast("Derived", found)
+
     # --- inside ------------------------------------------------------------------------------------------------------
-
-    def _location(self, record: PodRecord) -> str:
-        if record.is_terminal:
-            return ""
-        held = self._assumed.get(record.uid)
-        return record.node_name or (held.node_name if held else "")
-
-    def _refresh(self, record: PodRecord) -> None:
-        self._pods[record.uid] = record
-        members = self.items.of_pod(record)
-        if members is not None:
-            members.refresh(record)
-        node = self._location(record)
-        if node:
-            self._occupancy.refresh(node, record)
-
-    def _enter_node(self, record: PodRecord) -> tuple[str, bool]:
-        node = self._location(record)
-        is_noticed = bool(node) and self._occupancy.enter(node, record)
-        if node and record.is_bound:
-            self.residents.enter(record, self.items.group_of(record))
-        return node, is_noticed
-
-    def _leave_node(self, record: PodRecord) -> tuple[str, bool]:
-        node = self._location(record)
-        is_missed = bool(node) and self._occupancy.leave(node, record)
-        if node:
-            self.residents.leave(record.uid)
-        return node, is_missed
 
     def _room_anywhere(self) -> StateChange:
         return StateChange(freed=tuple(self.nodes.live_slots().tolist()))

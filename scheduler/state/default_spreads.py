@@ -10,10 +10,9 @@ from typing import Final
 import msgspec
 
 from api.meta import NO_METADATA, Metadata
+from scheduler.state.pod_rules import TopologySpreadConstraint, pods_counted_by
 from scheduler.state.records import PodRecord
-from scheduler.state.requirements import Requirement
-from scheduler.state.selectors import Labels, RawSelector, Selector, parse_selector, selector_of
-from scheduler.state.spreads import Spread, counted
+from scheduler.state.selectors import Labels, RawSelector, Requirement, Selector, parse_selector, selector_of
 
 DEFAULTS: Final = (("kubernetes.io/hostname", 3), ("topology.kubernetes.io/zone", 5))
 """(key, maxSkew)."""
@@ -53,7 +52,7 @@ class DefaultSpreads:
     def __init__(self) -> None:
         self._services: dict[str, dict[str, dict[str, str]]] = {}
         self._owners: dict[tuple[str, str, str], Selector] = {}
-        self._made: dict[tuple[str, Selector], tuple[Spread, ...]] = {}
+        self._made: dict[tuple[str, Selector], tuple[TopologySpreadConstraint, ...]] = {}
 
     def set_service(self, namespace: str, name: str, selector: dict[str, str] | None) -> None:
         """A Service selects these pods now; none without a selector, or when it is gone."""
@@ -66,7 +65,14 @@ class DefaultSpreads:
             del self._services[namespace]
 
     def set_owner(self, kind: str, namespace: str, name: str, selector: RawSelector | None) -> None:
-        """A ReplicaSet, StatefulSet or ReplicationController selects these pods now; None when it is gone."""
+        """A controller of this `kind` (ReplicaSet, StatefulSet or ReplicationController) and name selects these pods now.
+
+        Args:
+            kind: of the controller.
+            namespace: of the controller and its pods.
+            name: of the controller.
+            selector: None when the controller is gone; one that cannot be read selects nothing.
+        """
         if selector is None:
             self._owners.pop((kind, namespace, name), None)
             return
@@ -75,7 +81,7 @@ class DefaultSpreads:
         except ValueError:
             self._owners.pop((kind, namespace, name), None)
 
-    def of(self, pod: PodRecord) -> tuple[Spread, ...]:
+    def of(self, pod: PodRecord) -> tuple[TopologySpreadConstraint, ...]:
         """The constraints of a pod that has none of its own."""
         services = self._services.get(pod.namespace)
         owner = self._owners.get((pod.owner.kind, pod.namespace, pod.owner.name)) if pod.owner.uid else None
@@ -89,13 +95,15 @@ class DefaultSpreads:
         requirements += owner.requirements or () if owner else ()
         return self._constraints(pod.namespace, selector_of(requirements)) if requirements else ()
 
-    def _constraints(self, namespace: str, selector: Selector) -> tuple[Spread, ...]:
+    def _constraints(self, namespace: str, selector: Selector) -> tuple[TopologySpreadConstraint, ...]:
         found = self._made.get((namespace, selector))
         if found is None:
             if len(self._made) >= MOST_KEPT:
                 self._made.clear()
-            query = counted(selector, namespace)
-            found = tuple(Spread(key, query, selector, max_skew=skew, is_hard=False) for key, skew in DEFAULTS)
+            query = pods_counted_by(selector, namespace)
+            found = tuple(
+                TopologySpreadConstraint(key, query, selector, max_skew=skew, is_hard=False) for key, skew in DEFAULTS
+            )
             self._made[namespace, selector] = found
         return found
 

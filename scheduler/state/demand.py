@@ -1,4 +1,4 @@
-"""What a pod takes of a node: amounts per resource and host ports.
+"""What a pod takes of a node: amounts per resource and host ports; and which host ports are taken on which nodes.
 
 Amounts are parsed once per distinct bytes. A pod whose amounts cannot be understood still has a demand: it takes one of
 the node's `pods` and says in `problem` why it cannot be placed, so that a stranger's object never raises.
@@ -6,6 +6,7 @@ the node's `pods` and says in `problem` why it cannot be placed, so that a stran
 Amounts are limited to `MAX_AMOUNT`: sums over thousands of pods must stay inside an int64.
 """
 
+from collections import Counter
 from typing import Annotated, Final
 
 import msgspec
@@ -99,3 +100,45 @@ def ports_conflict(one: HostPort, other: HostPort) -> bool:
     """True when two pods on one node cannot both open these ports."""
     same_address = one[2] == other[2] or ANY_ADDRESS in {one[2], other[2]}
     return one[:2] == other[:2] and same_address
+
+
+class PortTable:
+    """Taken ports by protocol and number, then by node name, so that a question touches only nodes that matter."""
+
+    def __init__(self) -> None:
+        self._taken: dict[tuple[str, int], dict[str, Counter[HostPort]]] = {}
+
+    def take(self, node_name: str, ports: tuple[HostPort, ...]) -> None:
+        """Counts the ports of a pod against a node."""
+        for port in ports:
+            self._taken.setdefault(port[:2], {}).setdefault(node_name, Counter())[port] += 1
+
+    def give_back(self, node_name: str, ports: tuple[HostPort, ...]) -> None:
+        """Undoes `take`."""
+        for port in ports:
+            nodes = self._taken[port[:2]]
+            counter = nodes[node_name]
+            counter[port] -= 1
+            if not counter[port]:
+                del counter[port]
+            if not counter:
+                del nodes[node_name]
+            if not nodes:
+                del self._taken[port[:2]]
+
+    def conflicts(self, ports: tuple[HostPort, ...]) -> set[str]:
+        """Names of the nodes on which one of these ports is taken already."""
+        return {
+            name
+            for port in ports
+            for name, counter in self._taken.get(port[:2], {}).items()
+            if any(ports_conflict(port, taken) for taken in counter)
+        }
+
+    def copy(self) -> "PortTable":
+        """The same ports, to be altered."""
+        made = PortTable()
+        made._taken = {
+            number: {name: Counter(taken) for name, taken in nodes.items()} for number, nodes in self._taken.items()
+        }
+        return made

@@ -1,17 +1,51 @@
-"""The pods of one item, by what they are doing: kept per event, so that a cycle counts and sorts nothing.
+"""The pods of one group, or one lone pod, by what they are doing: kept per event, so that a cycle counts and sorts nothing.
 
 Who counts (KEP-4671 and the choices where it is silent): failed members do not, succeeded ones do. A member that is being
 deleted does not count either, bound or not: its place is about to be free, and a replacement must not start on the strength
 of siblings that are leaving. Pods that name the group but belong to another owner are `barred`.
 """
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum
 
 from scheduler.state.records import Counts, GroupRecord, ItemKey, Phase, PodRecord, Profile
 from scheduler.state.shapes import Shape
-from scheduler.state.waiting import Waiting
+
+
+class Waiting:
+    """Names and UIDs side by side; a decision takes the first so many `uids`."""
+
+    __slots__ = ("_names", "_uids")
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._uids: list[str] = []
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of the pods that exist, sorted."""
+        return self._names
+
+    @property
+    def uids(self) -> Sequence[str]:
+        """In the order of the names."""
+        return self._uids
+
+    def add(self, name: str, uid: str) -> None:
+        """Takes in a pod."""
+        index = bisect_left(self._names, name)
+        self._names.insert(index, name)
+        self._uids.insert(index, uid)
+
+    def remove(self, name: str, uid: str) -> None:
+        """Lets a pod go; of two pods of one name (a predecessor that is not gone yet) the right one."""
+        index = self._uids.index(uid, bisect_left(self._names, name))
+        del self._names[index], self._uids[index]
 
 
 class Standing(IntEnum):

@@ -18,11 +18,9 @@ from api.errors import InvalidQuantity
 from api.features import KNOWN_FEATURES, NO_FEATURES
 from api.node import Node, Taint
 from api.requests import CPU, PODS, parse_amount
-from scheduler.state.changes import ChangeLog, Slots
-from scheduler.state.columns import Column
+from scheduler.state.changes import ChangeLog, Column, ImageTable, Slots
 from scheduler.state.demand import MAX_AMOUNT, Demand
-from scheduler.state.images import ImageTable
-from scheduler.state.requirements import FIELD_PREFIX, NAME_FIELD
+from scheduler.state.selectors import FIELD_PREFIX, NAME_FIELD
 from scheduler.state.steps import ONE_BY_ONE, Steps
 
 Amounts = NDArray[np.int64]
@@ -71,18 +69,32 @@ class Resolved:
 
 
 class NodeTable:
-    """Nodes by slot. Readers treat the arrays as read-only; `alive` marks the slots in use."""
+    """Nodes by slot; readers treat the arrays as read-only.
+
+    Attributes:
+        resources: names of the resources, by row.
+        row_of: the row of each resource.
+        slots: how many columns there are; no more than twice the nodes there ever were at the same time.
+        used_slots: no slot from here on has ever been used.
+        allocatable: what nodes have, `[resource, node]`, in milli for CPU, else in the unit of the resource.
+        free: what is left of it, `[resource, node]`; may be negative.
+        scored: CPU and memory taken as scoring sees it, `[2, node]`: pods without requests count with a default.
+        alive: whether a slot is in use, `[node]`.
+        unschedulable: `spec.unschedulable`, `[node]`.
+        facts, names: of each slot, None and "" where it is not in use.
+        rule_changes: slots whose labels, taints, schedulability or features changed, or that came or went.
+        room_changes: slots whose free or allocatable amounts changed.
+        steps: what the computation under way may still cost; unlimited outside decisions.
+    """
 
     def __init__(self) -> None:
         self.resources: list[str] = list(FIRST_ROWS)
         self.row_of: dict[str, int] = {name: row for row, name in enumerate(FIRST_ROWS)}
         self.slots = FIRST_SLOTS
-        self.reach = 0
-        """No slot from here on has ever been used."""
+        self.used_slots = 0
         self.allocatable: Amounts = np.zeros((len(FIRST_ROWS), FIRST_SLOTS), dtype=np.int64)
         self.free: Amounts = np.zeros((len(FIRST_ROWS), FIRST_SLOTS), dtype=np.int64)
         self.scored: Amounts = np.zeros((2, FIRST_SLOTS), dtype=np.int64)
-        """CPU and memory taken as scoring sees it: pods without requests count with a default."""
         self.alive: NDArray[np.bool_] = np.zeros(FIRST_SLOTS, dtype=np.bool_)
         self.unschedulable: NDArray[np.bool_] = np.zeros(FIRST_SLOTS, dtype=np.bool_)
         self.taints: Column[tuple[Taint, ...]] = Column(FIRST_SLOTS, ())
@@ -90,15 +102,12 @@ class NodeTable:
         self.features: Column[frozenset[str]] = Column(FIRST_SLOTS, NO_FEATURES)
         self.images: Final = ImageTable()
         self.rule_changes = ChangeLog()
-        """Slots whose labels, taints, schedulability or features changed, or that came or went."""
         self.room_changes = ChangeLog()
-        """Slots whose free or allocatable amounts changed."""
         self.facts: list[NodeFacts | None] = [None] * FIRST_SLOTS
         self.names: list[str] = [""] * FIRST_SLOTS
         self.slot_of: dict[str, int] = {}
         self._spare: list[int] = list(range(FIRST_SLOTS - 1, -1, -1))
         self.steps: Final = Steps()
-        """What the computation under way may still cost; unlimited outside decisions."""
         self._labels: dict[str, Column[str | None]] = {}
         self._labelled: Counter[str] = Counter()
         """Nodes by label key."""
@@ -140,7 +149,7 @@ class NodeTable:
         if not self._spare:
             self._grow()
         slot = self._spare.pop()
-        self.reach = max(self.reach, slot + 1)
+        self.used_slots = max(self.used_slots, slot + 1)
         new = self._rows_for(facts.allocatable)
         self.slot_of[facts.name] = slot
         self.names[slot] = facts.name

@@ -12,8 +12,8 @@ import msgspec
 from api.constants import EMBEDDED_PROVIDER
 from api.meta import Metadata
 from api.waiting import Waiting
-from scheduler.state.bonds import Bonds
 from scheduler.state.demand import Demand
+from scheduler.state.pod_rules import AffinityTerms
 from scheduler.state.pod_volumes import PodVolumes
 from scheduler.state.shapes import Shape
 
@@ -77,9 +77,8 @@ class PodRecord(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
     demand: Demand
     shape: Shape | None
     nominated_node: str
-    told_reason: str
     labels: dict[str, str]
-    bonds: Bonds | None
+    bonds: AffinityTerms | None
     """What ties it to others, and others to it."""
     volumes: PodVolumes | None = None
     """Its claims and disks; None for most pods."""
@@ -145,8 +144,6 @@ class GroupRecord(msgspec.Struct, frozen=True, gc=False):
     owner: Owner
     created_seconds: float
     terminating: bool
-    condition_status: str
-    condition_reason: str
     condition_message: str
     waiting: Waiting
     """What its annotations say of how long it waits, and for how many pods."""

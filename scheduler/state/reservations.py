@@ -1,7 +1,7 @@
-"""Room that is kept for groups that have waited too long: nobody leaves for it, it fills as pods end.
+"""Room that is kept on nodes for groups: for one that has waited too long, and for pods of a group that do not exist yet.
 
-Held against items of lower or equal priority, like claims; unlike claims it is of amounts on nodes and not of certain pods, for
-the members of a group may be replaced while it waits.
+Nobody is preempted for it: it fills as pods end. It is held against items of lower or equal priority, like nominations; unlike
+these it is of amounts on nodes and not of certain pods, for the members of a group may be replaced while it waits.
 """
 
 from collections import Counter
@@ -16,7 +16,14 @@ Amounts = Mapping[str, Counter[Demand]]
 
 
 class Reservation:
-    """What is kept for one group, until when in monotonic seconds."""
+    """What is kept for one group.
+
+    Args:
+        key: the group.
+        priority: that of the group; items of a higher one may take the room.
+        held: what is kept on which node.
+        deadline_seconds: until when, in monotonic seconds.
+    """
 
     __slots__ = ("deadline_seconds", "held", "key", "priority")
 
@@ -67,3 +74,27 @@ class Reservations:
                 yield from reservation.held.items()
         if self._beside is not None:
             yield from self._beside.against(key, priority)
+
+
+class FuturePodReservations(Reservations):
+    """What is kept for the pods to come of each group."""
+
+    def taken(self, key: ItemKey, node_name: str, demand: Demand) -> None:
+        """A pod of this group has a place now: one place less is kept, on its node where possible."""
+        kept = self.of(key)
+        if kept is None:
+            return
+        place = _place_of(kept.held, node_name, demand)
+        if place is None:
+            return
+        node, known = place
+        left = {name: Counter(demands) for name, demands in kept.held.items()}
+        left[node] -= Counter([known])
+        held = {name: demands for name, demands in left.items() if demands}
+        self.put(Reservation(key, kept.priority, held, kept.deadline_seconds))
+
+
+def _place_of(held: Amounts, node_name: str, demand: Demand) -> tuple[str, Demand] | None:
+    """The place that a pod takes: on its node for its demand, else on its node, else for its demand, else any."""
+    places = [(node, known) for node, demands in held.items() for known in demands]
+    return min(places, key=lambda place: (place[0] != node_name, place[1].amounts != demand.amounts), default=None)

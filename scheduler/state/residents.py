@@ -1,4 +1,4 @@
-"""Who could be asked to leave: every pod that is bound to a node, in columns, and the units in which pods leave.
+"""Every pod that is bound to a node, in columns, and the units in which pods are preempted.
 
 A unit is a pod, or a whole PodGroup whose disruption mode is `all` (KEP-5710). A pod of a group has its group's priority as a
 victim, whatever the pod itself says. The columns follow every event, so that a preemption looks at twenty thousand pods without
@@ -11,11 +11,63 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.state.budgets import PriorityClasses
 from scheduler.state.changes import Slots
-from scheduler.state.node_numbers import NodeNumbers
 from scheduler.state.nodes import NodeTable
-from scheduler.state.priorities import PriorityClasses
 from scheduler.state.records import GroupRecord, PodRecord
+
+_NOWHERE: Final = -1
+
+
+class NodeNumbers:
+    """Numbers are given again when the last pod of a node went, so there are never more than nodes in use at the same time."""
+
+    def __init__(self, nodes: NodeTable) -> None:
+        self._nodes: Final = nodes
+        self._number_of: dict[str, int] = {}
+        self._names: list[str] = []
+        self._pods: list[int] = []
+        self._spare: list[int] = []
+        self._slots: Slots = np.empty(0, dtype=np.intp)
+        self._position = -1
+
+    def enter(self, name: str) -> int:
+        """One pod more on this node; the node's number."""
+        number = self._number_of.get(name)
+        if number is None:
+            number = self._number_of[name] = self._spare.pop() if self._spare else self._new()
+            self._names[number] = name
+            self._position = -1
+        self._pods[number] += 1
+        return number
+
+    def leave(self, number: int) -> None:
+        """One pod less on the node of this number."""
+        self._pods[number] -= 1
+        if not self._pods[number]:
+            del self._number_of[self._names[number]]
+            self._names[number] = ""
+            self._spare.append(number)
+
+    @property
+    def slots(self) -> Slots:
+        """The node slot by number, -1 where the node is not known; at least one entry."""
+        end = self._nodes.rule_changes.end
+        if self._position != end:
+            known = self._nodes.slot_of
+            self._slots = np.fromiter(
+                (known.get(name, _NOWHERE) for name in self._names or ("",)),
+                dtype=np.intp,
+                count=max(len(self._names), 1),
+            )
+            self._position = end
+        return self._slots
+
+    def _new(self) -> int:
+        self._names.append("")
+        self._pods.append(0)
+        return len(self._names) - 1
+
 
 FIRST_ROWS: Final = 256
 NO_PRIORITY: Final = 2**62
@@ -23,14 +75,20 @@ NO_PRIORITY: Final = 2**62
 
 
 class Unit:
-    """What leaves together or stays together."""
+    """Pods that are preempted together or not at all (KEP-5710).
+
+    Args:
+        number: tells it from all other units.
+        group: set when the unit is a whole group.
+        priority: that of its pods as victims.
+        created_seconds: of the group or of the pod, in seconds since 1970.
+    """
 
     __slots__ = ("created_seconds", "group", "number", "priority", "rows")
 
     def __init__(self, number: int, group: GroupRecord | None, priority: int, created_seconds: float) -> None:
         self.number = number
         self.group = group
-        """Set when the unit is a whole group."""
         self.priority = priority
         self.created_seconds = created_seconds
         self.rows: dict[int, None] = {}
@@ -41,8 +99,20 @@ class Unit:
         return (self.priority, self.group is not None, len(self.rows), -self.created_seconds)
 
 
-class Residents:
-    """The rows of all bound pods; `slots`, `priorities`, `unit_of`, `leaving`, `in_whole` and `since` are indexed by row."""
+class AssignedPods:
+    """The rows of all bound pods; all arrays are `[row]` unless it says otherwise.
+
+    Attributes:
+        pods: the records, None for rows that are not in use.
+        units: by number.
+        unit_of: the number of the unit, -1 for rows that are not in use.
+        priorities: of the unit, `NO_PRIORITY` for rows that are not in use.
+        leaving: whether the pod is being deleted.
+        in_whole: whether the unit is a whole group.
+        since: when the unit was created, in seconds since 1970.
+        amounts: what the pod asks for, `[resource, row]`, resources as in the node table.
+        with_ports: rows of pods with host ports.
+    """
 
     def __init__(self, nodes: NodeTable, classes: PriorityClasses | None = None) -> None:
         self._nodes: Final = nodes

@@ -11,11 +11,9 @@ import msgspec
 
 from api.features import NO_FEATURES, required_features
 from api.pod import PodSpec
-from scheduler.state.bonds import Bonds, Weight
+from scheduler.state.pod_rules import AffinityTerms, TopologySpreadConstraint, Weight, parse_spread_constraints
 from scheduler.state.pod_volumes import limits
-from scheduler.state.requirements import FIELD_PREFIX, NAME_FIELD, Operator, Requirement, whole_number
-from scheduler.state.selectors import Labels
-from scheduler.state.spreads import Spread, parse_spreads
+from scheduler.state.selectors import FIELD_PREFIX, NAME_FIELD, Labels, Operator, Requirement, whole_number
 from scheduler.state.steps import ONE_LOOK
 
 
@@ -33,7 +31,19 @@ Term = tuple[Requirement, ...]
 
 
 class NodeRules:
-    """Which nodes a pod accepts, shared by all pods with the same bytes; compared by identity."""
+    """Which nodes a pod accepts, shared by all pods with the same bytes; compared by identity.
+
+    Args:
+        selector: the pod's node selector.
+        terms: required node affinity: at least one must match; None without it.
+        preferred: preferred node affinity: terms with their weights.
+        tolerations: of taints.
+        spreads: topology spread constraints.
+        bonds: terms about other pods, None without any.
+        mounts: its pods have volumes that limit where they run; which ones is different for every pod.
+        features: what a node's kubelet must declare.
+        problem: why no pod with these rules can be placed, empty when it can.
+    """
 
     __slots__ = (
         "__weakref__",
@@ -57,24 +67,21 @@ class NodeRules:
         terms: tuple[Term, ...] | None = None,
         preferred: tuple[tuple[int, Term], ...] = (),
         tolerations: tuple[Toleration, ...] = (),
-        spreads: tuple[Spread, ...] = (),
-        bonds: Bonds | None = None,
+        spreads: tuple[TopologySpreadConstraint, ...] = (),
+        bonds: AffinityTerms | None = None,
         mounts: bool = False,
         features: frozenset[str] = NO_FEATURES,
         problem: str = "",
     ) -> None:
         self.selector: Final = selector
         self.terms: Final = terms
-        """At least one must match; None without required node affinity."""
         self.preferred: Final = preferred
-        """Wishes with their weights."""
+        """Preferences with their weights."""
         self.tolerations: Final = tolerations
         self.spreads: Final = spreads
         self.bonds: Final = bonds
         self.mounts: Final = mounts
-        """Its pods have volumes that limit where they run; which ones is different for every pod."""
         self.features: Final = features
-        """What a node's kubelet must declare."""
         self.problem: Final = problem
         requirements = [one for term in (selector, *(terms or ()), *(term for _, term in preferred)) for one in term]
         self.requirements: Final = len(requirements) + len(terms or ()) + len(preferred)
@@ -86,7 +93,7 @@ class NodeRules:
         return (3 * ONE_LOOK + 2 * nodes) * self.requirements + 150 * self._values
 
     @property
-    def looks_at_pods(self) -> bool:
+    def concerns_pods(self) -> bool:
         """True when it matters which other pods run where."""
         return self.bonds is not None or bool(self.spreads)
 
@@ -154,12 +161,12 @@ def rules_key(spec: PodSpec, namespace: str, labels: Labels) -> bytes:
     if spec.topology_spread_constraints:
         parts.append(_whose(bytes(spec.topology_spread_constraints), namespace, labels))
     if spec.affinity:
-        parts.append(bonds_key(spec.affinity, namespace, labels))
+        parts.append(affinity_key(spec.affinity, namespace, labels))
     return b"\x00".join(parts)
 
 
-def bonds_key(affinity: msgspec.Raw, namespace: str, labels: Labels) -> bytes:
-    """The bytes that decide the bonds of a pod; empty when it has none."""
+def affinity_key(affinity: msgspec.Raw, namespace: str, labels: Labels) -> bytes:
+    """The bytes that decide the affinity terms of a pod; empty when it has none."""
     text = bytes(affinity)
     return text + _whose(text, namespace, labels) if _POD_TERMS in text else b""
 
@@ -171,9 +178,19 @@ def _whose(text: bytes, namespace: str, labels: Labels) -> bytes:
 
 
 def parse_rules(
-    spec: PodSpec, namespace: str, labels: Labels, bonds_of: Callable[[PodSpec, str, Labels], Bonds | None]
+    spec: PodSpec,
+    namespace: str,
+    labels: Labels,
+    affinity_terms_of: Callable[[PodSpec, str, Labels], AffinityTerms | None],
 ) -> NodeRules:
-    """The rules of a pod; never raises for what a user wrote. `bonds_of` may raise ValueError for that."""
+    """The rules of a pod; never raises for what a user wrote.
+
+    Args:
+        spec: of the pod.
+        namespace: of the pod.
+        labels: of the pod.
+        affinity_terms_of: the terms about other pods; may raise ValueError for what a user wrote.
+    """
     try:
         selector = _decode_selector(spec.node_selector) if spec.node_selector else None
         affinity = _decode_affinity(spec.affinity) if spec.affinity else None
@@ -184,8 +201,8 @@ def parse_rules(
             terms=_terms(affinity.node_affinity if affinity else None),
             preferred=_preferred(affinity.node_affinity if affinity else None),
             tolerations=tolerations or (),
-            spreads=parse_spreads(raw, namespace, labels) if raw else (),
-            bonds=bonds_of(spec, namespace, labels),
+            spreads=parse_spread_constraints(raw, namespace, labels) if raw else (),
+            bonds=affinity_terms_of(spec, namespace, labels),
             mounts=any(map(limits, spec.volumes)),
             features=required_features(spec),
             problem=_unsupported(spec),
@@ -210,8 +227,8 @@ def parse_node_terms(raw: msgspec.Raw) -> tuple[Term, ...]:
 
 
 def _preferred(affinity: _NodeAffinity | None) -> tuple[tuple[int, Term], ...]:
-    wishes = affinity.preferred or () if affinity else ()
-    found = ((wish.weight, _term(wish.preference)) for wish in wishes)
+    preferred_terms = affinity.preferred or () if affinity else ()
+    found = ((term.weight, _term(term.preference)) for term in preferred_terms)
     return tuple((weight, term) for weight, term in found if term)
 
 

@@ -1,15 +1,57 @@
-"""Which pods a rule speaks of: label selectors, and the namespaces they look into.
+"""Requirements on labels, the selectors made of them, and queries: which pods of which namespaces a rule selects.
 
 A query is a value: two pods that ask for the same pods share what is counted for them.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
-from scheduler.state.requirements import Requirement, matches
 from scheduler.state.steps import ONE_BY_ONE
+
+Operator = Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]
+
+FIELD_PREFIX: Final = "\x00"
+"""Marks the key of a requirement on a field (`metadata.name`) rather than on a label; no label starts like that."""
+
+NAME_FIELD: Final = "metadata.name"
+
+
+class Requirement(msgspec.Struct, frozen=True, gc=False):
+    """One comparison with a label, or with a field of the node when the key starts with `FIELD_PREFIX`."""
+
+    key: str
+    operator: Operator
+    values: tuple[str, ...] = ()
+
+
+def matches(requirement: Requirement, value: str | None) -> bool:
+    """Whether an object whose label (or field) has this value, None when it lacks it, meets the requirement."""
+    match requirement.operator:
+        case "In":
+            return value in requirement.values
+        case "NotIn":
+            return value not in requirement.values
+        case "Exists":
+            return value is not None
+        case "DoesNotExist":
+            return value is None
+    number, bound = whole_number(value), whole_number(requirement.values[0])
+    if number is None or bound is None:
+        return False
+    return number > bound if requirement.operator == "Gt" else number < bound
+
+
+def whole_number(text: str | None) -> int | None:
+    """The number a label spells, None when it spells none."""
+    if text is None or len(text) > 20:
+        return None
+    try:
+        return int(text) if text.lstrip("+-").isdecimal() else None
+    except ValueError:
+        return None
+
 
 _REQUIREMENT: Final = 200
 _VALUE: Final = 25
@@ -128,6 +170,12 @@ def with_own_labels(
     selector: Selector, own: Labels, keys: tuple[str, ...] | None, other_keys: tuple[str, ...] | None = None
 ) -> Selector:
     """The selector narrowed to pods that have the same values for `keys`, and other ones for `other_keys`.
+
+    Args:
+        selector: as it is written.
+        own: the labels of the pod itself.
+        keys: `matchLabelKeys`.
+        other_keys: `mismatchLabelKeys`.
 
     The API server writes the same requirements into the selector of a new pod (`matchLabelKeys`, KEP-3633, KEP-3243); where
     it has done so there is nothing to add. Keys that the pod itself lacks are ignored.

@@ -6,19 +6,28 @@ The tables hold their entries weakly: a demand, a set of rules or a shape lives 
 does, so DaemonSets, which make one set of rules per pod, do not fill them.
 """
 
+from collections.abc import Mapping
 from typing import Final
 from weakref import WeakValueDictionary
 
 from api.pod import PodSpec
-from scheduler.state.bonds import Bonds, parse_bonds
 from scheduler.state.demand import Demand, demand_key, parse_demand
-from scheduler.state.rules import NodeRules, bonds_key, parse_rules, rules_key
+from scheduler.state.pod_rules import AffinityTerms, parse_affinity_terms
+from scheduler.state.rules import NodeRules, affinity_key, parse_rules, rules_key
 from scheduler.state.scoring import DEFAULT, Scoring
 from scheduler.state.selectors import Labels
 
 
 class Shape:
-    """Everything that decides where a pod can be placed and would best be; compared by identity."""
+    """Everything that decides where a pod can be placed and would best be; compared by identity.
+
+    Args:
+        demand: what it takes of a node.
+        rules: which nodes it accepts and prefers.
+        images: one per container, as written.
+        base: what it shares with all shapes that fit on the same nodes; None when it is that itself.
+        scoring: how its profile scores nodes.
+    """
 
     __slots__ = ("__weakref__", "_base", "demand", "images", "rules", "scoring")
 
@@ -31,11 +40,9 @@ class Shape:
         scoring: Scoring = DEFAULT,
     ) -> None:
         self.scoring: Final = scoring
-        """How its profile scores nodes."""
         self.demand: Final = demand
         self.rules: Final = rules
         self.images: Final = images
-        """One per container, as written."""
         self._base = base
 
     @property
@@ -53,13 +60,17 @@ class Shape:
         return self.demand.problem or self.rules.problem
 
 
-class ShapeTable:
+Pending = Mapping[Shape, int]
+"""How many pods of each shape are to be placed."""
+
+
+class SignatureTable:
     """Finds the demand, rules, bonds and shape of a pod, parsing each distinct one once."""
 
     def __init__(self) -> None:
         self._demands: WeakValueDictionary[bytes, Demand] = WeakValueDictionary()
         self._rules: WeakValueDictionary[bytes, NodeRules] = WeakValueDictionary()
-        self._bonds: WeakValueDictionary[bytes, Bonds] = WeakValueDictionary()
+        self._bonds: WeakValueDictionary[bytes, AffinityTerms] = WeakValueDictionary()
         self._bases: WeakValueDictionary[tuple[Demand, NodeRules, int], Shape] = WeakValueDictionary()
         self._shapes: WeakValueDictionary[tuple[Shape, str], Shape] = WeakValueDictionary()
 
@@ -71,28 +82,35 @@ class ShapeTable:
             found = self._demands[key] = parse_demand(spec)
         return found
 
-    def bonds(self, spec: PodSpec, namespace: str, labels: Labels) -> Bonds | None:
+    def bonds(self, spec: PodSpec, namespace: str, labels: Labels) -> AffinityTerms | None:
         """What ties the pod to others; None as well when that cannot be read."""
         try:
-            return self._bonds_of(spec, namespace, labels)
+            return self._affinity_terms_of(spec, namespace, labels)
         except (ValueError, RecursionError):
             return None
 
     def shape(self, spec: PodSpec, namespace: str, labels: Labels, scoring: Scoring = DEFAULT) -> Shape:
-        """The shape of a pod of this namespace with these labels that is to be placed by this profile."""
+        """The shape of a pod that is to be placed.
+
+        Args:
+            spec: of the pod.
+            namespace: of the pod.
+            labels: of the pod.
+            scoring: of its profile.
+        """
         key = rules_key(spec, namespace, labels)
         rules = self._rules.get(key)
         if rules is None:
-            rules = self._rules[key] = parse_rules(spec, namespace, labels, self._bonds_of)
+            rules = self._rules[key] = parse_rules(spec, namespace, labels, self._affinity_terms_of)
         return self._with_images(self._base(self.demand(spec), rules, scoring), spec)
 
-    def _bonds_of(self, spec: PodSpec, namespace: str, labels: Labels) -> Bonds | None:
-        key = bonds_key(spec.affinity, namespace, labels) if spec.affinity else b""
+    def _affinity_terms_of(self, spec: PodSpec, namespace: str, labels: Labels) -> AffinityTerms | None:
+        key = affinity_key(spec.affinity, namespace, labels) if spec.affinity else b""
         if not key:
             return None
         found = self._bonds.get(key)
         if found is None:
-            found = parse_bonds(spec.affinity, namespace, labels)
+            found = parse_affinity_terms(spec.affinity, namespace, labels)
             if found is not None:
                 self._bonds[key] = found
         return found

@@ -11,12 +11,11 @@ from typing import Final
 
 import msgspec
 
-from scheduler.state.attachments import Attached, Attachments
 from scheduler.state.nodes import NodeTable
 from scheduler.state.pod_volumes import Disk
-from scheduler.state.reach import Reach
 from scheduler.state.records import PodRecord
 from scheduler.state.volume_records import CapacityRecord, ClaimKey, ClaimRecord, ClassRecord, VolumeRecord
+from scheduler.state.volume_topology import Attached, Attachments, Reach
 
 Uids = set[str]
 

@@ -15,7 +15,7 @@ import pytest
 
 from kube.client import event_series
 from scheduler.placement import fits
-from scheduler.state import neighbours, nodes, slim
+from scheduler.state import nodes, record_factory, topology_index
 
 OURS: Final = ("api.", "controllers.", "kube.", "scheduler.", "webhooks.")
 _DEPTH: Final = 3
@@ -24,10 +24,10 @@ LIMITS: Final = (
     (event_series, "_MAX_REMEMBERED"),
     (fits, "LEAST_FITS"),
     (fits, "MOST_FITS"),
-    (neighbours, "MOST_TALLIES"),
+    (topology_index, "MOST_MATCH_COUNTS"),
     (nodes, "MOST_LABEL_COLUMNS"),
     (nodes, "MOST_RESOLVED"),
-    (slim, "_MOST_SHARED"),
+    (record_factory, "_MOST_SHARED"),
 )
 """How much of what may be needed again is remembered at most, as the modules say."""
 

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.cycle.decide import decide
-from scheduler.placement import turns
-from scheduler.placement.assorted import Assortment, are_assorted
-from scheduler.placement.kinds import kinds
+from scheduler.placement import heterogeneous_in_order
+from scheduler.placement.fits import fits_of
+from scheduler.placement.heterogeneous import HeterogeneousMembers, are_heterogeneous, node_classes
+from scheduler.placement.heterogeneous_in_order import place_in_order
 from scheduler.placement.trial import Trial
-from scheduler.placement.turns import place_in_turn
 from scheduler.state.shapes import Shape
 from tests.scheduler.core import build
 from tests.scheduler.core.world import World
@@ -75,10 +75,10 @@ def test_they_go_where_they_would_have_gone_one_by_one(
     world = _world(nodes * copies, used, with_images)
     state = world.state
     shapes = _members(world, requests, with_images=with_images, with_selectors=with_selectors)
-    trial = Trial(state.nodes, state.ports, state.fits)
-    assert are_assorted(trial, dict.fromkeys(shapes, 1))
-    with patch.multiple(turns, _MANY=many, _BEST_FEW=2, _MOST_WARM=most_warm):
-        together = place_in_turn(Assortment(trial, shapes), range(len(shapes)), pack=pack)
+    trial = Trial(state.nodes, state.ports, fits_of(state))
+    assert are_heterogeneous(trial, dict.fromkeys(shapes, 1))
+    with patch.multiple(heterogeneous_in_order, _MANY=many, _BEST_FEW=2, _MOST_CHANGED=most_warm):
+        together = place_in_order(HeterogeneousMembers(trial, shapes), range(len(shapes)), pack=pack)
     one_by_one = [trial.place(shape, 1, pack=pack).slots.tolist() for shape in shapes]
     assert together == [slots[0] if slots else -1 for slots in one_by_one]
 
@@ -98,8 +98,8 @@ def test_how_hard_they_are_is_what_each_alone_would_find(
 ) -> None:
     world = _world(nodes, used, with_images=False)
     shapes = _members(world, requests, with_images=False, with_selectors=with_selectors)
-    trial = Trial(world.state.nodes, world.state.ports, world.state.fits)
-    pods, hosts = Assortment(trial, shapes).room()
+    trial = Trial(world.state.nodes, world.state.ports, fits_of(world.state))
+    pods, hosts = HeterogeneousMembers(trial, shapes).room()
     rooms = [trial.room(shape) for shape in shapes]
     assert pods == [int(room.sum()) for room in rooms]
     assert hosts == [int((room > 0).sum()) for room in rooms]
@@ -110,7 +110,7 @@ def test_how_hard_they_are_is_what_each_alone_would_find(
     columns=st.lists(st.tuples(st.integers(-2, 2), st.integers(0, 2**50), st.integers(0, 1)), min_size=1, max_size=30)
 )
 def test_columns_are_of_one_kind_exactly_when_they_are_equal(columns: list[tuple[int, int, int]]) -> None:
-    found = kinds(np.array(columns, dtype=np.int64).T)
+    found = node_classes(np.array(columns, dtype=np.int64).T)
     assert sorted(member for part in found.members for member in part) == list(range(len(columns)))
     for first, part in zip(found.first.tolist(), found.members, strict=True):
         assert part == [index for index, column in enumerate(columns) if column == columns[first]]

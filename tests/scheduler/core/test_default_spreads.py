@@ -2,8 +2,7 @@
 
 from collections import Counter
 
-from scheduler.state.requirements import Requirement
-from scheduler.state.selectors import RawRequirement, RawSelector, selector_of
+from scheduler.state.selectors import RawRequirement, RawSelector, Requirement, selector_of
 from tests.scheduler.core import build
 from tests.scheduler.core.world import World
 

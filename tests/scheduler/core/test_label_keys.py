@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from scheduler.state import neighbours as module
+from scheduler.state import topology_index as module
 from scheduler.state.cluster import ClusterState
-from scheduler.state.neighbours import Neighbours
 from scheduler.state.records import PodRecord
-from scheduler.state.requirements import Requirement
-from scheduler.state.selectors import Query, Selector, selector_of
+from scheduler.state.selectors import Query, Requirement, Selector, selector_of
+from scheduler.state.topology_index import TopologyIndex
 from tests.placement.case import HOSTNAME, apart, selector, term
 from tests.scheduler.core import build
 
@@ -34,7 +33,7 @@ class Scene:
         for number in range(nodes):
             self.state.upsert_node(build.node(f"n{number}"))
         self.tenants: dict[str, dict[str, PodRecord]] = {f"n{number}": Watched() for number in range(nodes)}
-        self.neighbours = Neighbours(self.state.nodes, self.tenants)
+        self.neighbours = TopologyIndex(self.state.nodes, self.tenants)
 
     def enter(self, name: str, node: str, **more: Any) -> None:
         pod = self.state.slim_pod(build.pod(name, on=node, **more))
@@ -97,12 +96,12 @@ def test_terms_of_a_running_pod_cost_no_look_at_pods_without_their_keys(scene: S
 def test_a_key_is_forgotten_after_the_last_question_that_looks_at_it(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MOST_TALLIES", 2)
+    monkeypatch.setattr(module, "MOST_MATCH_COUNTS", 2)
     scene.counted(of("app", "web"))
     assert scene.known("app") == ["app"]
     for number in range(2):
         scene.counted(of("n", str(number)))
-    scene.neighbours.learn(set())
+    scene.neighbours.use_label_keys(set())
     assert scene.known("app", "n") == ["n"]
     assert sum(scene.counted(of("app", "web")).values()) == 1000
 
@@ -111,22 +110,22 @@ def test_a_key_is_forgotten_when_the_last_pod_whose_terms_look_at_it_went(scene:
     for name in ("one", "two"):
         scene.enter(name, "n7", spec=apart(term(selector(app="web"), HOSTNAME)))
     scene.leave("one", "n7")
-    scene.neighbours.learn(set())
+    scene.neighbours.use_label_keys(set())
     assert scene.known("app") == ["app"]
     scene.leave("two", "n7")
-    scene.neighbours.learn(set())
+    scene.neighbours.use_label_keys(set())
     assert scene.known("app") == []
 
 
 def test_a_key_about_to_be_asked_for_is_not_forgotten_before(scene: Scene) -> None:
-    scene.neighbours.learn({"app"})
-    scene.neighbours.learn({"app", "n"})
+    scene.neighbours.use_label_keys({"app"})
+    scene.neighbours.use_label_keys({"app", "n"})
     assert scene.known("app", "n") == ["app", "n"]
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_whatever_is_learned_and_forgotten_the_counts_are_right(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_TALLIES", 3)
+    monkeypatch.setattr(module, "MOST_MATCH_COUNTS", 3)
     chance, scene = random.Random(seed), Scene(5)
     queries = [Query(_selector(chance), _namespaces(chance), _everywhere(chance)) for _ in range(12)]
     where: dict[str, str] = {}
@@ -142,7 +141,7 @@ def test_whatever_is_learned_and_forgotten_the_counts_are_right(seed: int, monke
             namespace = chance.choice([build.NAMESPACE, "other"])
             scene.enter(name, where[name], labels=labels, spec=spec, namespace=namespace)
         if chance.random() < 0.3:
-            scene.neighbours.learn(set(chance.sample("abcd", 1)))
+            scene.neighbours.use_label_keys(set(chance.sample("abcd", 1)))
         query = chance.choice(queries)
         assert scene.counted(query) == _brute(scene, query)
 

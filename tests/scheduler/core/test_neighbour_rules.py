@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.cycle.decide import decide
+from scheduler.placement.fits import fits_of
 from scheduler.placement.muster import muster
 from scheduler.placement.trial import Trial
 from tests.scheduler.core import build
@@ -143,16 +144,16 @@ def test_a_pod_meets_the_same_nodes_reasons_and_scores_as_in_the_reference(
     assert item is not None
     found = muster(world.state, item)
     (shape,) = found.parts
-    trial = Trial(world.state.nodes, world.state.ports, world.state.fits, relations=found.relations)
+    trial = Trial(world.state.nodes, world.state.ports, fits_of(world.state), relations=found.relations)
     capacity = trial.capacity(shape)
     slot_of = world.state.nodes.slot_of
     assert [name for name in cluster.nodes if capacity[slot_of[name]]] == feasible
     told = {status.text: count for status, count in trial.diagnosis(shape).nodes.items()}
     for reason in set(reasons.values()) - {""}:
         assert told[reason] == list(reasons.values()).count(reason)
-    if found.relations is not None and trial.company is not None and feasible:
-        slots = trial.company.slots
-        merits = trial.company.merits(shape, capacity[slots] > 0)
+    if found.relations is not None and trial.topology is not None and feasible:
+        slots = trial.topology.slots
+        merits = trial.topology.scores(shape, capacity[slots] > 0)
         liking, evenness = company_scores(pod, feasible, cluster), evenness_scores(pod, feasible, cluster)
         for name in feasible:
             mine = 0 if merits is None else int(merits[slots.tolist().index(slot_of[name])])

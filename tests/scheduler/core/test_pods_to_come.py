@@ -11,8 +11,7 @@ from api.constants import MIN_RESOURCES
 from scheduler.cycle.decide import decide
 from scheduler.cycle.decision import Decision
 from scheduler.placement import remainder
-from scheduler.placement.announced import UidsToCome
-from scheduler.placement.remainder import MOST_TO_COME, Foreseen
+from scheduler.placement.remainder import MOST_TO_COME, Foreseen, UidsToCome
 from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
 from scheduler.reservations.future_pods import FutureReservations, of_real_pods
 from scheduler.state.records import ItemKey

@@ -10,13 +10,13 @@ from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
 from scheduler.cycle.decide import decide
+from scheduler.placement.fits import fits_of
 from scheduler.queue.queue import Queue
 from scheduler.queue.settings import QueueSettings
 from scheduler.queue.wake import wakes_exactly
 from scheduler.state.cluster import ClusterState
 from scheduler.state.records import PodRecord, StateChange
-from scheduler.state.requirements import Requirement
-from scheduler.state.selectors import Query, selector_of
+from scheduler.state.selectors import Query, Requirement, selector_of
 from tests.placement.case import HOSTNAME, apart, avoids, even, near, selector, spread, term
 from tests.scheduler.core import build
 
@@ -257,7 +257,7 @@ class Events(RuleBasedStateMachine):
             for record in map(self._record, self.pods)
             if record
         )
-        assert neighbours.is_held(build.NAMESPACE) is bool(carried)
+        assert neighbours.has_existing_terms(build.NAMESPACE) is bool(carried)
 
     def _record(self, name: str) -> PodRecord | None:
         return self.state.pod(f"uid-of-{name}")
@@ -270,7 +270,7 @@ class Events(RuleBasedStateMachine):
         for name in self.pods:
             pod, other = self.state.pod(f"uid-of-{name}"), fresh.pod(f"uid-of-{name}")
             if pod and pod.shape and other and other.shape:
-                here, there = self.state.fits.of(pod.shape), fresh.fits.of(other.shape)
+                here, there = fits_of(self.state).of(pod.shape), fits_of(fresh).of(other.shape)
                 assert here.total == there.total == int(here.capacity.sum())
                 for node in self.nodes:
                     a, b = self.state.nodes.slot_of[node], fresh.nodes.slot_of[node]

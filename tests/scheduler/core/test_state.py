@@ -6,10 +6,9 @@ import pytest
 
 from api.pod import Pod
 from scheduler.cycle.decide import decide
-from scheduler.state.cluster import RECHECK_SECONDS, ClusterState
-from scheduler.state.errors import UnknownPod
+from scheduler.state.cluster import RECHECK_SECONDS, ClusterState, UnknownPod
+from scheduler.state.comparer import NodeDrift
 from scheduler.state.records import PodRecord
-from scheduler.state.recount import NodeDrift
 from tests.scheduler.core import build
 from tests.scheduler.core.build import group_key, pod_key
 from tests.scheduler.core.world import World
@@ -263,7 +262,6 @@ def test_a_record_takes_half_a_kibibyte() -> None:
         "demand",
         "shape",
         "nominated_node",
-        "told_reason",
         "labels",
         "bonds",
         "foreign_group",

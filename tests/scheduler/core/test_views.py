@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.placement.domain_sums import DomainTable
-from scheduler.placement.fits import FEW, FitCache
-from scheduler.placement.leaders import Leaders
+from scheduler.placement.domains import DomainTable
+from scheduler.placement.fits import FEW, FitCache, fits_of
 from scheduler.placement.muster import muster
 from scheduler.placement.room import RoomTrial, new_trial, room_for
+from scheduler.placement.top_nodes import TopNodes
 from scheduler.placement.trial import Trial
 from scheduler.state.members import Members
 from scheduler.state.shapes import Shape
@@ -30,7 +30,7 @@ def test_leaders_are_the_best_nodes_after_any_changes(
 ) -> None:
     random = np.random.default_rng(seed)
     capacity, score = random.integers(0, 2, 600), random.integers(0, 10, 600)
-    leaders = Leaders()
+    leaders = TopNodes()
     for at, (slot, room, merit) in enumerate([*changes, (0, 0, 0)]):
         if not at % 7:
             ranked = sorted((-int(score[slot]), slot) for slot in np.flatnonzero(capacity).tolist())
@@ -41,7 +41,7 @@ def test_leaders_are_the_best_nodes_after_any_changes(
 
 def test_leaders_notice_that_too_few_are_left() -> None:
     capacity, score = np.ones(600, dtype=np.int64), np.zeros(600, dtype=np.int64)
-    leaders = Leaders()
+    leaders = TopNodes()
     for slot in range(599):
         assert leaders.best(1, capacity, score) == [slot]
         capacity[slot] = 0
@@ -84,7 +84,7 @@ def test_a_small_gang_goes_where_it_would_without_any_memory(events: list[tuple[
     for index, event in enumerate(events):
         _happen(world, index, event)
         state = world.state
-        followed = Trial(state.nodes, state.ports, state.fits).place(shape, count)
+        followed = Trial(state.nodes, state.ports, fits_of(state)).place(shape, count)
         fresh = Trial(
             state.nodes, state.ports, FitCache(state.nodes, state.ports), np.ones(state.nodes.slots, bool), ""
         )
@@ -96,7 +96,7 @@ def test_a_small_gang_goes_where_it_would_without_any_memory(events: list[tuple[
 @given(events=USED)
 def test_sums_of_domains_follow_all_events(events: list[tuple[int, int, bool]]) -> None:
     world = _world()
-    followed = world.state.fits.domains
+    followed = DomainTable(world.state.nodes)
     followed.of("rack")
     for index, event in enumerate(events):
         _happen(world, index, event)
@@ -139,7 +139,7 @@ def test_room_that_is_held_for_others_is_the_same_followed_or_made_anew(
             name, priority, places, is_dropped = claims[index]
             _claim(world, name, priority, places)
             if is_dropped:
-                world.state.claims.settled(f"uid-of-{name}-0")
+                world.state.claims.delete_pod(f"uid-of-{name}-0")
                 world.state.claims.drop(build.pod_key("b-0"))
         members = world.state.item(build.pod_key("plain"))
         assert members is not None

@@ -261,7 +261,7 @@ def test_pods_without_volumes_never_ask_about_storage(monkeypatch: pytest.Monkey
     def asked(*_: Any) -> None:
         raise AssertionError("storage was asked about")
 
-    monkeypatch.setattr("scheduler.placement.muster.pack_of", asked)
+    monkeypatch.setattr("scheduler.placement.muster.volume_claims_of_pod", asked)
     world = world_of(3, SC, volume(), claim())
     world.group("g", 5)
     world.pods("g", 5, spec={"volumes": [{"name": "a", "emptyDir": {}}, {"name": "b", "configMap": {"name": "x"}}]})

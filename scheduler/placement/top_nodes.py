@@ -17,7 +17,7 @@ _STEP: Final = 2**32
 """Weight of a score against a slot; no cluster has as many nodes."""
 
 
-class Leaders:
+class TopNodes:
     """Order is by score, then by slot: what a scheduler prefers that takes the first of equals. Ranks sort best first."""
 
     __slots__ = ("_floor", "_heap", "_is_known", "_rank_of")
@@ -47,14 +47,14 @@ class Leaders:
     def best(self, count: int, capacity: NDArray[np.int64], score: NDArray[np.int64]) -> list[int]:
         """The slots of the best so many nodes with room, best first; fewer when there are no more."""
         if not self._is_known or len(self._heap) > 4 * _KEPT:
-            self._look(count, capacity, score)
+            self._select(count, capacity, score)
         found = self._take(count)
         if len(found) < count and self._floor is not None:
-            self._look(count, capacity, score)
+            self._select(count, capacity, score)
             found = self._take(count)
         return [rank % _STEP for rank in found]
 
-    def _look(self, count: int, capacity: NDArray[np.int64], score: NDArray[np.int64]) -> None:
+    def _select(self, count: int, capacity: NDArray[np.int64], score: NDArray[np.int64]) -> None:
         slots = np.flatnonzero(capacity)
         ranks = slots - score[slots] * _STEP
         keep = max(_KEPT, 2 * count)

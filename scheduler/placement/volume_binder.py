@@ -1,4 +1,4 @@
-"""The volumes of one trial: where pods may go with what they carry, and which volume each claim gets.
+"""The volumes of one trial: where pods may go with their claims, and which volume each claim gets.
 
 A placed pod takes volumes from the others, fills up nodes that can attach only so many, and decides for everybody who shares
 its claims. Members of a gang that share a claim for many nodes whose volume is yet to be made may be anywhere the class allows:
@@ -12,26 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.constants import NO_PROVISIONER
-from scheduler.placement.packing import Pack, Packs
+from scheduler.placement.volume_claims import MemberVolumeClaims, PodVolumeClaims
 from scheduler.plugins import node_volume_limits, volume_restrictions, volume_zone
 from scheduler.plugins import volume_binding as binding
 from scheduler.plugins.framework import Whole
 from scheduler.plugins.status import Status
-from scheduler.state.attachments import Attached
 from scheduler.state.nodes import NodeTable
 from scheduler.state.pod_volumes import Disk
 from scheduler.state.shapes import Shape
 from scheduler.state.steps import ONE_BY_ONE, ONE_LOOK
 from scheduler.state.volume_records import MANY_NODES, ClaimKey, ClaimRecord, VolumeRecord
+from scheduler.state.volume_topology import Attached
 
-_LOOKS_OF_A_VOLUME: Final = 5
+_SCANS_OF_A_VOLUME: Final = 5
 Mask = NDArray[np.bool_]
 Reasons = list[tuple[Status, Mask]]
 """With what one filter refuses which nodes; a node may have several of them."""
 
 
-class _Choice:
-    """Where a pack can go: what each filter refuses, and per claim the number of the volume it would get on each node."""
+class _Feasibility:
+    """Where a pod can go with its claims: what each filter refuses, by claim the number of the volume it would get, `[node]`."""
 
     __slots__ = ("existing", "makeable", "picks", "reasons")
 
@@ -42,15 +42,15 @@ class _Choice:
         self.makeable: dict[str, binding.Use] = {}
 
 
-class Luggage:
-    """What all pods of a trial carry; full-length masks by node slot."""
+class VolumeBinder:
+    """The volumes of all pods of a trial; masks are `[node]`."""
 
-    def __init__(self, packs: Packs, nodes: NodeTable) -> None:
-        self.packs: Final = packs
+    def __init__(self, volume_claims: MemberVolumeClaims, nodes: NodeTable) -> None:
+        self.volume_claims: Final = volume_claims
         self.matched: Final[dict[ClaimKey, str]] = {}
         """Claims with the existing volume they get."""
         self._nodes: Final = nodes
-        self._storage: Final = packs.storage
+        self._storage: Final = volume_claims.storage
         self._numbers: dict[str, int] = {}
         self._names: list[str] = []
         self._taken: set[int] = set()
@@ -59,120 +59,124 @@ class Luggage:
         self._mounted: dict[int, list[Disk]] = {}
         self._attached: dict[int, set[Attached]] = {}
         self._candidates: dict[object, binding.Candidates] = {}
-        self._choices: dict[Shape, _Choice] = {}
+        self._feasibilities: dict[Shape, _Feasibility] = {}
 
     def refusal(self, shape: Shape) -> Status | None:
         """Why pods of this shape can run nowhere, whatever the nodes; None when that is not so."""
-        pack = self.packs.of.get(shape)
-        return pack.refusal if pack is not None else None
+        pod_claims = self.volume_claims.of.get(shape)
+        return pod_claims.refusal if pod_claims is not None else None
 
-    def refusals(self, shape: Shape) -> list[Reasons]:
+    def filtered(self, shape: Shape) -> list[Reasons]:
         """What volumes hold against each node, filter by filter."""
-        pack = self.packs.of.get(shape)
-        return self._choice(shape, pack).reasons if pack is not None else []
+        pod_claims = self.volume_claims.of.get(shape)
+        return self._feasibility(shape, pod_claims).reasons if pod_claims is not None else []
 
-    def merits(self, shape: Shape) -> Whole | None:
+    def scores(self, shape: Shape) -> Whole | None:
         """What volumes add to the score of each node; None when they make no difference."""
-        pack = self.packs.of.get(shape)
-        if pack is None or not pack.delayed:
+        pod_claims = self.volume_claims.of.get(shape)
+        if pod_claims is None or not pod_claims.delayed:
             return None
-        choice = self._choice(shape, pack)
-        if not choice.existing and not choice.makeable:
+        feasibility = self._feasibility(shape, pod_claims)
+        if not feasibility.existing and not feasibility.makeable:
             return None
-        return binding.score_nodes(choice.existing, choice.makeable, self._nodes.slots)
+        return binding.score_nodes(feasibility.existing, feasibility.makeable, self._nodes.slots)
 
-    def settle(self, shape: Shape, slot: int) -> None:
+    def assume_pod(self, shape: Shape, slot: int) -> None:
         """Pods of this shape are on this node from now on."""
-        pack = self.packs.of.get(shape)
-        if pack is None:
+        pod_claims = self.volume_claims.of.get(shape)
+        if pod_claims is None:
             return
-        picks = self._choice(shape, pack).picks
-        for claim in pack.delayed:
+        picks = self._feasibility(shape, pod_claims).picks
+        for claim in pod_claims.delayed:
             number = int(picks[claim.key][slot]) if claim.key in picks else binding.NONE
             if number != binding.NONE:
                 self._taken.add(number)
                 self.matched[claim.key] = self._names[number]
             else:
                 self._made.setdefault(claim.key, slot)
-        self._used.update(pack.one_pod)
-        if pack.disks:
-            self._mounted.setdefault(slot, []).extend(pack.disks)
-        if pack.attached:
-            self._attached.setdefault(slot, set()).update(pack.attached)
-        if not self.packs.are_fixed:
-            self._choices.clear()
+        self._used.update(pod_claims.one_pod)
+        if pod_claims.disks:
+            self._mounted.setdefault(slot, []).extend(pod_claims.disks)
+        if pod_claims.attached:
+            self._attached.setdefault(slot, set()).update(pod_claims.attached)
+        if not self.volume_claims.are_fixed:
+            self._feasibilities.clear()
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _choice(self, shape: Shape, pack: Pack) -> _Choice:
-        choice = self._choices.get(shape)
-        if choice is None:
-            self._spend(pack)
-            choice = self._choices[shape] = _Choice()
-            if pack.refusal is None:
-                choice.reasons = [
-                    list(_some(self._restricted(pack))),
-                    list(_some(self._limited(pack))),
-                    list(_some(self._unbindable(pack, choice))),
-                    list(_some([(volume_zone.REASON, volume_zone.elsewhere(pack.zones, self._nodes))])),
+    def _feasibility(self, shape: Shape, pod_claims: PodVolumeClaims) -> _Feasibility:
+        feasibility = self._feasibilities.get(shape)
+        if feasibility is None:
+            self._spend(pod_claims)
+            feasibility = self._feasibilities[shape] = _Feasibility()
+            if pod_claims.refusal is None:
+                feasibility.reasons = [
+                    list(_some(self._restricted(pod_claims))),
+                    list(_some(self._limited(pod_claims))),
+                    list(_some(self._unbindable(pod_claims, feasibility))),
+                    list(_some([(volume_zone.REASON, volume_zone.elsewhere(pod_claims.zones, self._nodes))])),
                 ]
             else:
-                choice.reasons = [[(pack.refusal, self._everywhere())]]
-        return choice
+                feasibility.reasons = [[(pod_claims.refusal, self._everywhere())]]
+        return feasibility
 
-    def _spend(self, pack: Pack) -> None:
-        """What looking at all nodes for one pack costs."""
+    def _spend(self, pod_claims: PodVolumeClaims) -> None:
+        """What judging all nodes for the claims of one pod costs."""
         steps = self._nodes.steps
-        volumes = len(pack.bound) + len(pack.delayed) + len(pack.attached) + len(pack.zones)
-        steps.spend(_LOOKS_OF_A_VOLUME * (1 + volumes) * (ONE_LOOK + self._nodes.slots))
-        if pack.disks:
-            steps.spend(ONE_BY_ONE * len(pack.disks) * (1 + sum(map(len, self._mounted.values()))))
+        volumes = len(pod_claims.bound) + len(pod_claims.delayed) + len(pod_claims.attached) + len(pod_claims.zones)
+        steps.spend(_SCANS_OF_A_VOLUME * (1 + volumes) * (ONE_LOOK + self._nodes.slots))
+        if pod_claims.disks:
+            steps.spend(ONE_BY_ONE * len(pod_claims.disks) * (1 + sum(map(len, self._mounted.values()))))
 
     def _everywhere(self) -> Mask:
         return np.ones(self._nodes.slots, dtype=np.bool_)
 
-    def _restricted(self, pack: Pack) -> Iterator[tuple[Status, Mask | None]]:
+    def _restricted(self, pod_claims: PodVolumeClaims) -> Iterator[tuple[Status, Mask | None]]:
         refused = np.zeros(self._nodes.slots, dtype=np.bool_)
-        if pack.disks:
-            slots = (self._nodes.slot_of.get(name) for name in self._storage.nodes_in_conflict(pack.disks))
+        if pod_claims.disks:
+            slots = (self._nodes.slot_of.get(name) for name in self._storage.nodes_in_conflict(pod_claims.disks))
             refused[[slot for slot in slots if slot is not None]] = True
             for slot, mounted in self._mounted.items():
-                refused[slot] |= any(disk.conflicts(other) for disk in pack.disks for other in mounted)
+                refused[slot] |= any(disk.conflicts(other) for disk in pod_claims.disks for other in mounted)
             yield volume_restrictions.REASON_DISK, refused
-        if any(key in self._used or self._storage.is_in_use(key) for key in pack.one_pod):
+        if any(key in self._used or self._storage.is_in_use(key) for key in pod_claims.one_pod):
             yield volume_restrictions.REASON_ONE_POD, ~refused
 
-    def _limited(self, pack: Pack) -> Iterator[tuple[Status, Mask | None]]:
+    def _limited(self, pod_claims: PodVolumeClaims) -> Iterator[tuple[Status, Mask | None]]:
         attachments, drivers = self._storage.attachments, self._storage.drivers
-        wanted = [driver for driver, _ in pack.attached if driver in drivers and drivers[driver].must_be_installed]
+        wanted = [
+            driver for driver, _ in pod_claims.attached if driver in drivers and drivers[driver].must_be_installed
+        ]
         left = self._everywhere()
         for driver, missing in node_volume_limits.without(wanted, attachments, self._nodes):
             yield node_volume_limits.reason_missing(driver), missing & left
             left &= ~missing
-        over = node_volume_limits.too_many(pack.attached, attachments, self._attached, self._nodes.slots)
+        over = node_volume_limits.too_many(pod_claims.attached, attachments, self._attached, self._nodes.slots)
         if over is not None:
             yield node_volume_limits.REASON, over & left
 
-    def _unbindable(self, pack: Pack, choice: _Choice) -> Iterator[tuple[Status, Mask | None]]:
+    def _unbindable(
+        self, pod_claims: PodVolumeClaims, feasibility: _Feasibility
+    ) -> Iterator[tuple[Status, Mask | None]]:
         slots, reach = self._nodes.slots, self._storage.reach
-        if pack.bound:
-            unreached = ~np.logical_and.reduce([binding.reachable(volume, reach, slots) for volume in pack.bound])
+        if pod_claims.bound:
+            unreached = ~np.logical_and.reduce([binding.reachable(volume, reach, slots) for volume in pod_claims.bound])
             yield binding.REASON_AFFINITY, unreached
-        if pack.delayed:
-            unmet, cramped = self._match(pack, choice)
+        if pod_claims.delayed:
+            unmet, cramped = self._match(pod_claims, feasibility)
             yield binding.REASON_NONE, unmet
             yield binding.REASON_SPACE, cramped
-        if pack.gone:
+        if pod_claims.gone:
             yield binding.REASON_GONE, self._everywhere()
 
     # --- claims that wait for their pod ------------------------------------------------------------------------------
 
-    def _match(self, pack: Pack, choice: _Choice) -> tuple[Mask, Mask]:
+    def _match(self, pod_claims: PodVolumeClaims, feasibility: _Feasibility) -> tuple[Mask, Mask]:
         """The nodes without a volume for some claim where none can be made, and those where too little is left for that."""
         unmet, cramped = (np.zeros(self._nodes.slots, dtype=np.bool_) for _ in range(2))
         to_make: list[tuple[ClaimRecord, Mask]] = []
         to_find: list[ClaimRecord] = []
-        for claim in pack.delayed:
+        for claim in pod_claims.delayed:
             node = self._node_of(claim)
             if node is None:
                 to_find.append(claim)
@@ -180,12 +184,12 @@ class Luggage:
                 unmet |= ~node
                 to_make.append((claim, node))
         for claim in sorted(to_find, key=lambda one: one.size_bytes or 0):
-            picked = self._pick(claim, choice)
-            choice.picks[claim.key] = picked
+            picked = self._pick(claim, feasibility)
+            feasibility.picks[claim.key] = picked
             to_make.append((claim, picked == binding.NONE))
         for claim, where in to_make:
             open_ = where & ~unmet & ~cramped
-            impossible, full = self._make(claim, choice, open_)
+            impossible, full = self._make(claim, feasibility, open_)
             unmet |= open_ & impossible
             cramped |= open_ & ~impossible & full
         return unmet, cramped
@@ -205,7 +209,7 @@ class Luggage:
             mask[slot] = True
         return mask
 
-    def _pick(self, claim: ClaimRecord, choice: _Choice) -> NDArray[np.int64]:
+    def _pick(self, claim: ClaimRecord, feasibility: _Feasibility) -> NDArray[np.int64]:
         slots, storage = self._nodes.slots, self._storage
         name = self.matched.get(claim.key)
         reserved = storage.volumes[name] if name is not None else storage.reserved_for(claim)
@@ -213,9 +217,9 @@ class Luggage:
             number = self._number(reserved)
             picked = np.where(binding.reachable(reserved, storage.reach, slots), number, binding.NONE)
         else:
-            beside = list(choice.picks.values())
+            beside = list(feasibility.picks.values())
             picked = self._candidates_for(claim).pick(self._taken, beside)
-        self._note_existing(claim, picked, choice)
+        self._note_existing(claim, picked, feasibility)
         return picked
 
     def _candidates_for(self, claim: ClaimRecord) -> binding.Candidates:
@@ -247,17 +251,17 @@ class Luggage:
             self._names.append(name)
         return number
 
-    def _note_existing(self, claim: ClaimRecord, picked: NDArray[np.int64], choice: _Choice) -> None:
+    def _note_existing(self, claim: ClaimRecord, picked: NDArray[np.int64], feasibility: _Feasibility) -> None:
         if not self._names:
             return
         sizes = np.array([self._storage.volumes[name].size_bytes for name in self._names] + [0], dtype=np.int64)
         there = sizes[picked]
         asked = np.where(there > 0, claim.size_bytes or 0, 0)
         if there.any():
-            before = choice.existing.get(claim.storage_class, (0, 0))
-            choice.existing[claim.storage_class] = (before[0] + asked, before[1] + there)
+            before = feasibility.existing.get(claim.storage_class, (0, 0))
+            feasibility.existing[claim.storage_class] = (before[0] + asked, before[1] + there)
 
-    def _make(self, claim: ClaimRecord, choice: _Choice, where: Mask) -> tuple[Mask, Mask]:
+    def _make(self, claim: ClaimRecord, feasibility: _Feasibility, where: Mask) -> tuple[Mask, Mask]:
         """The nodes for which no volume can be made at all, and those for which there is too little space."""
         nothing = np.zeros(self._nodes.slots, dtype=np.bool_)
         storage_class = self._storage.classes.get(claim.storage_class)
@@ -270,8 +274,8 @@ class Luggage:
         capacities = self._storage.capacities.get(claim.storage_class, {}).values()
         left = binding.space(capacities, claim.size_bytes, self._storage.reach, self._nodes.slots)
         asked = np.where(where & (left >= 0), claim.size_bytes, 0)
-        before = choice.makeable.get(claim.storage_class, (0, 0))
-        choice.makeable[claim.storage_class] = (before[0] + asked, np.where(asked > 0, left, before[1]))
+        before = feasibility.makeable.get(claim.storage_class, (0, 0))
+        feasibility.makeable[claim.storage_class] = (before[0] + asked, np.where(asked > 0, left, before[1]))
         return impossible, left < 0
 
 

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Final
 
 from api.constants import (
-    CONDITION_POD_SCHEDULED,
     CONDITION_SCHEDULED,
     CONDITION_TIMED_OUT,
     MANAGED_BY,
@@ -26,21 +25,21 @@ from api.waiting import waiting_of
 from scheduler.state.pod_volumes import parse_volumes
 from scheduler.state.records import NO_OWNER, GroupRecord, Owner, Phase, PodRecord, Profile
 from scheduler.state.scoring import DEFAULT, Scoring
-from scheduler.state.shapes import Shape, ShapeTable
+from scheduler.state.shapes import Shape, SignatureTable
 
 _PHASES: Final = {"Succeeded": Phase.SUCCEEDED, "Failed": Phase.FAILED}
 _MOST_SHARED: Final = 10_000
 _NO_LABELS: Final[dict[str, str]] = {}
 
 
-class Slimmer:
+class RecordFactory:
     """Makes records that share whatever repeats."""
 
     def __init__(self, scheduler_names: frozenset[str], scorings: Mapping[str, Scoring]) -> None:
         """`scorings` are those of profiles that are not scored as usual, by scheduler name."""
         self._scheduler_names = scheduler_names
         self._scorings = scorings
-        self._shapes = ShapeTable()
+        self._shapes = SignatureTable()
         self._owners: dict[str, Owner] = {}
         self._images: dict[ContainerImage, ContainerImage] = {}
         self._features: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -56,7 +55,6 @@ class Slimmer:
         named = sys.intern(group_name(pod) or "")
         labels = meta.labels or _NO_LABELS
         shape = self._shape(spec, meta.namespace, labels) if is_to_place else None
-        told = condition_of(status.conditions, CONDITION_POD_SCHEDULED)
         return PodRecord(
             namespace=sys.intern(meta.namespace),
             name=meta.name,
@@ -74,7 +72,6 @@ class Slimmer:
             demand=shape.demand if shape else self._shapes.demand(spec),
             shape=shape,
             nominated_node=sys.intern(status.nominated_node_name),
-            told_reason=sys.intern(told.reason) if told and told.status == "False" else "",
             labels=self._shared_labels(meta.labels),
             bonds=shape.rules.bonds if shape else self._shapes.bonds(spec, meta.namespace, labels),
             volumes=parse_volumes(spec, meta.name) if spec.volumes else None,
@@ -123,8 +120,6 @@ class Slimmer:
             owner=owner,
             created_seconds=epoch_seconds(meta.creation_timestamp),
             terminating=meta.is_terminating,
-            condition_status=told.status if told else "",
-            condition_reason=told.reason if told else "",
             condition_message=told.message if told else "",
             waiting=waiting_of(meta),
             has_timed_out=gave_up is not None and gave_up.status == "True",

@@ -1,9 +1,10 @@
-"""What is scheduled as one: groups with the pods that claim them, and pods that stand alone.
+"""What is scheduled as one: groups with the pods that name them, and pods that stand alone; and groups of other schedulers.
 
 Invariants: a pod of one of our scheduler names is in the item of the group it names, whether that group exists or not, or in
 an item of its own until it has a place; a group's item lives as long as the group or one pod that names it.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -11,7 +12,7 @@ from scheduler.state.members import Members, Standing, is_of
 from scheduler.state.records import Counts, GroupRecord, ItemKey, PodRecord
 
 
-class Items:
+class Entities:
     """All items by key, kept per event."""
 
     def __init__(self, scheduler_names: frozenset[str], is_assumed: Callable[[str], bool]) -> None:
@@ -144,3 +145,26 @@ class Items:
 
 def _may_stand_alone(pod: PodRecord) -> bool:
     return not (pod.is_bound or pod.is_terminal or pod.terminating)
+
+
+class ForeignGroups:
+    """Counts pods of other schedulers by the group they name."""
+
+    def __init__(self) -> None:
+        self._named: Final[Counter[tuple[str, str]]] = Counter()
+
+    def moved(self, old: PodRecord | None, new: PodRecord | None) -> None:
+        """A pod came, changed or went."""
+        if new is not None and new.foreign_group:
+            self._named[new.namespace, new.foreign_group] += 1
+        if old is not None and old.foreign_group:
+            self._leave((old.namespace, old.foreign_group))
+
+    def name(self, namespace: str, group: str) -> bool:
+        """Whether some of them name this group."""
+        return (namespace, group) in self._named
+
+    def _leave(self, named: tuple[str, str]) -> None:
+        self._named[named] -= 1
+        if not self._named[named]:
+            del self._named[named]

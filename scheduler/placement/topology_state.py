@@ -1,4 +1,4 @@
-"""The relations of one trial: where its pods went changes what the later ones may and like to do.
+"""Rules about other pods on one trial: where its pods went changes which nodes the later ones may use and prefer.
 
 Works on some node slots (`slots`) only; numbers per value of a label are copied when the first pod changes them.
 """
@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.placement.luggage import Luggage
-from scheduler.placement.relations import HOSTNAME, Even, Relations, Stance
+from scheduler.placement.relations import HOSTNAME, Even, PreFilterState, Relations
+from scheduler.placement.volume_binder import VolumeBinder
 from scheduler.plugins import inter_pod_affinity as affinity
 from scheduler.plugins import pod_topology_spread as spreading
 from scheduler.plugins.status import Status
@@ -24,104 +24,113 @@ Refusals = Iterator[tuple[Status, frozenset[int], Mask]]
 """(status, places that can still change it for the better, nodes refused)."""
 
 _NEVER: Final[frozenset[int]] = frozenset()
-_LOOKS_OF_A_RULE: Final = 3
-_LOOKS_OF_A_SOFT_SPREAD: Final = 20
-"""Looks at every node that one rule takes."""
+_SCANS_OF_A_RULE: Final = 3
+_SCANS_OF_A_SOFT_SPREAD: Final = 20
+"""Operations on all nodes that one rule takes."""
 _MANY_RULES: Final = 100
-"""The figures of more rules than this do not fit the processor's caches: each look takes longer."""
+"""The figures of more rules than this do not fit the processor's caches: each operation takes longer."""
 
 
-class Company:
-    """Who may go where, and where it is best, beside those who are there already and those this trial has put there."""
+class TopologyState:
+    """Which nodes rules about other pods allow and prefer, with the running pods and those that this trial has placed.
+
+    Args:
+        relations: the compiled rules.
+        slots: the node slots that the trial uses; masks and scores are `[entry of slots]`.
+    """
 
     def __init__(self, relations: Relations, slots: Slots) -> None:
         self.slots: Final = slots
         self.relations: Final = relations
-        self.luggage: Final = Luggage(relations.packs, relations.nodes) if relations.packs is not None else None
-        """What the pods carry."""
-        self._sums: list[Whole] = [place.sums for place in relations.places]
+        self.volumes: Final = (
+            VolumeBinder(relations.volume_claims, relations.nodes) if relations.volume_claims is not None else None
+        )
+        """Their volumes; None when nobody has volumes that matter."""
+        self._sums: list[Whole] = [group.sums for group in relations.places]
         self._codes: list[Slots | None] = [None] * len(relations.places)
         self._there: list[Whole | None] = [None] * len(relations.places)
 
-    def settle(self, shape: Shape, slot: int, pods: int = 1) -> None:
+    def assume_pod(self, shape: Shape, slot: int, pods: int = 1) -> None:
         """Pods of this shape are on this node slot from now on."""
-        if self.luggage is not None:
-            self.luggage.settle(shape, slot)
+        if self.volumes is not None:
+            self.volumes.assume_pod(shape, slot)
         self._spend(len(self.relations.effects[shape]))
         for at, amount in self.relations.effects[shape].items():
-            place = self.relations.places[at]
-            code = int(place.codes[slot])
-            if not code or (place.eligible is not None and not place.eligible[slot]):
+            group = self.relations.places[at]
+            code = int(group.codes[slot])
+            if not code or (group.eligible is not None and not group.eligible[slot]):
                 continue
-            if self._sums[at] is place.sums:
-                self._sums[at] = place.sums.copy()
+            if self._sums[at] is group.sums:
+                self._sums[at] = group.sums.copy()
             self._sums[at][code] += amount * pods
             there = self._there[at]
             if there is not None:
                 np.add(there, amount * pods, out=there, where=self._code(at) == code)
 
-    def settle_each(self, shape: Shape, slots: Slots) -> None:
+    def assume_pod_on_each(self, shape: Shape, slots: Slots) -> None:
         """The same for one pod on each of these nodes, for shapes without volumes."""
         self._spend(2 * len(self.relations.effects[shape]))
         for at, amount in self.relations.effects[shape].items():
-            place = self.relations.places[at]
-            there = slots if place.eligible is None else slots[place.eligible[slots]]
-            codes = place.codes[there]
-            if self._sums[at] is place.sums:
-                self._sums[at] = place.sums.copy()
+            group = self.relations.places[at]
+            there = slots if group.eligible is None else slots[group.eligible[slots]]
+            codes = group.codes[there]
+            if self._sums[at] is group.sums:
+                self._sums[at] = group.sums.copy()
             np.add.at(self._sums[at], codes[codes != 0], amount)
             self._there[at] = None
 
     def values(self, at: int) -> Slots:
-        """The codes of a place's label on the nodes of `slots`; 0 where a node lacks it."""
+        """The codes of a group's label on the nodes of `slots`; 0 where a node lacks it."""
         return self._code(at)
 
     def allowed(self, shape: Shape) -> Mask | None:
         """The nodes of `slots` that relations allow one more pod of this shape; None when they allow all."""
-        self._spend(self._looks_of_refusals(shape))
+        self._spend(self._scans_of_filters(shape))
         unfit = self._unfit(shape)
         found = None if unfit is None else ~unfit
-        for _, _, refused in self._refusals(self.relations.stances[shape]):
+        for _, _, refused in self._filtered(self.relations.stances[shape]):
             found = ~refused if found is None else found & ~refused
         return found
 
-    def closed(self, shape: Shape) -> Mask | None:
+    def permanently_filtered(self, shape: Shape) -> Mask | None:
         """The nodes of `slots` that stay refused wherever members go; None when there are none."""
-        self._spend(self._looks_of_refusals(shape))
+        self._spend(self._scans_of_filters(shape))
         found = self._unfit(shape)
-        for _, places, refused in self._refusals(self.relations.stances[shape]):
+        for _, places, refused in self._filtered(self.relations.stances[shape]):
             if places.isdisjoint(self.relations.improvable):
                 found = refused if found is None else found | refused
         return found
 
     def reasons(self, shape: Shape, considered: Mask) -> Iterator[tuple[Status, int]]:
         """(status, number of nodes) for the considered nodes of `slots` that relations refuse; the first of a node counts."""
-        self._spend(2 * self._looks_of_refusals(shape))
+        self._spend(2 * self._scans_of_filters(shape))
         left = considered.copy()
-        for group in self.luggage.refusals(shape) if self.luggage is not None else ():
-            refusals = [(reason, left & refused[self.slots]) for reason, refused in group]
-            for reason, here in refusals:
+        for group in self.volumes.filtered(shape) if self.volumes is not None else ():
+            filtered = [(reason, left & refused[self.slots]) for reason, refused in group]
+            for reason, here in filtered:
                 if here.any():
                     yield reason, int(here.sum())
                 left &= ~here
-        for reason, _, refused in self._refusals(self.relations.stances[shape]):
+        for reason, _, refused in self._filtered(self.relations.stances[shape]):
             here = left & refused
             if here.any():
                 yield reason, int(here.sum())
             left &= ~refused
 
-    def merits(self, shape: Shape, feasible: Mask) -> Whole | None:
+    def scores(self, shape: Shape, feasible: Mask) -> Whole | None:
         """What relations add to the score of each node of `slots`; None when they make no difference."""
-        stance, weights = self.relations.stances[shape], shape.scoring.weights
-        self._spend(_LOOKS_OF_A_SOFT_SPREAD * len(stance.soft) + _LOOKS_OF_A_RULE * len(stance.wish))
+        prefilter, weights = self.relations.stances[shape], shape.scoring.weights
+        self._spend(
+            _SCANS_OF_A_SOFT_SPREAD * len(prefilter.soft_spreads) + _SCANS_OF_A_RULE * len(prefilter.preferred_affinity)
+        )
         total: Whole | None = None
-        if stance.soft:
-            total = weights.pod_topology_spread * self._evenness(stance, feasible)
-        if stance.wish:
-            raw = np.sum([self._at(place) for place in stance.wish], axis=0)
+        if prefilter.soft_spreads:
+            total = weights.pod_topology_spread * self._evenness(prefilter, feasible)
+        if prefilter.preferred_affinity:
+            raw = np.sum([self._at(group) for group in prefilter.preferred_affinity], axis=0)
             liked = weights.inter_pod_affinity * affinity.normalize_scores(raw, feasible)
             total = liked if total is None else total + liked
-        stored = self.luggage.merits(shape) if self.luggage is not None else None
+        stored = self.volumes.scores(shape) if self.volumes is not None else None
         if stored is not None:
             stored = weights.volume_binding * stored[self.slots]
             total = stored if total is None else total + stored
@@ -129,19 +138,19 @@ class Company:
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _looks_of_refusals(self, shape: Shape) -> int:
-        stance = self.relations.stances[shape]
-        rules = len(stance.near) + len(stance.keeps_off) + len(stance.repelled) + 2 * len(stance.even)
-        return _LOOKS_OF_A_RULE * rules * (1 if rules <= _MANY_RULES else 3)
+    def _scans_of_filters(self, shape: Shape) -> int:
+        prefilter = self.relations.stances[shape]
+        rules = len(prefilter.near) + len(prefilter.keeps_off) + len(prefilter.repelled) + 2 * len(prefilter.even)
+        return _SCANS_OF_A_RULE * rules * (1 if rules <= _MANY_RULES else 3)
 
-    def _spend(self, looks: int) -> None:
-        """So many looks at all nodes of `slots`."""
-        self.relations.nodes.steps.spend(looks * (ONE_LOOK + len(self.slots)))
+    def _spend(self, scans: int) -> None:
+        """So many operations on all nodes of `slots`."""
+        self.relations.nodes.steps.spend(scans * (ONE_LOOK + len(self.slots)))
 
     def _unfit(self, shape: Shape) -> Mask | None:
         """The nodes of `slots` where a pod of this shape cannot go with its volumes."""
         found: Mask | None = None
-        for group in self.luggage.refusals(shape) if self.luggage is not None else ():
+        for group in self.volumes.filtered(shape) if self.volumes is not None else ():
             for _, refused in group:
                 here = refused[self.slots]
                 found = here if found is None else found | here
@@ -156,27 +165,27 @@ class Company:
     def _at(self, at: int) -> Whole:
         there = self._there[at]
         if there is None:
-            self._spend(2 * _LOOKS_OF_A_RULE)
+            self._spend(2 * _SCANS_OF_A_RULE)
             there = self._there[at] = self._sums[at][self._code(at)]
         return there
 
     def _labelled(self, at: int) -> Mask:
         return np.asarray(self._code(at) != 0, dtype=np.bool_)
 
-    def _refusals(self, stance: Stance) -> Refusals:
-        for constraint in stance.even:
+    def _filtered(self, prefilter: PreFilterState) -> Refusals:
+        for constraint in prefilter.even:
             yield spreading.REASON_LABEL, _NEVER, ~self._labelled(constraint.place)
             yield spreading.REASON, frozenset({constraint.place}), ~self._even_enough(constraint)
-        if stance.near:
-            yield affinity.REASON_AFFINITY, frozenset(stance.near), ~self._near(stance)
-        if stance.keeps_off:
+        if prefilter.near:
+            yield affinity.REASON_AFFINITY, frozenset(prefilter.near), ~self._near(prefilter)
+        if prefilter.keeps_off:
             yield (
                 affinity.REASON_ANTI_AFFINITY,
                 _NEVER,
-                ~affinity.undisturbed([self._at(at) for at in stance.keeps_off]),
+                ~affinity.undisturbed([self._at(at) for at in prefilter.keeps_off]),
             )
-        if stance.repelled:
-            yield affinity.REASON_EXISTING, _NEVER, ~affinity.undisturbed([self._at(at) for at in stance.repelled])
+        if prefilter.repelled:
+            yield affinity.REASON_EXISTING, _NEVER, ~affinity.undisturbed([self._at(at) for at in prefilter.repelled])
 
     def _even_enough(self, constraint: Even) -> Mask:
         spread = constraint.spread
@@ -185,16 +194,18 @@ class Company:
             self._at(constraint.place), least, counts_itself=constraint.counts_itself, max_skew=spread.max_skew
         )
 
-    def _near(self, stance: Stance) -> Mask:
-        is_first = stance.is_of_its_kind and not any(self._sums[at].any() for at in stance.near)
+    def _near(self, prefilter: PreFilterState) -> Mask:
+        is_first = prefilter.is_of_its_kind and not any(self._sums[at].any() for at in prefilter.near)
         return affinity.near_its_kind(
-            [self._at(at) for at in stance.near], [self._labelled(at) for at in stance.near], is_first=is_first
+            [self._at(at) for at in prefilter.near], [self._labelled(at) for at in prefilter.near], is_first=is_first
         )
 
-    def _evenness(self, stance: Stance, feasible: Mask) -> Whole:
-        counting = feasible if stance.soft_nodes is None else feasible & stance.soft_nodes[self.slots]
+    def _evenness(self, prefilter: PreFilterState, feasible: Mask) -> Whole:
+        counting = (
+            feasible if prefilter.soft_spread_nodes is None else feasible & prefilter.soft_spread_nodes[self.slots]
+        )
         crowded = np.zeros(len(self.slots))
-        for constraint in stance.soft:
+        for constraint in prefilter.soft_spreads:
             values = self._values(constraint, counting)
             crowded += spreading.crowding(
                 self._at(constraint.place), self._labelled(constraint.place), values, constraint.spread.max_skew

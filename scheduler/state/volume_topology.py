@@ -1,8 +1,4 @@
-"""How many volumes each node has attached, per driver, beside what it can have (CSINode).
-
-A volume counts once on a node, however many pods use it there. What pods use and what VolumeAttachments say counts both: a
-volume may still be attached after its pod has gone. Nothing is counted as long as no node states a limit.
-"""
+"""On which nodes volumes can be: which nodes reach a volume, and how many more volumes each node can attach (CSINode)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -11,7 +7,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.state.changes import Slots
 from scheduler.state.nodes import NodeTable
+from scheduler.state.rules import Term
+from scheduler.state.selectors import Requirement, matches
 
 Attached = tuple[str, str]
 """(driver, handle of the volume)."""
@@ -152,3 +151,54 @@ class Attachments:
         for driver, count in limits.items():
             limit, used = self._slots[driver]
             limit[slot], used[slot] = count, counts[driver]
+
+
+MOST_KEPT: Final = 65536
+
+
+class Reach:
+    """Node slots by node affinity, kept until a node says something new about itself."""
+
+    def __init__(self, nodes: NodeTable) -> None:
+        self._nodes: Final = nodes
+        self._kept: dict[tuple[Term, ...], Slots] = {}
+        self._by_value: dict[str, dict[str, list[int]]] = {}
+        self._position = -1
+
+    def slots(self, terms: tuple[Term, ...]) -> Slots:
+        """The slots of the nodes that meet one of the terms, ascending."""
+        end = self._nodes.rule_changes.end
+        if self._position != end or len(self._kept) >= MOST_KEPT:
+            self._kept.clear()
+            self._by_value.clear()
+            self._position = end
+        found = self._kept.get(terms)
+        if found is None:
+            met = {slot for term in terms if term for slot in self._meeting(term)}
+            found = self._kept[terms] = np.array(sorted(met), dtype=np.intp)
+        return found
+
+    def _meeting(self, term: Term) -> list[int]:
+        named = [one for one in term if one.operator == "In"]
+        if not named:
+            slots = self._nodes.live_slots().tolist()
+        else:
+            narrowest = min(named, key=lambda one: len(one.values))
+            by_value = self._values(narrowest.key)
+            slots = [slot for value in set(narrowest.values) for slot in by_value.get(value, ())]
+        return [slot for slot in slots if all(self._meets(one, slot) for one in term)]
+
+    def _meets(self, requirement: Requirement, slot: int) -> bool:
+        facts = self._nodes.facts[slot]
+        return facts is not None and matches(requirement, facts.label(requirement.key))
+
+    def _values(self, key: str) -> dict[str, list[int]]:
+        found = self._by_value.get(key)
+        if found is None:
+            found = self._by_value[key] = {}
+            for slot in self._nodes.live_slots().tolist():
+                facts = self._nodes.facts[slot]
+                value = facts.label(key) if facts else None
+                if value is not None:
+                    found.setdefault(value, []).append(slot)
+        return found

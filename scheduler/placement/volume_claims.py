@@ -1,4 +1,4 @@
-"""What the pods to be placed carry: their volumes, looked up once per decision.
+"""The volumes of the pods to be placed, looked up once per decision.
 
 Pods that differ in nothing but the names of claims that are each made for one of them, and for which volumes are yet to be
 made, are alike. Everybody else with other claims is a case of its own.
@@ -9,15 +9,15 @@ from typing import Final
 
 from scheduler.plugins.status import Code, Status
 from scheduler.plugins.volume_binding import NAME, REASON_IMMEDIATE
-from scheduler.state.attachments import Attached
 from scheduler.state.pod_volumes import ClaimUse, Disk, PodVolumes
 from scheduler.state.records import PodRecord
 from scheduler.state.shapes import Shape
 from scheduler.state.volume_records import ONE_POD_ONLY, ClaimKey, ClaimRecord, VolumeRecord
+from scheduler.state.volume_topology import Attached
 from scheduler.state.volumes import Storage
 
 
-class Pack:
+class PodVolumeClaims:
     """The volumes of one pod; a `refusal` says why it can run nowhere as things are."""
 
     __slots__ = ("attached", "bound", "delayed", "disks", "gone", "key", "one_pod", "refusal", "zones")
@@ -37,39 +37,39 @@ class Pack:
         self.zones: list[tuple[str, frozenset[str]]] = []
 
 
-class Packs:
-    """The packs of all shapes of a decision; None for a shape without volumes."""
+class MemberVolumeClaims:
+    """The volume claims of all shapes of a decision; None for a shape without volumes."""
 
-    def __init__(self, storage: Storage, packs: Mapping[Shape, tuple[Pack, int]]) -> None:
-        """With each pack the number of pods that have one like it."""
+    def __init__(self, storage: Storage, volume_claims: Mapping[Shape, tuple[PodVolumeClaims, int]]) -> None:
+        """With the claims of each shape the number of pods that have alike ones."""
         self.storage: Final = storage
-        self.of: Final = {shape: pack for shape, (pack, _) in packs.items()}
-        self.are_fixed: Final = _are_fixed(storage, list(packs.values()))
+        self.of: Final = {shape: pod_claims for shape, (pod_claims, _) in volume_claims.items()}
+        self.are_fixed: Final = _are_fixed(storage, list(volume_claims.values()))
         """True when where one member goes matters to none of the others."""
 
 
-def pack_of(storage: Storage, pod: PodRecord) -> Pack:
-    """What a pod carries."""
+def volume_claims_of_pod(storage: Storage, pod: PodRecord) -> PodVolumeClaims:
+    """The claims of a pod, looked up."""
     volumes = pod.volumes or PodVolumes()
     refusal = volumes.problem or _missing(storage, pod, volumes.claims) or _unfit(storage, pod, volumes.claims)
     if refusal:
         return _refused(refusal)
     claims = [storage.claims[pod.namespace, name] for name in dict.fromkeys(use.name for use in volumes.claims)]
     if any(not claim.is_bound and not _waits(storage, claim) for claim in claims):
-        return Pack(REASON_IMMEDIATE)
+        return PodVolumeClaims(REASON_IMMEDIATE)
     for use in volumes.claims:
         claim = storage.claims[pod.namespace, use.name]
         if not use.is_owned and claim.is_bound and claim.volume_name not in storage.volumes:
             return _refused(f'persistentvolume "{claim.volume_name}" not found')
-    pack = Pack(key=(volumes.disks, *(_likeness(storage, claim) for claim in claims)))
-    pack.disks = volumes.disks
+    pod_claims = PodVolumeClaims(key=(volumes.disks, *(_likeness(storage, claim) for claim in claims)))
+    pod_claims.disks = volumes.disks
     for claim in claims:
-        _add(pack, storage, claim)
-    return pack
+        _add(pod_claims, storage, claim)
+    return pod_claims
 
 
-def _refused(why: str) -> Pack:
-    return Pack(Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, why, plugin=NAME))
+def _refused(why: str) -> PodVolumeClaims:
+    return PodVolumeClaims(Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, why, plugin=NAME))
 
 
 def _missing(storage: Storage, pod: PodRecord, uses: Iterable[ClaimUse]) -> str:
@@ -113,34 +113,37 @@ def _likeness(storage: Storage, claim: ClaimRecord) -> Hashable:
     return claim.key
 
 
-def _add(pack: Pack, storage: Storage, claim: ClaimRecord) -> None:
+def _add(pod_claims: PodVolumeClaims, storage: Storage, claim: ClaimRecord) -> None:
     if claim.is_bound:
         volume = storage.volumes.get(claim.volume_name)
         if volume is None:
-            pack.gone = True
+            pod_claims.gone = True
         else:
-            pack.bound.append(volume)
-            pack.zones += volume.zones
+            pod_claims.bound.append(volume)
+            pod_claims.zones += volume.zones
     else:
-        pack.delayed.append(claim)
+        pod_claims.delayed.append(claim)
     if ONE_POD_ONLY in claim.modes:
-        pack.one_pod.append(claim.key)
+        pod_claims.one_pod.append(claim.key)
     attached = storage.attached_as(claim.key)
     if attached is not None:
-        pack.attached.append(attached)
+        pod_claims.attached.append(attached)
 
 
-def _are_fixed(storage: Storage, packs: list[tuple[Pack, int]]) -> bool:
-    if sum(count for _, count in packs) <= 1:
+def _are_fixed(storage: Storage, volume_claims: list[tuple[PodVolumeClaims, int]]) -> bool:
+    if sum(count for _, count in volume_claims) <= 1:
         return True
-    if any(pack.one_pod or pack.disks or (pack.delayed and _is_own(pack)) for pack, _ in packs):
+    if any(
+        pod_claims.one_pod or pod_claims.disks or (pod_claims.delayed and _is_own(pod_claims))
+        for pod_claims, _ in volume_claims
+    ):
         return False
-    with_volumes = [pack for pack, _ in packs if pack.attached]
-    drivers = {driver for pack in with_volumes for driver, _ in pack.attached}
+    with_volumes = [pod_claims for pod_claims, _ in volume_claims if pod_claims.attached]
+    drivers = {driver for pod_claims in with_volumes for driver, _ in pod_claims.attached}
     return len(with_volumes) <= 1 or not storage.attachments.is_limited(drivers)
 
 
-def _is_own(pack: Pack) -> bool:
-    """Whether the pack stands for one set of claims, not for many that are alike."""
-    keys = pack.key if isinstance(pack.key, tuple) else ()
-    return any(claim.key in keys for claim in pack.delayed)
+def _is_own(pod_claims: PodVolumeClaims) -> bool:
+    """Whether these stand for one set of claims, not for many that are alike."""
+    keys = pod_claims.key if isinstance(pod_claims.key, tuple) else ()
+    return any(claim.key in keys for claim in pod_claims.delayed)

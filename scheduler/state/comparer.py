@@ -38,7 +38,14 @@ class Drift(msgspec.Struct, frozen=True):
 def compare(
     table: NodeTable, known: Mapping[str, PodRecord], assumed: Mapping[str, Assumption], pods: Iterable[PodRecord]
 ) -> Drift:
-    """The differences between the table and a fresh list; assumed pods count where they are assumed."""
+    """The differences between what is kept and a fresh list.
+
+    Args:
+        table: the node table.
+        known: the pods that are kept, by UID.
+        assumed: assumptions by pod UID; assumed pods count where they are assumed.
+        pods: the fresh list.
+    """
     taken: dict[str, Counter[str]] = {name: Counter() for name in table.slot_of}
     listed = {pod.uid: pod for pod in pods}
     for pod in listed.values():
