@@ -29,7 +29,7 @@ _MOST_WARM: Final = 8
 """Nodes that are looked at one by one."""
 _CELL: Final = 60
 """Steps of scoring one node for one pod."""
-_TURN: Final = 150_000
+_TURN: Final = 120_000
 """Steps of one pod beside the nodes that are scored for it."""
 _MANY: Final = 512
 """From so many columns on it pays to leave those out that cannot be best."""
