@@ -87,6 +87,15 @@ def test_they_are_placed_where_their_rules_want_them() -> None:
     assert {int(node.removeprefix("n")) // 50 for node in found.values()} == {0}
 
 
+def test_a_thousand_members_that_all_ask_for_other_amounts_are_within_the_budget_on_five_thousand_nodes() -> None:
+    world = World()
+    _nodes(world, 5000)
+    world.group("g", 1000)
+    for index in range(1000):
+        world.pod(f"g-{index}", cpu=f"{100 + index}m", group="g")
+    assert len(decide(world.state, group_key("g")).bindings) == 1000
+
+
 def test_made_up_topology_keys_cost_no_column_each() -> None:
     world = World()
     _nodes(world, 10)
