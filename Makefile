@@ -57,4 +57,4 @@ crds: $(READY) ## write config/crd from api/crds (make test fails while they dif
 	$(BIN)/python -m hack.crds
 
 clean: ## remove what the targets above made in this folder
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

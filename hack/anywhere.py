@@ -23,9 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-NOT_COPIED = shutil.ignore_patterns(
-    ".venv", ".git", ".*_cache", ".hypothesis", ".benchmarks", "__pycache__", "*.egg-info"
-)
+NOT_COPIED = shutil.ignore_patterns(".venv", ".git", ".*_cache", ".hypothesis", "__pycache__", "*.egg-info")
 SENSITIVE = (
     "tests/config",
     "tests/demo/test_demo.py",
