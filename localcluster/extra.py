@@ -5,7 +5,7 @@ from typing import Final
 
 from api.errors import ConfigurationError
 
-MODULES: Final = ("cel", "rich")
+MODULES: Final = ("cel", "jsonpatch", "rich")
 """The modules of the extra's packages."""
 
 
