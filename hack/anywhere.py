@@ -29,8 +29,6 @@ SENSITIVE = (
     "tests/demo/test_demo.py",
     "tests/install",
     "tests/kube",
-    "tests/localcluster/controllers/test_cron_plan.py",
-    "tests/localcluster/controllers/test_cron_schedule.py",
     "tests/localcluster/discovery",
     "tests/localcluster/statefulsets/test_plan.py",
     "tests/localcluster/test_control_plane.py",
