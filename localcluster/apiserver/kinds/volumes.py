@@ -67,7 +67,7 @@ def _volume_mode(spec: Object) -> list[FieldError]:
 
 def _refuse_no_amounts(strategy: TypedStrategy, amounts: Object) -> None:
     """Amounts are where a pod's spec has them, which is where they are looked for."""
-    refuse_bad_quantities(strategy.type_name, strategy.version, amounts)
+    refuse_bad_quantities(strategy.type_name, "v1", amounts)
 
 
 class ClaimStrategy(TypedStrategy):
