@@ -1,4 +1,5 @@
-# One image for all three processes; the argument says which. Build it with any tool that reads Dockerfiles:
+# One image for all three processes; the argument says which. The local cluster is not in it: it is for people's own machines.
+# Build it with any tool that reads Dockerfiles:
 #   docker build --tag tutti:0.1.0 .
 ARG PYTHON=3.11-slim-bookworm
 
@@ -11,7 +12,6 @@ COPY config config
 COPY controllers controllers
 COPY install install
 COPY kube kube
-COPY localcluster localcluster
 COPY providers providers
 COPY scheduler scheduler
 COPY webhooks webhooks

@@ -12,7 +12,7 @@ help: ## list the targets
 $(READY): pyproject.toml hack/constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "tutti needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; set PYTHON=")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint hack/constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint hack/constraints.txt --editable '.[local,dev]'
 	touch $@
 
 # The gang path on the embedded cluster, as far as it is quick; `make conformance ARGS="--cluster embedded"` runs all of it.
@@ -57,4 +57,4 @@ crds: $(READY) ## write config/crd from api/crds (make test fails while they dif
 	$(BIN)/python -m hack.crds
 
 clean: ## remove what the targets above made in this folder
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

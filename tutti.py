@@ -10,6 +10,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -224,6 +225,7 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def _cluster(given: argparse.Namespace) -> int:
+    _need_local_cluster()
     from kube.process.logs import configure_logs  # noqa: PLC0415
     from kube.process.run import run_process  # noqa: PLC0415
     from localcluster.cluster import ClusterSettings  # noqa: PLC0415
@@ -244,6 +246,19 @@ def _uninstall(given: argparse.Namespace) -> int:
 
     configure_logs("text", "uninstall")
     return run_process(work)
+
+
+def _need_local_cluster() -> None:
+    """The image has no folder `localcluster`; an installation without the extra lacks only what that imports."""
+    from api.errors import ConfigurationError  # noqa: PLC0415
+
+    if find_spec("localcluster") is None:
+        raise ConfigurationError(
+            "the local cluster is not part of this installation: install tutti[local], which has it"
+        )
+    from localcluster.extra import need_extra  # noqa: PLC0415
+
+    need_extra()
 
 
 @contextlib.contextmanager

@@ -23,16 +23,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-NOT_COPIED = shutil.ignore_patterns(
-    ".venv", ".git", ".*_cache", ".hypothesis", ".benchmarks", "__pycache__", "*.egg-info"
-)
+NOT_COPIED = shutil.ignore_patterns(".venv", ".git", ".*_cache", ".hypothesis", "__pycache__", "*.egg-info")
 SENSITIVE = (
     "tests/config",
     "tests/demo/test_demo.py",
     "tests/install",
     "tests/kube",
-    "tests/localcluster/controllers/test_cron_plan.py",
-    "tests/localcluster/controllers/test_cron_schedule.py",
     "tests/localcluster/discovery",
     "tests/localcluster/statefulsets/test_plan.py",
     "tests/localcluster/test_control_plane.py",

@@ -69,7 +69,7 @@ async def remove_nodes(client: Client, uids: dict[str, str]) -> None:
             tasks.create_task(remove(name, uid))
 
 
-async def play(arguments: argparse.Namespace, stop: asyncio.Event) -> int:
+async def run(arguments: argparse.Namespace, stop: asyncio.Event) -> int:
     """Makes the nodes and runs their pods until `stop` is set; the exit code."""
     shape = NodeShape(
         parse_resources(arguments.shape), labels=parse_labels(arguments.label), taints=parse_taints(arguments.taint)
@@ -87,18 +87,18 @@ async def play(arguments: argparse.Namespace, stop: asyncio.Event) -> int:
     return 0
 
 
-async def _run_pods(client: Client, stop: asyncio.Event, greeting: str) -> None:
+async def _run_pods(client: Client, stop: asyncio.Event, line: str) -> None:
     """Runs the kubelet until `stop` is set; its failure, which nothing else would notice, is raised."""
     kubelet = Kubelet(client)
 
-    async def greet() -> None:
+    async def say_ready() -> None:
         await kubelet.synced()
-        sys.stdout.write(greeting)
+        sys.stdout.write(line)
         sys.stdout.flush()
 
-    running, greeted, stopped = (asyncio.create_task(each) for each in (kubelet.run(), greet(), stop.wait()))
+    running, said, stopped = (asyncio.create_task(each) for each in (kubelet.run(), say_ready(), stop.wait()))
     await asyncio.wait({running, stopped}, return_when=asyncio.FIRST_COMPLETED)
-    for task in (greeted, stopped):
+    for task in (said, stopped):
         task.cancel()
     if running.done():
         await running
@@ -108,7 +108,7 @@ async def _run_pods(client: Client, stop: asyncio.Event, greeting: str) -> None:
 def main() -> int:
     """Entry point."""
     arguments = parse_arguments(sys.argv[1:])
-    return int(run_process(lambda stop: play(arguments, stop)))
+    return int(run_process(lambda stop: run(arguments, stop)))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,6 @@ from localcluster.apiserver.handler import Handler
 from localcluster.apiserver.http import HttpRequest, Reply, Routes, text_reply
 from localcluster.apiserver.kinds.builtin import register_builtin
 from localcluster.apiserver.kinds.registry import Registry
-from localcluster.apiserver.operations import Operations
 from localcluster.apiserver.rbac import Authorizer
 from localcluster.apiserver.reviews import Reviews
 from localcluster.apiserver.store.keep import Keeper
@@ -92,7 +91,6 @@ class ApiServer:
         self._server: web.Server | None = None
         self._listener: asyncio.Server | None = None
         self.url = ""
-        self.operations = Operations(self.core)
         for path in ("/healthz", "/livez", "/readyz"):
             self.routes.add(path, _ok)
             self.routes.add(f"{path}/ping", _ok)

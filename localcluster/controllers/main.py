@@ -18,7 +18,6 @@ from kube.client.events import EventRecorder
 from kube.process.logs import configure_logs
 from kube.process.run import EXIT_OK, preflight, run_process
 from localcluster.controllers.accounts import AccountController
-from localcluster.controllers.cronjobs.controller import CronJobController
 from localcluster.controllers.disruption.controller import DisruptionController
 from localcluster.controllers.garbage.collector import GarbageCollector
 from localcluster.controllers.jobs.controller import JobController
@@ -89,9 +88,6 @@ def stand_ins(client: Client, settings: StandInSettings) -> list[Callable[[], Co
                 random=random,
                 backoff_seconds=settings.backoff_seconds,
             ).run
-        ),
-        "cronjob": lambda: (
-            CronJobController(client, recorder("cronjob-controller"), now=utc_now, clock=clock, random=random).run
         ),
         "disruption": lambda: DisruptionController(client, now=utc_now, clock=clock, random=random).run,
         "garbage": lambda: GarbageCollector(client, clock=clock, random=random).run,

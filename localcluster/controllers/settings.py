@@ -7,7 +7,6 @@ from api.errors import ConfigurationError
 
 NAMES: Final = (
     "job",
-    "cronjob",
     "statefulset",
     "leaderworkerset",
     "disruption",
@@ -18,7 +17,7 @@ NAMES: Final = (
     "volume",
     "scheduler",
 )
-"""The stand-ins: Jobs and their lifetimes, CronJobs, StatefulSets, LeaderWorkerSets with their webhooks, disruption budgets,
+"""The stand-ins: Jobs and their lifetimes, StatefulSets, LeaderWorkerSets with their webhooks, disruption budgets,
 garbage collection, namespace deletion, pods whose node is gone, the service account `default` of each namespace, volumes and
 their claims, and the scheduler of ordinary pods."""
 

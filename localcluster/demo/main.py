@@ -1,4 +1,4 @@
-"""`make demo`: a cluster, Tutti on it, six acts, and a summary. Exit code 0 when every act went as it should."""
+"""`make demo`: a cluster, Tutti on it, six steps, and a summary. Exit code 0 when every step went as it should."""
 
 import argparse
 import asyncio
@@ -11,11 +11,11 @@ from typing import Final
 from kube.process.logs import configure_logs
 from kube.process.run import EXIT_OK, EXIT_UNEXPECTED, run_process
 from localcluster.cluster import Cluster, ClusterSettings, running_cluster
-from localcluster.demo.cast import load_manifests
-from localcluster.demo.screen import act_line, open_screen
-from localcluster.demo.stage import Stage
-from localcluster.demo.troupe import running_tutti
-from localcluster.demo.walk import SAMPLES, SHAPE, Walk
+from localcluster.demo.cluster_view import ClusterView
+from localcluster.demo.jobs import load_manifests
+from localcluster.demo.screen import open_screen, step_line
+from localcluster.demo.tutti_process import running_tutti
+from localcluster.demo.walkthrough import SAMPLES, SHAPE, Walkthrough
 
 NODES: Final = 4
 
@@ -34,8 +34,8 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-async def play(arguments: argparse.Namespace, stop: asyncio.Event) -> int:
-    """Plays the demo, or as much of it as there is until `stop` is set; the exit code."""
+async def run(arguments: argparse.Namespace, stop: asyncio.Event) -> int:
+    """Runs the demo, or as much of it as there is until `stop` is set; the exit code."""
     began = time.monotonic()
     settings = ClusterSettings(nodes=arguments.nodes, shape=SHAPE)
     manifests = [*load_manifests(SAMPLES), *(each for folder in arguments.manifests for each in load_manifests(folder))]
@@ -48,32 +48,32 @@ async def play(arguments: argparse.Namespace, stop: asyncio.Event) -> int:
         for line in hints(cluster):
             _say(line)
         screen = open_screen(sys.stdout, plain=arguments.plain)
-        stage = Stage(client, screen)
+        view = ClusterView(client, screen)
         try:
-            good = await _until_stopped(stop, stage, Walk(cluster, stage, arguments.nodes, manifests))
-            screen.show(stage.scene(), stage.acts)
+            good = await _until_stopped(stop, view, Walkthrough(cluster, view, arguments.nodes, manifests))
+            screen.show(view.overview(), view.steps)
         finally:
             screen.close()
-        _say(summary(stage, seconds=time.monotonic() - began))
+        _say(summary(view, seconds=time.monotonic() - began))
         if arguments.keep and not stop.is_set():
             await _keep(cluster, stop)
     return EXIT_OK if good else EXIT_UNEXPECTED
 
 
-async def _until_stopped(stop: asyncio.Event, stage: Stage, walk: Walk) -> bool:
-    """Plays the acts with the stage running; False when it was stopped before the end."""
-    shown = asyncio.create_task(stage.run())
-    await stage.ready()
-    played, stopped = asyncio.create_task(walk.play()), asyncio.create_task(stop.wait())
+async def _until_stopped(stop: asyncio.Event, view: ClusterView, walkthrough: Walkthrough) -> bool:
+    """Runs the steps with the view following; False when it was stopped before the end."""
+    shown = asyncio.create_task(view.run())
+    await view.ready()
+    finished, stopped = asyncio.create_task(walkthrough.run()), asyncio.create_task(stop.wait())
     try:
-        done, _ = await asyncio.wait({shown, played, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait({shown, finished, stopped}, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in (shown, played, stopped):
+        for task in (shown, finished, stopped):
             task.cancel()
-        await asyncio.gather(shown, played, stopped, return_exceptions=True)
+        await asyncio.gather(shown, finished, stopped, return_exceptions=True)
     if shown in done:
         shown.result()
-    return played in done and played.result()
+    return finished in done and finished.result()
 
 
 async def _keep(cluster: Cluster, stop: asyncio.Event) -> None:
@@ -93,11 +93,11 @@ def hints(cluster: Cluster) -> list[str]:
     ]
 
 
-def summary(stage: Stage, *, seconds: float) -> str:
+def summary(view: ClusterView, *, seconds: float) -> str:
     """How it went."""
-    good = sum(1 for act in stage.acts if act.is_good)
-    lines = ["", *(f"{act_line(act)} ({act.seconds:.1f} s)" for act in stage.acts)]
-    return "\n".join([*lines, f"{good} of {len(stage.acts)} acts as they should be, {seconds:.0f} s in all"])
+    good = sum(1 for step in view.steps if step.is_good)
+    lines = ["", *(f"{step_line(step)} ({step.seconds:.1f} s)" for step in view.steps)]
+    return "\n".join([*lines, f"{good} of {len(view.steps)} acts as they should be, {seconds:.0f} s in all"])
 
 
 def _say(line: str) -> None:
@@ -109,4 +109,4 @@ def main() -> int:
     """Entry point."""
     arguments = parse_arguments(sys.argv[1:])
     configure_logs("text", "demo", level="error")
-    return int(run_process(lambda stop: play(arguments, stop)))
+    return int(run_process(lambda stop: run(arguments, stop)))

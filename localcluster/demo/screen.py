@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from localcluster.demo.scene import DONE, FAILED, GATHERS, RUNS, WAITS, NodeRow, Row, Scene
+from localcluster.demo.overview import DONE, FAILED, GATHERS, RUNS, WAITS, NodeRow, Overview, Row
 
 COLOURS: Final = {WAITS: "yellow", GATHERS: "cyan", RUNS: "green", DONE: "dim", FAILED: "red"}
 BAR_WIDTH: Final = 10
@@ -22,7 +22,7 @@ MOST_NODES: Final = 12
 
 
 @dataclass(slots=True)
-class Act:
+class Step:
     """One part of the demo: its title, how it went (None while it is on), a remark and its length in seconds."""
 
     title: str
@@ -37,7 +37,7 @@ class Screen(Protocol):
     def say(self, line: str) -> None:
         """A line that stays."""
 
-    def show(self, scene: Scene, acts: Sequence[Act]) -> None:
+    def show(self, overview: Overview, steps: Sequence[Step]) -> None:
         """How things are now."""
 
     def close(self) -> None:
@@ -62,9 +62,9 @@ class Picture:
         """A line above the table."""
         self._live.console.print(escape(line), soft_wrap=True)
 
-    def show(self, scene: Scene, acts: Sequence[Act]) -> None:
+    def show(self, overview: Overview, steps: Sequence[Step]) -> None:
         """Draws the table."""
-        self._live.update(picture(scene, acts), refresh=True)
+        self._live.update(picture(overview, steps), refresh=True)
 
     def close(self) -> None:
         """Leaves the table as it is."""
@@ -72,7 +72,7 @@ class Picture:
 
 
 class Lines:
-    """One line whenever an act or a row changes."""
+    """One line whenever a step or a row changes."""
 
     def __init__(self, stream: TextIO, clock: Callable[[], float]) -> None:
         self._stream = stream
@@ -85,11 +85,11 @@ class Lines:
         self._stream.write(line + "\n")
         self._stream.flush()
 
-    def show(self, scene: Scene, acts: Sequence[Act]) -> None:
+    def show(self, overview: Overview, steps: Sequence[Step]) -> None:
         """Lines for what is new."""
-        for act in acts:
-            self._once(f"act {act.title}", act_line(act))
-        for row in scene.rows:
+        for step in steps:
+            self._once(f"step {step.title}", step_line(step))
+        for row in overview.rows:
             self._once(row.name, row_line(row))
 
     def close(self) -> None:
@@ -101,10 +101,10 @@ class Lines:
             self.say(f"{self._clock() - self._began:6.1f} s  {line}")
 
 
-def act_line(act: Act) -> str:
-    """An act in one line."""
-    mark = {None: "...", True: "ok ", False: "NOT"}[act.is_good]
-    return f"{mark} {act.title}" + (f": {act.remark}" if act.remark else "")
+def step_line(step: Step) -> str:
+    """A step in one line."""
+    mark = {None: "...", True: "ok ", False: "NOT"}[step.is_good]
+    return f"{mark} {step.title}" + (f": {step.remark}" if step.remark else "")
 
 
 def row_line(row: Row) -> str:
@@ -115,17 +115,17 @@ def row_line(row: Row) -> str:
     return f"    {row.name} ({kind}): {row.state}; {counts}" + (f"; {row.reason}" if row.reason else "")
 
 
-def picture(scene: Scene, acts: Sequence[Act]) -> RenderableType:
+def picture(overview: Overview, steps: Sequence[Step]) -> RenderableType:
     """The whole picture."""
-    return Group(_acts(acts), _gangs(scene.rows), _nodes(scene.nodes))
+    return Group(_steps(steps), _gangs(overview.rows), _nodes(overview.nodes))
 
 
-def _acts(acts: Sequence[Act]) -> RenderableType:
+def _steps(steps: Sequence[Step]) -> RenderableType:
     lines = []
-    for act in acts:
-        mark, style = {None: ("…", "bold"), True: ("✔", "green"), False: ("✘", "red")}[act.is_good]
-        remark = f"  {act.remark}" if act.remark else ""
-        lines.append(Text(f" {mark} {act.title}", style=style).append(remark, style="dim"))
+    for step in steps:
+        mark, style = {None: ("…", "bold"), True: ("✔", "green"), False: ("✘", "red")}[step.is_good]
+        remark = f"  {step.remark}" if step.remark else ""
+        lines.append(Text(f" {mark} {step.title}", style=style).append(remark, style="dim"))
     return Group(*lines)
 
 

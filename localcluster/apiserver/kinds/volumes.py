@@ -11,7 +11,6 @@ from localcluster.apiserver.kinds.kind import KindInfo, Object, RequestContext
 from localcluster.apiserver.kinds.labelselectors import validate_selector
 from localcluster.apiserver.kinds.names import subdomain_problems
 from localcluster.apiserver.kinds.pods.resources import milli
-from localcluster.apiserver.kinds.pods.strategy import refuse_bad_quantities
 from localcluster.apiserver.kinds.typed import TypedStrategy
 
 ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
@@ -65,19 +64,8 @@ def _volume_mode(spec: Object) -> list[FieldError]:
     return [] if mode in VOLUME_MODES else [unsupported("spec.volumeMode", mode, VOLUME_MODES)]
 
 
-def _refuse_no_amounts(strategy: TypedStrategy, amounts: Object) -> None:
-    """Amounts are where a pod's spec has them, which is where they are looked for."""
-    refuse_bad_quantities(strategy.type_name, strategy.version, amounts)
-
-
 class ClaimStrategy(TypedStrategy):
     """The rules of PersistentVolumeClaims."""
-
-    def decode(self, obj: Object) -> list[str]:
-        """What it asks for must be amounts."""
-        complaints = super().decode(obj)
-        _refuse_no_amounts(self, {"containers": [{"resources": (obj.get("spec") or {}).get("resources")}]})
-        return complaints
 
     def default(self, obj: Object) -> None:
         """A claim is for a file system unless it says otherwise."""
@@ -127,12 +115,6 @@ def milli_of(resources: Object | None) -> int:
 
 class VolumeStrategy(TypedStrategy):
     """The rules of PersistentVolumes."""
-
-    def decode(self, obj: Object) -> list[str]:
-        """Its size must be an amount."""
-        complaints = super().decode(obj)
-        _refuse_no_amounts(self, {"overhead": (obj.get("spec") or {}).get("capacity")})
-        return complaints
 
     def default(self, obj: Object) -> None:
         """A volume is a file system and is kept when its claim goes, unless it says otherwise."""

@@ -20,15 +20,7 @@ from localcluster.apiserver.kinds.quantities import canonical
 from localcluster.apiserver.kinds.times import micro_time_problem
 from localcluster.apiserver.protobuf.messages import MESSAGES, Field, Shape, flat_fields
 
-_GO: Final = {
-    dict: "object",
-    list: "array",
-    str: "string",
-    bool: "bool",
-    int: "number",
-    float: "number",
-    type(None): "null",
-}
+_GO: Final = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 _LARGEST: Final = {"int32": 2**31, "int64": 2**63}
 _ZERO: Final[dict[str, Any]] = {
     "string": "",
@@ -56,6 +48,11 @@ _QUANTITY: Final = "quantities must match the regular expression '^([+-]?[0-9.]+
 
 class WrongType(Exception):
     """A value cannot be what its field holds; the text is the decoder's."""
+
+
+def go_kind(value: Any) -> str:
+    """What Go's decoder calls a JSON value."""
+    return _GO.get(type(value), "null")
 
 
 def check_types(kind: KindInfo, obj: Object) -> None:
@@ -158,9 +155,9 @@ def _own(kind: str, value: Any) -> None:
     """Values that read themselves."""
     if kind == "double":
         if not isinstance(value, float) and not _is_whole(value):
-            raise WrongType(f"json: cannot unmarshal {_GO[type(value)]} into Go value of type float64")
+            raise WrongType(f"json: cannot unmarshal {go_kind(value)} into Go value of type float64")
     elif not isinstance(value, str) and not _is_whole(value):
-        raise WrongType(f"json: cannot unmarshal {_GO[type(value)]} into Go value of type int32")
+        raise WrongType(f"json: cannot unmarshal {go_kind(value)} into Go value of type int32")
 
 
 def _quantity(value: Any) -> str:
@@ -174,7 +171,7 @@ def _quantity(value: Any) -> str:
 def _moment(layout: str, value: Any) -> str:
     """A time in the one form in which it is kept: UTC, with six digits of a second or none."""
     if not isinstance(value, str):
-        raise WrongType(f"json: cannot unmarshal {_GO[type(value)]} into Go value of type string")
+        raise WrongType(f"json: cannot unmarshal {go_kind(value)} into Go value of type string")
     if layout == _MICRO and (problem := micro_time_problem(value)):
         raise WrongType(problem)
     if _TIME.fullmatch(value):
@@ -196,7 +193,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def _mismatch(name: str, value: Any, path: str, go_type: str, *, shown: str = "") -> WrongType:
-    found = shown or _GO[type(value)]
+    found = shown or go_kind(value)
     struct = name.rpartition(".")[2]
     return WrongType(f"json: cannot unmarshal {found} into Go struct field {struct}.{path} of type {go_type}")
 

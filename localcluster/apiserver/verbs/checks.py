@@ -8,12 +8,11 @@ from typing import Any
 from localcluster.apiserver import status
 from localcluster.apiserver.kinds.empties import drop_empties
 from localcluster.apiserver.kinds.kind import KindInfo, Object, RequestContext
-from localcluster.apiserver.kinds.wiretypes import WrongType, check_types
+from localcluster.apiserver.kinds.wiretypes import WrongType, check_types, go_kind
 from localcluster.apiserver.verbs.options import WriteOptions
 
 _TEXTS = ("name", "generateName", "namespace", "resourceVersion", "uid")
 _LISTS: dict[str, tuple[type, str]] = {"finalizers": (str, "string"), "ownerReferences": (dict, "v1.OwnerReference")}
-_GO_TYPES = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 
 
 def check_type(kind: KindInfo, obj: Object, *, api_version: str = "", object_kind: str = "") -> None:
@@ -91,7 +90,7 @@ def _values(kind: KindInfo, metadata: Object, key: str) -> list[Any]:
 
 def undecodable(kind: KindInfo, value: Any, field: str, go_type: str) -> status.StatusError:
     """A value of a type that its field cannot have."""
-    found = _GO_TYPES.get(type(value), "null")
+    found = go_kind(value)
     return status.bad_request(
         f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: '
         f"json: cannot unmarshal {found} into Go struct field {field} of type {go_type}"

@@ -7,7 +7,7 @@ from localcluster.apiserver.core import Core
 from localcluster.apiserver.fielderrors import invalid_value
 from localcluster.apiserver.kinds.kind import KindInfo, Object, RequestContext
 from localcluster.apiserver.kinds.plain import PlainStrategy
-from localcluster.apiserver.kinds.typed import go_kind
+from localcluster.apiserver.kinds.wiretypes import go_kind
 from localcluster.apiserver.patches.apply import decoded_patch, patched
 from localcluster.apiserver.store.memory import Stored
 from localcluster.apiserver.verbs.checks import check_fields, check_metadata, check_type

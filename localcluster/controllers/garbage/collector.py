@@ -169,7 +169,7 @@ class GarbageCollector:
         except NotFound:
             return None
         except (Conflict, Invalid):
-            # It changed under our hands. Usually its new version is on its way here; should it not be, look again.
+            # It changed meanwhile. Usually its new version is on its way here; should it not be, look again.
             return 1.0
         return None
 

@@ -1,7 +1,7 @@
 """What a Job's status says after its pods were dealt with.
 
 Pure, in two halves, because counting is a promise in two parts: `note` writes down which pods have ended before their
-finalizers go; `settle` turns noted pods into counts once the finalizers are gone, and ends the Job when nothing is left.
+finalizers go; `flush_uncounted` turns noted pods into counts once the finalizers are gone, and ends the Job when nothing is left.
 """
 
 import datetime
@@ -88,7 +88,7 @@ def note(seen: Assessment, handled: Handled, now: datetime.datetime) -> Noted:
     return Noted(status, release, ending, is_all, happenings)
 
 
-def settle(noted: Noted, still_tracked: Collection[str], now: datetime.datetime) -> JobStatus:
+def flush_uncounted(noted: Noted, still_tracked: Collection[str], now: datetime.datetime) -> JobStatus:
     """The status after finalizers went: noted pods are counted, and the Job has ended if there is nothing more to wait for."""
     status = _counted(noted.status, still_tracked)
     uncounted = status.uncounted_terminated_pods or Uncounted()
@@ -105,7 +105,7 @@ def settle(noted: Noted, still_tracked: Collection[str], now: datetime.datetime)
     )
 
 
-def farewell(ending: Ending) -> tuple[Happening, ...]:
+def finished_events(ending: Ending) -> tuple[Happening, ...]:
     """What to tell of a Job that has just ended."""
     if ending.type == "SuccessCriteriaMet":
         return (Happening("Completed", "Job completed"),)

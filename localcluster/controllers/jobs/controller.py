@@ -1,6 +1,6 @@
 """The Job controller: follows Jobs and their pods, looks at one Job at a time, and carries out what follows.
 
-A look decides nothing until all earlier writes for that Job are visible (`awaited`), so a stale view never makes a pod
+A look decides nothing until all earlier writes for that Job are visible (`expectations`), so a stale view never makes a pod
 twice. What it keeps in memory (failures in a row) is what the stock controller keeps there too.
 """
 
@@ -17,15 +17,15 @@ from kube.client.errors import Conflict
 from kube.client.events import EventRecorder
 from kube.client.resources import JOBS, PODS
 from localcluster.controllers.documents import Whole, WholeDecoder
+from localcluster.controllers.expectations import Expectations
 from localcluster.controllers.following import follow
 from localcluster.controllers.jobs.assess import assess
-from localcluster.controllers.jobs.awaited import Awaited
 from localcluster.controllers.jobs.backoff import BASE_SECONDS, Failures
-from localcluster.controllers.jobs.conclude import farewell, note, settle
-from localcluster.controllers.jobs.hands import Hands
+from localcluster.controllers.jobs.conclude import finished_events, flush_uncounted, note
 from localcluster.controllers.jobs.model import CONTROLLER_UID_LABEL, Job
 from localcluster.controllers.jobs.orphans import release_orphan
 from localcluster.controllers.jobs.plan import plan_pods
+from localcluster.controllers.jobs.pod_control import PodControl
 from localcluster.controllers.jobs.pods import Pod
 from localcluster.controllers.jobs.ttl import delete_expired, seconds_left
 from localcluster.controllers.times import Now
@@ -56,8 +56,8 @@ class JobController:
         self._now = now
         self._clock = clock
         self._backoff_seconds = backoff_seconds
-        self._hands = Hands(client, recorder)
-        self._awaited: dict[str, Awaited] = {}
+        self._pod_control = PodControl(client, recorder)
+        self._expectations: dict[str, Expectations] = {}
         self._failures: dict[str, Failures] = {}
         self.jobs = Informer[Whole[Job]](client, JOBS, WholeDecoder(Job), clock=clock, random=random)
         self.pods = Informer[Pod](
@@ -113,7 +113,7 @@ class JobController:
             self._orphans.add(pod.metadata.key)
 
     def _forget(self, uid: str) -> None:
-        self._awaited.pop(uid, None)
+        self._expectations.pop(uid, None)
         self._failures.pop(uid, None)
 
     # --- one Job -----------------------------------------------------------------------------------------------------
@@ -126,51 +126,51 @@ class JobController:
         if whole.view.is_finished:
             self._forget(uid)
             return None
-        awaited = self._awaited.setdefault(uid, Awaited())
-        if awaited.is_unsure:
-            await self._find_unknown(whole.view, awaited)
+        expectations = self._expectations.setdefault(uid, Expectations())
+        if expectations.is_unsure:
+            await self._find_unknown(whole.view, expectations)
         pods = {pod.metadata.uid: pod for pod in self.pods.store.by_index("job", uid)}
-        if not awaited.is_met(whole.metadata.resource_version, pods, self._clock()):
+        if not expectations.satisfied(whole.metadata.resource_version, pods, self._clock()):
             return LOOK_AGAIN_SECONDS
         try:
-            return await self._act(whole, list(pods.values()), awaited)
+            return await self._act(whole, list(pods.values()), expectations)
         except Conflict:
-            return BATCH_SECONDS  # the Job changed under our hands: its new version is on its way here
+            return BATCH_SECONDS  # the Job changed meanwhile: its new version is on its way here
 
-    async def _act(self, whole: Whole[Job], pods: list[Pod], awaited: Awaited) -> float | None:
+    async def _act(self, whole: Whole[Job], pods: list[Pod], expectations: Expectations) -> float | None:
         job, now = whole.view, self._now()
         seen = assess(job, pods, self._failures.get(job.metadata.uid, Failures()), now)
         plan = plan_pods(seen, now, backoff_seconds=self._backoff_seconds)
-        awaited.since = self._clock()
-        outcome = await self._hands.carry_out(whole.document, plan, awaited)
+        expectations.since = self._clock()
+        outcome = await self._pod_control.carry_out(whole.document, plan, expectations)
         noted = note(seen, outcome.handled, now)
         document = whole.document
         if noted.status != job.status:
-            document = await self._hands.write_status(document, noted.status)
-            awaited.version = int(document["metadata"]["resourceVersion"])
+            document = await self._pod_control.write_status(document, noted.status)
+            expectations.version = int(document["metadata"]["resourceVersion"])
         for happening in noted.happenings:
-            self._hands.tell(job, happening)
+            self._pod_control.tell(job, happening)
         self._failures[job.metadata.uid] = seen.failures
-        released, error = await self._hands.release(noted.release, awaited)
+        released, error = await self._pod_control.release(noted.release, expectations)
         tracked = {pod.metadata.uid for pod in seen.pods if pod.is_tracked} - released
-        settled = settle(noted, tracked, self._now())
-        if settled != noted.status:
-            document = await self._hands.write_status(document, settled)
-            awaited.version = int(document["metadata"]["resourceVersion"])
-            if settled.holds("Complete") or settled.holds("Failed"):
-                for happening in farewell(noted.ending) if noted.ending else ():
-                    self._hands.tell(job, happening)
+        flushed = flush_uncounted(noted, tracked, self._now())
+        if flushed != noted.status:
+            document = await self._pod_control.write_status(document, flushed)
+            expectations.version = int(document["metadata"]["resourceVersion"])
+            if flushed.holds("Complete") or flushed.holds("Failed"):
+                for happening in finished_events(noted.ending) if noted.ending else ():
+                    self._pod_control.tell(job, happening)
         if outcome.error or error:
             raise outcome.error or error or AssertionError
         return plan.again_seconds if noted.is_all else 0.0
 
-    async def _find_unknown(self, job: Job, awaited: Awaited) -> None:
+    async def _find_unknown(self, job: Job, expectations: Expectations) -> None:
         """Reads the Job's pods from the server, so that one whose creation was not confirmed is waited for."""
         selector = f"{CONTROLLER_UID_LABEL}={job.metadata.uid}"
         found = await self._client.list(PODS, job.metadata.namespace, label_selector=selector)
-        awaited.born |= {pod["metadata"]["uid"] for pod in found["items"]}
-        awaited.since = self._clock()
-        awaited.is_unsure = False
+        expectations.creations |= {pod["metadata"]["uid"] for pod in found["items"]}
+        expectations.since = self._clock()
+        expectations.is_unsure = False
 
     # --- what is left of a Job ---------------------------------------------------------------------------------------
 

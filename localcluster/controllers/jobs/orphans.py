@@ -5,8 +5,8 @@ from kube.client.client import Client
 from kube.client.errors import NotFound
 from kube.client.resources import JOBS
 from localcluster.controllers.documents import Whole
-from localcluster.controllers.jobs.hands import release_pod
 from localcluster.controllers.jobs.model import JOB_CONTROLLER, Job
+from localcluster.controllers.jobs.pod_control import release_pod
 from localcluster.controllers.jobs.pods import Pod
 
 

@@ -22,9 +22,9 @@ from localcluster.controllers.following import follow
 from localcluster.controllers.jobs.pods import Pod
 from localcluster.controllers.leaderworkersets.admission.server import serving
 from localcluster.controllers.leaderworkersets.groups import GroupReconciler
-from localcluster.controllers.leaderworkersets.hands import Hands
 from localcluster.controllers.leaderworkersets.installation import define, registered
 from localcluster.controllers.leaderworkersets.model import LeaderWorkerSet
+from localcluster.controllers.leaderworkersets.object_control import ObjectControl
 from localcluster.controllers.leaderworkersets.sets import SetReconciler
 from localcluster.controllers.leaderworkersets.view import View
 from localcluster.controllers.statefulsets.model import StatefulSet
@@ -46,10 +46,10 @@ class LeaderWorkerSetController:
         random: randomness.Random,
     ) -> None:
         self._client = client
-        hands = Hands(client, recorder)
+        control = ObjectControl(client, recorder)
         self.view = View(client, clock=clock, random=random)
-        self._reconcile_group = GroupReconciler(self.view, hands, client)
-        self._sets = WorkQueue[Key](SetReconciler(self.view, hands, now), workers=WORKERS, clock=clock, random=random)
+        self._reconcile_group = GroupReconciler(self.view, control, client)
+        self._sets = WorkQueue[Key](SetReconciler(self.view, control, now), workers=WORKERS, clock=clock, random=random)
         self._groups = WorkQueue[Key](self._reconcile_group, workers=WORKERS, clock=clock, random=random)
         self.view.lws.add_handler(self._lws_changed)
         self.view.sets.add_handler(self._set_changed)

@@ -8,10 +8,10 @@ from kube.client.errors import NotFound
 from kube.client.resources import NODES
 from localcluster.controllers.documents import Document, Whole
 from localcluster.controllers.jobs.pods import Pod
-from localcluster.controllers.leaderworkersets.hands import FAILED_CREATE, Hands
 from localcluster.controllers.leaderworkersets.manifests import group_service, worker_set
 from localcluster.controllers.leaderworkersets.model import LEADER_READY, LeaderWorkerSet
-from localcluster.controllers.leaderworkersets.restart import culprit
+from localcluster.controllers.leaderworkersets.object_control import FAILED_CREATE, ObjectControl
+from localcluster.controllers.leaderworkersets.restart import failed_pod
 from localcluster.controllers.leaderworkersets.revisions import as_it_was, key_of, latest
 from localcluster.controllers.leaderworkersets.view import View, owner_uid
 
@@ -24,9 +24,9 @@ Key = tuple[str, str]
 class GroupReconciler:
     """Brings one group forward; its key is the name of its leader pod."""
 
-    def __init__(self, view: View, hands: Hands, client: Client) -> None:
+    def __init__(self, view: View, control: ObjectControl, client: Client) -> None:
         self._view = view
-        self._hands = hands
+        self._control = control
         self._client = client
         self._lost: dict[Key, list[Pod]] = {}
 
@@ -51,7 +51,7 @@ class GroupReconciler:
         if await self._is_made_again(lws, leader, size, lost):
             return None
         if lws.view.has_own_subdomains and self._view.services.store.get(*key) is None:
-            await self._hands.create_service(group_service(lws.document, leader.document))
+            await self._control.create_service(group_service(lws.document, leader.document))
         if leader.metadata.is_terminating or size == 1:
             return None
         if lws.view.spec.startup_policy == LEADER_READY and not leader.view.is_ready:
@@ -73,12 +73,12 @@ class GroupReconciler:
         present = [leader.view, *(pod.view for pod in self._view.workers(workers))]
         own = workers.metadata.uid if workers is not None and not workers.metadata.is_terminating else ""
         gone = [pod for pod in lost if own and owner_uid(pod.metadata) == own]
-        pod = culprit(lws.view, size, leader.view, present, gone)
+        pod = failed_pod(lws.view, size, leader.view, present, gone)
         if pod is None:
             return False
         index = leader.metadata.label(LWS_GROUP_INDEX)
         note = f"Pod {pod.metadata.name} failed or went, deleted leader pod {leader.metadata.name} to recreate group {index}"
-        await self._hands.delete_leader(lws.document, leader.document, note)
+        await self._control.delete_leader(lws.document, leader.document, note)
         return True
 
     async def _make_workers(self, lws: Whole[LeaderWorkerSet], document: Document, leader: Whole[Pod]) -> float | None:
@@ -92,12 +92,12 @@ class GroupReconciler:
             value = await self._label_of_node(leader.view.spec.node_name, key)
             if value is None:
                 note = f"Failed to create worker statefulset: node {leader.view.spec.node_name} has no label {key}"
-                self._hands.tell(lws.document, FAILED_CREATE, note, is_warning=True)
+                self._control.tell(lws.document, FAILED_CREATE, note, is_warning=True)
                 return AGAIN_SECONDS
             topology = (key, value)
         manifest = worker_set(document, leader.document, topology)
         what = f"worker statefulset for leader pod {leader.metadata.name}"
-        return None if await self._hands.create_set(lws.document, manifest, what) else AGAIN_SECONDS
+        return None if await self._control.create_set(lws.document, manifest, what) else AGAIN_SECONDS
 
     async def _label_of_node(self, node: str, key: str) -> str | None:
         try:

@@ -20,7 +20,9 @@ def is_in_trouble(pod: Pod) -> bool:
     return pod.status.phase in {"Pending", "Running"} and any(each.restart_count > 0 for each in containers)
 
 
-def culprit(view: LeaderWorkerSet, size: int, leader: Pod, present: Sequence[Pod], lost: Sequence[Pod]) -> Pod | None:
+def failed_pod(
+    view: LeaderWorkerSet, size: int, leader: Pod, present: Sequence[Pod], lost: Sequence[Pod]
+) -> Pod | None:
     """The pod because of which the group is to be made again; None when it may stay.
 
     Args:

@@ -2,13 +2,13 @@
 
 from kube.client.errors import Conflict, NotFound
 from localcluster.controllers.documents import Document, Whole
-from localcluster.controllers.leaderworkersets.hands import UPDATING, Hands
 from localcluster.controllers.leaderworkersets.manifests import leader_set, shared_service
 from localcluster.controllers.leaderworkersets.model import LeaderWorkerSet
 from localcluster.controllers.leaderworkersets.names import REPLICAS_ANNOTATION
+from localcluster.controllers.leaderworkersets.object_control import UPDATING, ObjectControl
 from localcluster.controllers.leaderworkersets.revisions import key_of, latest, new_revision
 from localcluster.controllers.leaderworkersets.rollout import Leaders, Target, most_unavailable, next_target
-from localcluster.controllers.leaderworkersets.status import standing
+from localcluster.controllers.leaderworkersets.status import status_update
 from localcluster.controllers.leaderworkersets.view import View, states
 from localcluster.controllers.statefulsets.model import StatefulSet
 from localcluster.controllers.statefulsets.revisions import holds_same, next_number
@@ -22,9 +22,9 @@ TAKEN_SECONDS = 1.0
 class SetReconciler:
     """Brings one LeaderWorkerSet forward."""
 
-    def __init__(self, view: View, hands: Hands, now: Now) -> None:
+    def __init__(self, view: View, control: ObjectControl, now: Now) -> None:
         self._view = view
-        self._hands = hands
+        self._control = control
         self._now = now
 
     async def __call__(self, key: tuple[str, str]) -> float | None:
@@ -35,7 +35,7 @@ class SetReconciler:
         try:
             return await self._bring_forward(lws)
         except (Conflict, NotFound):
-            return AGAIN_SECONDS  # something changed or went under our hands: the news is on its way here
+            return AGAIN_SECONDS  # something changed or went meanwhile: the news is on its way here
 
     async def _bring_forward(self, lws: Whole[LeaderWorkerSet]) -> float | None:
         view, leaders = lws.view, self._view.leader_set(lws)
@@ -53,23 +53,23 @@ class SetReconciler:
             key=key,
         )
         if leaders is None:
-            if not await self._hands.create_set(lws.document, wanted, f"leader statefulset {lws.metadata.name}"):
+            if not await self._control.create_set(lws.document, wanted, f"leader statefulset {lws.metadata.name}"):
                 return TAKEN_SECONDS
         else:
             await self._apply(lws, leaders, wanted, target)
         if not view.has_own_subdomains and self._view.services.store.get(*lws.metadata.key) is None:
-            await self._hands.create_service(shared_service(lws.document))
+            await self._control.create_service(shared_service(lws.document))
         reported = 0 if leaders is None else leaders.view.status.replicas
-        stands = standing(view, groups, leaders=reported, now=render_time(self._now()))
-        if stands.status != view.status:
-            await self._hands.write_status(lws.document, stands.status)
-        for condition in stands.news[:1]:
-            ready = f"{stands.status.ready_replicas} groups ready of total {view.spec.replicas} groups"
-            self._hands.tell(lws.document, condition.reason, f"{condition.message}, with {ready}")
-        if stands.is_done and not is_new:
+        update = status_update(view, groups, leaders=reported, now=render_time(self._now()))
+        if update.status != view.status:
+            await self._control.write_status(lws.document, update.status)
+        for condition in update.news[:1]:
+            ready = f"{update.status.ready_replicas} groups ready of total {view.spec.replicas} groups"
+            self._control.tell(lws.document, condition.reason, f"{condition.message}, with {ready}")
+        if update.is_done and not is_new:
             for old in self._view.history(lws):
                 if key_of(old) != key:
-                    await self._hands.delete_revision(old)
+                    await self._control.delete_revision(old)
         return None
 
     async def _revision(self, lws: Whole[LeaderWorkerSet], leaders: Whole[StatefulSet] | None) -> tuple[Document, bool]:
@@ -80,18 +80,18 @@ class SetReconciler:
         if leaders is None:
             same = [each for each in history if holds_same(each, newest)]
             found = max(same, key=lambda each: int(each["revision"]), default=None)
-            return found or await self._hands.create_revision(lws.document, newest), False
+            return found or await self._control.create_revision(lws.document, newest), False
         named = latest(history, key_of(leaders.document))
         if named is None:
             missing = new_revision(lws.document, number, key_of(leaders.document))
-            named = await self._hands.create_revision(lws.document, missing)
+            named = await self._control.create_revision(lws.document, missing)
         if holds_same(named, newest):
             return named, False
         top = max(history, key=lambda each: int(each["revision"]), default=named)
         if holds_same(top, newest):
             return top, True
         newer = new_revision(lws.document, next_number([*history, named]))
-        return await self._hands.create_revision(lws.document, newer), True
+        return await self._control.create_revision(lws.document, newer), True
 
     async def _apply(
         self, lws: Whole[LeaderWorkerSet], leaders: Whole[StatefulSet], wanted: Document, target: Target
@@ -100,9 +100,9 @@ class SetReconciler:
         if merged == leaders.document:
             return
         before = leaders.view.spec.update_strategy.rolling_update.partition
-        await self._hands.replace_set(merged)
+        await self._control.replace_set(merged)
         if key_of(wanted) == key_of(leaders.document) and before != target.partition:
-            self._hands.tell(lws.document, UPDATING, f"Updating replicas {before} to {target.partition}")
+            self._control.tell(lws.document, UPDATING, f"Updating replicas {before} to {target.partition}")
 
 
 def _seen(leaders: Whole[StatefulSet]) -> Leaders:

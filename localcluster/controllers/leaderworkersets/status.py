@@ -40,7 +40,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StatusUpdate:
     """A status, the conditions that became True with it, and whether the newest revision is all there is."""
 
     status: LeaderWorkerSetStatus
@@ -48,8 +48,8 @@ class Standing:
     is_done: bool
 
 
-def standing(view: LeaderWorkerSet, groups: Sequence[Group], *, leaders: int, now: str) -> Standing:
-    """Where a LeaderWorkerSet stands; `leaders` is how many its StatefulSet reports."""
+def status_update(view: LeaderWorkerSet, groups: Sequence[Group], *, leaders: int, now: str) -> StatusUpdate:
+    """What to write and tell of a LeaderWorkerSet; `leaders` is how many its StatefulSet reports."""
     replicas, partition = view.spec.replicas, view.rolling.partition
     whole = [group for group in groups if group.has_workers]
     counted = [group for group in whole if group.index < replicas]
@@ -73,7 +73,7 @@ def standing(view: LeaderWorkerSet, groups: Sequence[Group], *, leaders: int, no
         replicas=leaders,
         updated_replicas=sum(1 for group in whole if group.updated),
     )
-    return Standing(status, news, is_done=partition == 0 and done == replicas)
+    return StatusUpdate(status, news, is_done=partition == 0 and done == replicas)
 
 
 def _condition(kind: str, generation: int, now: str) -> Condition:

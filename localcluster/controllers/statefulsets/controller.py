@@ -18,20 +18,20 @@ from kube.client.errors import AlreadyExists, Conflict, NotFound
 from kube.client.events import EventRecorder
 from kube.client.resources import CONTROLLER_REVISIONS, PODS, STATEFUL_SETS
 from localcluster.controllers.documents import Whole, WholeDecoder
+from localcluster.controllers.expectations import Expectations
 from localcluster.controllers.following import follow
-from localcluster.controllers.jobs.awaited import Awaited
 from localcluster.controllers.jobs.pods import Pod
-from localcluster.controllers.statefulsets.hands import Hands
-from localcluster.controllers.statefulsets.history import History, drop, settle
+from localcluster.controllers.statefulsets.history import History, drop, sync_revisions
 from localcluster.controllers.statefulsets.model import POD_NAME_LABEL, Revision, StatefulSet, revision_of
 from localcluster.controllers.statefulsets.plan import plan_pods
+from localcluster.controllers.statefulsets.pod_control import StatefulPodControl
 from localcluster.controllers.statefulsets.revisions import superfluous
 from localcluster.controllers.statefulsets.status import status_of
 from localcluster.controllers.times import Now
 
 WORKERS: Final = 16
 CHANGED_SECONDS: Final = 0.05
-"""When to look again after the set changed under our hands: its new version is on its way here."""
+"""When to look again after the set changed meanwhile: its new version is on its way here."""
 
 LOOK_AGAIN_SECONDS: Final = 1.0
 """When to look again while something done here has not shown up yet, or a name is still taken."""
@@ -52,8 +52,8 @@ class StatefulSetController:
         self._client = client
         self._now = now
         self._clock = clock
-        self._hands = Hands(client, recorder)
-        self._awaited: dict[str, Awaited] = {}
+        self._pod_control = StatefulPodControl(client, recorder)
+        self._expectations: dict[str, Expectations] = {}
         self.sets = Informer[Whole[StatefulSet]](
             client, STATEFUL_SETS, WholeDecoder(StatefulSet), clock=clock, random=random
         )
@@ -87,7 +87,7 @@ class StatefulSetController:
         if whole is None:
             return
         if change.new is None:
-            self._awaited.pop(whole.metadata.uid, None)
+            self._expectations.pop(whole.metadata.uid, None)
         self._queue.add(whole.metadata.key)
 
     def _pod_changed(self, change: Change[Pod]) -> None:
@@ -100,28 +100,28 @@ class StatefulSetController:
         whole = self.sets.store.get(*key)
         if whole is None or whole.metadata.is_terminating:
             return None
-        awaited = self._awaited.setdefault(whole.metadata.uid, Awaited())
+        expectations = self._expectations.setdefault(whole.metadata.uid, Expectations())
         pods = {pod.metadata.uid: pod for pod in self.pods.store.by_index("set", whole.metadata.uid)}
-        if not awaited.is_met(whole.metadata.resource_version, pods, self._clock()):
+        if not expectations.satisfied(whole.metadata.resource_version, pods, self._clock()):
             return LOOK_AGAIN_SECONDS
         try:
-            return await self._act(whole, list(pods.values()), awaited)
+            return await self._act(whole, list(pods.values()), expectations)
         except Conflict:
             return CHANGED_SECONDS
         except NotFound:
             return LOOK_AGAIN_SECONDS  # the set, or something of its, is gone, and we shall hear of it
 
-    async def _act(self, whole: Whole[StatefulSet], pods: list[Pod], awaited: Awaited) -> float | None:
+    async def _act(self, whole: Whole[StatefulSet], pods: list[Pod], expectations: Expectations) -> float | None:
         view, now = whole.view, self._now()
         known = [each.document for each in self.revisions.store.by_index("set", whole.metadata.uid)]
-        history = await settle(self._client, whole.document, known)
+        history = await sync_revisions(self._client, whole.document, known)
         plan = plan_pods(view, pods, history.names, now)
-        awaited.since = self._clock()
-        error = await self._hands.carry_out(whole.document, history, plan, awaited)
+        expectations.since = self._clock()
+        error = await self._pod_control.carry_out(whole.document, history, plan, expectations)
         status = status_of(view, pods, history.names, history.collisions, now)
         if status != view.status:
-            document = await self._hands.write_status(whole.document, status)
-            awaited.version = int(document["metadata"]["resourceVersion"])
+            document = await self._pod_control.write_status(whole.document, status)
+            expectations.version = int(document["metadata"]["resourceVersion"])
         if isinstance(error, AlreadyExists):
             return LOOK_AGAIN_SECONDS
         if error is not None:

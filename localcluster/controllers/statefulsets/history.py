@@ -29,7 +29,7 @@ class History:
         return template_of(self.update if revision == self.names.update else self.current)
 
 
-async def settle(client: Client, document: Document, known: Sequence[Document]) -> History:
+async def sync_revisions(client: Client, document: Document, known: Sequence[Document]) -> History:
     """The history of a StatefulSet, after the revision of its present template was made if there was none.
 
     Raises:

@@ -1,6 +1,6 @@
 """What is to be written next about a claim, a volume or a pod with ephemeral volumes. Pure.
 
-Every provisioner is played. Volumes that are made here are folders that exist nowhere: hollow nodes mount nothing.
+It stands in for every provisioner. Volumes that are made here are folders that exist nowhere: hollow nodes mount nothing.
 """
 
 from collections.abc import Iterable

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from localcluster.controllers.jobs.conclude import Handled, Happening, Noted, farewell, note, settle
+from localcluster.controllers.jobs.conclude import Handled, Happening, Noted, finished_events, flush_uncounted, note
 from localcluster.controllers.jobs.model import Job, JobStatus, Uncounted
 from localcluster.controllers.jobs.pods import Pod
 from tests.localcluster.controllers.builders import NOW, NOW_TEXT, failed, indexed, job, pod, seen, stamp, succeeded
@@ -17,7 +17,7 @@ def concluded(of: Job, *pods: Pod, handled: Handled | None = None) -> JobStatus:
     """The status when all finalizers went as they should."""
     first = noted(of, *pods, handled=handled)
     left = {each.metadata.uid for each in pods if each.is_tracked} - {each.metadata.uid for each in first.release}
-    return settle(first, left, NOW)
+    return flush_uncounted(first, left, NOW)
 
 
 def types(status: JobStatus) -> list[str]:
@@ -48,8 +48,8 @@ def test_a_pod_is_noted_before_it_is_let_go_and_counted_after() -> None:
     assert first.status.uncounted_terminated_pods == Uncounted(failed=("a",))
     assert first.status.failed == 0
     assert [each.metadata.name for each in first.release] == ["a"]
-    assert settle(first, {"a", "b"}, NOW).failed == 0
-    after = settle(first, {"b"}, NOW)
+    assert flush_uncounted(first, {"a", "b"}, NOW).failed == 0
+    after = flush_uncounted(first, {"b"}, NOW)
     assert (after.failed, after.uncounted_terminated_pods) == (1, Uncounted())
 
 
@@ -70,7 +70,7 @@ def test_ignored_failures_are_let_go_uncounted() -> None:
     of = job(podFailurePolicy={"rules": rules}, completions=2)
     first = noted(of, failed("a", 7))
     assert first.release
-    assert settle(first, set(), NOW).failed == 0
+    assert flush_uncounted(first, set(), NOW).failed == 0
 
 
 def test_a_job_completes_when_enough_pods_succeeded() -> None:
@@ -153,15 +153,15 @@ def test_not_more_pods_are_noted_than_fit(count: int) -> None:
     first = noted(job(completions=count, parallelism=count), *pods)
     assert not first.is_all
     assert len(first.release) == 500
-    assert types(settle(first, {"p500"}, NOW)) == ["SuccessCriteriaMet"]
+    assert types(flush_uncounted(first, {"p500"}, NOW)) == ["SuccessCriteriaMet"]
 
 
 def test_the_end_of_a_job_is_told() -> None:
     first = noted(job(completions=1), succeeded("a"))
     assert first.ending is not None
-    assert farewell(first.ending) == (Happening("Completed", "Job completed"),)
+    assert finished_events(first.ending) == (Happening("Completed", "Job completed"),)
     lost = noted(job(backoffLimit=0), failed("a"))
     assert lost.ending is not None
-    assert farewell(lost.ending) == (
+    assert finished_events(lost.ending) == (
         Happening("BackoffLimitExceeded", "Job has reached the specified backoff limit", is_warning=True),
     )

@@ -1,10 +1,10 @@
-"""The small pure parts of the Job controller: index sets, policies, backoff, what is awaited, expiry."""
+"""The small pure parts of the Job controller: index sets, policies, backoff, expectations, expiry."""
 
 from typing import Any
 
 import pytest
 
-from localcluster.controllers.jobs.awaited import PATIENCE_SECONDS, Awaited
+from localcluster.controllers.expectations import TIMEOUT_SECONDS, Expectations
 from localcluster.controllers.jobs.backoff import Failures, finished_at
 from localcluster.controllers.jobs.indexes import first_free, parse_indexes, render_indexes
 from localcluster.controllers.jobs.policies import judge, succeeded_by_policy
@@ -125,18 +125,18 @@ def test_the_end_of_a_pod_is_taken_from_the_best_source() -> None:
 
 
 def test_nothing_is_decided_before_all_writes_are_seen() -> None:
-    awaited = Awaited(born={"a"}, dying={"b"}, released={"c"}, version=7)
+    expectations = Expectations(creations={"a"}, deletions={"b"}, released={"c"}, version=7)
     old = {"b": pod("b"), "c": pod("c")}
     new = {"a": pod("a"), "b": pod("b", deleted=True), "c": pod("c", tracked=False)}
-    assert not awaited.is_met("7", old, 0)
-    assert not awaited.is_met("6", new, 0)
-    assert awaited.is_met("7", new, 0)
+    assert not expectations.satisfied("7", old, 0)
+    assert not expectations.satisfied("6", new, 0)
+    assert expectations.satisfied("7", new, 0)
 
 
 def test_a_pod_that_came_and_went_unseen_is_given_up_after_a_while() -> None:
-    awaited = Awaited(born={"a"}, since=100.0)
-    assert not awaited.is_met("1", {}, 100.0 + PATIENCE_SECONDS / 2)
-    assert awaited.is_met("1", {}, 100.0 + PATIENCE_SECONDS)
+    expectations = Expectations(creations={"a"}, since=100.0)
+    assert not expectations.satisfied("1", {}, 100.0 + TIMEOUT_SECONDS / 2)
+    assert expectations.satisfied("1", {}, 100.0 + TIMEOUT_SECONDS)
 
 
 def test_a_job_expires_so_long_after_its_end() -> None:

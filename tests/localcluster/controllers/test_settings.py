@@ -14,7 +14,7 @@ def test_all_stand_ins_run_unless_some_are_named() -> None:
 
 
 def test_a_stand_in_nobody_knows_is_refused_with_the_names_there_are() -> None:
-    with pytest.raises(ConfigurationError, match=r"unknown: jobs; there are job, cronjob"):
+    with pytest.raises(ConfigurationError, match=r"unknown: jobs; there are job, statefulset"):
         parse_names("jobs,garbage")
 
 

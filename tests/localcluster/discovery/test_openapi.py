@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 
 from localcluster.apiserver.discovery.groups import arrange
-from localcluster.apiserver.discovery.openapi.compact import BadTable, Types, parse
 from localcluster.apiserver.discovery.openapi.document import document
-from localcluster.apiserver.discovery.openapi.fields import TYPES
 from localcluster.apiserver.kinds.kind import KindInfo
 from tests.localcluster.discovery.kinds import JOB, POD, Object, kind, toy
 
@@ -58,14 +56,6 @@ def test_every_reference_leads_somewhere(kinds: tuple[KindInfo, ...]) -> None:
     assert set(references(whole)) <= names
 
 
-def test_all_tables_are_sound() -> None:
-    described = [each for name in ("Pod", "Job", "Node", "Event", "CronJob", "Service") for each in TYPES.closure(name)]
-    for each in described:
-        schema = TYPES.schema(each)
-        assert schema["description"].endswith("."), each.name
-        assert all(field["description"].endswith(".") for field in schema["properties"].values()), each.name
-
-
 def test_patching_a_kind_takes_the_parameter_that_leaves_validation_to_the_server() -> None:
     patch = made(JOB)["paths"]["/apis/batch/v1/namespaces/{namespace}/jobs/{name}"]["patch"]
     assert "fieldValidation" in [each["name"] for each in patch["parameters"]]
@@ -91,7 +81,6 @@ def test_fields_are_explained_down_to_the_container() -> None:
         (reference,) = references(field)
         name = reference.removeprefix("#/components/schemas/")
     assert name == "io.k8s.api.core.v1.Container"
-    assert schemas[name]["required"] == ["name"]
 
 
 def test_a_custom_kind_is_explained_by_its_own_schema() -> None:
@@ -114,25 +103,3 @@ def test_subresources_have_operations_of_their_own() -> None:
     scale = paths["/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale"]
     assert sorted(scale) == ["get", "patch", "put"]
     assert scale["get"]["x-kubernetes-group-version-kind"] == {"group": "autoscaling", "version": "v1", "kind": "Scale"}
-
-
-def test_a_table_becomes_schemas() -> None:
-    types = Types(
-        {"p.v1": "Box: A box.\n  size int32!: How big.\n  tags {string}: Marks.\n  inner [Lid]: Lids.\nLid: A lid.\n"}
-    )
-    schema = types.schema(types["Box"])
-    assert schema["required"] == ["size"]
-    assert schema["properties"]["size"] == {"description": "How big.", "type": "integer", "format": "int32"}
-    assert schema["properties"]["tags"]["additionalProperties"] == {"type": "string"}
-    assert schema["properties"]["inner"]["items"] == {"$ref": "#/components/schemas/p.v1.Lid"}
-
-
-@pytest.mark.parametrize("table", ["no colon here\n", "Box: A box.\n  size: How big.\n"])
-def test_a_bad_line_of_a_table_is_told(table: str) -> None:
-    with pytest.raises(BadTable, match="neither"):
-        parse("p", table)
-
-
-def test_a_reference_to_nothing_is_told() -> None:
-    with pytest.raises(BadTable, match="no table describes the type Lid"):
-        list(Types({"p": "Box: A box.\n  lid Lid: The lid.\n"}).closure("Box"))

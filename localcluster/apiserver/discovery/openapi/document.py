@@ -8,14 +8,22 @@ keys in these schemas, which have none; so it computes them from its own types, 
 from typing import Any
 
 from localcluster.apiserver.discovery.groups import GroupVersion, subresources
-from localcluster.apiserver.discovery.openapi.compact import REFERENCE, Schema
-from localcluster.apiserver.discovery.openapi.fields import TYPES
+from localcluster.apiserver.discovery.openapi.schemas import (
+    LIST_META,
+    OBJECT_META,
+    REFERENCE,
+    Schema,
+    closure,
+    component_name,
+    reference,
+    schema_of,
+)
 from localcluster.apiserver.discovery.version import MAJOR, MINOR
 from localcluster.apiserver.kinds.kind import KindInfo, Object
+from localcluster.apiserver.protobuf.messages import MESSAGES
 
 Document = dict[str, Any]
 
-META_PACKAGE = "io.k8s.apimachinery.pkg.apis.meta.v1"
 PATCH_TYPES = ("application/json-patch+json", "application/merge-patch+json")
 METHODS = {
     "get": ("get", "read the specified {kind}"),
@@ -108,22 +116,23 @@ def _components(kind: KindInfo) -> dict[str, Schema]:
     components = {name: marked}
     if "list" in kind.verbs:
         components[f"{name}List"] = _list_schema(kind, name)
-        needed = {*needed, "ListMeta"}
-    for each in sorted(needed):
-        components |= {inner.full_name: TYPES.schema(inner) for inner in TYPES.closure(each) if inner.full_name != name}
+        needed = {*needed, LIST_META}
+    for message in sorted({inner for each in needed for inner in closure(each)}):
+        components.setdefault(component_name(message), schema_of(message))
     return components
 
 
 def _built_in(kind: KindInfo) -> tuple[str, Schema, set[str]]:
-    package = f"io.k8s.api.{kind.group.partition('.')[0] or 'core'}.{kind.version}"
-    described = TYPES.find(package, kind.kind)
-    if described is not None:
-        return described.full_name, TYPES.schema(described), {described.name}
-    return f"{package}.{kind.kind}", _bare(kind), {"ObjectMeta"}
+    """Component name, schema, and the messages that it needs."""
+    message = f"{kind.group.partition('.')[0] or 'core'}.{kind.version}.{kind.kind}"
+    if message not in MESSAGES:
+        return component_name(message), _bare(kind), {OBJECT_META}
+    schema = schema_of(message)
+    return component_name(message), {**schema, "properties": {**schema["properties"], **_object_fields()}}, {message}
 
 
 def _bare(kind: KindInfo) -> Schema:
-    """The schema of a kind that no table describes: whatever is sent is taken."""
+    """The schema of a kind that no message describes: whatever is sent is taken."""
     return {
         "description": f"A {kind.kind}; its fields are not described here.",
         "type": "object",
@@ -133,7 +142,7 @@ def _bare(kind: KindInfo) -> Schema:
 
 
 def _object_fields() -> Schema:
-    metadata = {"description": "Name, labels and the like.", "allOf": [TYPES.reference("ObjectMeta")]}
+    metadata = {"description": "Name, labels and the like.", "allOf": [reference(OBJECT_META)]}
     return {
         "apiVersion": {"type": "string", "description": "The group and version of this form of the object."},
         "kind": {"type": "string", "description": "The kind of the object."},
@@ -145,7 +154,7 @@ def _custom(kind: KindInfo) -> tuple[str, Schema, set[str]]:
     declared = _declared_schema(kind)
     name = ".".join([*reversed(kind.group.split(".")), kind.version, kind.kind])
     schema = {**declared, "properties": {**declared.get("properties", {}), **_object_fields()}}
-    return name, schema, {"ObjectMeta"}
+    return name, schema, {OBJECT_META}
 
 
 def _declared_schema(kind: KindInfo) -> Object:
@@ -157,7 +166,7 @@ def _declared_schema(kind: KindInfo) -> Object:
 
 def _list_schema(kind: KindInfo, name: str) -> Schema:
     fields = _object_fields()
-    metadata = {"description": "Which state the list shows.", "allOf": [TYPES.reference("ListMeta")]}
+    metadata = {"description": "Which state the list shows.", "allOf": [reference(LIST_META)]}
     items = {"description": "The objects.", "type": "array", "items": {"$ref": REFERENCE + name}}
     return {
         "description": f"A list of objects of kind {kind.kind}.",

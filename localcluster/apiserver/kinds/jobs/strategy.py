@@ -7,7 +7,6 @@ from localcluster.apiserver.kinds.jobs.spec import validate_job, validate_job_sp
 from localcluster.apiserver.kinds.jobs.status import validate_job_status
 from localcluster.apiserver.kinds.kind import Object, RequestContext
 from localcluster.apiserver.kinds.names import LONGEST_LABEL
-from localcluster.apiserver.kinds.pods.strategy import refuse_bad_quantities
 from localcluster.apiserver.kinds.typed import TypedStrategy
 
 _LONGEST_CRON_NAME = 52
@@ -22,13 +21,6 @@ class JobStrategy(TypedStrategy):
     """The rules of Jobs."""
 
     deletion_warning = PRESERVED
-
-    def decode(self, obj: Object) -> list[str]:
-        """Unknown fields go; amounts that are none are refused at once."""
-        complaints = super().decode(obj)
-        template = (obj.get("spec") or {}).get("template") or {}
-        refuse_bad_quantities("Job", "v1", template.get("spec"))
-        return complaints
 
     def default(self, obj: Object) -> None:
         """Defaults; conditions have both of their times, known or not."""

@@ -12,21 +12,6 @@ from localcluster.apiserver.kinds.kind import Object
 from localcluster.apiserver.kinds.names import qualified_name_problems
 
 _STANDARD = frozenset({"cpu", "memory", "ephemeral-storage"})
-_BAD_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-
-
-def bad_quantity(spec: Object) -> str:
-    """The complaint about an amount in a pod spec that is none; "" when all are."""
-    containers = [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]
-    amounts = [spec.get("overhead")]
-    for each in containers:
-        resources = each.get("resources") if isinstance(each, dict) else None
-        if isinstance(resources, dict):
-            amounts += [resources.get("requests"), resources.get("limits")]
-    for found in amounts:
-        if isinstance(found, dict) and any(milli(value) is None for value in found.values()):
-            return _BAD_QUANTITY
-    return ""
 
 
 def milli(value: Any) -> int | None:

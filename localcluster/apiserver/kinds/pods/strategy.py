@@ -1,13 +1,11 @@
 """Pods: their rules put together, and how long they may take to go."""
 
-from localcluster.apiserver import status
 from localcluster.apiserver.fielderrors import FieldError, invalid_value
 from localcluster.apiserver.kinds.kind import Object, RequestContext
 from localcluster.apiserver.kinds.names import subdomain_problems
 from localcluster.apiserver.kinds.plain import put_back
 from localcluster.apiserver.kinds.pods.defaults import default_pod, quality_of_service
 from localcluster.apiserver.kinds.pods.placement import validate_unbound_while_gated
-from localcluster.apiserver.kinds.pods.resources import bad_quantity
 from localcluster.apiserver.kinds.pods.spec import validate_pod_spec
 from localcluster.apiserver.kinds.pods.states import complete_pod_status
 from localcluster.apiserver.kinds.pods.updates import validate_pod_update
@@ -25,12 +23,6 @@ _ENDED = frozenset({"Succeeded", "Failed"})
 
 class PodStrategy(TypedStrategy):
     """The rules of pods."""
-
-    def decode(self, obj: Object) -> list[str]:
-        """Unknown fields go; amounts that are none are refused at once."""
-        complaints = super().decode(obj)
-        refuse_bad_quantities("Pod", "v1", obj.get("spec"))
-        return complaints
 
     def default(self, obj: Object) -> None:
         """Defaults; a new pod also tolerates nodes that fail for a while."""
@@ -68,14 +60,3 @@ class PodStrategy(TypedStrategy):
         if not obj["spec"].get("nodeName") or (obj.get("status") or {}).get("phase") in _ENDED:
             return 0
         return 1 if period < 0 else int(period)
-
-
-def refuse_bad_quantities(kind: str, version: str, spec: object) -> None:
-    """Amounts are read while the body is decoded, so a bad one is a bad request.
-
-    Raises:
-        StatusError: one of them is none.
-    """
-    complaint = bad_quantity(spec) if isinstance(spec, dict) else ""
-    if complaint:
-        raise status.bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {complaint}')

@@ -15,7 +15,6 @@ from api.constants import (
     LWS_SIZE,
     LWS_WORKER_INDEX,
 )
-from localcluster.controllers.leaderworkersets.accelerators import add_tpu_variables
 from localcluster.controllers.leaderworkersets.model import LEADER_EXCLUDED, UNIQUE
 from localcluster.controllers.leaderworkersets.names import (
     LEADER_NAME_ANNOTATION,
@@ -53,7 +52,6 @@ def admitted(pod: Object, namespace: str) -> Object:
         _place_leader(made, name, namespace, annotations)
     else:
         _place_worker(made, name, size, annotations)
-    add_tpu_variables(made, size)
     _add_variables(made, namespace, annotations[LWS_SIZE])
     return made
 

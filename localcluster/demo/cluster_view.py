@@ -1,4 +1,4 @@
-"""The demo's view of the cluster and its hands in it: what is going on, kept up to date, and objects put there."""
+"""The demo's view of the cluster, kept up to date, and how it creates objects there."""
 
 import asyncio
 import time
@@ -16,20 +16,20 @@ from kube.client.resources import JOBS, NODES, PODS, Resource
 from kube.groups.group_api import OWN
 from localcluster.controllers.jobs.model import Job
 from localcluster.controllers.served import served_kinds
-from localcluster.demo.cast import NAMESPACE, Manifest
-from localcluster.demo.scene import Scene, scene_of
-from localcluster.demo.screen import Act, Screen
+from localcluster.demo.jobs import NAMESPACE, Manifest
+from localcluster.demo.overview import Overview, overview_of
+from localcluster.demo.screen import Screen, Step
 
 FRAME_SECONDS: Final = 0.2
 
 
-class Stage:
+class ClusterView:
     """A cluster with Tutti on it. `run` keeps the view and the screen up to date until cancelled."""
 
     def __init__(self, client: Client, screen: Screen) -> None:
         self._client = client
         self._screen = screen
-        self.acts: list[Act] = []
+        self.steps: list[Step] = []
         self._groups = Informer[PodGroup](client, OWN.pod_groups, ListDecoder(PodGroup))
         self._jobs = Informer[Job](client, JOBS, ListDecoder(Job))
         self._pods = Informer[Pod](client, PODS, ListDecoder(Pod))
@@ -41,7 +41,7 @@ class Stage:
             for informer in (self._groups, self._jobs, self._pods, self._nodes):
                 tasks.create_task(informer.run())
             while True:
-                self._screen.show(self.scene(), self.acts)
+                self._screen.show(self.overview(), self.steps)
                 await asyncio.sleep(FRAME_SECONDS)
 
     async def ready(self) -> None:
@@ -49,14 +49,14 @@ class Stage:
         for informer in (self._groups, self._jobs, self._pods, self._nodes):
             await informer.synced.wait()
 
-    def scene(self) -> Scene:
+    def overview(self) -> Overview:
         """What is to be seen now."""
-        return scene_of(self._groups.store, self._jobs.store, self._pods.store.all(), self._nodes.store)
+        return overview_of(self._groups.store, self._jobs.store, self._pods.store.all(), self._nodes.store)
 
-    async def until(self, check: Callable[[Scene], bool], within_seconds: float) -> bool:
+    async def until(self, check: Callable[[Overview], bool], within_seconds: float) -> bool:
         """Whether it came true in time."""
         deadline = time.monotonic() + within_seconds
-        while not check(self.scene()):
+        while not check(self.overview()):
             if time.monotonic() >= deadline:
                 return False
             await asyncio.sleep(FRAME_SECONDS / 4)

@@ -24,7 +24,7 @@ REVISING: Final = "CreatingRevision"
 FAILED_CREATE: Final = "FailedCreate"
 
 
-class Hands:
+class ObjectControl:
     """Carries out what was decided."""
 
     def __init__(self, client: Client, recorder: EventRecorder) -> None:

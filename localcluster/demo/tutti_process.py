@@ -14,7 +14,7 @@ from kube.client.errors import KubeError
 from kube.client.resources import JOBS, LEASES
 from kube.process.child import Say
 from localcluster.cluster import Cluster
-from localcluster.demo.cast import NAMESPACE, fitting_gang
+from localcluster.demo.jobs import NAMESPACE, fitting_gang
 from localcluster.processes import end_of, tethered_child
 
 READY_SECONDS: Final = 45.0

@@ -1,4 +1,4 @@
-"""The Jobs that the demo plays, and manifests of other people made fit for a cluster that runs pods by the clock. Pure."""
+"""The Jobs that the demo creates, and manifests of other people made fit for a cluster that runs pods by the clock. Pure."""
 
 import copy
 from collections.abc import Iterator

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from api.errors import ConfigurationError
-from localcluster.demo.cast import SAMPLE_SECONDS, fitting_gang, load_manifests, timed, waiting_gang
-from localcluster.demo.walk import SAMPLES
+from localcluster.demo.jobs import SAMPLE_SECONDS, fitting_gang, load_manifests, timed, waiting_gang
+from localcluster.demo.walkthrough import SAMPLES
 from localcluster.lifecycle import RUN_SECONDS
 
 

@@ -8,7 +8,7 @@ from kube.client.errors import AlreadyExists, AnsweredError, Conflict, KubeError
 from kube.client.events import EventRecorder, ObjectReference
 from kube.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS, STATEFUL_SETS
 from localcluster.controllers.documents import Document
-from localcluster.controllers.jobs.awaited import Awaited
+from localcluster.controllers.expectations import Expectations
 from localcluster.controllers.jobs.conclude import Happening
 from localcluster.controllers.jobs.pods import Pod
 from localcluster.controllers.statefulsets.history import History
@@ -20,7 +20,7 @@ from localcluster.controllers.together import all_of, first_error, in_slow_start
 WRITES_AT_ONCE: Final = 32
 
 
-class Hands:
+class StatefulPodControl:
     """Carries out what was decided."""
 
     def __init__(self, client: Client, recorder: EventRecorder) -> None:
@@ -28,17 +28,19 @@ class Hands:
         self._recorder = recorder
         self._limit = asyncio.Semaphore(WRITES_AT_ONCE)
 
-    async def carry_out(self, document: Document, history: History, plan: Plan, awaited: Awaited) -> KubeError | None:
+    async def carry_out(
+        self, document: Document, history: History, plan: Plan, expectations: Expectations
+    ) -> KubeError | None:
         """Makes and deletes pods; the first error that another attempt may overcome."""
         for pod in plan.ended:
             note = f"StatefulSet {_slashed(document)} is recreating failed Pod {pod.metadata.name}"
             self._tell(document, Happening("RecreatingFailedPod", note, is_warning=True))
 
         async def create(new: NewPod) -> None:
-            await self._create(document, history, new, awaited)
+            await self._create(document, history, new, expectations)
 
         async def delete(pod: Pod) -> None:
-            await self._delete(document, pod, awaited)
+            await self._delete(document, pod, expectations)
 
         _, failed = await in_slow_start(create, plan.create, self._limit)
         return failed or first_error(await all_of(delete, plan.delete, self._limit))
@@ -49,7 +51,7 @@ class Hands:
         body = {**document, "status": status_document(status)}
         return await self._client.replace(STATEFUL_SETS, body, meta["name"], meta["namespace"], subresource="status")
 
-    async def _create(self, document: Document, history: History, new: NewPod, awaited: Awaited) -> None:
+    async def _create(self, document: Document, history: History, new: NewPod, expectations: Expectations) -> None:
         namespace = document["metadata"]["namespace"]
         manifest = pod_of(document, history.template(new.revision), new.ordinal, new.revision)
         name = manifest["metadata"]["name"]
@@ -64,7 +66,7 @@ class Hands:
             note = f"create Pod {name} in StatefulSet {document['metadata']['name']} failed error: {message}"
             self._tell(document, Happening("FailedCreate", note, is_warning=True))
             raise
-        awaited.born.add(pod["metadata"]["uid"])
+        expectations.creations.add(pod["metadata"]["uid"])
         note = f"create Pod {name} in StatefulSet {document['metadata']['name']} successful"
         self._tell(document, Happening("SuccessfulCreate", note))
 
@@ -74,13 +76,13 @@ class Hands:
         except AlreadyExists:
             return  # the claim of an earlier pod with that name: that is what claims are for
 
-    async def _delete(self, document: Document, pod: Pod, awaited: Awaited) -> None:
+    async def _delete(self, document: Document, pod: Pod, expectations: Expectations) -> None:
         namespace, name = pod.metadata.key
         try:
             await self._client.delete(PODS, name, namespace, uid=pod.metadata.uid)
         except (NotFound, Conflict):
             return  # it is gone, and another pod may have its name
-        awaited.dying.add(pod.metadata.uid)
+        expectations.deletions.add(pod.metadata.uid)
         note = f"delete Pod {name} in StatefulSet {document['metadata']['name']} successful"
         self._tell(document, Happening("SuccessfulDelete", note))
 

@@ -59,7 +59,7 @@ class NodeRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class Overview:
     """Everything at one moment."""
 
     rows: tuple[Row, ...] = ()
@@ -70,7 +70,9 @@ class Scene:
         return next((row for row in self.rows if row.name == name), None)
 
 
-def scene_of(groups: Iterable[PodGroup], jobs: Iterable[Job], pods: Sequence[Pod], nodes: Iterable[Node]) -> Scene:
+def overview_of(
+    groups: Iterable[PodGroup], jobs: Iterable[Job], pods: Sequence[Pod], nodes: Iterable[Node]
+) -> Overview:
     """The rows: gangs and ordinary Jobs by age, nodes by name."""
     by_uid = {job.metadata.uid: job for job in jobs}
     shown: list[tuple[str, Row]] = []
@@ -85,7 +87,7 @@ def scene_of(groups: Iterable[PodGroup], jobs: Iterable[Job], pods: Sequence[Pod
         if uid not in grouped:
             shown.append((job.metadata.creation_timestamp or "", _job_row(job, pods)))
     rows = tuple(row for _, row in sorted(shown, key=lambda each: (each[0], each[1].name)))
-    return Scene(rows, tuple(sorted((_node_row(node, pods) for node in nodes), key=_by_number)))
+    return Overview(rows, tuple(sorted((_node_row(node, pods) for node in nodes), key=_by_number)))
 
 
 def _gang_row(group: PodGroup, job: Job | None, pods: Sequence[Pod]) -> Row:

@@ -9,7 +9,7 @@ from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
 from localcluster.controllers.jobs.model import Job
-from localcluster.demo.scene import DONE, FAILED, GATHERS, RUNS, WAITS, Members, NodeRow, Row, scene_of
+from localcluster.demo.overview import DONE, FAILED, GATHERS, RUNS, WAITS, Members, NodeRow, Row, overview_of
 
 
 def build(kind: Any, body: dict[str, Any]) -> Any:
@@ -56,7 +56,7 @@ def node(name: str) -> Node:
 
 
 def only(groups: list[PodGroup], jobs: list[Job], pods: list[Pod]) -> Row:
-    (row,) = scene_of(groups, jobs, pods, []).rows
+    (row,) = overview_of(groups, jobs, pods, []).rows
     return row
 
 
@@ -105,5 +105,5 @@ def test_a_held_job_gathers_and_a_suspended_one_waits() -> None:
 
 def test_nodes_are_in_order_of_their_numbers_with_what_is_used() -> None:
     pods = [pod("a", "Running", node="n-2"), pod("b", "Succeeded", node="n-2"), pod("c", node="n-2")]
-    nodes = scene_of([], [], pods, [node("n-10"), node("n-2")]).nodes
+    nodes = overview_of([], [], pods, [node("n-10"), node("n-2")]).nodes
     assert nodes == (NodeRow("n-2", 2, 1000, 4000), NodeRow("n-10", 0, 0, 4000))

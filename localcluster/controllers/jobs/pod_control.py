@@ -17,7 +17,7 @@ from kube.client.errors import AnsweredError, Conflict, Forbidden, KubeError, No
 from kube.client.events import EventRecorder, ObjectReference
 from kube.client.resources import JOBS, PODS
 from localcluster.controllers.documents import Document
-from localcluster.controllers.jobs.awaited import Awaited
+from localcluster.controllers.expectations import Expectations
 from localcluster.controllers.jobs.conclude import Handled, Happening
 from localcluster.controllers.jobs.model import Job, JobStatus
 from localcluster.controllers.jobs.newpod import pod_of
@@ -36,7 +36,7 @@ class Outcome:
     error: KubeError | None = None
 
 
-class Hands:
+class PodControl:
     """Carries out what was decided."""
 
     def __init__(self, client: Client, recorder: EventRecorder) -> None:
@@ -44,17 +44,17 @@ class Hands:
         self._recorder = recorder
         self._limit = asyncio.Semaphore(WRITES_AT_ONCE)
 
-    async def carry_out(self, document: Document, plan: PodPlan, awaited: Awaited) -> Outcome:
+    async def carry_out(self, document: Document, plan: PodPlan, expectations: Expectations) -> Outcome:
         """Deletes or makes pods."""
         if plan.delete:
-            return await self._delete_all(document, plan.delete, awaited, uncount=plan.uncount)
-        return await self._create_all(document, plan.create, awaited)
+            return await self._delete_all(document, plan.delete, expectations, uncount=plan.uncount)
+        return await self._create_all(document, plan.create, expectations)
 
-    async def release(self, pods: Sequence[Pod], awaited: Awaited) -> tuple[set[str], KubeError | None]:
+    async def release(self, pods: Sequence[Pod], expectations: Expectations) -> tuple[set[str], KubeError | None]:
         """Takes the tracking finalizer off; the UIDs of those that do not have it any more, and the first error."""
         results = await all_of(self._release, pods, self._limit)
         gone = {pod.metadata.uid for pod, error in zip(pods, results, strict=True) if error is None}
-        awaited.released |= gone
+        expectations.released |= gone
         return gone, first_error(results)
 
     async def write_status(self, document: Document, status: JobStatus) -> Document:
@@ -76,34 +76,36 @@ class Hands:
 
     # --- creating ----------------------------------------------------------------------------------------------------
 
-    async def _create_all(self, document: Document, new: Sequence[NewPod], awaited: Awaited) -> Outcome:
+    async def _create_all(self, document: Document, new: Sequence[NewPod], expectations: Expectations) -> Outcome:
         async def create(pod: NewPod) -> None:
-            await self._create(document, pod, awaited)
+            await self._create(document, pod, expectations)
 
         created, failed = await in_slow_start(create, new, self._limit)
         return Outcome(Handled(created=created, complete=failed is None), failed)
 
-    async def _create(self, document: Document, new: NewPod, awaited: Awaited) -> None:
+    async def _create(self, document: Document, new: NewPod, expectations: Expectations) -> None:
         try:
             pod = await self._client.create(PODS, pod_of(document, new), document["metadata"]["namespace"])
         except KubeError as error:
-            awaited.is_unsure |= error.outcome_unknown
+            expectations.is_unsure |= error.outcome_unknown
             if not _is_terminating_namespace(error):
                 message = error.message if isinstance(error, AnsweredError) else str(error)
                 self._tell(document, Happening("FailedCreate", f"Error creating: {message}", is_warning=True))
             raise
-        awaited.born.add(pod["metadata"]["uid"])
+        expectations.creations.add(pod["metadata"]["uid"])
         self._tell(document, Happening("SuccessfulCreate", f"Created pod: {pod['metadata']['name']}"))
 
     # --- deleting ----------------------------------------------------------------------------------------------------
 
-    async def _delete_all(self, document: Document, pods: Sequence[Pod], awaited: Awaited, *, uncount: bool) -> Outcome:
+    async def _delete_all(
+        self, document: Document, pods: Sequence[Pod], expectations: Expectations, *, uncount: bool
+    ) -> Outcome:
         async def delete(pod: Pod) -> None:
             if uncount:
                 await self._release(pod)
-                awaited.released.add(pod.metadata.uid)
+                expectations.released.add(pod.metadata.uid)
             await self._delete(pod)
-            awaited.dying.add(pod.metadata.uid)
+            expectations.deletions.add(pod.metadata.uid)
             self._tell(document, Happening("SuccessfulDelete", f"Deleted pod: {pod.metadata.name}"))
 
         results = await all_of(delete, pods, self._limit)
