@@ -24,7 +24,7 @@ from kube.client.resources import JOBS, PODS
 from kube.groups.discovery import choose_group_api
 from kube.groups.group_api import GroupAPI
 from kube.process.health import HealthServer
-from kube.process.lease import Elector, LeaseLost
+from kube.process.lease import LeaderElector, LeaseLost
 from kube.process.run import EXIT_OK, preflight
 
 _log = logging.getLogger(__name__)
@@ -85,8 +85,8 @@ async def _start(client: Client, settings: ControllersSettings) -> GroupAPI:
     return group_api
 
 
-def _elector(credentials: Credentials, settings: ControllersSettings) -> Elector:
-    return Elector(
+def _elector(credentials: Credentials, settings: ControllersSettings) -> LeaderElector:
+    return LeaderElector(
         credentials=credentials,
         namespace=settings.system_namespace,
         name=CONTROLLERS_NAME,
@@ -97,7 +97,7 @@ def _elector(credentials: Credentials, settings: ControllersSettings) -> Elector
     )
 
 
-async def _lead(operator: Operator, credentials: Credentials, elector: Elector, stop: asyncio.Event) -> int:
+async def _lead(operator: Operator, credentials: Credentials, elector: LeaderElector, stop: asyncio.Event) -> int:
     await _first(stop.wait(), elector.acquire())
     if not stop.is_set():
         await run_in_kopf(operator.run, credentials, stop, elector.lost)

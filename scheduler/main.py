@@ -24,7 +24,7 @@ from kube.client.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, POD
 from kube.groups.discovery import choose_group_api
 from kube.groups.group_api import GroupAPI
 from kube.process.health import HealthServer
-from kube.process.lease import Elector
+from kube.process.lease import LeaderElector
 from kube.process.run import EXIT_LEASE_LOST, EXIT_OK, preflight
 from scheduler.eventhandlers.owner_informers import OWNERS
 from scheduler.eventhandlers.storage import STORAGE
@@ -62,7 +62,7 @@ async def main(settings: SchedulerSettings, stop: asyncio.Event) -> int:
     credentials = load_credentials(settings.kubeconfig)
     metrics = SchedulerMetrics(CollectorRegistry())
     user_agent = f"{SCHEDULER_NAME}/{settings.identity}"
-    elector = Elector(
+    elector = LeaderElector(
         credentials=credentials,
         namespace=settings.system_namespace,
         name=SCHEDULER_NAME,
@@ -95,7 +95,11 @@ async def main(settings: SchedulerSettings, stop: asyncio.Event) -> int:
 
 
 def _writer(
-    credentials: Credentials, user_agent: str, elector: Elector, settings: SchedulerSettings, metrics: SchedulerMetrics
+    credentials: Credentials,
+    user_agent: str,
+    elector: LeaderElector,
+    settings: SchedulerSettings,
+    metrics: SchedulerMetrics,
 ) -> Client:
     def guard() -> None:
         if not elector.holds():
@@ -120,7 +124,7 @@ class _Process:
     """What happens between a successful start and the end."""
 
     def __init__(
-        self, scheduler: Scheduler, elector: Elector, settings: SchedulerSettings, metrics: SchedulerMetrics
+        self, scheduler: Scheduler, elector: LeaderElector, settings: SchedulerSettings, metrics: SchedulerMetrics
     ) -> None:
         self._scheduler = scheduler
         self._elector = elector

@@ -15,7 +15,7 @@ from typing import Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from kube.process.settings import StrictSettings
-from scheduler.state.scoring import CPU_AND_MEMORY, Scoring, Weights
+from scheduler.cache.scoring import CPU_AND_MEMORY, Scoring, Weights
 
 LARGEST_WEIGHT = 100
 MAX_POINT_SCORE = 10

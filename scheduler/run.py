@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from scheduler.placement.remainder import Foreseen
+from scheduler.algorithm.future_pods import ClusterWithFuturePods
 from scheduler.queue.item_errors import ItemErrors
-from scheduler.queue.queue import Queue
+from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.schedule_one import ItemScheduler
 
 _SHORTEST_PAUSE_SECONDS: Final = 0.001
@@ -134,8 +134,8 @@ class SchedulingLoop:
         self,
         *,
         scheduler: ItemScheduler,
-        seen: Foreseen,
-        queue: Queue,
+        seen: ClusterWithFuturePods,
+        queue: SchedulingQueue,
         stages: Stages,
         at_start: dict[str, Callable[[], object]],
         collect_news: Callable[[], None],

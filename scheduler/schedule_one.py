@@ -11,22 +11,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.future_pods import ClusterWithFuturePods
+from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.binding.assumptions import Assumptions
 from scheduler.binding.binder import Bind, Binder
 from scheduler.binding.volume_binding import VolumeBinding
-from scheduler.cycle.decide import decide
-from scheduler.cycle.decision import Decision
-from scheduler.placement.remainder import Foreseen
+from scheduler.cache.cluster import ClusterState, UnknownPod
+from scheduler.cache.records import EntityKey
 from scheduler.plugins.status import Code, Status
-from scheduler.preemption.manager import Preemptor
+from scheduler.preemption.manager import PreemptionManager
 from scheduler.queue.entity import Cause
 from scheduler.queue.item_errors import ItemError, ItemErrors
-from scheduler.queue.queue import Queue
+from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.reporting.reporter import Reporter
-from scheduler.reservations.future_pods import FutureReservations, Places, of_real_pods
+from scheduler.reservations.future_pods import FutureReservations, Places, of_existing_pods
 from scheduler.reservations.starvation import StarvationReservations
-from scheduler.state.cluster import ClusterState, UnknownPod
-from scheduler.state.records import ItemKey
 
 _log = logging.getLogger(__name__)
 
@@ -86,12 +86,12 @@ class ItemScheduler:
         self,
         *,
         state: ClusterState,
-        seen: Foreseen,
-        queue: Queue,
+        seen: ClusterWithFuturePods,
+        queue: SchedulingQueue,
         assumptions: Assumptions,
         volumes: VolumeBinding,
         binder: Binder,
-        preemptor: Preemptor,
+        preemptor: PreemptionManager,
         starvation: StarvationReservations,
         future: FutureReservations,
         reporter: Reporter,
@@ -117,7 +117,7 @@ class ItemScheduler:
         self._clock = clock
         self._slice_seconds = slice_seconds
 
-    async def schedule_one(self, key: ItemKey) -> None:
+    async def schedule_one(self, key: EntityKey) -> None:
         """Try the popped item, and put it back into the queue."""
         watch = _Stopwatch(self._clock, self._slice_seconds)
         cause = None
@@ -144,9 +144,9 @@ class ItemScheduler:
         if len(self._errors):
             self.set_aside_failed()
 
-    def _scheduling_cycle(self, key: ItemKey) -> CycleResult:
+    def _scheduling_cycle(self, key: EntityKey) -> CycleResult:
         """Where the item's pods go, or why they go nowhere. Changes nothing."""
-        decision, future = of_real_pods(decide(self._seen.view, key, self._queue.aim(key, self._state)), self._seen)
+        decision, future = of_existing_pods(decide(self._seen.view, key, self._queue.aim(key, self._state)), self._seen)
         return CycleResult(decision, tuple(self._bind(*binding) for binding in decision.bindings), future)
 
     def _bind(self, pod_uid: str, node_name: str) -> Bind:
@@ -205,7 +205,7 @@ class ItemScheduler:
             else:
                 self._set_aside(met.key, met)
 
-    def _set_aside(self, key: ItemKey, met: ItemError) -> None:
+    def _set_aside(self, key: EntityKey, met: ItemError) -> None:
         name = f"{key.kind} {key.namespace}/{key.name}"
         _log.error("setting %s aside, stage %r: exception", name, met.stage, exc_info=met.error)
         message = f"internal error: {type(met.error).__name__}; it is set aside until it changes"
@@ -217,6 +217,6 @@ class ItemScheduler:
             _log.exception("%s cannot be told that it is set aside", name)
 
 
-def _defect(key: ItemKey, message: str) -> Decision:
+def _defect(key: EntityKey, message: str) -> Decision:
     """What is said of an item that met a defect."""
     return Decision(key=key, status=Status(Code.ERROR, message), need=0)

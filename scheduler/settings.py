@@ -6,8 +6,8 @@ from pydantic import Field, field_validator, model_validator
 
 from api.constants import DEFAULT_SCHEDULER_NAME
 from kube.process.settings import ProcessSettings
+from scheduler.cache.steps import MOST_STEPS
 from scheduler.profiles import ProfileSettings
-from scheduler.state.steps import MOST_STEPS
 
 
 class SchedulerSettings(ProcessSettings):

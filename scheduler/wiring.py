@@ -12,38 +12,38 @@ from kube.cache.informer import Informer
 from kube.client.client import Client
 from kube.client.events import EventRecorder
 from kube.groups.group_api import GroupAPI
+from scheduler.algorithm.future_pods import ClusterWithFuturePods
+from scheduler.apicalls.dispatcher import BIND_LANE, EVICTION_LANE, STATUS_LANE, APIDispatcher
+from scheduler.apicalls.group_conditions import GroupConditions
+from scheduler.apicalls.pod_conditions import PodConditions
+from scheduler.apicalls.retry import Retries
 from scheduler.binding.assumptions import Assumptions
 from scheduler.binding.binder import Binder
 from scheduler.binding.claim_writes import ClaimWriter
 from scheduler.binding.volume_binding import VolumeBinding
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.records import StateChange
 from scheduler.eventhandlers.cache_comparer import CacheComparer
 from scheduler.eventhandlers.event_handlers import EventHandlers, StateChanges
 from scheduler.eventhandlers.informers import Informers, build_informers
 from scheduler.eventhandlers.storage import StorageEventHandlers
-from scheduler.placement.remainder import Foreseen
 from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
 from scheduler.preemption.executor import Executor
-from scheduler.preemption.manager import Preemptor
+from scheduler.preemption.manager import PreemptionManager
 from scheduler.preemption.suspensions import Suspensions
 from scheduler.preemption.victim_priorities import VictimPriorities
 from scheduler.queue.item_errors import ItemErrors
-from scheduler.queue.queue import Queue
+from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.queue.settings import QueueSettings
+from scheduler.reporting.events import EventWriter
 from scheduler.reporting.metrics import PreemptionMetrics, SchedulerMetrics
 from scheduler.reporting.progress import Progress
 from scheduler.reporting.reporter import Reporter
-from scheduler.reporting.voice import Voice
 from scheduler.reservations.future_pods import FutureReservations
 from scheduler.reservations.starvation import StarvationReservations
 from scheduler.run import Pace, SchedulingLoop, Stages, Waker
 from scheduler.schedule_one import ItemScheduler
 from scheduler.settings import SchedulerSettings
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import StateChange
-from scheduler.writes.group_conditions import GroupConditions
-from scheduler.writes.lanes import BIND_LANE, EVICTION_LANE, STATUS_LANE, WriteLanes
-from scheduler.writes.pod_conditions import PodConditions
-from scheduler.writes.retry import Retries
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Scheduler:
 
     informers: Informers
     loop: SchedulingLoop
-    lanes: WriteLanes
+    lanes: APIDispatcher
     recorder: EventRecorder
     cache_comparer: CacheComparer
     state: ClusterState
@@ -95,10 +95,10 @@ class _Shared:
         self.errors: Final = ItemErrors()
         self.waker: Final = Waker()
         self.state: Final = _cluster_state(given)
-        self.seen: Final = Foreseen(self.state)
+        self.seen: Final = ClusterWithFuturePods(self.state)
         self.queue_settings: Final = _queue_settings(settings)
-        self.queue: Final = Queue(clock, self.queue_settings, given.epoch, self.errors)
-        self.lanes: Final = WriteLanes(
+        self.queue: Final = SchedulingQueue(clock, self.queue_settings, given.epoch, self.errors)
+        self.lanes: Final = APIDispatcher(
             concurrency=settings.bind_concurrency,
             may_write=given.may_write,
             clock=clock,
@@ -118,7 +118,7 @@ class _Shared:
             clock=clock,
             gate=self.lanes.quiet,
         )
-        self.voice: Final = Voice(
+        self.voice: Final = EventWriter(
             self.recorder,
             pod_groups,
             scheduler_name=self.state.items.scheduler_name,
@@ -220,7 +220,9 @@ def _reporter(shared: _Shared) -> Reporter:
     )
 
 
-def _preemptor(shared: _Shared, priorities: VictimPriorities, apply: Callable[[StateChange], None]) -> Preemptor:
+def _preemptor(
+    shared: _Shared, priorities: VictimPriorities, apply: Callable[[StateChange], None]
+) -> PreemptionManager:
     given, settings = shared.given, shared.given.settings
     limits = PreemptionLimits(
         victim_deadline_seconds=settings.victim_deadline_seconds,
@@ -242,7 +244,7 @@ def _preemptor(shared: _Shared, priorities: VictimPriorities, apply: Callable[[S
         metrics=metrics,
         scheduler_name=settings.scheduler_name,
     )
-    return Preemptor(
+    return PreemptionManager(
         state=shared.state,
         queue=shared.queue,
         evaluator=evaluator,
@@ -293,7 +295,7 @@ def _binding(shared: _Shared, reporter: Reporter, changes: StateChanges) -> _Bin
 
 
 def _loop(
-    shared: _Shared, reporter: Reporter, preemptor: Preemptor, changes: StateChanges, binding: _Binding
+    shared: _Shared, reporter: Reporter, preemptor: PreemptionManager, changes: StateChanges, binding: _Binding
 ) -> SchedulingLoop:
     assumptions, volumes = binding.assumptions, binding.volumes
     clock, settings, metrics = shared.given.clock, shared.given.settings, shared.given.metrics
@@ -340,7 +342,7 @@ def _loop(
     )
 
 
-def _export(metrics: SchedulerMetrics, scheduler: Scheduler, queue: Queue) -> None:
+def _export(metrics: SchedulerMetrics, scheduler: Scheduler, queue: SchedulingQueue) -> None:
     for resource, informer in scheduler.informers.by_resource():
         metrics.follow_silence(resource, informer.last_heard_seconds)
     metrics.follow_queue(tuple(queue.depths()), queue.depths)

@@ -23,11 +23,11 @@ from controllers.owner_cache import OwnerCache
 from hack.bench.table import show
 from kube.cache.informer import Change
 from kube.cache.store import Store
-from scheduler.cycle.decide import decide
-from scheduler.queue.queue import Queue
+from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.records import StateChange
+from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.queue.settings import QueueSettings
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import StateChange
 
 CHURNED: Final = 100_000
 STEP: Final = 10_000
@@ -60,7 +60,7 @@ class _Process:
 
     def __init__(self) -> None:
         self._state = ClusterState(frozenset({"tutti"}))
-        self._queue = Queue(time.monotonic, QueueSettings())
+        self._queue = SchedulingQueue(time.monotonic, QueueSettings())
         self._job_store: Store[Job] = Store()
         self._jobs = OwnerCache(self._job_store)
 

@@ -9,9 +9,9 @@ import msgspec
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
-from scheduler.cycle.decide import decide
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import ItemKey
+from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.records import EntityKey
 
 RESOURCES = ("cpu", "memory", "ephemeral-storage", *(f"example.com/device-{n}" for n in range(6)))
 """Nine named resources; with `pods` the ten dimensions of the tables."""
@@ -56,7 +56,7 @@ def gang(
     milli_cpu: Callable[[int], int] = lambda _: 1000,
     affinity: dict[str, Any] | None = None,
     topology_key: str = "",
-) -> ItemKey:
+) -> EntityKey:
     """A group that needs all of its pods, which ask for so many milli-CPUs each."""
     spec: dict[str, Any] = {"schedulingPolicy": {"gang": {"minCount": size}}}
     if topology_key:
@@ -68,18 +68,18 @@ def gang(
         if affinity:
             pod["spec"]["affinity"] = affinity
         state.upsert_pod(decode_pod(json.dumps(pod)))
-    return ItemKey("group", NAMESPACE, name, f"u-{name}")
+    return EntityKey("group", NAMESPACE, name, f"u-{name}")
 
 
-def lone_pods(state: ClusterState, prefix: str, count: int) -> list[ItemKey]:
+def lone_pods(state: ClusterState, prefix: str, count: int) -> list[EntityKey]:
     """Pods that belong to no group."""
     return [lone_pod(state, f"{prefix}-{index}", 1000) for index in range(count)]
 
 
-def lone_pod(state: ClusterState, name: str, milli_cpu: int) -> ItemKey:
+def lone_pod(state: ClusterState, name: str, milli_cpu: int) -> EntityKey:
     """A pod that belongs to no group."""
     state.upsert_pod(decode_pod(json.dumps(pod_manifest(name, milli_cpu))))
-    return ItemKey("pod", NAMESPACE, name, f"u-{name}")
+    return EntityKey("pod", NAMESPACE, name, f"u-{name}")
 
 
 def pod_manifest(name: str, milli_cpu: int, *, gang: str = "") -> dict[str, Any]:
@@ -109,7 +109,7 @@ def pod_manifest(name: str, milli_cpu: int, *, gang: str = "") -> dict[str, Any]
     }
 
 
-def bindings(state: ClusterState, key: ItemKey) -> tuple[tuple[str, str], ...]:
+def bindings(state: ClusterState, key: EntityKey) -> tuple[tuple[str, str], ...]:
     """Where the pending pods of an item go, all of them.
 
     Raises:
@@ -122,20 +122,20 @@ def bindings(state: ClusterState, key: ItemKey) -> tuple[tuple[str, str], ...]:
     return decision.bindings
 
 
-def place_all(state: ClusterState, keys: list[ItemKey]) -> None:
+def place_all(state: ClusterState, keys: list[EntityKey]) -> None:
     """Decides on one item after the other, each on what the ones before have left."""
     for key in keys:
         for uid, node in bindings(state, key):
             state.assume(uid, node, 1e9)
 
 
-def give_back(state: ClusterState, keys: list[ItemKey]) -> None:
+def give_back(state: ClusterState, keys: list[EntityKey]) -> None:
     """Undoes `place_all`."""
     for uid in assumed(state, keys):
         state.forget(uid)
 
 
-def assumed(state: ClusterState, keys: list[ItemKey]) -> Iterator[str]:
+def assumed(state: ClusterState, keys: list[EntityKey]) -> Iterator[str]:
     """The UIDs of members that have a place."""
     for key in keys:
         members = state.item(key)

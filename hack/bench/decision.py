@@ -11,8 +11,8 @@ from typing import Any
 
 from hack.bench import clusters, hostile, label_keys
 from hack.bench.table import median_ms, show
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import ItemKey
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.records import EntityKey
 
 RUNS = 7
 STREAM_RUNS = 5
@@ -25,7 +25,7 @@ APART: dict[str, Any] = {
     }
 }
 
-Make = Callable[[ClusterState], list[ItemKey]]
+Make = Callable[[ClusterState], list[EntityKey]]
 
 
 def measure() -> None:
@@ -90,7 +90,7 @@ def _stream(name: str, nodes: int, gangs: int, size: int, *, topology_key: str =
     return [name, f"{middle:.1f}", f"{least:.1f}", f"{most:.1f}", *rates, f"at least {goal}" if goal else ""]
 
 
-def _stream_ms(state: ClusterState, keys: list[ItemKey], runs: int = STREAM_RUNS) -> tuple[float, float, float]:
+def _stream_ms(state: ClusterState, keys: list[EntityKey], runs: int = STREAM_RUNS) -> tuple[float, float, float]:
     return median_ms(
         lambda: clusters.place_all(state, keys),
         runs=runs,
@@ -123,7 +123,7 @@ def _beside_row(name: str, took: list[float], without: float) -> list[str]:
     return [name, *figures, f"{1000 / middle * 1000:,.0f}", f"{without / middle:.0%}"]
 
 
-def _beside_nominations(per_claim: int) -> tuple[ClusterState, list[ItemKey]]:
+def _beside_nominations(per_claim: int) -> tuple[ClusterState, list[EntityKey]]:
     state = clusters.cluster(5000)
     if per_claim:
         _nominate(state, 2000, per_claim)

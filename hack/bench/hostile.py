@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from hack.bench import clusters
 from hack.bench.table import show
-from scheduler.cycle.decide import decide
+from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.records import EntityKey
 from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
 from scheduler.reservations.room_search import room_to_keep
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import ItemKey
 
 NODES = 5_000
 OTHERS = 20_000
@@ -52,7 +52,7 @@ def measure() -> None:
 def _row(name: str, members: Sequence[Member]) -> list[str]:
     state = _cluster()
     event_ms = _take_in(state, members)
-    key = ItemKey("group", clusters.NAMESPACE, "hostile", "u-hostile")
+    key = EntityKey("group", clusters.NAMESPACE, "hostile", "u-hostile")
     held = state.item(key)
     if held is None:
         raise RuntimeError(f"{name}: the group was not taken in")

@@ -10,8 +10,8 @@ import msgspec
 from api.pod import Pod
 from hack.bench import clusters
 from hack.bench.table import show
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import ItemKey
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.records import EntityKey
 
 NODES: Final = 5_000
 OTHERS: Final = 20_000
@@ -67,7 +67,7 @@ def _decision_ms(state: ClusterState, number: int, keys: int, *, is_common: bool
         "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [_term(key) for key in wanted]}
     }
     state.upsert_pod(_decode(json.dumps(manifest)))
-    key = ItemKey("pod", clusters.NAMESPACE, name, f"u-{name}")
+    key = EntityKey("pod", clusters.NAMESPACE, name, f"u-{name}")
     begin = process_time()
     clusters.place_all(state, [key])
     took = (process_time() - begin) * 1000

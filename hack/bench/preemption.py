@@ -19,11 +19,11 @@ from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
 from hack.bench.table import show
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.records import EntityKey
 from scheduler.main import tune_garbage_collection
 from scheduler.preemption.candidate import Candidate
 from scheduler.preemption.dry_run import dry_run_preemption
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import ItemKey
 
 Rule = dict[str, Any]
 """Fields of a pod's spec that speak of other pods."""
@@ -119,7 +119,7 @@ def _preempt(state: ClusterState, gangs: int, size: int, milli_cpu: int, rule: R
     return times, len(leaving)
 
 
-def _decide(state: ClusterState, key: ItemKey) -> Candidate:
+def _decide(state: ClusterState, key: EntityKey) -> Candidate:
     members = state.item(key)
     if members is None:
         raise RuntimeError(f"{key} is no item")
@@ -166,14 +166,14 @@ def _nodes(count: int) -> ClusterState:
     return state
 
 
-def _preemptor(state: ClusterState, number: int, size: int, milli_cpu: int, rule: Rule) -> ItemKey:
+def _preemptor(state: ClusterState, number: int, size: int, milli_cpu: int, rule: Rule) -> EntityKey:
     if size == 1:
         state.upsert_pod(_pod(f"high-{number}", milli_cpu, priority=HIGH, rule=rule))
-        return ItemKey("pod", "bench", f"high-{number}", f"u-high-{number}")
+        return EntityKey("pod", "bench", f"high-{number}", f"u-high-{number}")
     _group(state, f"high-{number}", size, HIGH)
     for index in range(size):
         state.upsert_pod(_pod(f"high-{number}-{index}", milli_cpu, priority=HIGH, group=f"high-{number}", rule=rule))
-    return ItemKey("group", "bench", f"high-{number}", f"u-high-{number}")
+    return EntityKey("group", "bench", f"high-{number}", f"u-high-{number}")
 
 
 def _group(state: ClusterState, name: str, size: int, priority: int) -> None:

@@ -34,7 +34,7 @@ class LeaseLost(TuttiError):
     """The process may act no longer: another one may have taken over. It ends with its own exit code."""
 
 
-class Elector:
+class LeaderElector:
     """One candidate for one Lease (client-go's LeaderElector). Used once: acquire, hold, then lose or release.
 
     Attributes:

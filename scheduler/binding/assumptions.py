@@ -14,13 +14,13 @@ from api.pod import Pod
 from kube.client.client import Client
 from kube.client.errors import KubeError, NotFound
 from kube.client.resources import PODS
+from scheduler.apicalls.dispatcher import APIDispatcher
 from scheduler.binding.binder import Bind
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.records import PodRecord, StateChange
 from scheduler.queue.item_errors import ItemErrors
-from scheduler.queue.queue import Queue
+from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.reporting.reporter import Reporter
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import PodRecord, StateChange
-from scheduler.writes.lanes import WriteLanes
 
 _AGAIN_SECONDS: Final = 30.0
 """An assumption that was read and is still open is looked at again after this time."""
@@ -49,9 +49,9 @@ class Assumptions:
         self,
         *,
         client: Client,
-        lanes: WriteLanes,
+        lanes: APIDispatcher,
         state: ClusterState,
-        queue: Queue,
+        queue: SchedulingQueue,
         reporter: Reporter,
         apply: Callable[[StateChange], None],
         wake: Callable[[], None],

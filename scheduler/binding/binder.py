@@ -22,8 +22,8 @@ from api.constants import REASON_BIND_FORBIDDEN, REASON_NAMESPACE_TERMINATING
 from kube.client.client import Client
 from kube.client.errors import AlreadyExists, BadRequest, Conflict, Forbidden, Invalid, KubeError, NotFound
 from kube.client.resources import PODS
-from scheduler.writes.lanes import WriteLanes
-from scheduler.writes.retry import Retries
+from scheduler.apicalls.dispatcher import APIDispatcher
+from scheduler.apicalls.retry import Retries
 
 _log = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ class Binder:
     def __init__(
         self,
         client: Client,
-        lanes: WriteLanes,
+        lanes: APIDispatcher,
         results: BindResults,
         *,
         retries: Retries,

@@ -13,9 +13,9 @@ from api.constants import BOUND_BY_CONTROLLER, SELECTED_NODE
 from kube.client.client import Client
 from kube.client.errors import BadRequest, Conflict, Forbidden, Invalid, KubeError, NotFound
 from kube.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
-from scheduler.state.volume_records import ClaimRecord, VolumeRecord
-from scheduler.writes.lanes import WriteLanes
-from scheduler.writes.retry import Retries
+from scheduler.apicalls.dispatcher import APIDispatcher
+from scheduler.apicalls.retry import Retries
+from scheduler.cache.volume_records import ClaimRecord, VolumeRecord
 
 Object = dict[str, Any]
 Ended = Callable[[str], None]
@@ -56,7 +56,7 @@ Write = StaticBinding | DynamicProvisioning
 class ClaimWriter:
     """Hands the writes to the bind lane: pods wait for them as they wait for their binds."""
 
-    def __init__(self, client: Client, lanes: WriteLanes, retries: Retries) -> None:
+    def __init__(self, client: Client, lanes: APIDispatcher, retries: Retries) -> None:
         self._client = client
         self._lanes = lanes
         self._retries = retries

@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
+from scheduler.algorithm.decision import Decision
+from scheduler.apicalls.retry import Later
 from scheduler.binding.binder import Bind, BindResults
 from scheduler.binding.claim_writes import ClaimWriter, DynamicProvisioning, StaticBinding, Write
-from scheduler.cycle.decision import Decision
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.records import EntityKey
+from scheduler.cache.storage import claim_keys
+from scheduler.cache.volume_records import ClaimKey
 from scheduler.plugins.status import Code, Status
 from scheduler.plugins.volume_binding import NAME
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import ItemKey
-from scheduler.state.volume_records import ClaimKey
-from scheduler.state.volumes import claim_keys
-from scheduler.writes.retry import Later
 
 _log = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ def _of_volumes(problem: str) -> _Obstacle:
 class _Batch:
     """The binds of one decision; `waiting` are those whose volumes are not there yet, with the claims they wait for."""
 
-    key: ItemKey
+    key: EntityKey
     need: int
     deadline_seconds: float
     waiting: dict[str, tuple[Bind, tuple[ClaimKey, ...]]]

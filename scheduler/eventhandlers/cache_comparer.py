@@ -13,9 +13,9 @@ from kube.cache.decoding import Converted, ListDecoder
 from kube.client.client import Client
 from kube.client.errors import KubeError
 from kube.client.resources import PODS
-from scheduler.state.cluster import ClusterState
-from scheduler.state.comparer import Drift
-from scheduler.state.records import PodRecord
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.comparer import Drift
+from scheduler.cache.records import PodRecord
 
 _log = logging.getLogger(__name__)
 

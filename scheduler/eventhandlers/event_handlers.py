@@ -14,15 +14,15 @@ from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
 from kube.cache.informer import Change
-from scheduler.preemption.manager import Preemptor
+from scheduler.apicalls.group_conditions import GroupConditions
+from scheduler.apicalls.pod_conditions import PodConditions
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.disruption import Budget
+from scheduler.cache.records import EntityKey, PodRecord, StateChange
+from scheduler.preemption.manager import PreemptionManager
 from scheduler.queue.item_errors import TAKE_IN, ItemErrors
-from scheduler.queue.queue import Queue
+from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.reporting.reporter import Reporter
-from scheduler.state.budgets import Budget
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import ItemKey, PodRecord, StateChange
-from scheduler.writes.group_conditions import GroupConditions
-from scheduler.writes.pod_conditions import PodConditions
 
 
 class StateChanges:
@@ -36,9 +36,9 @@ class StateChanges:
         self,
         *,
         state: ClusterState,
-        queue: Queue,
+        queue: SchedulingQueue,
         reporter: Reporter,
-        preemptor: Preemptor,
+        preemptor: PreemptionManager,
         errors: ItemErrors,
         wake: Callable[[], None],
     ) -> None:
@@ -73,10 +73,10 @@ class EventHandlers:
         *,
         state: ClusterState,
         changes: StateChanges,
-        queue: Queue,
+        queue: SchedulingQueue,
         groups: GroupConditions,
         pods: PodConditions,
-        preemptor: Preemptor,
+        preemptor: PreemptionManager,
         errors: ItemErrors,
     ) -> None:
         self._state = state
@@ -125,7 +125,7 @@ class EventHandlers:
         """A PodGroup came, changed (by our own status writes too) or went."""
         group = change.new or change.old
         metadata = group.metadata if group is not None else NO_METADATA
-        with self._errors.about(ItemKey("group", metadata.namespace, metadata.name, metadata.uid), TAKE_IN):
+        with self._errors.about(EntityKey("group", metadata.namespace, metadata.name, metadata.uid), TAKE_IN):
             if change.new is not None:
                 self._groups.seen(change.new)
                 self._changes.apply(self._state.upsert_group(change.new))
@@ -157,8 +157,8 @@ class EventHandlers:
                 self._state.budgets.remove(change.old)
         self._queue.noticed()
 
-    def _item_of(self, pod: PodRecord | None) -> ItemKey | None:
+    def _item_of(self, pod: PodRecord | None) -> EntityKey | None:
         if pod is None:
             return None
         members = self._state.items.of_pod(pod)
-        return members.key if members is not None else ItemKey("pod", pod.namespace, pod.name, pod.uid)
+        return members.key if members is not None else EntityKey("pod", pod.namespace, pod.name, pod.uid)

@@ -16,14 +16,14 @@ from kube.cache.decoding import Converted, ListDecoder
 from kube.cache.informer import Informer
 from kube.client.client import Client
 from kube.client.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, PODS, PRIORITY_CLASSES
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.disruption import Budget
+from scheduler.cache.records import PodRecord
 from scheduler.eventhandlers.event_handlers import EventHandlers
 from scheduler.eventhandlers.owner_informers import OWNERS, owner_informers
 from scheduler.eventhandlers.storage import STORAGE, StorageEventHandlers, storage_informers
 from scheduler.preemption.victim_priorities import VictimPriorities
 from scheduler.queue.item_errors import TAKE_IN, ItemErrors
-from scheduler.state.budgets import Budget
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import PodRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from kube.cache.decoding import Converted, ListDecoder
 from kube.cache.informer import Change, Informer
 from kube.client.client import Client
 from kube.client.resources import REPLICA_SETS, REPLICATION_CONTROLLERS, SERVICES, STATEFUL_SETS, Resource
+from scheduler.cache.default_topology_spread import DefaultSpreads, SelectorOwner, SimpleOwner
+from scheduler.cache.selectors import RawSelector
 from scheduler.queue.item_errors import TAKE_IN, ItemErrors
-from scheduler.state.default_spreads import DefaultSpreads, SelectorOwner, SimpleOwner
-from scheduler.state.selectors import RawSelector
 
 OWNERS: Final[tuple[Resource, ...]] = (SERVICES, REPLICATION_CONTROLLERS, REPLICA_SETS, STATEFUL_SETS)
 

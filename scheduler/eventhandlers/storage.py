@@ -20,10 +20,10 @@ from kube.client.resources import (
     VOLUME_ATTACHMENTS,
     Resource,
 )
-from scheduler.queue.item_errors import TAKE_IN, ItemErrors
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import StateChange
-from scheduler.state.volume_records import (
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.records import StateChange
+from scheduler.cache.storage import DriverFacts
+from scheduler.cache.volume_records import (
     CapacityRecord,
     ClaimRecord,
     ClassRecord,
@@ -33,7 +33,7 @@ from scheduler.state.volume_records import (
     class_record,
     volume_record,
 )
-from scheduler.state.volumes import DriverFacts
+from scheduler.queue.item_errors import TAKE_IN, ItemErrors
 
 STORAGE: Final[tuple[Resource, ...]] = (
     PERSISTENT_VOLUMES,

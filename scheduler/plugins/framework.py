@@ -5,14 +5,14 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.cache.node_columns import Slots
+from scheduler.cache.node_rules import NodeRules
+from scheduler.cache.nodes import NodeTable
 from scheduler.plugins.status import Status
-from scheduler.state.changes import Slots
-from scheduler.state.nodes import NodeTable
-from scheduler.state.rules import NodeRules
 
 Codes = NDArray[np.int32]
 Mask = NDArray[np.bool_]
-Whole = NDArray[np.int64]
+IntArray = NDArray[np.int64]
 
 MAX_SCORE: Final = 100
 
@@ -44,7 +44,7 @@ class StaticFilter(Protocol):
         """The statuses of the nodes in these slots, in their order; None when the filter does not concern these rules."""
 
 
-def by_most(raw: Whole, feasible: Mask, *, is_bad: bool = False) -> Whole:
+def default_normalize_score(raw: IntArray, feasible: Mask, *, is_bad: bool = False) -> IntArray:
     """Upstream's DefaultNormalizeScore: raw figures as a share of the most that a feasible node has.
 
     Args:

@@ -9,15 +9,15 @@ from typing import Final
 
 import numpy as np
 
-from scheduler.plugins.framework import MAX_SCORE, Whole
-from scheduler.state.changes import ImageTable
+from scheduler.cache.node_columns import ImageTable
+from scheduler.plugins.framework import MAX_SCORE, IntArray
 
 MEBIBYTE: Final = 1024 * 1024
 LEAST_BYTES: Final = 23 * MEBIBYTE
 MOST_BYTES_PER_CONTAINER: Final = 1000 * MEBIBYTE
 
 
-def score_nodes(images: Sequence[str], table: ImageTable, nodes_total: int, slots: int) -> Whole | None:
+def score_nodes(images: Sequence[str], table: ImageTable, nodes_total: int, slots: int) -> IntArray | None:
     """The scores `[node slot]` of 0..100 for a pod with one container per image; None when no node has any of them."""
     held = [name for name in map(full_name, images) if table.nodes_with(name)]
     if not held or not nodes_total:

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from scheduler.plugins.framework import MAX_SCORE, Mask, Whole
+from scheduler.plugins.framework import MAX_SCORE, IntArray, Mask
 from scheduler.plugins.status import Code, Status
 
 NAME: Final = "InterPodAffinity"
@@ -26,11 +26,11 @@ REASON_EXISTING: Final = Status(
     Code.UNSCHEDULABLE, "node(s) didn't satisfy existing pods anti-affinity rules", plugin=NAME
 )
 
-WEIGHT_OF_NEED: Final = 1
+HARD_POD_AFFINITY_WEIGHT: Final = 1
 """Upstream's default of `hardPodAffinityWeight`."""
 
 
-def near_its_kind(pods_there: Sequence[Whole], labelled: Sequence[Mask], *, is_first: bool) -> Mask:
+def satisfies_affinity(pods_there: Sequence[IntArray], labelled: Sequence[Mask], *, is_first: bool) -> Mask:
     """The nodes `[node]` near the pods that required affinity selects.
 
     Args:
@@ -45,7 +45,7 @@ def near_its_kind(pods_there: Sequence[Whole], labelled: Sequence[Mask], *, is_f
     return np.asarray(near, dtype=np.bool_)
 
 
-def undisturbed(pods_there: Sequence[Whole]) -> Mask:
+def satisfies_anti_affinity(pods_there: Sequence[IntArray]) -> Mask:
     """The nodes `[node]` without any pod that is not wanted; `pods_there` has `[node]` for each term."""
     quiet: Mask = np.asarray(pods_there[0] == 0, dtype=np.bool_)
     for pods in pods_there[1:]:
@@ -53,7 +53,7 @@ def undisturbed(pods_there: Sequence[Whole]) -> Mask:
     return quiet
 
 
-def normalize_scores(raw: Whole, feasible: Mask) -> Whole:
+def normalize_scores(raw: IntArray, feasible: Mask) -> IntArray:
     """Scores between the worst (0) and the best (100) feasible node, all `[node]`; all 0 when these are equal."""
     if not feasible.any():
         return np.zeros(len(raw), dtype=np.int64)

@@ -7,12 +7,12 @@ from typing import Final
 
 import numpy as np
 
-from scheduler.plugins.framework import Mask, NodeStatuses, Whole
+from scheduler.cache.node_columns import Slots
+from scheduler.cache.node_rules import NodeRules, NodeTerm
+from scheduler.cache.nodes import NodeTable
+from scheduler.cache.selectors import Requirement, matches
+from scheduler.plugins.framework import IntArray, Mask, NodeStatuses
 from scheduler.plugins.status import Code, Status
-from scheduler.state.changes import Slots
-from scheduler.state.nodes import NodeTable
-from scheduler.state.rules import NodeRules, Term
-from scheduler.state.selectors import Requirement, matches
 
 NAME: Final = "NodeAffinity"
 
@@ -35,7 +35,7 @@ def filter_nodes(rules: NodeRules, nodes: NodeTable, slots: Slots) -> NodeStatus
     return NodeStatuses.refuse(~accepted, REASON)
 
 
-def score_nodes(rules: NodeRules, nodes: NodeTable, slots: Slots) -> Whole:
+def score_nodes(rules: NodeRules, nodes: NodeTable, slots: Slots) -> IntArray:
     """The sum of the weights of the preferred terms that each node meets, in the order of `slots`; not normalised.
 
     Raises:
@@ -48,7 +48,7 @@ def score_nodes(rules: NodeRules, nodes: NodeTable, slots: Slots) -> Whole:
     return total
 
 
-def _meets_all(requirements: Term, nodes: NodeTable, slots: Slots) -> Mask:
+def _meets_all(requirements: NodeTerm, nodes: NodeTable, slots: Slots) -> Mask:
     accepted = np.ones(len(slots), dtype=np.bool_)
     for requirement in requirements:
         accepted &= _meets(requirement, nodes, slots)

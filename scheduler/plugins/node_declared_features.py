@@ -2,11 +2,11 @@
 
 from typing import Final
 
+from scheduler.cache.node_columns import Slots
+from scheduler.cache.node_rules import NodeRules
+from scheduler.cache.nodes import NodeTable
 from scheduler.plugins.framework import NodeStatuses
 from scheduler.plugins.status import Code, Status
-from scheduler.state.changes import Slots
-from scheduler.state.nodes import NodeTable
-from scheduler.state.rules import NodeRules
 
 NAME: Final = "NodeDeclaredFeatures"
 

@@ -6,14 +6,14 @@ What counts is the change (Kubernetes 1.36, PR 135573): 75 is none, 50 is from e
 
 import numpy as np
 
+from scheduler.cache.scoring import Scoring
 from scheduler.plugins.framework import MAX_SCORE
-from scheduler.plugins.resource_allocation import ROUNDING, After, Numbers, Use
-from scheduler.state.scoring import Scoring
+from scheduler.plugins.resource_allocation import ROUNDING, NodesWithPods, Numbers, Use
 
 HALF = MAX_SCORE // 2
 
 
-def balanced_allocation(after: After) -> Numbers:
+def balanced_allocation(after: NodesWithPods) -> Numbers:
     """50 + (50 + evenness with the pod - evenness without it) / 2, cut to a whole number, `[node, load]`.
 
     0 for pods that ask for neither CPU nor memory.
@@ -25,7 +25,7 @@ def balanced_allocation(after: After) -> Numbers:
     return found
 
 
-def best_balanced_allocation(least: After, most: After) -> Numbers:
+def best_balanced_allocation(least: NodesWithPods, most: NodesWithPods) -> Numbers:
     """The shares come as close to each other as anything between the least and the most of each can bring them; `[node, 1]`."""
     (cpu_from, memory_from), (cpu_to, memory_to) = _shares(least, least.requested), _shares(most, most.requested)
     apart = np.maximum(cpu_from - memory_to, memory_from - cpu_to)
@@ -33,7 +33,7 @@ def best_balanced_allocation(least: After, most: After) -> Numbers:
     return _improvement(with_pod, _evenness(least, least.standing))
 
 
-def balanced_scores(after: After, scoring: Scoring) -> Numbers:
+def balanced_scores(after: NodesWithPods, scoring: Scoring) -> Numbers:
     """The score for any resources, `[node, load]`."""
     uses = after.uses(scoring.balanced, counted=False)
     with_pod = _evenness_of(uses)
@@ -64,18 +64,18 @@ def _improvement(with_pod: Numbers, without: Numbers) -> Numbers:
     return np.asarray(np.floor(found, out=found), dtype=np.float64)
 
 
-def _evenness(after: After, requested: Numbers) -> Numbers:
+def _evenness(after: NodesWithPods, requested: Numbers) -> Numbers:
     """100 x (1 - standard deviation of the used shares), cut to a whole number."""
     cpu, memory = _shares(after, requested)
     return _even(after, np.abs(np.subtract(cpu, memory, out=cpu), out=cpu))
 
 
-def _shares(after: After, requested: Numbers) -> Numbers:
+def _shares(after: NodesWithPods, requested: Numbers) -> Numbers:
     shares = requested * after.percent
     return np.minimum(shares, MAX_SCORE, out=shares)
 
 
-def _even(after: After, apart: Numbers) -> Numbers:
+def _even(after: NodesWithPods, apart: Numbers) -> Numbers:
     if not after.is_offered_by_all:
         apart *= after.is_offered.all(axis=0)
     apart *= 0.5

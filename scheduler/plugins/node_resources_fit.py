@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.requests import PODS
+from scheduler.cache.node_columns import Slots
+from scheduler.cache.nodes import Amounts, Resolved
+from scheduler.cache.scoring import Scoring
 from scheduler.plugins.framework import MAX_SCORE
-from scheduler.plugins.resource_allocation import ROUNDING, After, Numbers
+from scheduler.plugins.resource_allocation import ROUNDING, NodesWithPods, Numbers
 from scheduler.plugins.status import Code, Status
-from scheduler.state.changes import Slots
-from scheduler.state.nodes import Amounts, Resolved
-from scheduler.state.scoring import Scoring
 
 NAME: Final = "NodeResourcesFit"
 
 
-def slots_for_pods(free: Amounts, demand: Resolved, slots: Slots | slice) -> NDArray[np.int64]:
+def pods_that_fit(free: Amounts, demand: Resolved, slots: Slots | slice) -> NDArray[np.int64]:
     """How many pods of this demand each node can take, `[asked node]`; 0 where none fits. `free` is `[resource, node slot]`.
 
     Raises:
@@ -39,7 +39,9 @@ def slots_for_pods(free: Amounts, demand: Resolved, slots: Slots | slice) -> NDA
     return np.maximum(fitting, 0, out=fitting)
 
 
-def shortages(free: Amounts, demand: Resolved, resources: list[str], slots: Slots) -> Iterator[tuple[Status, int]]:
+def insufficient_resources(
+    free: Amounts, demand: Resolved, resources: list[str], slots: Slots
+) -> Iterator[tuple[Status, int]]:
     """(status, number of nodes refused with it) for every resource that is short; `free` is `[resource, node slot]`."""
     for row, amount in zip(demand.rows.tolist(), demand.amounts.tolist(), strict=True):
         short = int(np.count_nonzero(free[row][slots] < amount))
@@ -56,7 +58,7 @@ def refusal(resource: str) -> Status:
     return Status(Code.UNSCHEDULABLE, text, plugin=NAME)
 
 
-def least_allocated(after: After) -> Numbers:
+def least_allocated(after: NodesWithPods) -> Numbers:
     """Mean free share of CPU and memory, each cut to a whole number, as kube-scheduler computes it: `[node, load]` of 0..100."""
     shares = after.scored * after.percent
     np.subtract(MAX_SCORE + ROUNDING, shares, out=shares)
@@ -69,12 +71,12 @@ def least_allocated(after: After) -> Numbers:
     return np.asarray(np.floor(mean, out=mean), dtype=np.float64)
 
 
-def best_least_allocated(least: After, _most: After) -> Numbers:
+def best_least_allocated(least: NodesWithPods, _most: NodesWithPods) -> Numbers:
     """The fuller a node, the worse: no load gets more than the least there is; `[node, 1]`."""
     return least_allocated(least)
 
 
-def strategy_scores(after: After, scoring: Scoring) -> Numbers:
+def strategy_scores(after: NodesWithPods, scoring: Scoring) -> Numbers:
     """The score by any strategy and any resources, `[node, load]` of 0..100."""
     uses = after.uses(scoring.resources, counted=True)
     total, weight_sum = np.zeros(uses[0][0].shape), np.zeros(uses[0][0].shape)

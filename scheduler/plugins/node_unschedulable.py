@@ -3,12 +3,12 @@
 from typing import Final
 
 from api.node import Taint
+from scheduler.cache.node_columns import Slots
+from scheduler.cache.node_rules import NodeRules
+from scheduler.cache.nodes import NodeTable
 from scheduler.plugins.framework import NodeStatuses
 from scheduler.plugins.status import Code, Status
 from scheduler.plugins.taint_toleration import tolerated
-from scheduler.state.changes import Slots
-from scheduler.state.nodes import NodeTable
-from scheduler.state.rules import NodeRules
 
 NAME: Final = "NodeUnschedulable"
 

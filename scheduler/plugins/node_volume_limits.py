@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 
-from scheduler.plugins.framework import Mask, Whole
+from scheduler.cache.nodes import NodeTable
+from scheduler.cache.volume_topology import Attached, Attachments
+from scheduler.plugins.framework import IntArray, Mask
 from scheduler.plugins.status import Code, Status
-from scheduler.state.nodes import NodeTable
-from scheduler.state.volume_topology import Attached, Attachments
 
 NAME: Final = "NodeVolumeLimits"
 
@@ -23,7 +23,7 @@ def reason_missing(driver: str) -> Status:
     return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, f"{driver} CSI driver is not installed on the node", plugin=NAME)
 
 
-def too_many(
+def exceeding_limits(
     volumes: Iterable[Attached], attachments: Attachments, also: dict[int, set[Attached]], slots: int
 ) -> Mask | None:
     """The nodes `[node slot]` that cannot have these volumes attached as well; None when no node limits them.
@@ -52,12 +52,12 @@ def too_many(
 
 
 def _left(
-    spare: Whole,
+    spare: IntArray,
     wanted: Collection[Attached],
     attachments: Attachments,
     also: dict[int, set[Attached]],
-    new: Whole,
-) -> Whole:
+    new: IntArray,
+) -> IntArray:
     if not also:
         return spare
     left = spare.copy()
@@ -69,7 +69,9 @@ def _left(
     return left
 
 
-def without(drivers: Iterable[str], attachments: Attachments, nodes: NodeTable) -> Iterable[tuple[str, Mask]]:
+def nodes_without_driver(
+    drivers: Iterable[str], attachments: Attachments, nodes: NodeTable
+) -> Iterable[tuple[str, Mask]]:
     """(driver, the nodes `[node slot]` where it is not installed), for each driver once."""
     for driver in dict.fromkeys(drivers):
         missing = np.ones(nodes.slots, dtype=np.bool_)

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.plugins.framework import MAX_SCORE, Mask, Whole
+from scheduler.plugins.framework import MAX_SCORE, IntArray, Mask
 from scheduler.plugins.status import Code, Status
 
 NAME: Final = "PodTopologySpread"
@@ -32,19 +32,19 @@ REASON_LABEL: Final = Status(
 Numbers = NDArray[np.float64]
 
 
-def fewest(by_value: Whole, eligible: NDArray[np.intp], min_domains: int) -> int:
+def min_match(by_value: IntArray, eligible: NDArray[np.intp], min_domains: int) -> int:
     """Pods in the value with the fewest of them; `by_value` is `[value of the label]`, `eligible` are indices into it."""
     if len(eligible) < max(min_domains, 1):
         return 0
     return int(by_value[eligible].min())
 
 
-def even_enough(pods_there: Whole, least: int, *, counts_itself: bool, max_skew: int) -> Mask:
+def within_max_skew(pods_there: IntArray, least: int, *, counts_itself: bool, max_skew: int) -> Mask:
     """The nodes in whose value one more pod does not make the skew too large.
 
     Args:
         pods_there: `[node]`, pods in the node's value.
-        least: what `fewest` says.
+        least: what `min_match` says.
         counts_itself: whether the constraint selects the pod itself.
         max_skew: of the constraint.
 
@@ -54,12 +54,12 @@ def even_enough(pods_there: Whole, least: int, *, counts_itself: bool, max_skew:
     return pods_there <= max_skew + least - counts_itself
 
 
-def crowding(pods_there: Whole, labelled: Mask, values: int, max_skew: int) -> Numbers:
+def score_for_count(pods_there: IntArray, labelled: Mask, values: int, max_skew: int) -> Numbers:
     """What one soft constraint holds against each node, all `[node]`; 0 where the node lacks the label."""
     return np.asarray((pods_there * log(values + 2) + (max_skew - 1)) * labelled, dtype=np.float64)
 
 
-def normalize_scores(crowded: Numbers, counting: Mask) -> Whole:
+def normalize_scores(crowded: Numbers, counting: Mask) -> IntArray:
     """Scores `[node]` of 0..100 among the nodes that are `counting`, the others get 0; `crowded` is summed over all constraints."""
     raw = np.floor(crowded + 0.5).astype(np.int64)
     if not counting.any():

@@ -10,10 +10,10 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.state.changes import Slots
-from scheduler.state.demand import Demand
-from scheduler.state.nodes import CPU_ROW, MEMORY_ROW, Amounts
-from scheduler.state.scoring import DEFAULT, Scoring
+from scheduler.cache.demand import Demand
+from scheduler.cache.node_columns import Slots
+from scheduler.cache.nodes import CPU_ROW, MEMORY_ROW, Amounts
+from scheduler.cache.scoring import DEFAULT, Scoring
 
 Numbers = NDArray[np.float64]
 
@@ -30,7 +30,7 @@ _ALWAYS: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 """Resources that count for pods that do not ask for them, too."""
 
 
-class Loads:
+class PodLoads:
     """Alternatives of what is put on a node, in the amounts scoring looks at; tables are `[CPU and memory, load]`."""
 
     __slots__ = ("asked", "counted", "is_series", "others", "row_of", "scoring", "undemanding")
@@ -97,7 +97,7 @@ class Loads:
         return self.asked[NAMES.index(name)] if name in NAMES else self.others[name]
 
 
-class After:
+class NodesWithPods:
     """Nodes under several loads; tables are `[CPU and memory, node, load]`, scores computed from them `[node, load]`.
 
     Args:
@@ -121,7 +121,7 @@ class After:
     )
 
     def __init__(
-        self, allocatable: Amounts, free: Amounts, scored: Amounts, loads: Loads, slots: Slots | slice
+        self, allocatable: Amounts, free: Amounts, scored: Amounts, loads: PodLoads, slots: Slots | slice
     ) -> None:
         self.loads: Final = loads
         self._amounts: Final = (allocatable, free, slots)

@@ -10,7 +10,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from scheduler.plugins.framework import MAX_SCORE, Whole
+from scheduler.cache.node_columns import Slots
+from scheduler.cache.nodes import Amounts
+from scheduler.plugins.framework import MAX_SCORE, IntArray
 from scheduler.plugins.node_resources_balanced_allocation import (
     HALF,
     balanced_allocation,
@@ -18,16 +20,14 @@ from scheduler.plugins.node_resources_balanced_allocation import (
     best_balanced_allocation,
 )
 from scheduler.plugins.node_resources_fit import best_least_allocated, least_allocated, strategy_scores
-from scheduler.plugins.resource_allocation import ROUNDING, After, Loads, Numbers
-from scheduler.state.changes import Slots
-from scheduler.state.nodes import Amounts
+from scheduler.plugins.resource_allocation import ROUNDING, NodesWithPods, Numbers, PodLoads
 
-Score = Callable[[After], Numbers]
+Score = Callable[[NodesWithPods], Numbers]
 
 SCORES: Final[tuple[tuple[Score, int], ...]] = ((least_allocated, 1), (balanced_allocation, 1))
 """(score, weight) as in kube-scheduler's default profile."""
 
-_BEST: Final[Mapping[Score, Callable[[After, After], Numbers]]] = {
+_BEST: Final[Mapping[Score, Callable[[NodesWithPods, NodesWithPods], Numbers]]] = {
     least_allocated: best_least_allocated,
     balanced_allocation: best_balanced_allocation,
 }
@@ -36,7 +36,7 @@ _BEST: Final[Mapping[Score, Callable[[After, After], Numbers]]] = {
 _FULL: Final = MAX_SCORE + ROUNDING
 
 
-def total_score(after: After) -> Whole:
+def total_score(after: NodesWithPods) -> IntArray:
     """The weighted sum by the loads' profile, `[node, load]`."""
     scoring = after.loads.scoring
     if not scoring.is_usual:
@@ -51,14 +51,14 @@ def total_score(after: After) -> Whole:
     return first.astype(np.int64)
 
 
-def best_score(allocatable: Amounts, free: Amounts, scored: Amounts, loads: Loads, slots: Slots | slice) -> Whole:
-    """What none of these loads exceeds on each node by the default profile, `[asked node]`; tables as for `After`."""
-    least, most = (After(allocatable, free, scored, extreme, slots) for extreme in loads.extremes())
+def best_score(allocatable: Amounts, free: Amounts, scored: Amounts, loads: PodLoads, slots: Slots | slice) -> IntArray:
+    """What none of these loads exceeds on each node by the default profile, `[asked node]`; tables as for `NodesWithPods`."""
+    least, most = (NodesWithPods(allocatable, free, scored, extreme, slots) for extreme in loads.extremes())
     best = sum(weight * _BEST[score](least, most)[:, 0] for score, weight in SCORES)
     return np.asarray(best, dtype=np.int64)
 
 
-class PlainLoad(NamedTuple):
+class SingleLoad(NamedTuple):
     """One pod, in the amounts scoring looks at."""
 
     asked_cpu: float
@@ -69,14 +69,14 @@ class PlainLoad(NamedTuple):
     """Whether it asks for CPU or memory at all."""
 
 
-def plain_loads(loads: Loads) -> list[PlainLoad]:
+def plain_loads(loads: PodLoads) -> list[SingleLoad]:
     """The same loads one by one."""
     demanding = np.any(loads.asked, axis=0).tolist()
     rows = [*loads.asked.tolist(), *loads.counted.tolist(), demanding]
-    return list(starmap(PlainLoad, zip(*rows, strict=True)))
+    return list(starmap(SingleLoad, zip(*rows, strict=True)))
 
 
-class PlainNode:
+class SingleNode:
     """CPU and memory of one node: what there is, what is free, and what is taken as scoring sees it."""
 
     __slots__ = (
@@ -119,7 +119,7 @@ class PlainNode:
         """CPU and memory taken as scoring sees it."""
         return self._scored_cpu, self._scored_memory
 
-    def take(self, load: PlainLoad) -> None:
+    def take(self, load: SingleLoad) -> None:
         """A pod is on the node from now on."""
         self._standing_cpu += load.asked_cpu
         self._standing_memory += load.asked_memory
@@ -127,7 +127,7 @@ class PlainNode:
         self._scored_memory += load.counted_memory
         self._without = self._evenness(0, 0)
 
-    def score(self, load: PlainLoad) -> float:
+    def score(self, load: SingleLoad) -> float:
         """What `total_score` says of this node and this pod."""
         asked_cpu, asked_memory, counted_cpu, counted_memory, is_demanding = load
         cpu = _FULL - (self._scored_cpu + counted_cpu) * self._cpu_percent

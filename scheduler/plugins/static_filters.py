@@ -8,12 +8,12 @@ from typing import Final
 
 import numpy as np
 
+from scheduler.cache.node_columns import Slots
+from scheduler.cache.node_rules import NodeRules
+from scheduler.cache.nodes import NodeTable
 from scheduler.plugins import node_affinity, node_declared_features, node_unschedulable, taint_toleration
 from scheduler.plugins.framework import Codes, Mask, StaticFilter
 from scheduler.plugins.status import Status
-from scheduler.state.changes import Slots
-from scheduler.state.nodes import NodeTable
-from scheduler.state.rules import NodeRules
 
 STATIC_FILTERS: Final[tuple[StaticFilter, ...]] = (
     node_unschedulable.filter_nodes,
@@ -26,7 +26,7 @@ STATIC_FILTERS: Final[tuple[StaticFilter, ...]] = (
 NO_NODE: Final = -1
 
 
-class RuleMask:
+class StaticFilterResult:
     """The answer of all static filters together.
 
     Attributes:

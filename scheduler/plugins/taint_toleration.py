@@ -10,11 +10,11 @@ from typing import Final
 import numpy as np
 
 from api.node import Taint
-from scheduler.plugins.framework import NodeStatuses, Whole
+from scheduler.cache.node_columns import Slots
+from scheduler.cache.node_rules import NodeRules, Toleration
+from scheduler.cache.nodes import NodeTable
+from scheduler.plugins.framework import IntArray, NodeStatuses
 from scheduler.plugins.status import Code, Status
-from scheduler.state.changes import Slots
-from scheduler.state.nodes import NodeTable
-from scheduler.state.rules import NodeRules, Toleration
 
 NAME: Final = "TaintToleration"
 
@@ -38,7 +38,7 @@ def filter_nodes(rules: NodeRules, nodes: NodeTable, slots: Slots) -> NodeStatus
     return NodeStatuses(code_of[codes], tuple(number_of))
 
 
-def score_nodes(rules: NodeRules, nodes: NodeTable, slots: Slots) -> Whole:
+def score_nodes(rules: NodeRules, nodes: NodeTable, slots: Slots) -> IntArray:
     """How many taints of effect PreferNoSchedule of each node no toleration matches, in the order of `slots`; fewer is better."""
     codes = nodes.soft_taints.codes[slots]
     counts = np.zeros(len(nodes.soft_taints.values), dtype=np.int64)

@@ -14,11 +14,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.plugins.framework import MAX_SCORE, Mask, Whole
+from scheduler.cache.nodes import NodeTable
+from scheduler.cache.volume_records import CapacityRecord, ClaimRecord, ClassRecord, VolumeRecord
+from scheduler.cache.volume_topology import VolumeReachability
+from scheduler.plugins.framework import MAX_SCORE, IntArray, Mask
 from scheduler.plugins.status import Code, Status
-from scheduler.state.nodes import NodeTable
-from scheduler.state.volume_records import CapacityRecord, ClaimRecord, ClassRecord, VolumeRecord
-from scheduler.state.volume_topology import Reach
 
 NAME: Final = "VolumeBinding"
 
@@ -43,7 +43,7 @@ REASON_IMMEDIATE: Final = Status(
 NONE: Final = -1
 """Stands for no volume, and for a node where none can be made."""
 
-Use = tuple[Whole, Whole]
+Use = tuple[IntArray, IntArray]
 """(bytes asked for, bytes there are), both `[node slot]`; nothing there where the second is 0."""
 
 
@@ -57,7 +57,7 @@ def is_large_enough(volume: VolumeRecord, claim: ClaimRecord) -> bool:
     )
 
 
-def suits(volume: VolumeRecord, claim: ClaimRecord) -> bool:
+def matches(volume: VolumeRecord, claim: ClaimRecord) -> bool:
     """Whether a free volume of the claim's class can be given to the claim."""
     return (
         is_large_enough(volume, claim)
@@ -66,12 +66,14 @@ def suits(volume: VolumeRecord, claim: ClaimRecord) -> bool:
     )
 
 
-class Candidates:
+class MatchingVolumes:
     """Volumes that suit a claim, smallest first, with the nodes that reach them; `numbers` is `[volume]`, in their order."""
 
     __slots__ = ("_anywhere", "_edge_rank", "_edge_slot", "numbers", "slots", "volumes")
 
-    def __init__(self, volumes: Iterable[VolumeRecord], numbers: dict[str, int], reach: Reach, slots: int) -> None:
+    def __init__(
+        self, volumes: Iterable[VolumeRecord], numbers: dict[str, int], reach: VolumeReachability, slots: int
+    ) -> None:
         """`numbers` gives each volume a number by its name, here and wherever else it is a candidate; `slots` counts node slots."""
         self.volumes: Final = sorted(volumes, key=lambda one: (one.size_bytes, one.metadata.name))
         self.slots: Final = slots
@@ -85,7 +87,7 @@ class Candidates:
         ranks = np.array([rank for rank, _ in bound], dtype=np.int64)
         self._edge_rank = ranks.repeat(np.array([len(where) for _, where in bound], dtype=np.intp))
 
-    def pick(self, taken: set[int], beside: Sequence[Whole]) -> Whole:
+    def pick(self, taken: set[int], beside: Sequence[IntArray]) -> IntArray:
         """`[node slot]`: the number of the smallest volume that is not `taken` nor picked there `beside`; `NONE` where none is.
 
         `beside` are earlier answers, for other claims of the same pod.
@@ -103,7 +105,7 @@ class Candidates:
         self._pick_anywhere(rank, taken, beside)
         return np.append(self.numbers, NONE)[rank]
 
-    def _pick_anywhere(self, rank: Whole, taken: set[int], beside: Sequence[Whole]) -> None:
+    def _pick_anywhere(self, rank: IntArray, taken: set[int], beside: Sequence[IntArray]) -> None:
         open_ = np.ones(self.slots, dtype=np.bool_)
         for candidate in self._anywhere:
             number = int(self.numbers[candidate])
@@ -118,7 +120,7 @@ class Candidates:
                 break
 
 
-def reachable(volume: VolumeRecord, reach: Reach, slots: int) -> Mask:
+def nodes_reaching(volume: VolumeRecord, reach: VolumeReachability, slots: int) -> Mask:
     """The nodes `[node slot]` that reach a volume."""
     if volume.terms is None:
         return np.ones(slots, dtype=np.bool_)
@@ -127,7 +129,7 @@ def reachable(volume: VolumeRecord, reach: Reach, slots: int) -> Mask:
     return mask
 
 
-def allowed_by(storage_class: ClassRecord, nodes: NodeTable) -> Mask:
+def allowed_topology(storage_class: ClassRecord, nodes: NodeTable) -> Mask:
     """The nodes `[node slot]` for which a class allows volumes to be made."""
     if not storage_class.topologies:
         return np.ones(nodes.slots, dtype=np.bool_)
@@ -141,7 +143,9 @@ def allowed_by(storage_class: ClassRecord, nodes: NodeTable) -> Mask:
     return allowed
 
 
-def space(capacities: Iterable[CapacityRecord], size_bytes: int, reach: Reach, slots: int) -> Whole:
+def capacity_left(
+    capacities: Iterable[CapacityRecord], size_bytes: int, reach: VolumeReachability, slots: int
+) -> IntArray:
     """`[node slot]`: bytes left where a volume of this size can still be made, `NONE` where it cannot."""
     left = np.full(slots, NONE, dtype=np.int64)
     for capacity in capacities:
@@ -153,7 +157,7 @@ def space(capacities: Iterable[CapacityRecord], size_bytes: int, reach: Reach, s
     return left
 
 
-def score_nodes(existing: Mapping[str, Use], makeable: Mapping[str, Use], slots: int) -> Whole:
+def score_nodes(existing: Mapping[str, Use], makeable: Mapping[str, Use], slots: int) -> IntArray:
     """The mean over storage classes (the keys), `[node slot]` of 0..100."""
     total, classes = np.zeros(slots), np.zeros(slots)
     has_existing = np.zeros(slots, dtype=np.bool_)
@@ -165,7 +169,9 @@ def score_nodes(existing: Mapping[str, Use], makeable: Mapping[str, Use], slots:
     return np.asarray(np.floor(total / np.maximum(classes, 1) + 0.5), dtype=np.int64)
 
 
-def _add(total: NDArray[np.float64], classes: NDArray[np.float64], asked: Whole, there: Whole, counts: Mask) -> None:
+def _add(
+    total: NDArray[np.float64], classes: NDArray[np.float64], asked: IntArray, there: IntArray, counts: Mask
+) -> None:
     used = np.minimum(MAX_SCORE * asked.astype(np.float64) // np.maximum(there, 1), MAX_SCORE)
     total += np.where(counts, MAX_SCORE - used, 0)
     classes += counts

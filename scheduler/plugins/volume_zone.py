@@ -5,10 +5,10 @@ from typing import Final
 
 import numpy as np
 
+from scheduler.cache.nodes import NodeTable
+from scheduler.cache.volume_records import ZONE_LABELS
 from scheduler.plugins.framework import Mask
 from scheduler.plugins.status import Code, Status
-from scheduler.state.nodes import NodeTable
-from scheduler.state.volume_records import ZONE_LABELS
 
 NAME: Final = "VolumeZone"
 
@@ -20,7 +20,7 @@ _TODAY: Final = {
 }
 
 
-def elsewhere(zones: Iterable[tuple[str, frozenset[str]]], nodes: NodeTable) -> Mask | None:
+def in_other_zone(zones: Iterable[tuple[str, frozenset[str]]], nodes: NodeTable) -> Mask | None:
     """The nodes `[node slot]` in another zone; None when the volumes name no zone.
 
     `zones` are (label key, values) of volumes. A node without a label of the old name is asked for that of the new one.

@@ -5,8 +5,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from scheduler.state.records import ItemKey, PodRecord
-from scheduler.state.residents import Unit
+from scheduler.cache.assigned_pods import PreemptionUnit
+from scheduler.cache.records import EntityKey, PodRecord
 
 JOB_KIND: Final = "Job"
 Kind = Literal["group", "pod"]
@@ -33,7 +33,7 @@ class Cost(msgspec.Struct, frozen=True, order=True):
 class Victim(msgspec.Struct, frozen=True):
     """A unit that leaves, with its pods (upstream: Victim)."""
 
-    unit: Unit
+    unit: PreemptionUnit
     pods: tuple[PodRecord, ...]
     violates_budget: bool
 
@@ -50,7 +50,7 @@ class Victim(msgspec.Struct, frozen=True):
 class Candidate(msgspec.Struct, frozen=True):
     """A placement with its victims: with these gone, these pods fit on these nodes, and no victim could stay."""
 
-    key: ItemKey
+    key: EntityKey
     priority: int
     places: tuple[tuple[str, str], ...]
     """(pod UID, node name)."""
@@ -78,7 +78,7 @@ class RefusalCode(Enum):
     ONGOING = auto()
     """Pods that are leaving already make the room."""
     OVER_BUDGET = auto()
-    """The steps of one evaluation did not suffice (`scheduler.state.steps`)."""
+    """The steps of one evaluation did not suffice (`scheduler.cache.steps`)."""
     PAUSED = auto()
     """Its last preemption was too short a time ago."""
 

@@ -10,17 +10,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.placement.muster import muster
-from scheduler.placement.overlay import Room
-from scheduler.placement.relations import Relations
-from scheduler.placement.room import room_for
+from scheduler.algorithm.free_after_nominations import resources_left_to
+from scheduler.algorithm.overlay import ResourceOverlay
+from scheduler.algorithm.partition import partition_by_signature
+from scheduler.algorithm.topology import Topology
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.node_columns import Slots
+from scheduler.cache.pod_group_state import MemberState, PodGroupState
+from scheduler.cache.pod_signature import PodSignature
+from scheduler.cache.records import PodRecord
+from scheduler.cache.steps import ONE_SCAN
 from scheduler.preemption.victim_topology import VictimTopology
-from scheduler.state.changes import Slots
-from scheduler.state.cluster import ClusterState
-from scheduler.state.members import Members, Standing
-from scheduler.state.records import PodRecord
-from scheduler.state.shapes import Shape
-from scheduler.state.steps import ONE_LOOK
 
 _A_POD: Final = 300
 """Steps of looking at one pod that could leave."""
@@ -98,7 +98,7 @@ class PreemptionContext:
     """
 
     def __init__(
-        self, state: ClusterState, members: Members, violators: Violators | None, overdue: Collection[str] = ()
+        self, state: ClusterState, members: PodGroupState, violators: Violators | None, overdue: Collection[str] = ()
     ) -> None:
         self.state: Final = state
         self.members: Final = members
@@ -107,16 +107,16 @@ class PreemptionContext:
         residents = state.residents
         residents.catch_up()
         state.nodes.steps.spend(_A_POD * len(residents.pods))
-        found = muster(state, members)
+        found = partition_by_signature(state, members)
         # Preferences alone do not decide whether somebody has to leave, and pods that only prefer are equal.
         relations = found.relations if found.relations is not None and found.relations.is_strict else None
-        self.uids: Final[Mapping[Shape, Sequence[str]]] = (
+        self.uids: Final[Mapping[PodSignature, Sequence[str]]] = (
             found.parts
             if relations is not None
             else {shape: waiting.uids for shape, waiting in members.pending.items()}
         )
         self.pending: Final = {shape: len(uids) for shape, uids in self.uids.items()}
-        """Shape -> how many pods of it are to be placed."""
+        """Signature -> how many pods of it are to be placed."""
         terminating = residents.on_their_way_out()
         if overdue:
             pods = [residents.pods[row] for row in terminating]
@@ -124,8 +124,8 @@ class PreemptionContext:
             terminating = terminating[np.array(is_gone, dtype=np.bool_)]
         self.leaving: Final = terminating
         """[pod] rows of those who leave anyway."""
-        left = room_for(state, members)
-        self.room: Final = left if left is not None else Room(state.nodes, state.ports)
+        left = resources_left_to(state, members)
+        self.room: Final = left if left is not None else ResourceOverlay(state.nodes, state.ports)
         """What the preemptor may use once they have left."""
         self._give_room(self.room, self.leaving, residents.slots[self.leaving], residents.amounts[:, self.leaving])
         self.potential_victims: Final = self._potential_victims()
@@ -141,15 +141,15 @@ class PreemptionContext:
         )
         """None when no rule about other pods, or volumes, can refuse a node."""
 
-    def room_without(self, victims: PotentialVictims) -> Room:
+    def room_without(self, victims: PotentialVictims) -> ResourceOverlay:
         """The room when these have left."""
         nodes = self.state.nodes
-        nodes.steps.spend(2 * len(nodes.resources) * (ONE_LOOK + nodes.slots + 5 * len(victims)))
+        nodes.steps.spend(2 * len(nodes.resources) * (ONE_SCAN + nodes.slots + 5 * len(victims)))
         room = self.room.copy()
         self._give_room(room, victims.row, victims.slot, victims.amounts)
         return room
 
-    def relations_without(self, victims: PotentialVictims) -> Relations | None:
+    def relations_without(self, victims: PotentialVictims) -> Topology | None:
         """The relations when these have left."""
         if self.relations is None or self.victim_topology is None:
             return None
@@ -166,7 +166,7 @@ class PreemptionContext:
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _give_room(self, room: Room, rows: Slots, slots: Slots, amounts: NDArray[np.int64]) -> None:
+    def _give_room(self, room: ResourceOverlay, rows: Slots, slots: Slots, amounts: NDArray[np.int64]) -> None:
         """Adds to `room` what these pods hold: `amounts` is [resource, pod]."""
         if len(rows):
             room.add(slots, amounts)
@@ -211,7 +211,7 @@ class PreemptionContext:
         for number in numbers:
             group = self.state.residents.units[number].group
             members = self.state.item(group.item) if group else None
-            if members is not None and members.count(Standing.ASSUMED):
+            if members is not None and members.count(MemberState.ASSUMED):
                 found.append(number)
         return found
 

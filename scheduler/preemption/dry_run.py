@@ -13,21 +13,21 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.cycle.gang_scheduling import wanted
-from scheduler.placement.attempts import Attempt, best_attempt
-from scheduler.placement.domains import domains_in_use
-from scheduler.placement.fits import fits_of
-from scheduler.placement.overlay import Room
-from scheduler.placement.room import RoomTrial
-from scheduler.plugins.node_resources_fit import slots_for_pods
+from scheduler.algorithm.attempts import Attempt, best_attempt
+from scheduler.algorithm.free_after_nominations import SnapshotOnResources
+from scheduler.algorithm.node_fits import fits_of
+from scheduler.algorithm.overlay import ResourceOverlay
+from scheduler.algorithm.topology_domains import domains_in_use
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.pod_signature import PodSignature
+from scheduler.cache.steps import OverBudgetError
+from scheduler.plugins.gang_scheduling import missing_count
+from scheduler.plugins.node_resources_fit import pods_that_fit
 from scheduler.preemption.candidate import Candidate, Refusal, RefusalCode
 from scheduler.preemption.context import PotentialVictims, PreemptionContext, Violators
 from scheduler.preemption.node_candidates import Mask, capacity, node_candidates, select_nodes
 from scheduler.preemption.reprieve import Placement, candidate_for
-from scheduler.state.cluster import ClusterState
-from scheduler.state.members import Members
-from scheduler.state.shapes import Shape
-from scheduler.state.steps import OverBudgetError
 
 POLICY_NEVER: Final = "Never"
 MOST_COMPARED: Final = 32
@@ -38,7 +38,7 @@ _LOWEST: Final = np.iinfo(np.int64).min
 
 def dry_run_preemption(
     state: ClusterState,
-    members: Members,
+    members: PodGroupState,
     violators: Violators | None = None,
     overdue: Collection[str] = (),
     *,
@@ -71,7 +71,7 @@ def _best_candidate(context: PreemptionContext, *, is_nominated: bool) -> Candid
         return Refusal(RefusalCode.NO_VICTIMS)
     domains = _domains_that_fit_most(context)
     fits = domains[0].most if domains else 0
-    if fits < wanted(members):
+    if fits < missing_count(members):
         return _fits_too_few(members, fits)
     free = next((domain for domain in domains if domain.fits_already), None)
     if free is not None:
@@ -82,7 +82,7 @@ def _best_candidate(context: PreemptionContext, *, is_nominated: bool) -> Candid
     return min(candidates, key=lambda candidate: candidate.cost)
 
 
-def eligible_to_preempt_others(members: Members) -> bool:
+def eligible_to_preempt_others(members: PodGroupState) -> bool:
     """Whether its preemptionPolicy allows it; that of the group counts before that of its pods."""
     group = members.group
     if group is not None and group.preemption_policy is not None:
@@ -90,7 +90,7 @@ def eligible_to_preempt_others(members: Members) -> bool:
     return not any(profile.preemption_policy == POLICY_NEVER for profile in members.profiles)
 
 
-def _fits_too_few(members: Members, fits: int) -> Refusal:
+def _fits_too_few(members: PodGroupState, fits: int) -> Refusal:
     if members.is_lone:
         return Refusal(RefusalCode.NO_NODE)
     scheduled, remaining = members.satisfied + fits, members.pending_count - fits
@@ -111,7 +111,7 @@ def _domains_that_fit_most(context: PreemptionContext) -> list["_Domain"]:
     return [domain for domain in domains if domain.most == most]
 
 
-def _domain_masks(state: ClusterState, members: Members) -> Iterator[Mask | None]:
+def _domain_masks(state: ClusterState, members: PodGroupState) -> Iterator[Mask | None]:
     """[node slot] of each topology domain the members may be in; None stands for the whole cluster."""
     key = members.group.topology_key if members.group else None
     if key is None:
@@ -211,19 +211,19 @@ class _Domain:
             return min(count, int(capacity(self._context, room, shape, self._mask).sum()))
         return self._attempt(leaving, room).total
 
-    def _attempt(self, leaving: PotentialVictims, room: Room) -> Attempt:
+    def _attempt(self, leaving: PotentialVictims, room: ResourceOverlay) -> Attempt:
         """Where members go when these have left; the last answer is kept, for it is asked first how many fit and then where."""
         if self._latest is not None and self._latest[0] is leaving:
             return self._latest[1]
-        need = wanted(self._context.members)
+        need = missing_count(self._context.members)
         attempt = best_attempt(self._shapes, need, self._context.state.nodes, self._trials(room, leaving))
         if self._latest is None or attempt.total >= self._latest[1].total:
             self._latest = (leaving, attempt)
         return attempt
 
-    def _trials(self, room: Room, leaving: PotentialVictims) -> Callable[[], RoomTrial]:
+    def _trials(self, room: ResourceOverlay, leaving: PotentialVictims) -> Callable[[], SnapshotOnResources]:
         state, relations = self._context.state, self._context.relations_without(leaving)
-        return lambda: RoomTrial(state.nodes, fits_of(state), room, self._mask, relations=relations)
+        return lambda: SnapshotOnResources(state.nodes, fits_of(state), room, self._mask, relations=relations)
 
     # --- candidates --------------------------------------------------------------------------------------------------
 
@@ -257,10 +257,10 @@ class _Domain:
             found.append(candidate_for(self._context, placement, potential, chosen, self._mask))
         return found
 
-    def _count_in_the_way(self, shape: Shape, leaving: PotentialVictims) -> NDArray[np.int64]:
+    def _count_in_the_way(self, shape: PodSignature, leaving: PotentialVictims) -> NDArray[np.int64]:
         """[node slot] roughly how many would have to leave for one pod: whom it minds, and who takes its room."""
         context, nodes = self._context, self._context.state.nodes
-        room = slots_for_pods(context.room.free, nodes.resolve(shape.demand), slice(None))
+        room = pods_that_fit(context.room.free, nodes.resolve(shape.demand), slice(None))
         found = np.where(room > 0, 0, np.bincount(leaving.slot, minlength=nodes.slots))
         relations, after = context.relations, context.relations_without(leaving)
         if relations is not None and after is not None:
@@ -281,7 +281,7 @@ class _Domain:
         everything = context.room_without(potential)
         order = sorted(self._shapes, key=lambda shape: int(capacity(context, everything, shape, self._mask).sum()))
         room, chosen = context.room.copy(), np.zeros(len(potential), dtype=np.bool_)
-        placement: list[tuple[Shape, NDArray[np.intp], NDArray[np.int64]]] = []
+        placement: list[tuple[PodSignature, NDArray[np.intp], NDArray[np.int64]]] = []
         for shape in order:
             stay = np.flatnonzero(~chosen)
             counts, more = select_nodes(context, room, shape, self._shapes[shape], potential.where(~chosen), self._mask)

@@ -11,15 +11,15 @@ from typing import Final, Literal
 
 import msgspec
 
-from scheduler.cycle.gang_scheduling import gate, wanted
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.demand import Demand
+from scheduler.cache.nominator import Nomination
+from scheduler.cache.records import EntityKey, PodRecord
+from scheduler.plugins.gang_scheduling import missing_count, pre_enqueue
 from scheduler.preemption.candidate import Candidate, Refusal, RefusalCode, found_message
 from scheduler.preemption.context import Violators
 from scheduler.preemption.dry_run import dry_run_preemption
 from scheduler.preemption.recovery import nominated_items
-from scheduler.state.claims import Claim
-from scheduler.state.cluster import ClusterState
-from scheduler.state.demand import Demand
-from scheduler.state.records import ItemKey, PodRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,9 @@ class PreemptionResult(msgspec.Struct, frozen=True):
 
     result: Literal["victims", "none", "waiting", "paused"]
     candidate: Candidate | None = None
-    nomination: Claim | None = None
+    nomination: Nomination | None = None
     refusal: Refusal | None = None
-    given_up: tuple[Claim, ...] = ()
+    given_up: tuple[Nomination, ...] = ()
 
     @property
     def message(self) -> str:
@@ -84,9 +84,9 @@ class Evaluator:
     def __init__(self, state: ClusterState, limits: PreemptionLimits) -> None:
         self._state: Final = state
         self._limits: Final = limits
-        self._history: dict[ItemKey, _History] = {}
+        self._history: dict[EntityKey, _History] = {}
 
-    def preempt(self, key: ItemKey, now_seconds: float) -> PreemptionResult:
+    def preempt(self, key: EntityKey, now_seconds: float) -> PreemptionResult:
         """The item has just been refused: who leaves for it, if anybody. Nominates its pods for the room."""
         nominator = self._state.claims
         members = self._state.item(key)
@@ -141,23 +141,23 @@ class Evaluator:
                 self._state.claims.put(item.key, item.priority, item.places, item.victims, deadline)
         return tuple(stale)
 
-    def unresolvable(self, key: ItemKey) -> Claim | None:
+    def unresolvable(self, key: EntityKey) -> Nomination | None:
         """The item cannot be placed whoever leaves: it is nominated no longer. Returns what is given up."""
         return self._state.claims.drop(key)
 
-    def started(self, key: ItemKey) -> Claim | None:
+    def started(self, key: EntityKey) -> Nomination | None:
         """The item has its places: what else it was nominated for is free, and its history is forgotten."""
         members = self._state.item(key)
         if members is not None and members.pending_count:
             return None
         return self.gone(key)
 
-    def gone(self, key: ItemKey) -> Claim | None:
+    def gone(self, key: EntityKey) -> Nomination | None:
         """The key is no item any more. Returns what is given up."""
         self._history.pop(key, None)
         return self._state.claims.drop(key)
 
-    def obstacle(self, nomination: Claim, *, is_current: bool = True) -> str | None:
+    def obstacle(self, nomination: Nomination, *, is_current: bool = True) -> str | None:
         """Why nobody may be asked to leave for this nomination (any more), for the log; None when they may."""
         members = self._state.item(nomination.key)
         if members is None:
@@ -173,15 +173,15 @@ class Evaluator:
                 needs.setdefault(node, []).append(demand)
         return next((text for node, demands in needs.items() if (text := self._lacks(nomination, node, demands))), None)
 
-    def is_wanted(self, nomination: Claim) -> bool:
+    def is_wanted(self, nomination: Nomination) -> bool:
         """Whether enough pods wait for the room to start in it."""
         members = self._state.item(nomination.key)
-        if members is None or gate(members) is not None:
+        if members is None or pre_enqueue(members) is not None:
             return False
         pending = {uid for waiting in members.pending.values() for uid in waiting.uids}
-        return len(nomination.places.keys() & pending) >= wanted(members)
+        return len(nomination.places.keys() & pending) >= missing_count(members)
 
-    def is_current(self, nomination: Claim) -> bool:
+    def is_current(self, nomination: Nomination) -> bool:
         """Whether the nomination stands: what may be asked before every single delete."""
         return self._state.claims.of(nomination.key) is nomination and self._state.item(nomination.key) is not None
 
@@ -197,23 +197,23 @@ class Evaluator:
 
     def _nominate(
         self,
-        key: ItemKey,
+        key: EntityKey,
         priority: int,
         places: Iterable[tuple[str, str]],
         victims: frozenset[str],
         now_seconds: float,
-    ) -> Claim:
+    ) -> Nomination:
         pods = ((self._state.pod(uid), node) for uid, node in places)
         demands = {pod.uid: (node, pod.demand) for pod, node in pods if pod is not None}
         deadline = now_seconds + self._limits.victim_deadline_seconds
         return self._state.claims.put(key, priority, demands, victims, deadline)
 
-    def _staying(self, nomination: Claim) -> tuple[str, ...]:
+    def _staying(self, nomination: Nomination) -> tuple[str, ...]:
         """UIDs of the victims that still hold their room."""
         pods = ((uid, self._state.pod(uid)) for uid in nomination.victims)
         return tuple(uid for uid, pod in pods if pod is not None and pod.is_bound and not pod.is_terminal)
 
-    def _lacks(self, nomination: Claim, node: str, demands: list[Demand]) -> str | None:
+    def _lacks(self, nomination: Nomination, node: str, demands: list[Demand]) -> str | None:
         """What pods with these demands would lack on the node once the victims have left."""
         nodes, residents = self._state.nodes, self._state.residents
         slot = nodes.slot_of.get(node)
@@ -233,5 +233,5 @@ class Evaluator:
         return f"the room on node {node} was taken ({', '.join(short)})" if short else None
 
 
-def _ongoing(nomination: Claim) -> Refusal:
+def _ongoing(nomination: Nomination) -> Refusal:
     return Refusal(RefusalCode.ONGOING, waits=True, victims=len(nomination.victims), kind=nomination.key.kind)

@@ -21,18 +21,18 @@ from api.constants import CONDITION_DISRUPTION_TARGET, REASON_PREEMPTION_BY_SCHE
 from kube.client.client import Client, PatchKind
 from kube.client.errors import BadRequest, Conflict, Forbidden, Invalid, KubeError, NotFound
 from kube.client.resources import PODS
+from scheduler.apicalls.conditions import as_json, condition
+from scheduler.apicalls.dispatcher import APIDispatcher
+from scheduler.apicalls.group_conditions import WallClock, time_stamp, utc_now
+from scheduler.apicalls.retry import Later, Retries
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.nominator import Nomination
+from scheduler.cache.records import GroupRecord, PodRecord
 from scheduler.preemption.candidate import Candidate, found_message
 from scheduler.preemption.evaluator import Evaluator
 from scheduler.preemption.suspensions import Suspensions
+from scheduler.reporting.events import EventWriter
 from scheduler.reporting.metrics import PreemptionMetrics
-from scheduler.reporting.voice import Voice
-from scheduler.state.claims import Claim
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import GroupRecord, PodRecord
-from scheduler.writes.condition_rules import as_json, condition
-from scheduler.writes.group_conditions import WallClock, time_stamp, utc_now
-from scheduler.writes.lanes import WriteLanes
-from scheduler.writes.retry import Later, Retries
 
 _log = logging.getLogger(__name__)
 
@@ -77,10 +77,10 @@ class _Run:
     """
 
     candidate: Candidate
-    nomination: Claim
+    nomination: Nomination
     group: GroupRecord | None
     message: str
-    cancelled: Callable[[Claim], None]
+    cancelled: Callable[[Nomination], None]
     expect_no_more: Callable[[], None]
     cleared: frozenset[str]
     to_nominate: int
@@ -100,14 +100,14 @@ class Executor:
     def __init__(  # noqa: PLR0913 (the parts it ties together)
         self,
         client: Client,
-        lanes: WriteLanes,
+        lanes: APIDispatcher,
         *,
         retries: Retries,
         later: Later,
         state: ClusterState,
         evaluator: Evaluator,
         suspensions: Suspensions,
-        voice: Voice,
+        voice: EventWriter,
         metrics: PreemptionMetrics,
         scheduler_name: str,
         wall_clock: WallClock = utc_now,
@@ -124,7 +124,7 @@ class Executor:
         self._scheduler_name = scheduler_name
         self._wall_clock = wall_clock
 
-    def execute(self, candidate: Candidate, nomination: Claim, cancelled: Callable[[Claim], None]) -> None:
+    def execute(self, candidate: Candidate, nomination: Nomination, cancelled: Callable[[Nomination], None]) -> None:
         """Queue the writes of a candidate; what is not written comes to nothing if its nomination is overtaken meanwhile.
 
         Args:

@@ -9,27 +9,27 @@ from collections.abc import Callable
 import msgspec
 
 from api.podgroup import PodGroup
-from scheduler.cycle.decision import Decision
+from scheduler.algorithm.decision import Decision
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.nominator import Nomination
+from scheduler.cache.records import EntityKey, StateChange
 from scheduler.preemption.candidate import RefusalCode
 from scheduler.preemption.evaluator import Evaluator, PreemptionResult
 from scheduler.preemption.executor import Executor
 from scheduler.preemption.suspensions import Suspensions
 from scheduler.preemption.victim_priorities import VictimPriorities
-from scheduler.queue.queue import ROOM_APPEARED, Queue
+from scheduler.queue.scheduling_queue import ROOM_APPEARED, SchedulingQueue
 from scheduler.reporting.metrics import PreemptionMetrics
-from scheduler.state.claims import Claim
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import ItemKey, StateChange
 
 
-class Preemptor:
+class PreemptionManager:
     """Belongs to the scheduling loop, which calls it after its decisions."""
 
     def __init__(  # noqa: PLR0913 (the parts it ties together)
         self,
         *,
         state: ClusterState,
-        queue: Queue,
+        queue: SchedulingQueue,
         evaluator: Evaluator,
         executor: Executor,
         suspensions: Suspensions,
@@ -93,7 +93,7 @@ class Preemptor:
 
     # --- what changes ------------------------------------------------------------------------------------------------
 
-    def gone(self, keys: tuple[ItemKey, ...]) -> None:
+    def gone(self, keys: tuple[EntityKey, ...]) -> None:
         """These items are gone."""
         self._suspensions.review(keys)
         for key in keys:
@@ -101,7 +101,7 @@ class Preemptor:
             if nomination is not None:
                 self._release(nomination)
 
-    def changed(self, keys: tuple[ItemKey, ...]) -> None:
+    def changed(self, keys: tuple[EntityKey, ...]) -> None:
         """Something happened to the pods of these items: one with too few of them left to start is nominated no longer."""
         for key in keys:
             group = self._state.group(key)
@@ -116,19 +116,19 @@ class Preemptor:
     def group_seen(self, group: PodGroup) -> None:
         """A PodGroup came or changed."""
         metadata = group.metadata
-        self._priorities.review(ItemKey("group", metadata.namespace, metadata.name, metadata.uid))
+        self._priorities.review(EntityKey("group", metadata.namespace, metadata.name, metadata.uid))
         self._suspensions.seen(group)
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _cancelled(self, nomination: Claim) -> None:
+    def _cancelled(self, nomination: Nomination) -> None:
         """Nobody was asked to leave: the candidate makes no sense any more."""
         if self._state.claims.of(nomination.key) is nomination:
             self._state.claims.drop(nomination.key)
             self._release(nomination)
             self._queue.touch(nomination.key, self._state)
 
-    def _release(self, nomination: Claim, *, successor: Claim | None = None) -> None:
+    def _release(self, nomination: Nomination, *, successor: Nomination | None = None) -> None:
         """This nomination holds no room any more; the pods of its successor, if there is one, are nominated anew."""
         wasted = nomination.evicted - self._suspensions.untouched(nomination) if nomination.evicted else 0
         if wasted > 0 and not (nomination.has_started or nomination.is_overtaken):

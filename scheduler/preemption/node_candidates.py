@@ -11,13 +11,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.placement.fits import fits_of
-from scheduler.placement.overlay import Room
-from scheduler.plugins.node_resources_fit import slots_for_pods
+from scheduler.algorithm.node_fits import fits_of
+from scheduler.algorithm.overlay import ResourceOverlay
+from scheduler.cache.node_columns import Slots
+from scheduler.cache.pod_signature import PodSignature
+from scheduler.cache.steps import ONE_SCAN
+from scheduler.plugins.node_resources_fit import pods_that_fit
 from scheduler.preemption.context import PotentialVictims, PreemptionContext
-from scheduler.state.changes import Slots
-from scheduler.state.shapes import Shape
-from scheduler.state.steps import ONE_LOOK
 
 LIFT: Final = 2.0**31
 """Added to every victim's priority in sums, so that fewer victims cost less whatever their priority is (as upstream does)."""
@@ -57,10 +57,12 @@ class NodeCandidates:
         return self.order[self.start[index] : self.end[index] + 1]
 
 
-def capacity(context: PreemptionContext, room: Room, shape: Shape, domain: Mask | None) -> NDArray[np.int64]:
+def capacity(
+    context: PreemptionContext, room: ResourceOverlay, shape: PodSignature, domain: Mask | None
+) -> NDArray[np.int64]:
     """[node slot] how many pods of this shape each node of the domain (None: all) could take in this room."""
     state = context.state
-    found = slots_for_pods(room.free, state.nodes.resolve(shape.demand), slice(None))
+    found = pods_that_fit(room.free, state.nodes.resolve(shape.demand), slice(None))
     found[fits_of(state).of(shape).mask.codes != 0] = 0
     if domain is not None:
         found[~domain] = 0
@@ -68,7 +70,12 @@ def capacity(context: PreemptionContext, room: Room, shape: Shape, domain: Mask 
 
 
 def select_nodes(
-    context: PreemptionContext, room: Room, shape: Shape, count: int, potential: PotentialVictims, domain: Mask | None
+    context: PreemptionContext,
+    room: ResourceOverlay,
+    shape: PodSignature,
+    count: int,
+    potential: PotentialVictims,
+    domain: Mask | None,
 ) -> tuple[NDArray[np.int64], Mask]:
     """Clears nodes until `count` pods of this shape fit.
 
@@ -102,8 +109,8 @@ def select_nodes(
 
 def node_candidates(
     context: PreemptionContext,
-    room: Room,
-    shape: Shape,
+    room: ResourceOverlay,
+    shape: PodSignature,
     need: int,
     potential: PotentialVictims,
     may_leave: Mask,
@@ -121,7 +128,7 @@ def node_candidates(
         places: [node slot] pods of this shape that fit in `room`.
     """
     demand = context.state.nodes.resolve(shape.demand)
-    context.state.nodes.steps.spend((10 + len(demand.rows)) * (ONE_LOOK + 20 * len(potential)))
+    context.state.nodes.steps.spend((10 + len(demand.rows)) * (ONE_SCAN + 20 * len(potential)))
     order = np.flatnonzero(may_leave)
     order = order[np.lexsort((potential.violates[order], potential.slot[order]))]
     slot = potential.slot[order]
@@ -211,8 +218,8 @@ def _best_victims(nodes: NodeCandidates, need: int, potential: PotentialVictims)
 
 def _give_whole_units_back(
     context: PreemptionContext,
-    room: Room,
-    shape: Shape,
+    room: ResourceOverlay,
+    shape: PodSignature,
     count: int,
     potential: PotentialVictims,
     chosen: Mask,
@@ -225,12 +232,12 @@ def _give_whole_units_back(
     demand = context.state.nodes.resolve(shape.demand)
     spare = int(places.sum()) - count
     for unit in dict.fromkeys(potential.unit[whole[::-1]].tolist()):
-        context.state.nodes.steps.spend(20 * ONE_LOOK + 2 * len(whole))
+        context.state.nodes.steps.spend(20 * ONE_SCAN + 2 * len(whole))
         rows = whole[potential.unit[whole] == unit]
         slots = np.unique(potential.slot[rows])
         before = room.free[:, slots].copy()
         room.add(potential.slot[rows], -potential.amounts[:, rows])
-        now = np.where(places[slots] > 0, slots_for_pods(room.free, demand, slots), 0)
+        now = np.where(places[slots] > 0, pods_that_fit(room.free, demand, slots), 0)
         lost = int((places[slots] - now).sum())
         if lost <= spare:
             spare -= lost

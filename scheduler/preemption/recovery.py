@@ -8,17 +8,17 @@ from collections.abc import Collection, Iterator
 
 import msgspec
 
-from scheduler.cycle.gang_scheduling import gate
-from scheduler.state.cluster import ClusterState
-from scheduler.state.demand import Demand
-from scheduler.state.members import Members, Standing
-from scheduler.state.records import ItemKey, PodRecord
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.demand import Demand
+from scheduler.cache.pod_group_state import MemberState, PodGroupState
+from scheduler.cache.records import EntityKey, PodRecord
+from scheduler.plugins.gang_scheduling import pre_enqueue
 
 
 class Nominated(msgspec.Struct, frozen=True):
     """An item whose waiting pods are nominated: where, and who leaves for them as far as that can be seen."""
 
-    key: ItemKey
+    key: EntityKey
     priority: int
     pods: tuple[PodRecord, ...]
     """All pods of it that are nominated."""
@@ -40,7 +40,7 @@ def nominated_items(state: ClusterState) -> Iterator[Nominated]:
         pods = _nominated_pods(members) if members is not None else ()
         if members is None or not pods:
             continue
-        may_start = gate(members) is None
+        may_start = pre_enqueue(members) is None
         meant = [pod for pod in pods if may_start and state.node_uid(pod.nominated_node) is not None]
         places = {pod.uid: (pod.nominated_node, pod.demand) for pod in meant}
         nodes = {node for node, _ in places.values()}
@@ -48,8 +48,8 @@ def nominated_items(state: ClusterState) -> Iterator[Nominated]:
         yield Nominated(key, members.priority, pods, places, victims)
 
 
-def _nominated_pods(members: Members) -> tuple[PodRecord, ...]:
-    waiting = members.pods(Standing.PENDING, Standing.GATED, Standing.BARRED)
+def _nominated_pods(members: PodGroupState) -> tuple[PodRecord, ...]:
+    waiting = members.pods(MemberState.PENDING, MemberState.GATED, MemberState.BARRED)
     return tuple(pod for pod in waiting if pod.nominated_node and not pod.is_bound)
 
 

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.requests import PODS
+from scheduler.cache.demand import HostPort, ports_conflict
+from scheduler.cache.node_columns import Slots
+from scheduler.cache.pod_signature import PodSignature
 from scheduler.preemption.candidate import Candidate, Cost, Victim
 from scheduler.preemption.context import PotentialVictims, PreemptionContext
 from scheduler.preemption.node_candidates import LIFT, Mask
 from scheduler.preemption.victim_topology import ReprieveTopology
-from scheduler.state.changes import Slots
-from scheduler.state.demand import HostPort, ports_conflict
-from scheduler.state.shapes import Shape
 
 _A_POD: Final = 3_000
 """Steps of putting one pod back."""
@@ -28,7 +28,7 @@ _LOWEST: Final = -(2**31)
 _DIGITS: Final = 9
 """Shares that differ by less are equal: they are sums of fractions in another order."""
 
-Placement = Sequence[tuple[Shape, Slots, NDArray[np.int64]]]
+Placement = Sequence[tuple[PodSignature, Slots, NDArray[np.int64]]]
 """(shape, node slots, pods on each of them)."""
 
 

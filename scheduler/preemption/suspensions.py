@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from api.constants import CONDITION_DISRUPTION_TARGET, CONDITION_PREEMPTED_BY, REASON_PREEMPTION_BY_SCHEDULER
 from api.podgroup import POD_GROUP_KIND, PodGroup
 from api.preemption import Preemptor, is_asked_to_leave
+from scheduler.apicalls.conditions import condition
+from scheduler.apicalls.group_conditions import GroupConditions
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.nominator import Nomination
+from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.records import EntityKey, GroupRecord, PodRecord
 from scheduler.preemption.candidate import Victim
-from scheduler.state.claims import Claim
-from scheduler.state.cluster import ClusterState
-from scheduler.state.members import Members
-from scheduler.state.records import GroupRecord, ItemKey, PodRecord
-from scheduler.writes.condition_rules import condition
-from scheduler.writes.group_conditions import GroupConditions
 
 _POD_KIND = "Pod"
 _HAVE_LEFT = "all its pods have left; it queues again"
@@ -33,7 +33,7 @@ class Suspensions:
     def __init__(self, state: ClusterState, groups: GroupConditions) -> None:
         self._state = state
         self._groups = groups
-        self._asked: dict[ItemKey, frozenset[str]] = {}
+        self._asked: dict[EntityKey, frozenset[str]] = {}
         """Group -> UIDs of its pods that were to leave when it was asked."""
         self._has_begun = False
 
@@ -44,7 +44,7 @@ class Suspensions:
             self._asked[key] = frozenset(pod.uid for pod in self._running(self._state.item(key)))
         self.review(list(self._asked))
 
-    def ask(self, victim: Victim, preemptor: ItemKey, message: str) -> None:
+    def ask(self, victim: Victim, preemptor: EntityKey, message: str) -> None:
         """The Job of this group is to be suspended for the preemptor."""
         group = victim.unit.group
         if group is None:
@@ -57,7 +57,7 @@ class Suspensions:
     def seen(self, group: PodGroup) -> None:
         """A PodGroup came or changed: one of ours that is asked to leave is watched from now on."""
         metadata = group.metadata
-        key = ItemKey("group", metadata.namespace, metadata.name, metadata.uid)
+        key = EntityKey("group", metadata.namespace, metadata.name, metadata.uid)
         if not is_asked_to_leave(group.status.conditions) or key in self._asked:
             return
         record = self._state.group(key)
@@ -65,13 +65,13 @@ class Suspensions:
             self._asked[key] = frozenset(pod.uid for pod in self._running(self._state.item(key)))
             self.review((key,))
 
-    def untouched(self, nomination: Claim) -> int:
+    def untouched(self, nomination: Nomination) -> int:
         """How many of the victims that were asked to leave for this nomination have not begun to."""
         asked = frozenset().union(*self._asked.values()) & nomination.victims
         pods = (self._state.pod(uid) for uid in asked)
         return sum(pod is not None and pod.is_bound and not (pod.terminating or pod.is_terminal) for pod in pods)
 
-    def review(self, keys: Iterable[ItemKey] | None = None) -> None:
+    def review(self, keys: Iterable[EntityKey] | None = None) -> None:
         """Something happened to these groups, or to nominations (None: any group may be concerned)."""
         if not self._has_begun:
             return
@@ -87,7 +87,7 @@ class Suspensions:
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _why_not(self, members: Members, victims: frozenset[str]) -> str | None:
+    def _why_not(self, members: PodGroupState, victims: frozenset[str]) -> str | None:
         """Why the request does not stand any more, None while it does."""
         running = self._running(members)
         if not running:
@@ -100,7 +100,7 @@ class Suspensions:
         is_renewed = any(pod.uid not in victims for pod in members.pods() if not pod.is_terminal)
         return _IS_BACK if is_renewed else None
 
-    def _running(self, members: Members | None) -> list[PodRecord]:
+    def _running(self, members: PodGroupState | None) -> list[PodRecord]:
         pods = members.pods() if members is not None else ()
         return [pod for pod in pods if pod.is_bound and not pod.is_terminal]
 

@@ -19,11 +19,11 @@ from api.constants import (
 from api.meta import Condition, condition_of
 from api.priorityclass import PreemptionClassProblem, PriorityClass, preemption_class_problem
 from kube.cache.informer import Change
-from scheduler.state.cluster import ClusterState
-from scheduler.state.members import Members
-from scheduler.state.records import GroupRecord, ItemKey
-from scheduler.writes.condition_rules import condition
-from scheduler.writes.group_conditions import GroupConditions
+from scheduler.apicalls.conditions import condition
+from scheduler.apicalls.group_conditions import GroupConditions
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.records import EntityKey, GroupRecord
 
 _NOT_ALLOWED: Final = (
     f"above the priority the group is scheduled with, and not allowed by {ALLOW_AS_PREEMPTION_PRIORITY}=true"
@@ -47,7 +47,7 @@ class VictimPriorities:
 
     def class_changed(self, change: Change[PriorityClass]) -> None:
         """A PriorityClass came or went."""
-        concerned: tuple[ItemKey, ...] = ()
+        concerned: tuple[EntityKey, ...] = ()
         if change.new is not None:
             concerned = self._state.set_priority_class(change.new)
         elif change.old is not None:
@@ -55,7 +55,7 @@ class VictimPriorities:
         for key in concerned:
             self.review(key)
 
-    def review(self, key: ItemKey) -> None:
+    def review(self, key: EntityKey) -> None:
         """Something about the group changed."""
         members = self._state.item(key)
         group = members.group if members else None
@@ -67,7 +67,7 @@ class VictimPriorities:
                 return
         self._groups.want(group, self._in_force(group, members))
 
-    def _in_force(self, group: GroupRecord, members: Members) -> Condition:
+    def _in_force(self, group: GroupRecord, members: PodGroupState) -> Condition:
         name, own = group.preemption_class, members.priority
         found = self._state.classes.find(name) if name else None
         counts = self._state.classes.as_victim(group, own)

@@ -9,19 +9,19 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.placement.relations import Even, Relations
-from scheduler.plugins.pod_topology_spread import fewest
-from scheduler.state.changes import Slots
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import PodRecord
-from scheduler.state.shapes import Shape
-from scheduler.state.steps import ONE_BY_ONE, ONE_LOOK
+from scheduler.algorithm.topology import CompiledSpreadConstraint, Topology
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.node_columns import Slots
+from scheduler.cache.pod_signature import PodSignature
+from scheduler.cache.records import PodRecord
+from scheduler.cache.steps import ONE_BY_ONE, ONE_SCAN
+from scheduler.plugins.pod_topology_spread import min_match
 
 _A_ROW: Final = 100
 """Steps of finding one running pod among others."""
 
 Effect = tuple[int, int, int]
-"""(number of the topology group in `Relations.places`, code of the label's value, amount) that one pod adds there."""
+"""(number of the topology group in `Topology.places`, code of the label's value, amount) that one pod adds there."""
 
 Sums = dict[int, NDArray[np.int64]]
 """Number of a topology group -> [code of the label's value] what pods add up to."""
@@ -38,7 +38,7 @@ class VictimTopology:
 
     __slots__ = ("_effects", "amount", "code", "place", "row")
 
-    def __init__(self, state: ClusterState, relations: Relations, rows: Slots) -> None:
+    def __init__(self, state: ClusterState, relations: Topology, rows: Slots) -> None:
         slots = state.residents.slots[rows]
         found = [
             (at, row, code, much)
@@ -66,24 +66,24 @@ class VictimTopology:
         chosen = self.row if places is None else self.row[np.isin(self.place, list(places))]
         return np.unique(chosen).astype(np.intp)
 
-    def without(self, relations: Relations, rows: Slots) -> Relations:
+    def without(self, relations: Topology, rows: Slots) -> Topology:
         """The relations once the pods of these rows have left."""
-        relations.nodes.steps.spend(ONE_LOOK + _A_ROW * (len(self.row) + len(rows)))
+        relations.nodes.steps.spend(ONE_SCAN + _A_ROW * (len(self.row) + len(rows)))
         gone = np.isin(self.row, rows)
         if not gone.any():
             return relations
         taken: dict[int, NDArray[np.int64]] = {}
         for at in np.unique(self.place[gone]).tolist():
-            relations.nodes.steps.spend(3 * (ONE_LOOK + len(self.row)))
+            relations.nodes.steps.spend(3 * (ONE_SCAN + len(self.row)))
             here = gone & (self.place == at)
             taken[at] = np.zeros_like(relations.places[at].sums)
             np.add.at(taken[at], self.code[here], self.amount[here])
         return relations.less(taken)
 
 
-def _on(state: ClusterState, relations: Relations, at: int, rows: Slots, slots: Slots) -> list[tuple[int, int, int]]:
+def _on(state: ClusterState, relations: Topology, at: int, rows: Slots, slots: Slots) -> list[tuple[int, int, int]]:
     place, steps = relations.places[at], relations.nodes.steps
-    steps.spend(4 * (ONE_LOOK + len(place.codes)) + 2 * len(rows))
+    steps.spend(4 * (ONE_SCAN + len(place.codes)) + 2 * len(rows))
     counts = place.codes != 0
     if place.eligible is not None:
         counts = counts & place.eligible
@@ -121,7 +121,7 @@ class ReprieveTopology:
         placement: (shape, node slots, pods on each of them); the nodes are fixed.
     """
 
-    def __init__(self, relations: Relations, placement: Iterable[tuple[Shape, Slots, NDArray[np.int64]]]) -> None:
+    def __init__(self, relations: Topology, placement: Iterable[tuple[PodSignature, Slots, NDArray[np.int64]]]) -> None:
         self._relations: Final = relations
         self._placed: Final = [
             (shape, slot) for shape, slots, counts in placement for slot in slots.repeat(counts).tolist()
@@ -161,7 +161,7 @@ class ReprieveTopology:
 
     def _can_be_placed(self) -> bool:
         """Whoever may come comes: nobody who comes makes it worse for those within other values, so no order is missed."""
-        self._steps.spend(sum(ONE_LOOK + len(numbers) for numbers in self._sums.values()))
+        self._steps.spend(sum(ONE_SCAN + len(numbers) for numbers in self._sums.values()))
         sums = {at: numbers.copy() for at, numbers in self._sums.items()}
         waiting = self._placed if self._ordered else []
         while waiting:
@@ -171,10 +171,10 @@ class ReprieveTopology:
             waiting = left
         return True
 
-    def _place(self, shape: Shape, slot: int, sums: Sums) -> bool:
+    def _place(self, shape: PodSignature, slot: int, sums: Sums) -> bool:
         stance = self._relations.stances[shape]
         rules = 1 + len(stance.even) + len(stance.near)
-        self._steps.spend(ONE_LOOK * rules + ONE_BY_ONE * len(self._relations.effects[shape]))
+        self._steps.spend(ONE_SCAN * rules + ONE_BY_ONE * len(self._relations.effects[shape]))
         if not all(self._is_even(one, slot, sums) for one in stance.even):
             return False
         if stance.near and not self._is_near(shape, slot, sums):
@@ -187,13 +187,13 @@ class ReprieveTopology:
                     sums[at][code] += amount
         return True
 
-    def _is_even(self, one: Even, slot: int, sums: Sums) -> bool:
+    def _is_even(self, one: CompiledSpreadConstraint, slot: int, sums: Sums) -> bool:
         code = self._relations.places[one.place].codes[slot]
         self._steps.spend(len(one.values))
-        least = fewest(sums[one.place], one.values, one.spread.min_domains)
+        least = min_match(sums[one.place], one.values, one.spread.min_domains)
         return bool(code and sums[one.place][code] + one.counts_itself - least <= one.spread.max_skew)
 
-    def _is_near(self, shape: Shape, slot: int, sums: Sums) -> bool:
+    def _is_near(self, shape: PodSignature, slot: int, sums: Sums) -> bool:
         stance = self._relations.stances[shape]
         codes = [(at, self._relations.places[at].codes[slot]) for at in stance.near]
         if not all(code for _, code in codes):

@@ -2,8 +2,8 @@
 
 from enum import Enum
 
+from scheduler.cache.records import EntityKey
 from scheduler.plugins.status import Status
-from scheduler.state.records import ItemKey
 
 
 class Place(Enum):
@@ -66,7 +66,7 @@ class QueuedEntity:
         "wasted_wakes",
     )
 
-    def __init__(self, key: ItemKey, sequence: int) -> None:
+    def __init__(self, key: EntityKey, sequence: int) -> None:
         self.key = key
         self.sequence = sequence
         """Order of arrival; decides between items created within the same second."""

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from scheduler.state.records import ItemKey
+from scheduler.cache.records import EntityKey
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ MOST_NOTED: Final = 1024
 class ItemError(msgspec.Struct, frozen=True):
     """One exception; `key` is None when it cannot be said which item it is about."""
 
-    key: ItemKey | None
+    key: EntityKey | None
     stage: str
     """What was being done, one of a few words: it is a label of a metric."""
     error: Exception
@@ -37,7 +37,7 @@ class ItemErrors:
     def __init__(self) -> None:
         self._noted: deque[ItemError] = deque(maxlen=MOST_NOTED)
 
-    def about(self, key: ItemKey | None, stage: str) -> "Contained":
+    def about(self, key: EntityKey | None, stage: str) -> "Contained":
         """A context in which an exception is noted and goes no further."""
         return Contained(self, key, stage)
 
@@ -50,7 +50,7 @@ class ItemErrors:
 
         return handle
 
-    def note(self, key: ItemKey | None, stage: str, error: Exception) -> None:
+    def note(self, key: EntityKey | None, stage: str, error: Exception) -> None:
         """An exception about this item was caught."""
         self._noted.append(ItemError(key, stage, error))
 
@@ -69,7 +69,7 @@ class Contained:
 
     __slots__ = ("_errors", "_key", "_stage")
 
-    def __init__(self, errors: ItemErrors, key: ItemKey | None, stage: str) -> None:
+    def __init__(self, errors: ItemErrors, key: EntityKey | None, stage: str) -> None:
         self._errors = errors
         self._key = key
         self._stage = stage

@@ -8,13 +8,13 @@ is not left alone. The wish for more pods (annotation `desired-count` of a basic
 from collections.abc import Callable
 from typing import Final
 
-from scheduler.cycle.gang_scheduling import gate
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.pod_group_state import MemberState, PodGroupState
+from scheduler.cache.records import EntityKey, GroupRecord
+from scheduler.plugins.gang_scheduling import pre_enqueue
 from scheduler.plugins.status import Code, Status
 from scheduler.queue.delay_queue import DelayQueue
 from scheduler.queue.settings import QueueSettings
-from scheduler.state.cluster import ClusterState
-from scheduler.state.members import Members, Standing
-from scheduler.state.records import GroupRecord, ItemKey
 
 _REFUSALS: Final = frozenset({Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING, Code.ERROR})
 _HOPING: Final = "waiting up to {} for the {} pods it would like to start with: {} of them exist"
@@ -29,13 +29,13 @@ class Patience:
         self._clock = clock
         self._epoch = epoch
         self._settings = settings
-        self._due: DelayQueue[ItemKey] = DelayQueue(clock)
-        self._until: dict[ItemKey, float] = {}
-        self._limits: dict[ItemKey, float] = {}
+        self._due: DelayQueue[EntityKey] = DelayQueue(clock)
+        self._until: dict[EntityKey, float] = {}
+        self._limits: dict[EntityKey, float] = {}
         """The limit for which an item is in `_due`."""
 
     def judge(
-        self, members: Members, state: ClusterState, before: Status | None, *, is_due: bool = False
+        self, members: PodGroupState, state: ClusterState, before: Status | None, *, is_due: bool = False
     ) -> Status | None:
         """Why the item is not to be tried now, as far as waiting decides.
 
@@ -45,7 +45,7 @@ class Patience:
             return None
         return self._exhausted(members, members.group, state, before, is_due=is_due) or self._hopes(members)
 
-    def aim(self, members: Members) -> int:
+    def aim(self, members: PodGroupState) -> int:
         """Members that are to get a place together for the time being; 0 when it has no such wish (any more)."""
         group = members.group
         if group is None or group.is_gang or group.waiting.desired_count <= 1:
@@ -58,17 +58,17 @@ class Patience:
             self._due.add(members.key, self._settings.desired_wait_seconds)
         return 0 if self._clock() >= until else group.waiting.desired_count
 
-    def hopes_until(self, members: Members) -> float | None:
+    def hopes_until(self, members: PodGroupState) -> float | None:
         """When it will be content with less, in monotonic seconds; None when it is."""
         return self._until.get(members.key) if self.aim(members) else None
 
-    def forget(self, key: ItemKey) -> None:
+    def forget(self, key: EntityKey) -> None:
         """The key is no item any more."""
         self._due.discard(key)
         self._until.pop(key, None)
         self._limits.pop(key, None)
 
-    def take_due(self) -> list[ItemKey]:
+    def take_due(self) -> list[EntityKey]:
         """Items that are to be judged anew now."""
         return self._due.take_due()
 
@@ -79,7 +79,7 @@ class Patience:
     # --- giving up ---------------------------------------------------------------------------------------------------
 
     def _exhausted(
-        self, members: Members, group: GroupRecord, state: ClusterState, before: Status | None, *, is_due: bool
+        self, members: PodGroupState, group: GroupRecord, state: ClusterState, before: Status | None, *, is_due: bool
     ) -> Status | None:
         limit = group.waiting.timeout_seconds
         if not limit:
@@ -103,12 +103,12 @@ class Patience:
             # Right after a start not all of its pods have been seen: it is judged when the next item is asked for.
             self._due.add(members.key, 0.0)
             return None
-        last = gate(members) or (before if before is not None and before.code in _REFUSALS else None)
+        last = pre_enqueue(members) or (before if before is not None and before.code in _REFUSALS else None)
         return Status(Code.TIMED_OUT, "gave up after {}", (_shown(limit),), cause=last)
 
     # --- hoping for more ---------------------------------------------------------------------------------------------
 
-    def _hopes(self, members: Members) -> Status | None:
+    def _hopes(self, members: PodGroupState) -> Status | None:
         counts = members.counts()
         if not self.aim(members) or members.group is None or counts.known >= members.group.waiting.desired_count:
             return None
@@ -117,10 +117,10 @@ class Patience:
         return Status(Code.WAITING_FOR_MEMBERS, _HOPING, (wait, wish, counts.known))
 
 
-def _waits_since(members: Members) -> float | None:
-    if members.count(Standing.ASSUMED) or members.count(Standing.BOUND):
+def _waits_since(members: PodGroupState) -> float | None:
+    if members.count(MemberState.ASSUMED) or members.count(MemberState.BOUND):
         return None
-    waiting = members.pods(Standing.PENDING, Standing.GATED)
+    waiting = members.pods(MemberState.PENDING, MemberState.GATED)
     return min((pod.created_seconds for pod in waiting), default=None)
 
 

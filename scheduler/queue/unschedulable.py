@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 from typing import Final
 
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.records import EntityKey
 from scheduler.plugins.status import Code
 from scheduler.queue.active import ActiveQueue
 from scheduler.queue.entity import Cause, Place, QueuedEntity
 from scheduler.queue.item_errors import ItemErrors
-from scheduler.queue.wake import Outlook
-from scheduler.state.cluster import ClusterState
-from scheduler.state.members import Members
-from scheduler.state.records import ItemKey
+from scheduler.queue.queueing_hints import QueueingHint
 
 _WAKE_SHARE: Final = 4
 """Looking for items to wake may take at most one part in 1 + this many of the time."""
@@ -40,7 +40,7 @@ class UnschedulableEntities:
         self._active: Final = active
         self._errors: Final = errors
         self._stamps: Final = stamps
-        self._entities: dict[ItemKey, QueuedEntity] = {}
+        self._entities: dict[EntityKey, QueuedEntity] = {}
         self._due: list[tuple[float, int, QueuedEntity]] = []
         self._room_appeared = False
         self._is_rest_open = False
@@ -106,7 +106,7 @@ class UnschedulableEntities:
         if now_seconds < self._next_wake_seconds or self._active.woken[Cause.ROOM]:
             return
         is_event, self._room_appeared, self._is_rest_open = self._room_appeared, False, False
-        outlook = Outlook(state)
+        outlook = QueueingHint(state)
         for entity, members in sorted(self._fitting(outlook, state, now_seconds), key=lambda found: found[0].order):
             if entity.no_wake_before_seconds > now_seconds:
                 if is_event:
@@ -120,8 +120,8 @@ class UnschedulableEntities:
         self._next_wake_seconds = now_seconds + _WAKE_SHARE * (self._clock() - now_seconds)
 
     def _fitting(
-        self, outlook: Outlook, state: ClusterState, now_seconds: float
-    ) -> Iterator[tuple[QueuedEntity, Members]]:
+        self, outlook: QueueingHint, state: ClusterState, now_seconds: float
+    ) -> Iterator[tuple[QueuedEntity, PodGroupState]]:
         for key, entity in self._entities.items():
             is_set_aside = entity.held is not None and entity.held.code is Code.ERROR
             if entity.not_before_seconds > now_seconds or is_set_aside:
@@ -132,7 +132,7 @@ class UnschedulableEntities:
                     yield entity, members
 
     def _cause_to_try(
-        self, entity: QueuedEntity, members: Members, outlook: Outlook, state: ClusterState
+        self, entity: QueuedEntity, members: PodGroupState, outlook: QueueingHint, state: ClusterState
     ) -> Cause | None:
         is_promised = outlook.is_certain(members) or state.claims.of(entity.key) is not None
         cause = Cause.ROOM if is_promised and not entity.wasted_wakes else Cause.DOUBT

@@ -20,17 +20,17 @@ from api.constants import (
     REASON_WAITS_AGAIN,
 )
 from api.meta import condition_of
+from scheduler.apicalls.conditions import TRUE, condition
+from scheduler.apicalls.group_conditions import GroupConditions
+from scheduler.apicalls.pod_conditions import PodConditions
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.records import EntityKey, GroupRecord, MemberCounts
 from scheduler.plugins.messages import message
 from scheduler.plugins.status import Code
 from scheduler.queue.delay_queue import DelayQueue
 from scheduler.queue.item_errors import ItemErrors
-from scheduler.queue.queue import Queue
-from scheduler.reporting.voice import Voice
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import Counts, GroupRecord, ItemKey
-from scheduler.writes.condition_rules import TRUE, condition
-from scheduler.writes.group_conditions import GroupConditions
-from scheduler.writes.pod_conditions import PodConditions
+from scheduler.queue.scheduling_queue import SchedulingQueue
+from scheduler.reporting.events import EventWriter
 
 _AGAIN: Final = "nobody of the group waits too long any more"
 
@@ -43,7 +43,7 @@ class Progress:
         *,
         state: ClusterState,
         groups: GroupConditions,
-        voice: Voice,
+        voice: EventWriter,
         clock: Callable[[], float],
         degraded_after_seconds: float,
         errors: ItemErrors,
@@ -52,23 +52,23 @@ class Progress:
         self._state = state
         self._groups = groups
         self._voice = voice
-        self._short_due: DelayQueue[ItemKey] = DelayQueue(clock)
+        self._short_due: DelayQueue[EntityKey] = DelayQueue(clock)
         self._degraded_after_seconds = degraded_after_seconds
-        self._answered: dict[ItemKey, set[str]] = {}
-        self._started: set[ItemKey] = set()
-        self._short: set[ItemKey] = set()
+        self._answered: dict[EntityKey, set[str]] = {}
+        self._started: set[EntityKey] = set()
+        self._short: set[EntityKey] = set()
 
-    def has_started(self, key: ItemKey) -> bool:
+    def has_started(self, key: EntityKey) -> bool:
         """Whether the group's condition is True, or about to be."""
         return key in self._started
 
-    def answered(self, key: ItemKey, pod_uid: str) -> None:
+    def answered(self, key: EntityKey, pod_uid: str) -> None:
         """The server said that this member is bound."""
         if self._state.assumption(pod_uid) is not None:
             self._answered.setdefault(key, set()).add(pod_uid)
         self.update(key)
 
-    def update(self, key: ItemKey) -> None:
+    def update(self, key: EntityKey) -> None:
         """Something about the group changed."""
         group = self._state.group(key)
         if group is None:
@@ -96,7 +96,7 @@ class Progress:
                 with self._errors.about(key, "report"):
                     self._below_minimum(key, group)
 
-    def forbidden(self, key: ItemKey, reason: str, message: str) -> None:
+    def forbidden(self, key: EntityKey, reason: str, message: str) -> None:
         """The server forbids the bind of a member."""
         group = self._state.group(key)
         if group is None:
@@ -106,14 +106,14 @@ class Progress:
             wanted = condition(CONDITION_SCHEDULED, is_true=False, reason=REASON_SCHEDULER_ERROR, message=message)
             self._groups.want(group, wanted, then=lambda: self._voice.group_refused(key, group, message))
 
-    def forget(self, key: ItemKey) -> None:
+    def forget(self, key: EntityKey) -> None:
         """The group is gone."""
         self._answered.pop(key, None)
         self._started.discard(key)
         self._short.discard(key)
         self._short_due.discard(key)
 
-    def _confirmed(self, key: ItemKey, counts: Counts) -> int:
+    def _confirmed(self, key: EntityKey, counts: MemberCounts) -> int:
         """Members that are bound or were, the answered ones included that the watch has not shown yet."""
         waiting = self._answered.get(key)
         if not waiting or counts.confirmed >= counts.need:
@@ -125,7 +125,7 @@ class Progress:
             waiting.discard(uid)
         return counts.confirmed + len(waiting)
 
-    def _whole(self, key: ItemKey, group: GroupRecord) -> None:
+    def _whole(self, key: EntityKey, group: GroupRecord) -> None:
         self._short.discard(key)
         if key not in self._started:
             self._started.add(key)
@@ -138,7 +138,7 @@ class Progress:
             )
             self._groups.want(group, recovered)
 
-    def _below_minimum(self, key: ItemKey, group: GroupRecord) -> None:
+    def _below_minimum(self, key: EntityKey, group: GroupRecord) -> None:
         counts = self._state.items.counts(key)
         message = (
             f"{counts.bound + counts.succeeded} of at least {group.need} members are bound or done for more than "
@@ -158,16 +158,22 @@ class Timeouts:
     """
 
     def __init__(
-        self, *, state: ClusterState, queue: Queue, groups: GroupConditions, pods: PodConditions, voice: Voice
+        self,
+        *,
+        state: ClusterState,
+        queue: SchedulingQueue,
+        groups: GroupConditions,
+        pods: PodConditions,
+        voice: EventWriter,
     ) -> None:
         self._state = state
         self._queue = queue
         self._groups = groups
         self._pods = pods
         self._voice = voice
-        self._told: set[ItemKey] = set()
+        self._told: set[EntityKey] = set()
 
-    def update(self, key: ItemKey) -> None:
+    def update(self, key: EntityKey) -> None:
         """Something about the item, or about its waiting, changed."""
         group = self._state.group(key) if key.kind == "group" else None
         if group is None:
@@ -181,11 +187,11 @@ class Timeouts:
                 group, condition(CONDITION_TIMED_OUT, is_true=False, reason=REASON_WAITS_AGAIN, message=_AGAIN)
             )
 
-    def forget(self, key: ItemKey) -> None:
+    def forget(self, key: EntityKey) -> None:
         """The group is gone."""
         self._told.discard(key)
 
-    def _gave_up(self, key: ItemKey, group: GroupRecord, message: str) -> None:
+    def _gave_up(self, key: EntityKey, group: GroupRecord, message: str) -> None:
         is_said = key in self._told or group.has_timed_out
         self._told.add(key)
         if not is_said:

@@ -16,20 +16,20 @@ from api.constants import (
     REASON_WAITING_FOR_POD_GROUP,
 )
 from kube.client.rate_limit import TokenBucket
-from scheduler.cycle.decision import Decision
+from scheduler.algorithm.decision import Decision
+from scheduler.apicalls.conditions import condition
+from scheduler.apicalls.group_conditions import GroupConditions
+from scheduler.apicalls.pod_conditions import PodConditions
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.records import EntityKey, GroupRecord, StateChange
 from scheduler.plugins.messages import member_message, message
 from scheduler.plugins.status import Status
 from scheduler.queue.delay_queue import DelayQueue
 from scheduler.queue.item_errors import ItemErrors
-from scheduler.queue.queue import Queue
+from scheduler.queue.scheduling_queue import SchedulingQueue
+from scheduler.reporting.events import EventWriter
 from scheduler.reporting.progress import Progress, Timeouts
-from scheduler.reporting.voice import Voice
 from scheduler.settings import SchedulerSettings
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import GroupRecord, ItemKey, StateChange
-from scheduler.writes.condition_rules import condition
-from scheduler.writes.group_conditions import GroupConditions
-from scheduler.writes.pod_conditions import PodConditions
 
 GATES: Final = frozenset({REASON_WAITING_FOR_MEMBERS, REASON_WAITING_FOR_POD_GROUP, REASON_SCHEDULING_GATED})
 """Reasons for which an item is not even tried."""
@@ -46,10 +46,10 @@ class Reporter:
         self,
         *,
         state: ClusterState,
-        queue: Queue,
+        queue: SchedulingQueue,
         groups: GroupConditions,
         pods: PodConditions,
-        voice: Voice,
+        voice: EventWriter,
         progress: Progress,
         clock: Callable[[], float],
         settings: SchedulerSettings,
@@ -63,11 +63,11 @@ class Reporter:
         self._voice = voice
         self._progress = progress
         self._timeouts = Timeouts(state=state, queue=queue, groups=groups, pods=pods, voice=voice)
-        self._held_due: DelayQueue[ItemKey] = DelayQueue(clock)
+        self._held_due: DelayQueue[EntityKey] = DelayQueue(clock)
         self._settings = settings
         per_second = settings.empty_reports_per_second
         self._empty_reports = TokenBucket(per_second=per_second, burst=max(1, int(per_second)), clock=clock)
-        self._said_held: set[ItemKey] = set()
+        self._said_held: set[EntityKey] = set()
         self._has_looked = False
 
     # --- what happened -----------------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ class Reporter:
             with self._errors.about(key, _STAGE):
                 self._item_changed(key)
 
-    def _item_changed(self, key: ItemKey) -> None:
+    def _item_changed(self, key: EntityKey) -> None:
         if key.kind == "group":
             self._progress.update(key)
         if key in self._said_held:
@@ -118,7 +118,7 @@ class Reporter:
         if pod is None:
             return
         if not pod.group:
-            self._voice.pod_scheduled(ItemKey("pod", pod.namespace, pod.name, pod.uid), pod, node_name)
+            self._voice.pod_scheduled(EntityKey("pod", pod.namespace, pod.name, pod.uid), pod, node_name)
         elif key is not None:
             self._progress.answered(key, pod_uid)
 
@@ -147,7 +147,7 @@ class Reporter:
                 if held is not None and held.reason in GATES:
                     self._held_due.add(key, self._patience_seconds(key))
 
-    def _patience_seconds(self, key: ItemKey) -> float:
+    def _patience_seconds(self, key: EntityKey) -> float:
         """How long an item may be held before it says so."""
         settings = self._settings
         return settings.held_report_seconds if self._state.items.counts(key).known else settings.empty_report_seconds
@@ -166,7 +166,7 @@ class Reporter:
             with self._errors.about(key, _STAGE):
                 self._held_is_due(key)
 
-    def _held_is_due(self, key: ItemKey) -> None:
+    def _held_is_due(self, key: EntityKey) -> None:
         held = self._queue.held(key)
         if held is None or held.reason not in GATES:
             self._said_held.discard(key)
@@ -177,7 +177,7 @@ class Reporter:
 
     # --- saying it ---------------------------------------------------------------------------------------------------
 
-    def _say_held(self, key: ItemKey, held: Status) -> None:
+    def _say_held(self, key: EntityKey, held: Status) -> None:
         group, pods = self._state.group(key), self._state.items.waiting(key)
         if group is None:
             self._voice.pods_wait(key, pods, message(held))
@@ -205,7 +205,9 @@ class Reporter:
             self._pods.want(pod, reason=reason, message=text, or_blockers=True)
             self._voice.pod_refused(key, pod, text)
 
-    def _set_group(self, key: ItemKey, group: GroupRecord, reason: str, message: str, then: Callable[[], None]) -> None:
+    def _set_group(
+        self, key: EntityKey, group: GroupRecord, reason: str, message: str, then: Callable[[], None]
+    ) -> None:
         wanted = condition(CONDITION_SCHEDULED, is_true=False, reason=reason, message=message)
         if not self._progress.has_started(key) and self._groups.want(group, wanted, then=then):
             return
@@ -221,7 +223,7 @@ class Reporter:
             if message is not None:
                 self._pods.want(pod, reason=reason, message=message)
 
-    def _forget(self, key: ItemKey) -> None:
+    def _forget(self, key: EntityKey) -> None:
         self._said_held.discard(key)
         self._held_due.discard(key)
         self._voice.forget(key)

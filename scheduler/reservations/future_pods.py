@@ -1,4 +1,4 @@
-"""Keeps room for pods that will be created later (`scheduler.placement.remainder`) from the decision that counted on it.
+"""Keeps room for pods that will be created later (`scheduler.algorithm.future_pods`) from the decision that counted on it.
 
 The leader is bound, its workers follow once it is ready. Until each of them has arrived, its room is kept against everybody of
 lower or equal priority; and for no longer than a limit, for a leader that never becomes ready must not hold a cluster's nodes.
@@ -10,39 +10,39 @@ from typing import Final
 
 import msgspec
 
-from scheduler.cycle.decide import decide
-from scheduler.cycle.decision import Decision
-from scheduler.placement.remainder import Foreseen, is_to_come
+from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.future_pods import ClusterWithFuturePods, is_future_pod
+from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.demand import Demand
+from scheduler.cache.records import EntityKey, StateChange
+from scheduler.cache.reservations import Reservation
 from scheduler.plugins.status import PodGroupDiagnosis, Status
 from scheduler.queue.item_errors import ItemErrors
-from scheduler.queue.queue import ROOM_APPEARED
-from scheduler.state.cluster import ClusterState
-from scheduler.state.demand import Demand
-from scheduler.state.records import ItemKey, StateChange
-from scheduler.state.reservations import Reservation
+from scheduler.queue.scheduling_queue import ROOM_APPEARED
 
 Places = Mapping[str, Counter[Demand]]
 """Node name -> pods of each demand."""
 NOWHERE: Final[Places] = {}
 
 
-def of_real_pods(decision: Decision, seen: Foreseen) -> tuple[Decision, Places]:
+def of_existing_pods(decision: Decision, seen: ClusterWithFuturePods) -> tuple[Decision, Places]:
     """The decision as far as it is about pods that exist, and the room that it counts on for the others."""
-    to_come = [binding for binding in decision.bindings if is_to_come(binding[0])]
-    if not to_come and not any(is_to_come(uid) for uid, _ in decision.failures):
+    to_come = [binding for binding in decision.bindings if is_future_pod(binding[0])]
+    if not to_come and not any(is_future_pod(uid) for uid, _ in decision.failures):
         return decision, NOWHERE
     places: dict[str, Counter[Demand]] = {}
     for uid, node in to_come:
         pod = seen.pod(uid)
         if pod is not None:
             places.setdefault(node, Counter())[pod.demand] += 1
-    absent = len({uid for uid, _ in (*decision.bindings, *decision.failures) if is_to_come(uid)})
+    absent = len({uid for uid, _ in (*decision.bindings, *decision.failures) if is_future_pod(uid)})
     return (
         msgspec.structs.replace(
             decision,
-            bindings=tuple(binding for binding in decision.bindings if not is_to_come(binding[0])),
+            bindings=tuple(binding for binding in decision.bindings if not is_future_pod(binding[0])),
             status=_with_pods_to_come(decision.status, absent),
-            failures=tuple(failure for failure in decision.failures if not is_to_come(failure[0])),
+            failures=tuple(failure for failure in decision.failures if not is_future_pod(failure[0])),
             need=max(decision.need - absent, 1),
         ),
         places,
@@ -88,7 +88,7 @@ class FutureReservations:
         self._apply: Final = apply
         self._errors: Final = errors if errors is not None else ItemErrors()
 
-    def reserve(self, key: ItemKey, places: Places) -> None:
+    def reserve(self, key: EntityKey, places: Places) -> None:
         """The pods of this group that exist are on their way: the room of those to come is kept from now on."""
         members = self._state.item(key) if places else None
         if members is not None:
@@ -97,11 +97,11 @@ class FutureReservations:
 
     def restore(self) -> None:
         """After a restart: keeps room again for what has a leader on a node already, as far as there is room."""
-        beside = Foreseen(self._state, beside=True)
+        beside = ClusterWithFuturePods(self._state, beside=True)
         for key in list(self._state.items):
             with self._errors.about(key, "restore"):
                 if beside.item(key) is not self._state.item(key):
-                    self.reserve(key, of_real_pods(decide(beside.view, key), beside)[1])
+                    self.reserve(key, of_existing_pods(decide(beside.view, key), beside)[1])
 
     def tick(self) -> None:
         """Gives back what is kept too long, or for somebody who does not need it any more."""

@@ -10,24 +10,24 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.cycle.decide import attempt_to_place
-from scheduler.cycle.gang_scheduling import wanted
-from scheduler.placement.attempts import Attempt
-from scheduler.placement.fits import fits_of
-from scheduler.placement.muster import Muster, muster
-from scheduler.placement.overlay import Room
-from scheduler.placement.room import RoomTrial, new_trial, room_for
-from scheduler.placement.trial import Trial
-from scheduler.placement.upper_bound import ceiling_by_node
-from scheduler.state.changes import Slots
-from scheduler.state.cluster import ClusterState
-from scheduler.state.demand import Demand
-from scheduler.state.members import Members
-from scheduler.state.reservations import Amounts
-from scheduler.state.steps import OverBudgetError
+from scheduler.algorithm.attempts import Attempt
+from scheduler.algorithm.free_after_nominations import SnapshotOnResources, new_snapshot, resources_left_to
+from scheduler.algorithm.node_fits import fits_of
+from scheduler.algorithm.overlay import ResourceOverlay
+from scheduler.algorithm.partition import MemberPartition, partition_by_signature
+from scheduler.algorithm.schedule_pod_group import attempt_to_place
+from scheduler.algorithm.snapshot import SnapshotOverlay
+from scheduler.algorithm.upper_bound import most_pods_by_node
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.demand import Demand
+from scheduler.cache.node_columns import Slots
+from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.reservations import HeldDemands
+from scheduler.cache.steps import OverBudgetError
+from scheduler.plugins.gang_scheduling import missing_count
 
 
-def room_to_keep(state: ClusterState, members: Members) -> Amounts | None:
+def room_to_keep(state: ClusterState, members: PodGroupState) -> HeldDemands | None:
     """What to keep on which nodes for the members that must start together.
 
     None when they would not fit at all, or when finding out would take longer than one decision may.
@@ -40,14 +40,14 @@ def room_to_keep(state: ClusterState, members: Members) -> Amounts | None:
 
 
 class _Search:
-    def __init__(self, state: ClusterState, members: Members) -> None:
+    def __init__(self, state: ClusterState, members: PodGroupState) -> None:
         self._state = state
         self._members = members
-        self._found: Muster = muster(state, members)
-        self._need = wanted(members)
+        self._found: MemberPartition = partition_by_signature(state, members)
+        self._need = missing_count(members)
         self._room = self._room_without_ours()
 
-    def result(self) -> Amounts | None:
+    def result(self) -> HeldDemands | None:
         order = self._easiest_first()
         best = self._attempt(order)
         if best is None:
@@ -80,27 +80,27 @@ class _Search:
         )
         return attempt if isinstance(attempt, Attempt) and attempt.total >= self._need else None
 
-    def _trial(self, allowed: NDArray[np.bool_] | None = None, outside: str = "") -> Trial:
+    def _trial(self, allowed: NDArray[np.bool_] | None = None, outside: str = "") -> SnapshotOverlay:
         state = self._state
-        return RoomTrial(state.nodes, fits_of(state), self._room, allowed, outside, self._found.relations)
+        return SnapshotOnResources(state.nodes, fits_of(state), self._room, allowed, outside, self._found.relations)
 
     def _easiest_first(self) -> Slots:
-        now, then = new_trial(self._state, self._members, relations=self._found.relations), self._trial()
+        now, then = new_snapshot(self._state, self._members, relations=self._found.relations), self._trial()
         free = np.zeros(self._state.nodes.slots, dtype=np.int64)
         possible = free.copy()
         for shape in self._found.pending:
-            free += ceiling_by_node(now, shape)
-            possible += ceiling_by_node(then, shape)
+            free += most_pods_by_node(now, shape)
+            possible += most_pods_by_node(then, shape)
         slots = np.flatnonzero(possible)
         to_end = 1.0 - np.minimum(free[slots], possible[slots]) / possible[slots]
         return slots[np.lexsort((slots, -possible[slots], to_end))]
 
-    def _room_without_ours(self) -> Room:
+    def _room_without_ours(self) -> ResourceOverlay:
         state, residents = self._state, self._state.residents
         residents.catch_up()
-        room = room_for(state, self._members)
+        room = resources_left_to(state, self._members)
         if room is None:
-            room = Room(state.nodes, state.ports)
+            room = ResourceOverlay(state.nodes, state.ports)
         slots = residents.slots
         rows = [
             row
@@ -117,7 +117,7 @@ class _Search:
                 room.ports.give_back(pod.node_name, pod.demand.ports)
         return room
 
-    def _amounts(self, attempt: Attempt) -> Amounts:
+    def _amounts(self, attempt: Attempt) -> HeldDemands:
         kept: dict[str, Counter[Demand]] = {}
         missing = self._need
         for part in attempt.placed:

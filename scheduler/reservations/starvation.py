@@ -13,15 +13,15 @@ from typing import Final
 import msgspec
 
 from api.constants import REASON_UNSCHEDULABLE
-from scheduler.cycle.decision import Decision
+from scheduler.algorithm.decision import Decision
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.records import EntityKey, StateChange
+from scheduler.cache.reservations import Reservation
 from scheduler.queue.item_errors import ItemErrors
-from scheduler.queue.queue import ROOM_APPEARED, Queue
+from scheduler.queue.scheduling_queue import ROOM_APPEARED, SchedulingQueue
 from scheduler.queue.settings import QueueSettings
 from scheduler.reservations.room_search import room_to_keep
-from scheduler.state.cluster import ClusterState
-from scheduler.state.members import Members
-from scheduler.state.records import ItemKey, StateChange
-from scheduler.state.reservations import Reservation
 
 MOST_HOLDERS: Final = 8
 _MOST_DOUBLINGS: Final = 6
@@ -51,7 +51,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 def after_refusal(
-    key: ItemKey, past: Past, state: ClusterState, queue: Queue, settings: QueueSettings, now_seconds: float
+    key: EntityKey, past: Past, state: ClusterState, queue: SchedulingQueue, settings: QueueSettings, now_seconds: float
 ) -> Step:
     """The group has just been refused: room is reserved for it if it has waited too long, and if it would fit at all."""
     unchanged = Step(past=past)
@@ -71,7 +71,12 @@ def after_refusal(
 
 
 def review(
-    held: Reservation, past: Past, state: ClusterState, queue: Queue, settings: QueueSettings, now_seconds: float
+    held: Reservation,
+    past: Past,
+    state: ClusterState,
+    queue: SchedulingQueue,
+    settings: QueueSettings,
+    now_seconds: float,
 ) -> Step:
     """Whether what is reserved for a group stays so."""
     members = state.item(held.key)
@@ -85,7 +90,7 @@ def review(
 
 
 def _may_begin(
-    key: ItemKey, past: Past, state: ClusterState, queue: Queue, settings: QueueSettings, now_seconds: float
+    key: EntityKey, past: Past, state: ClusterState, queue: SchedulingQueue, settings: QueueSettings, now_seconds: float
 ) -> bool:
     """Whether room may be reserved for a group that has none."""
     if state.claims.of(key) is not None or len(state.reservations) >= MOST_HOLDERS:
@@ -93,7 +98,7 @@ def _may_begin(
     return now_seconds >= past.not_before_seconds and queue.refused_seconds(key) >= settings.reserve_after_seconds
 
 
-def _still_fits(held: Reservation, members: Members, state: ClusterState) -> bool:
+def _still_fits(held: Reservation, members: PodGroupState, state: ClusterState) -> bool:
     """Whether what is reserved is still what the group needs, on nodes that are still there."""
     if any(node not in state.nodes.slot_of for node in held.held):
         return False
@@ -103,7 +108,7 @@ def _still_fits(held: Reservation, members: Members, state: ClusterState) -> boo
     return pods == members.need - members.satisfied and known <= demands
 
 
-def _wants_room(members: Members, queue: Queue) -> bool:
+def _wants_room(members: PodGroupState, queue: SchedulingQueue) -> bool:
     """Whether the group waits for room and for nothing else."""
     held = queue.held(members.key)
     is_tried = held is None or held.reason == REASON_UNSCHEDULABLE
@@ -125,7 +130,7 @@ class StarvationReservations:
     def __init__(
         self,
         state: ClusterState,
-        queue: Queue,
+        queue: SchedulingQueue,
         clock: Callable[[], float],
         settings: QueueSettings,
         *,
@@ -138,7 +143,7 @@ class StarvationReservations:
         self._settings: Final = settings
         self._apply: Final = apply
         self._errors: Final = errors if errors is not None else ItemErrors()
-        self._past: dict[ItemKey, Past] = {}
+        self._past: dict[EntityKey, Past] = {}
         self._most_past = MOST_HOLDERS
         """Beyond that those that are gone are looked for."""
 
@@ -173,7 +178,7 @@ class StarvationReservations:
         deadlines = [held.deadline_seconds for held in self._state.reservations]
         return max(min(deadlines) - self._clock(), 0.0) if deadlines else None
 
-    def _carry_out(self, key: ItemKey, step: Step) -> None:
+    def _carry_out(self, key: EntityKey, step: Step) -> None:
         if step.past is None or step.past == _NO_PAST:
             self._past.pop(key, None)
         else:

@@ -14,16 +14,16 @@ from weakref import WeakValueDictionary
 import pytest
 
 from kube.client import event_series
-from scheduler.placement import fits
-from scheduler.state import nodes, record_factory, topology_index
+from scheduler.algorithm import node_fits
+from scheduler.cache import nodes, record_factory, topology_index
 
 OURS: Final = ("api.", "controllers.", "kube.", "scheduler.", "webhooks.")
 _DEPTH: Final = 3
 
 LIMITS: Final = (
     (event_series, "_MAX_REMEMBERED"),
-    (fits, "LEAST_FITS"),
-    (fits, "MOST_FITS"),
+    (node_fits, "LEAST_FITS"),
+    (node_fits, "MOST_FITS"),
     (topology_index, "MOST_MATCH_COUNTS"),
     (nodes, "MOST_LABEL_COLUMNS"),
     (nodes, "MOST_RESOLVED"),

@@ -11,7 +11,7 @@ import pytest
 
 from api.errors import ConfigurationError
 from kube.process.elapsed import elapsed_seconds
-from kube.process.lease import Elector
+from kube.process.lease import LeaderElector
 from tests.kube.process.lease_server import LeaseServer, lease_of
 
 QUICK = {"lease_seconds": 1.5, "renew_seconds": 0.8, "retry_seconds": 0.05}
@@ -24,8 +24,8 @@ async def leases() -> AsyncIterator[LeaseServer]:
 
 
 @contextlib.asynccontextmanager
-async def candidate(leases: LeaseServer, identity: str = "me", **options: Any) -> AsyncIterator[Elector]:
-    elector = Elector(
+async def candidate(leases: LeaseServer, identity: str = "me", **options: Any) -> AsyncIterator[LeaderElector]:
+    elector = LeaderElector(
         credentials=leases.credentials, namespace="ns", name="l", identity=identity, **{**QUICK, **options}
     )
     try:
@@ -246,7 +246,7 @@ async def test_a_release_hands_over_without_waiting_for_expiry(leases: LeaseServ
 
 def test_times_that_could_not_be_safe_are_refused() -> None:
     with pytest.raises(ConfigurationError):
-        Elector(
+        LeaderElector(
             credentials=LeaseServer().credentials,
             namespace="ns",
             name="l",

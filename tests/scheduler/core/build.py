@@ -9,9 +9,9 @@ from api.constants import MANAGED, MANAGED_BY, POD_GROUP
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
+from scheduler.cache.records import EntityKey
+from scheduler.cache.volume_records import capacity_record, claim_record, class_record, volume_record
 from scheduler.eventhandlers.storage import StorageEventHandlers
-from scheduler.state.records import ItemKey
-from scheduler.state.volume_records import capacity_record, claim_record, class_record, volume_record
 from tests.placement.case import own_names
 
 NAMESPACE = "team-a"
@@ -145,11 +145,11 @@ def stored(feed: StorageEventHandlers, manifest: dict[str, Any]) -> None:
             feed.attachment(name, msgspec.json.decode(raw, type=storage.Attachment), is_gone=False)
 
 
-def group_key(name: str, uid: str | None = None) -> ItemKey:
+def group_key(name: str, uid: str | None = None) -> EntityKey:
     """The key of a group built by `group`."""
-    return ItemKey("group", NAMESPACE, name, f"uid-of-{name}" if uid is None else uid)
+    return EntityKey("group", NAMESPACE, name, f"uid-of-{name}" if uid is None else uid)
 
 
-def pod_key(name: str) -> ItemKey:
+def pod_key(name: str) -> EntityKey:
     """The key of a lone pod built by `pod`."""
-    return ItemKey("pod", NAMESPACE, name, f"uid-of-{name}")
+    return EntityKey("pod", NAMESPACE, name, f"uid-of-{name}")

@@ -2,18 +2,18 @@
 
 from collections.abc import Callable
 
-from scheduler.cycle.decision import Decision
-from scheduler.state.records import ItemKey
+from scheduler.algorithm.decision import Decision
+from scheduler.cache.records import EntityKey
 from tests.scheduler.core.world import World
 
 
 class BusyWorld(World):
     """`cost_seconds` says what an attempt at an item takes."""
 
-    def __init__(self, cost_seconds: Callable[[ItemKey], float]) -> None:
+    def __init__(self, cost_seconds: Callable[[EntityKey], float]) -> None:
         super().__init__()
         self._cost_seconds = cost_seconds
-        self.attempts: list[tuple[float, ItemKey, float]] = []
+        self.attempts: list[tuple[float, EntityKey, float]] = []
         """When each attempt began, at what, and how long it took."""
 
     def step(self) -> Decision | None:
@@ -34,6 +34,6 @@ class BusyWorld(World):
                 self.now = end if due is None else min(self.now + max(due, 0.001), end)
         return self.now
 
-    def spent_seconds(self, since: float, kind: Callable[[ItemKey], bool]) -> float:
+    def spent_seconds(self, since: float, kind: Callable[[EntityKey], bool]) -> float:
         """What attempts at some items have cost since a time."""
         return sum(seconds for began, key, seconds in self.attempts if began >= since and kind(key))

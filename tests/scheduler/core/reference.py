@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from scheduler.plugins.resource_allocation import After, Loads
+from scheduler.cache.demand import Demand
+from scheduler.cache.nodes import NodeTable
+from scheduler.plugins.resource_allocation import NodesWithPods, PodLoads
 from scheduler.plugins.resource_scores import total_score
-from scheduler.state.demand import Demand
-from scheduler.state.nodes import NodeTable
 
 Amounts = dict[str, int]
 
@@ -62,7 +62,7 @@ def greedy_spread(table: NodeTable, demand: Demand, count: int) -> dict[str, int
             if not node.fits(demand.amounts):
                 continue
             slot = table.slot_of[node.name]
-            after = After(table.allocatable, free, scored, Loads.of(demand, 1), np.array([slot]))
+            after = NodesWithPods(table.allocatable, free, scored, PodLoads.of(demand, 1), np.array([slot]))
             merit = (int(total_score(after)[0, 0]), -node.got, -slot)
             if best is None or merit > best[0]:
                 best = (merit, node, slot)

@@ -10,8 +10,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.cycle.decide import decide
-from scheduler.cycle.decision import Decision
+from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.schedule_pod_group import decide
 from tests.placement.case import HOSTNAME, apart, even, near, selector, spread, term
 from tests.scheduler.core.build import NAMESPACE, group_key
 from tests.scheduler.core.neighbour_reference import Being, Cluster, refusal

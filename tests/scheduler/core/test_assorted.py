@@ -7,13 +7,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.cycle.decide import decide
-from scheduler.placement import heterogeneous_in_order
-from scheduler.placement.fits import fits_of
-from scheduler.placement.heterogeneous import HeterogeneousMembers, are_heterogeneous, node_classes
-from scheduler.placement.heterogeneous_in_order import place_in_order
-from scheduler.placement.trial import Trial
-from scheduler.state.shapes import Shape
+from scheduler.algorithm import heterogeneous_in_order
+from scheduler.algorithm.heterogeneous import HeterogeneousMembers, are_heterogeneous, node_classes
+from scheduler.algorithm.heterogeneous_in_order import place_in_order
+from scheduler.algorithm.node_fits import fits_of
+from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.algorithm.snapshot import SnapshotOverlay
+from scheduler.cache.pod_signature import PodSignature
 from tests.scheduler.core import build
 from tests.scheduler.core.world import World
 
@@ -34,7 +34,9 @@ def _world(nodes: list[tuple[int, int, int, bool]], used: list[tuple[int, int]],
     return world
 
 
-def _members(world: World, requests: list[tuple[int, int]], *, with_images: bool, with_selectors: bool) -> list[Shape]:
+def _members(
+    world: World, requests: list[tuple[int, int]], *, with_images: bool, with_selectors: bool
+) -> list[PodSignature]:
     """Pods that all differ; some want an image that some nodes have, some only one half of the nodes."""
     shapes = []
     for index, (cpu, memory) in enumerate(requests):
@@ -75,7 +77,7 @@ def test_they_go_where_they_would_have_gone_one_by_one(
     world = _world(nodes * copies, used, with_images)
     state = world.state
     shapes = _members(world, requests, with_images=with_images, with_selectors=with_selectors)
-    trial = Trial(state.nodes, state.ports, fits_of(state))
+    trial = SnapshotOverlay(state.nodes, state.ports, fits_of(state))
     assert are_heterogeneous(trial, dict.fromkeys(shapes, 1))
     with patch.multiple(heterogeneous_in_order, _MANY=many, _BEST_FEW=2, _MOST_CHANGED=most_warm):
         together = place_in_order(HeterogeneousMembers(trial, shapes), range(len(shapes)), pack=pack)
@@ -98,7 +100,7 @@ def test_how_hard_they_are_is_what_each_alone_would_find(
 ) -> None:
     world = _world(nodes, used, with_images=False)
     shapes = _members(world, requests, with_images=False, with_selectors=with_selectors)
-    trial = Trial(world.state.nodes, world.state.ports, fits_of(world.state))
+    trial = SnapshotOverlay(world.state.nodes, world.state.ports, fits_of(world.state))
     pods, hosts = HeterogeneousMembers(trial, shapes).room()
     rooms = [trial.room(shape) for shape in shapes]
     assert pods == [int(room.sum()) for room in rooms]

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from api.features import BIND_MOUNT_OPTIONS, RESTART_ALL_CONTAINERS, required_features
+from scheduler.cache.pod_signature import PodSignature
 from scheduler.plugins import node_declared_features
-from scheduler.state.shapes import Shape
 from tests.placement.declared_features import OWN_USERS, RESTARTING
 from tests.scheduler.core import build
 from tests.scheduler.core.build import group_key, pod_key
@@ -93,7 +93,7 @@ def test_a_gang_starts_whole_where_its_features_are_or_waits() -> None:
 def test_pods_that_differ_in_what_they_mount_share_a_shape_and_those_that_need_a_feature_have_another() -> None:
     world = World()
 
-    def shape(name: str, spec: dict[str, Any]) -> Shape:
+    def shape(name: str, spec: dict[str, Any]) -> PodSignature:
         record = world.state.pod(world.pod(name, requests={}, spec=spec).metadata.uid)
         assert record is not None
         assert record.shape is not None

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from scheduler.state.selectors import RawRequirement, RawSelector, Requirement, selector_of
+from scheduler.cache.selectors import RawRequirement, RawSelector, Requirement, selector_of
 from tests.scheduler.core import build
 from tests.scheduler.core.world import World
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from api.node import Taint
+from scheduler.cache.node_rules import Toleration
 from scheduler.plugins.messages import sentence
 from scheduler.plugins.taint_toleration import tolerated
-from scheduler.state.rules import Toleration
 from tests.scheduler.core.build import pod_key
 from tests.scheduler.core.world import World
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scheduler.cycle.decide import decide
+from scheduler.algorithm.schedule_pod_group import decide
 from tests.scheduler.core.build import group_key, pod_key
 from tests.scheduler.core.world import World
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from api.constants import REASON_SCHEDULING_TIMEOUT, SCHEDULING_TIMEOUT
-from scheduler.queue.queue import Queue
+from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.queue.settings import QueueSettings
 from tests.scheduler.core import build
 from tests.scheduler.core.build import group_key
@@ -141,7 +141,7 @@ def test_a_group_for_which_others_leave_is_waited_for() -> None:
 
 def test_without_a_time_of_day_nobody_gives_up() -> None:
     world = World()
-    world.queue = Queue(lambda: world.now, QueueSettings())
+    world.queue = SchedulingQueue(lambda: world.now, QueueSettings())
     world.now += 3600
     _waiting_gang(world)
     assert world.held(group_key("g"))[0] == "Unschedulable"

@@ -7,9 +7,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from scheduler.cycle.decide import decide
-from scheduler.placement.identical import spread
-from scheduler.state.changes import Slots
+from scheduler.algorithm.identical import spread
+from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.cache.node_columns import Slots
 from tests.scheduler.core import build
 from tests.scheduler.core.reference import greedy_feasible, greedy_spread
 from tests.scheduler.core.world import World

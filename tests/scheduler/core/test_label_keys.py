@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from scheduler.state import topology_index as module
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import PodRecord
-from scheduler.state.selectors import Query, Requirement, Selector, selector_of
-from scheduler.state.topology_index import TopologyIndex
+from scheduler.cache import topology_index as module
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.records import PodRecord
+from scheduler.cache.selectors import Query, Requirement, Selector, selector_of
+from scheduler.cache.topology_index import TopologyIndex
 from tests.placement.case import HOSTNAME, apart, selector, term
 from tests.scheduler.core import build
 

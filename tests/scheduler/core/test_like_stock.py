@@ -8,8 +8,8 @@ import re
 import pytest
 
 from api.constants import REASON_SCHEDULING_GATED
+from scheduler.cache.scoring import Scoring
 from scheduler.profiles import ProfileSettings
-from scheduler.state.scoring import Scoring
 from tests.placement.case import Case, Running, named, own_names
 from tests.placement.profiles import PROFILES
 from tests.placement.table import CASES, IDS

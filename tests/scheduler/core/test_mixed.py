@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.cycle.decide import decide
+from scheduler.algorithm.schedule_pod_group import decide
 from tests.scheduler.core import build
 from tests.scheduler.core.reference import machines
 from tests.scheduler.core.world import World

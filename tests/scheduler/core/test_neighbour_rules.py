@@ -5,10 +5,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.cycle.decide import decide
-from scheduler.placement.fits import fits_of
-from scheduler.placement.muster import muster
-from scheduler.placement.trial import Trial
+from scheduler.algorithm.node_fits import fits_of
+from scheduler.algorithm.partition import partition_by_signature
+from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.algorithm.snapshot import SnapshotOverlay
 from tests.scheduler.core import build
 from tests.scheduler.core.neighbour_reference import (
     HOSTNAME,
@@ -142,9 +142,9 @@ def test_a_pod_meets_the_same_nodes_reasons_and_scores_as_in_the_reference(
 
     item = world.state.item(build.pod_key("p"))
     assert item is not None
-    found = muster(world.state, item)
+    found = partition_by_signature(world.state, item)
     (shape,) = found.parts
-    trial = Trial(world.state.nodes, world.state.ports, fits_of(world.state), relations=found.relations)
+    trial = SnapshotOverlay(world.state.nodes, world.state.ports, fits_of(world.state), relations=found.relations)
     capacity = trial.capacity(shape)
     slot_of = world.state.nodes.slot_of
     assert [name for name in cluster.nodes if capacity[slot_of[name]]] == feasible

@@ -5,9 +5,9 @@ The clock moves with what attempts cost; nothing here depends on how fast this m
 
 import pytest
 
-from scheduler.cycle.decide import decide
+from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.cache.records import EntityKey
 from scheduler.queue.settings import QueueSettings
-from scheduler.state.records import ItemKey
 from tests.scheduler.core.build import group_key, pod_key
 from tests.scheduler.core.busy import BusyWorld
 
@@ -19,7 +19,7 @@ SOON_SECONDS = 0.5
 """A few attempts: what is saved up of the time for hopeless items, and one of each kind under way."""
 
 
-def is_hopeless(key: ItemKey) -> bool:
+def is_hopeless(key: EntityKey) -> bool:
     return key.name.startswith("hopeless")
 
 

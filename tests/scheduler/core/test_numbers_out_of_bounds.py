@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from api.constants import MANAGED_BY, MIN_RESOURCES
-from scheduler.cycle.decision import Decision
+from scheduler.algorithm.decision import Decision
 from tests.scheduler.core.build import group_key
 from tests.scheduler.core.test_pods_to_come import Stage
 from tests.scheduler.core.world import World

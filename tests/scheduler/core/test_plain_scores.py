@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.plugins.resource_allocation import After, Loads
-from scheduler.plugins.resource_scores import PlainNode, best_score, plain_loads, total_score
-from scheduler.state.demand import Demand
+from scheduler.cache.demand import Demand
+from scheduler.plugins.resource_allocation import NodesWithPods, PodLoads
+from scheduler.plugins.resource_scores import SingleNode, best_score, plain_loads, total_score
 
 OFFERED = st.one_of(st.just(0), st.integers(1, 200), st.integers(1, 2**50))
 NODE = st.tuples(OFFERED, OFFERED, st.floats(-0.2, 1), st.floats(-0.2, 1), st.integers(0, 2**40), st.integers(0, 2**40))
@@ -26,11 +26,11 @@ def test_in_plain_numbers_every_score_is_that_of_the_arrays(
     node: tuple[int, int, float, float, int, int], requests: list[tuple[int, int]]
 ) -> None:
     offered, free, scored = _columns(node)
-    plain = PlainNode(*offered, *free, *scored)
-    loads = Loads([Demand({"cpu": cpu, "memory": memory}) for cpu, memory in requests])
+    plain = SingleNode(*offered, *free, *scored)
+    loads = PodLoads([Demand({"cpu": cpu, "memory": memory}) for cpu, memory in requests])
     for index, taken in enumerate(plain_loads(loads)):
         there, unused, used = (np.array(column, dtype=np.int64)[:, None] for column in (offered, free, scored))
-        expected = total_score(After(there, unused, used, loads, slice(None)))[0].tolist()
+        expected = total_score(NodesWithPods(there, unused, used, loads, slice(None)))[0].tolist()
         assert [plain.score(load) for load in plain_loads(loads)] == expected
         plain.take(taken)
         free = [amount - int(asked) for amount, asked in zip(free, loads.asked[:, index], strict=True)]
@@ -43,9 +43,9 @@ def test_in_plain_numbers_every_score_is_that_of_the_arrays(
 def test_no_pod_scores_more_than_the_best_score(
     nodes: list[tuple[int, int, float, float, int, int]], requests: list[tuple[int, int]]
 ) -> None:
-    loads = Loads([Demand({"cpu": cpu, "memory": memory}) for cpu, memory in requests])
+    loads = PodLoads([Demand({"cpu": cpu, "memory": memory}) for cpu, memory in requests])
     columns = [_columns(node) for node in nodes]
     offered, free, scored = (np.array(table, dtype=np.int64).T for table in zip(*columns, strict=True))
-    found = total_score(After(offered, free, scored, loads, slice(None)))
+    found = total_score(NodesWithPods(offered, free, scored, loads, slice(None)))
     bound = best_score(offered, free, scored, loads, slice(None))
     assert (found.max(axis=1) <= bound).all()

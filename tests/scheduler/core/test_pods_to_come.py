@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from api.constants import MIN_RESOURCES
-from scheduler.cycle.decide import decide
-from scheduler.cycle.decision import Decision
-from scheduler.placement import remainder
-from scheduler.placement.remainder import MOST_TO_COME, Foreseen, UidsToCome
+from scheduler.algorithm import future_pods
+from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.future_pods import MOST_FUTURE_PODS, ClusterWithFuturePods, PendingAndFutureUids
+from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.cache.records import EntityKey
 from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
-from scheduler.reservations.future_pods import FutureReservations, of_real_pods
-from scheduler.state.records import ItemKey
+from scheduler.reservations.future_pods import FutureReservations, of_existing_pods
 from tests.scheduler.core import build
 from tests.scheduler.core.world import World
 
@@ -27,7 +27,7 @@ class Stage(World):
 
     def __init__(self) -> None:
         super().__init__()
-        self.seen = Foreseen(self.state)
+        self.seen = ClusterWithFuturePods(self.state)
         self.start_keeping()
 
     def start_keeping(self) -> None:
@@ -40,7 +40,7 @@ class Stage(World):
         key = self.queue.pop(self.seen.view)
         if key is None:
             return None
-        decision, places = of_real_pods(decide(self.seen.view, key, self.queue.aim(key, self.state)), self.seen)
+        decision, places = of_existing_pods(decide(self.seen.view, key, self.queue.aim(key, self.state)), self.seen)
         self.decisions.append(decision)
         for uid, node in decision.bindings:
             self.apply(self.state.assume(uid, node, self.now + 60))
@@ -220,7 +220,7 @@ def test_after_a_restart_the_room_is_kept_again() -> None:
     nodes(stage, 4)
     stage.replica("r", workers=3)
     stage.run()
-    stage.state.remainders.drop(ItemKey("group", build.NAMESPACE, "r", "uid-of-r"))
+    stage.state.remainders.drop(EntityKey("group", build.NAMESPACE, "r", "uid-of-r"))
     stage.start_keeping()
     stage.future.restore()
     assert stage.kept() == 3
@@ -256,13 +256,13 @@ def test_an_announcement_that_cannot_be_read_announces_nothing() -> None:
 def test_announced_pods_cost_one_record_for_a_role_however_many_they_are() -> None:
     stage = Stage()
     for number in range(20):
-        stage.replica(f"r{number}", workers=MOST_TO_COME)
+        stage.replica(f"r{number}", workers=MOST_FUTURE_PODS)
     tracemalloc.start()
     try:
         for number in range(20):
             members = stage.seen.item(build.group_key(f"r{number}"))
             assert members is not None
-            assert members.need == members.pending_count == MOST_TO_COME + 1
+            assert members.need == members.pending_count == MOST_FUTURE_PODS + 1
         del members
         gc.collect()
         assert tracemalloc.get_traced_memory()[0] < 20 * 8192
@@ -273,7 +273,7 @@ def test_announced_pods_cost_one_record_for_a_role_however_many_they_are() -> No
 def test_announcements_of_so_many_groups_are_remembered_and_others_are_read_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(remainder, "MOST_ANNOUNCEMENTS", 2)
+    monkeypatch.setattr(future_pods, "MOST_ANNOUNCEMENTS", 2)
     stage = Stage()
     for number in range(5):
         stage.replica(f"r{number}", workers=3)
@@ -287,7 +287,7 @@ def test_announcements_of_so_many_groups_are_remembered_and_others_are_read_agai
 def test_a_group_that_announces_more_than_can_be_looked_for_waits_and_says_so() -> None:
     stage = Stage()
     nodes(stage, 3)
-    stage.replica("r", workers=MOST_TO_COME + 1)
+    stage.replica("r", workers=MOST_FUTURE_PODS + 1)
     (decision,) = stage.run()
     assert decision.verdict == "error"
     assert decision.condition_message == (
@@ -312,7 +312,7 @@ def test_an_announcement_that_changes_is_read_again() -> None:
 
 @pytest.mark.parametrize("part", [slice(2), slice(1, 4), slice(5, None), slice(3, 3), slice(-2, None)])
 def test_uids_of_pods_to_come_are_a_sequence_like_any_other(part: slice) -> None:
-    uids = UidsToCome(["leader"], "g", [range(1, 4), range(5, 8)])
+    uids = PendingAndFutureUids(["leader"], "g", [range(1, 4), range(5, 8)])
     listed = list(uids)
     assert listed == ["leader", *(f"to-come/g/{number}" for number in (1, 2, 3, 5, 6, 7))]
     assert [uids[index] for index in range(len(uids))] == listed
@@ -328,7 +328,9 @@ def test_less_important_pods_leave_for_the_leader_and_its_workers_together() -> 
         stage.pod(f"low{number}", on=f"n{number}", priority=-1)
     stage.replica("r", workers=3)
     stage.run()
-    verdict = Evaluator(stage.seen.view, LIMITS).preempt(ItemKey("group", build.NAMESPACE, "r", "uid-of-r"), stage.now)
+    verdict = Evaluator(stage.seen.view, LIMITS).preempt(
+        EntityKey("group", build.NAMESPACE, "r", "uid-of-r"), stage.now
+    )
     assert verdict.candidate is not None, verdict.message
     assert {pod.name for pod in verdict.candidate.pods} == {f"low{number}" for number in range(4)}
 

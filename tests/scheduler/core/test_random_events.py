@@ -9,14 +9,14 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
-from scheduler.cycle.decide import decide
-from scheduler.placement.fits import fits_of
-from scheduler.queue.queue import Queue
+from scheduler.algorithm.node_fits import fits_of
+from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.records import PodRecord, StateChange
+from scheduler.cache.selectors import Query, Requirement, selector_of
+from scheduler.queue.queueing_hints import wakes_exactly
+from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.queue.settings import QueueSettings
-from scheduler.queue.wake import wakes_exactly
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import PodRecord, StateChange
-from scheduler.state.selectors import Query, Requirement, selector_of
 from tests.placement.case import HOSTNAME, apart, avoids, even, near, selector, spread, term
 from tests.scheduler.core import build
 
@@ -54,7 +54,7 @@ class Events(RuleBasedStateMachine):
         super().__init__()
         self.now = 0.0
         self.state = ClusterState(frozenset({"tutti"}))
-        self.queue = Queue(lambda: self.now, QueueSettings())
+        self.queue = SchedulingQueue(lambda: self.now, QueueSettings())
         self.nodes: dict[str, Node] = {}
         self.pods: dict[str, Pod] = {}
         self.groups: dict[str, PodGroup] = {}

@@ -5,10 +5,10 @@ import sys
 import pytest
 
 from api.pod import Pod
-from scheduler.cycle.decide import decide
-from scheduler.state.cluster import RECHECK_SECONDS, ClusterState, UnknownPod
-from scheduler.state.comparer import NodeDrift
-from scheduler.state.records import PodRecord
+from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.cache.cluster import RECHECK_SECONDS, ClusterState, UnknownPod
+from scheduler.cache.comparer import NodeDrift
+from scheduler.cache.records import PodRecord
 from tests.scheduler.core import build
 from tests.scheduler.core.build import group_key, pod_key
 from tests.scheduler.core.world import World

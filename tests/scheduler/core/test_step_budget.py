@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from scheduler.cycle.decide import decide
-from scheduler.cycle.decision import Decision
-from scheduler.placement.muster import muster
+from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.partition import partition_by_signature
+from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.cache.steps import OverBudgetError, Steps
 from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
 from scheduler.queue.settings import QueueSettings
 from scheduler.reservations.room_search import room_to_keep
-from scheduler.state.steps import OverBudgetError, Steps
 from tests.placement.case import HOSTNAME, apart, near, selector, term
 from tests.scheduler.core.build import group_key
 from tests.scheduler.core.world import World
@@ -69,7 +69,7 @@ def test_members_that_their_labels_but_no_rule_tells_apart_are_of_one_shape() ->
     _beside_the_first(world, 8)
     members = world.state.item(group_key("g"))
     assert members is not None
-    parts = sorted(muster(world.state, members).parts.values(), key=len)
+    parts = sorted(partition_by_signature(world.state, members).parts.values(), key=len)
     assert parts == [["uid-of-g-0"], [f"uid-of-g-{index}" for index in range(1, 8)]]
 
 

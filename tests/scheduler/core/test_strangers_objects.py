@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scheduler.state.demand import MAX_AMOUNT
+from scheduler.cache.demand import MAX_AMOUNT
 from tests.scheduler.core.build import group_key
 from tests.scheduler.core.world import World
 

@@ -1,6 +1,6 @@
 """Groups that must stay inside one value of a node label."""
 
-from scheduler.cycle.decide import decide
+from scheduler.algorithm.schedule_pod_group import decide
 from tests.scheduler.core.build import group_key
 from tests.scheduler.core.world import World
 

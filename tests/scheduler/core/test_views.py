@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.placement.domains import DomainTable
-from scheduler.placement.fits import FEW, FitCache, fits_of
-from scheduler.placement.muster import muster
-from scheduler.placement.room import RoomTrial, new_trial, room_for
-from scheduler.placement.top_nodes import TopNodes
-from scheduler.placement.trial import Trial
-from scheduler.state.members import Members
-from scheduler.state.shapes import Shape
+from scheduler.algorithm.free_after_nominations import SnapshotOnResources, new_snapshot, resources_left_to
+from scheduler.algorithm.node_fits import FEW, FitCache, fits_of
+from scheduler.algorithm.partition import partition_by_signature
+from scheduler.algorithm.snapshot import SnapshotOverlay
+from scheduler.algorithm.top_nodes import TopNodes
+from scheduler.algorithm.topology_domains import DomainTable
+from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.pod_signature import PodSignature
 from tests.scheduler.core import build
 from tests.scheduler.core.world import World
 
@@ -84,8 +84,8 @@ def test_a_small_gang_goes_where_it_would_without_any_memory(events: list[tuple[
     for index, event in enumerate(events):
         _happen(world, index, event)
         state = world.state
-        followed = Trial(state.nodes, state.ports, fits_of(state)).place(shape, count)
-        fresh = Trial(
+        followed = SnapshotOverlay(state.nodes, state.ports, fits_of(state)).place(shape, count)
+        fresh = SnapshotOverlay(
             state.nodes, state.ports, FitCache(state.nodes, state.ports), np.ones(state.nodes.slots, bool), ""
         )
         anew = fresh.place(shape, count)
@@ -147,16 +147,20 @@ def test_room_that_is_held_for_others_is_the_same_followed_or_made_anew(
         assert _room(world, members, shape) == _room_made_anew(world, members, shape)
 
 
-def _room(world: World, members: Members, shape: Shape) -> list[int]:
-    found: list[int] = new_trial(world.state, members).room(shape).tolist()
+def _room(world: World, members: PodGroupState, shape: PodSignature) -> list[int]:
+    found: list[int] = new_snapshot(world.state, members).room(shape).tolist()
     return found
 
 
-def _room_made_anew(world: World, members: Members, shape: Shape) -> list[int]:
+def _room_made_anew(world: World, members: PodGroupState, shape: PodSignature) -> list[int]:
     state = world.state
     fits = FitCache(state.nodes, state.ports)
-    room = room_for(state, members)
-    trial = Trial(state.nodes, state.ports, fits) if room is None else RoomTrial(state.nodes, fits, room)
+    room = resources_left_to(state, members)
+    trial = (
+        SnapshotOverlay(state.nodes, state.ports, fits)
+        if room is None
+        else SnapshotOnResources(state.nodes, fits, room)
+    )
     found: list[int] = trial.room(shape).tolist()
     return found
 
@@ -172,7 +176,7 @@ def test_a_claim_takes_nothing_from_those_above_it() -> None:
     (shape,) = above.pending
     assert sum(_room(world, above, shape)) == NODES
     assert sum(_room(world, below, shape)) == 0
-    assert muster(world.state, above).relations is None
+    assert partition_by_signature(world.state, above).relations is None
 
 
 def test_room_held_on_a_node_that_went_is_not_held_on_the_one_that_got_its_slot() -> None:
@@ -221,7 +225,7 @@ def test_what_a_first_and_a_second_pod_score_is_followed_when_few_nodes_change_a
     fits, slots = FitCache(state.nodes, state.ports), np.flatnonzero(state.nodes.alive)
     for turn in range(4):
         fit = fits.of(shape)
-        anew = Trial(state.nodes, state.ports, FitCache(state.nodes, state.ports)).scores_on(shape, slots, 2)
+        anew = SnapshotOverlay(state.nodes, state.ports, FitCache(state.nodes, state.ports)).scores_on(shape, slots, 2)
         assert fit.score[slots].tolist() == anew[:, 0].tolist()
         for some in (slots[: FEW // 2], slots):
             assert fit.second(some).tolist() == anew[: len(some), 1].tolist()

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scheduler.cycle.decision import Decision
+from scheduler.algorithm.decision import Decision
 from scheduler.plugins.status import Code, Status
 from tests.placement.case import Object
 from tests.placement.storage import (
@@ -261,7 +261,7 @@ def test_pods_without_volumes_never_ask_about_storage(monkeypatch: pytest.Monkey
     def asked(*_: Any) -> None:
         raise AssertionError("storage was asked about")
 
-    monkeypatch.setattr("scheduler.placement.muster.volume_claims_of_pod", asked)
+    monkeypatch.setattr("scheduler.algorithm.partition.volume_claims_of_pod", asked)
     world = world_of(3, SC, volume(), claim())
     world.group("g", 5)
     world.pods("g", 5, spec={"volumes": [{"name": "a", "emptyDir": {}}, {"name": "b", "configMap": {"name": "x"}}]})

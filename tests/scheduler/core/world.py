@@ -6,16 +6,16 @@ from typing import Any
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
-from scheduler.cycle.decide import decide
-from scheduler.cycle.decision import Decision
+from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.records import EntityKey, StateChange
+from scheduler.cache.scoring import Scoring
 from scheduler.eventhandlers.storage import StorageEventHandlers
 from scheduler.plugins.messages import message
 from scheduler.queue.entity import Cause
-from scheduler.queue.queue import Queue
+from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.queue.settings import QueueSettings
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import ItemKey, StateChange
-from scheduler.state.scoring import Scoring
 from tests.scheduler.core import build
 
 STARTED = 1000.0
@@ -34,7 +34,7 @@ class World:
     ) -> None:
         self.now = STARTED
         self.state = ClusterState(frozenset(schedulers or {"tutti"}), scorings or {}, most_members or {})
-        self.queue = Queue(lambda: self.now, QueueSettings(), lambda: self.now - STARTED + CREATED_SECONDS)
+        self.queue = SchedulingQueue(lambda: self.now, QueueSettings(), lambda: self.now - STARTED + CREATED_SECONDS)
         self.decisions: list[Decision] = []
         self.charged: Cause | None = None
         """What the time of the last attempt is charged to."""
@@ -136,7 +136,7 @@ class World:
                 found[name] = record.node_name
         return found
 
-    def held(self, key: ItemKey) -> tuple[str, str]:
+    def held(self, key: EntityKey) -> tuple[str, str]:
         """(reason, message) of a held item."""
         held = self.queue.held(key)
         assert held is not None, f"{key} is not held"

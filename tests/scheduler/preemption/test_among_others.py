@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from scheduler.cycle.decide import decide
+from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.cache.cluster import ClusterState
 from scheduler.preemption.candidate import Candidate, Refusal
-from scheduler.state.cluster import ClusterState
 from tests.scheduler.core import build
 from tests.scheduler.preemption.test_choices import leaving, low, searched, state_of
 

@@ -2,10 +2,10 @@
 
 import msgspec
 
-from scheduler.cycle.decide import decide
+from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.cache.disruption import Budget, Budgets, BudgetSpec, BudgetStatus
+from scheduler.cache.selectors import RawRequirement, RawSelector
 from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
-from scheduler.state.budgets import Budget, Budgets, BudgetSpec, BudgetStatus
-from scheduler.state.selectors import RawRequirement, RawSelector
 from tests.scheduler.core import build
 from tests.scheduler.core.world import World
 

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scheduler.cycle.decide import decide
-from scheduler.cycle.gang_scheduling import wanted
+from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.cache.cluster import ClusterState
+from scheduler.plugins.gang_scheduling import missing_count
 from scheduler.preemption.candidate import Candidate, Refusal
 from scheduler.preemption.dry_run import dry_run_preemption
-from scheduler.state.cluster import ClusterState
 from tests.scheduler.core import build
 from tests.scheduler.core.neighbour_reference import HOSTNAME, REQUIRED, Being, Cluster, refusal
 
@@ -180,7 +180,7 @@ def is_hopeless(case: Case) -> None:
     emptied = cluster(case, without=low)
     members = emptied.item(build.group_key("new"))
     assert members is not None
-    assert len(decide(emptied, members.key).bindings) < wanted(members)
+    assert len(decide(emptied, members.key).bindings) < missing_count(members)
 
 
 def _demand(state: ClusterState, uid: str) -> Any:

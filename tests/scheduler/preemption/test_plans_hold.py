@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.records import PodRecord
 from scheduler.preemption.candidate import Candidate as Plan
 from scheduler.preemption.candidate import Refusal
 from scheduler.preemption.dry_run import dry_run_preemption as search
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import PodRecord
 from tests.scheduler.core import build
 
 MOST_UNITS = 12

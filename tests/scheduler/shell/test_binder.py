@@ -5,9 +5,9 @@ import random
 import pytest
 
 from kube.client.errors import Conflict, Forbidden, KubeError, OutcomeUnknown, ServerError, TooManyRequests, Unreachable
+from scheduler.apicalls.dispatcher import APIDispatcher
+from scheduler.apicalls.retry import Retries
 from scheduler.binding.binder import Bind, Binder
-from scheduler.writes.lanes import WriteLanes
-from scheduler.writes.retry import Retries
 from tests.scheduler.shell.clocks import FakeClock
 from tests.scheduler.shell.fake_api import FakeApi, always, once
 
@@ -43,7 +43,7 @@ class Bench:
         self.clock = FakeClock()
         self.told = Told()
         self.seconds: list[float] = []
-        self.lanes = WriteLanes(concurrency=4, may_write=lambda: True, clock=self.clock)
+        self.lanes = APIDispatcher(concurrency=4, may_write=lambda: True, clock=self.clock)
         self.binder = Binder(
             self.api,
             self.lanes,

@@ -2,7 +2,7 @@
 
 from api.constants import CONDITION_DEGRADED, CONDITION_SCHEDULED
 from api.meta import Condition
-from scheduler.writes.condition_rules import MAX_MESSAGE, as_json, blockers, condition, with_conditions
+from scheduler.apicalls.conditions import MAX_MESSAGE, as_json, blockers, condition, with_conditions
 
 EARLIER = "2026-01-01T00:00:00Z"
 NOW = "2026-01-02T00:00:00Z"

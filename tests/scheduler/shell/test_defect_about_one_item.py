@@ -11,18 +11,18 @@ from api.constants import MANAGED_BY, METRIC_ITEM_ERRORS, MIN_RESOURCES
 from scheduler import schedule_one
 from scheduler.binding.assumptions import Assumptions
 from scheduler.binding.binder import Binder
-from scheduler.preemption.manager import Preemptor
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.preemption.manager import PreemptionManager
 from scheduler.queue.patience import Patience
-from scheduler.queue.queue import Queue
-from scheduler.queue.wake import Outlook
+from scheduler.queue.queueing_hints import QueueingHint
+from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.reporting.progress import Progress, Timeouts
 from scheduler.reporting.reporter import Reporter
 from scheduler.reservations import future_pods, starvation
 from scheduler.reservations.future_pods import FutureReservations
 from scheduler.reservations.starvation import StarvationReservations
 from scheduler.schedule_one import ItemScheduler
-from scheduler.state.cluster import ClusterState
-from scheduler.state.members import Members
 from scheduler.wiring import Scheduler
 from tests.scheduler.shell.cluster import Cluster
 from tests.scheduler.shell.manifests import gang, node, pod
@@ -55,7 +55,7 @@ class Defect:
 def _is_about_bad(given: Any) -> bool:
     if isinstance(given, str):
         return given.startswith("bad") or given in _BAD_PODS
-    if isinstance(given, Members):
+    if isinstance(given, PodGroupState):
         return given.key.name.startswith("bad")
     key, metadata = getattr(given, "key", None), getattr(given, "metadata", None)
     named = (getattr(given, "name", ""), getattr(key, "name", ""), getattr(metadata, "name", ""))
@@ -107,9 +107,9 @@ async def others_start(cluster: Cluster, scheduler: Scheduler, name: str = "good
 
 BEFORE_IT_IS_BOUND = {
     "asked whether it may be tried": (Patience, "judge"),
-    "asked how many it would like": (Queue, "aim"),
+    "asked how many it would like": (SchedulingQueue, "aim"),
     "decided": (schedule_one, "decide"),
-    "asked who should leave": (Preemptor, "refused"),
+    "asked who should leave": (PreemptionManager, "refused"),
     "reduced to pods that exist": (schedule_one, "of_real_pods"),
     "made a bind": (ItemScheduler, "_bind"),
     "assumed": (Assumptions, "_assume"),
@@ -117,7 +117,7 @@ BEFORE_IT_IS_BOUND = {
     "taken in, its group": (ClusterState, "upsert_group"),
     "taken in, its pods": (ClusterState, "upsert_pod"),
     "taken in, a record of its pods": (ClusterState, "slim_pod"),
-    "shown to the preemptor": (Preemptor, "group_seen"),
+    "shown to the preemptor": (PreemptionManager, "group_seen"),
 }
 
 
@@ -128,7 +128,10 @@ async def test_before_it_is_bound(cluster: Cluster, monkeypatch: pytest.MonkeyPa
         await others_start(cluster, scheduler)
         assert defect.met
         assert errors_counted(cluster) >= 1
-        assert not any(name.startswith("bad") for name in cluster.api.bound()) or spot == (Preemptor, "group_seen")
+        assert not any(name.startswith("bad") for name in cluster.api.bound()) or spot == (
+            PreemptionManager,
+            "group_seen",
+        )
         assert scheduler.state.pods_total - len(cluster.api.bound()) in {0, 2}
         await others_start(cluster, scheduler, "later")
 
@@ -161,8 +164,8 @@ async def test_it_is_tried_again_after_a_long_time(cluster: Cluster, monkeypatch
 
 AFTER_IT_IS_BOUND = {
     "its remainder kept": (FutureReservations, "reserve"),
-    "its claim taken back": (Preemptor, "decided"),
-    "put back into the queue": (Queue, "done"),
+    "its claim taken back": (PreemptionManager, "decided"),
+    "put back into the queue": (SchedulingQueue, "done"),
     "its reservation given back": (StarvationReservations, "decided"),
     "reported": (Reporter, "decided"),
     "shown to the reporter": (Reporter, "_item_changed"),
@@ -182,7 +185,7 @@ async def test_after_it_is_decided(cluster: Cluster, monkeypatch: pytest.MonkeyP
         await others_start(cluster, scheduler, "later")
 
 
-@pytest.mark.parametrize("spot", [(Outlook, "fits"), (Outlook, "is_certain"), (Outlook, "claim")])
+@pytest.mark.parametrize("spot", [(QueueingHint, "fits"), (QueueingHint, "is_certain"), (QueueingHint, "claim")])
 async def test_when_room_appears(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str]) -> None:
     defect = Defect(monkeypatch, *spot)
     async with scheduler_with_bad(cluster, nodes=1, initial_backoff_seconds=600, max_backoff_seconds=600):

@@ -12,10 +12,10 @@ from api.meta import Condition
 from api.podgroup import PodGroup
 from kube.client.errors import Forbidden, OutcomeUnknown, Unreachable
 from kube.groups.group_api import OWN
-from scheduler.writes.condition_rules import condition
-from scheduler.writes.group_conditions import GroupConditions
-from scheduler.writes.lanes import WriteLanes
-from scheduler.writes.retry import Retries
+from scheduler.apicalls.conditions import condition
+from scheduler.apicalls.dispatcher import APIDispatcher
+from scheduler.apicalls.group_conditions import GroupConditions
+from scheduler.apicalls.retry import Retries
 from tests.scheduler.shell.clocks import FakeClock
 from tests.scheduler.shell.fake_api import FakeApi, always, once
 
@@ -33,7 +33,7 @@ class Bench:
     def __init__(self) -> None:
         self.api = FakeApi()
         self.clock = FakeClock()
-        self.lanes = WriteLanes(concurrency=4, may_write=lambda: True, clock=self.clock)
+        self.lanes = APIDispatcher(concurrency=4, may_write=lambda: True, clock=self.clock)
         self.cached: PodGroup | None = None
         self.conditions = GroupConditions(
             self.api,

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 from scheduler import schedule_one
-from scheduler.cycle.decide import decide
-from scheduler.cycle.decision import Decision
-from scheduler.preemption.manager import Preemptor
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import ItemKey
+from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.records import EntityKey
+from scheduler.preemption.manager import PreemptionManager
 from tests.scheduler.shell.cluster import Cluster
 
 TRUE = ("True", "Scheduled")
@@ -26,19 +26,19 @@ async def test_others_have_a_turn_between_a_decision_and_the_search_for_victims(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     happened: list[str] = []
-    search = Preemptor.refused
+    search = PreemptionManager.refused
 
-    def deciding(state: ClusterState, key: ItemKey, aim: int) -> Decision:
+    def deciding(state: ClusterState, key: EntityKey, aim: int) -> Decision:
         happened.append("decision")
         asyncio.get_running_loop().call_soon(happened.append, "turn of others")
         return decide(state, key, aim)
 
-    def searching(preemptor: Preemptor, decision: Decision) -> Decision:
+    def searching(preemptor: PreemptionManager, decision: Decision) -> Decision:
         happened.append("search")
         return search(preemptor, decision)
 
     monkeypatch.setattr(schedule_one, "decide", deciding)
-    monkeypatch.setattr(Preemptor, "refused", searching)
+    monkeypatch.setattr(PreemptionManager, "refused", searching)
     async with cluster.scheduler(slice_seconds=NO_TIME):
         cluster.add_gang("g", 2)
         await cluster.api.until(lambda: cluster.group_says("g")[0] == "False" and "search" in happened)

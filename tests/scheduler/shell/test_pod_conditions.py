@@ -11,9 +11,9 @@ import pytest
 from api.constants import CONDITION_POD_SCHEDULED
 from api.pod import Pod
 from kube.client.errors import OutcomeUnknown
-from scheduler.writes.lanes import WriteLanes
-from scheduler.writes.pod_conditions import PodConditions
-from scheduler.writes.retry import Retries
+from scheduler.apicalls.dispatcher import APIDispatcher
+from scheduler.apicalls.pod_conditions import PodConditions
+from scheduler.apicalls.retry import Retries
 from tests.scheduler.shell.clocks import FakeClock
 from tests.scheduler.shell.fake_api import FakeApi, once
 
@@ -24,7 +24,7 @@ class Bench:
     def __init__(self) -> None:
         self.api = FakeApi()
         self.clock = FakeClock()
-        self.lanes = WriteLanes(concurrency=1, may_write=lambda: True, clock=self.clock)
+        self.lanes = APIDispatcher(concurrency=1, may_write=lambda: True, clock=self.clock)
         self.waiting = True
         self.conditions = self.fresh()
         self.pod = self.decoded(self.api.put("pods", {"metadata": {"namespace": "ns", "name": "p"}, "spec": {}}))

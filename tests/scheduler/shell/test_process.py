@@ -11,7 +11,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from kube.groups.group_api import OWN
-from kube.process.lease import Elector
+from kube.process.lease import LeaderElector
 from kube.process.run import EXIT_LEASE_LOST, EXIT_OK
 from scheduler.main import _Process
 from scheduler.reporting.metrics import SchedulerMetrics
@@ -60,7 +60,7 @@ class Bench:
             jitter=random.Random(1),
         )
         self.scheduler = build_scheduler(given)
-        self._process = _Process(self.scheduler, cast("Elector", self.elector), settings, metrics)
+        self._process = _Process(self.scheduler, cast("LeaderElector", self.elector), settings, metrics)
 
     def start(self) -> "asyncio.Task[int]":
         return asyncio.ensure_future(self._process.run(self.stop))

@@ -8,8 +8,8 @@ import yaml
 
 from api.errors import ConfigurationError
 from kube.process.settings import load_settings
+from scheduler.cache.scoring import Scoring
 from scheduler.settings import SchedulerSettings
-from scheduler.state.scoring import Scoring
 from tests.scheduler.core.build import group_key
 from tests.scheduler.core.world import World
 

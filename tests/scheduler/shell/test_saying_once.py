@@ -1,17 +1,17 @@
 """What is said once stays said: counts are no news, other blockers are, and so is a very old refusal."""
 
-from scheduler.reporting.voice import SaidOnce
+from scheduler.reporting.events import EventDeduplicator
 from tests.scheduler.shell.clocks import FakeClock
 
 
 def test_other_counts_are_no_news() -> None:
-    once = SaidOnce(FakeClock(), repeat_seconds=1800.0)
+    once = EventDeduplicator(FakeClock(), repeat_seconds=1800.0)
     assert once.is_news("g", "FailedScheduling", "0/7 nodes are available: 7 Insufficient cpu.")
     assert not once.is_news("g", "FailedScheduling", "0/8 nodes are available: 8 Insufficient cpu.")
 
 
 def test_other_blockers_or_reasons_or_subjects_are_news() -> None:
-    once = SaidOnce(FakeClock(), repeat_seconds=1800.0)
+    once = EventDeduplicator(FakeClock(), repeat_seconds=1800.0)
     once.is_news("g", "FailedScheduling", "7 Insufficient cpu")
     assert once.is_news("h", "FailedScheduling", "7 Insufficient cpu")
     assert once.is_news("g", "FailedScheduling", "7 Insufficient memory")
@@ -20,7 +20,7 @@ def test_other_blockers_or_reasons_or_subjects_are_news() -> None:
 
 def test_a_refusal_that_stands_for_long_is_said_again_before_the_server_forgets_it() -> None:
     clock = FakeClock()
-    once = SaidOnce(clock, repeat_seconds=1800.0)
+    once = EventDeduplicator(clock, repeat_seconds=1800.0)
     once.is_news("g", "FailedScheduling", "no room")
     clock.pass_seconds(1799.0)
     assert not once.is_news("g", "FailedScheduling", "no room")
@@ -29,7 +29,7 @@ def test_a_refusal_that_stands_for_long_is_said_again_before_the_server_forgets_
 
 
 def test_a_forgotten_subject_is_news_again() -> None:
-    once = SaidOnce(FakeClock(), repeat_seconds=1800.0)
+    once = EventDeduplicator(FakeClock(), repeat_seconds=1800.0)
     once.is_news("g", "FailedScheduling", "no room")
     once.forget("g")
     assert once.is_news("g", "FailedScheduling", "no room")

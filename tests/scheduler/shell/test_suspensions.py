@@ -7,11 +7,11 @@ import msgspec
 from api.constants import CONDITION_DISRUPTION_TARGET
 from api.meta import Condition
 from api.podgroup import PodGroup, PodGroupStatus
+from scheduler.apicalls.group_conditions import GroupConditions
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.nominator import Nomination
+from scheduler.cache.records import GroupRecord
 from scheduler.preemption.suspensions import Suspensions
-from scheduler.state.claims import Claim
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import GroupRecord
-from scheduler.writes.group_conditions import GroupConditions
 from tests.scheduler.core import build
 
 
@@ -53,7 +53,7 @@ def test_then_a_request_that_somebody_still_has_a_use_for_stands() -> None:
     state, said, suspensions = follower()
     for number in range(2):
         state.upsert_pod(build.pod(f"v-{number}", group="v", on="n0", owner="job"))
-    claim: Claim = state.claims.put(build.pod_key("new"), 5, {}, frozenset({"uid-of-v-0"}), 1e9)
+    claim: Nomination = state.claims.put(build.pod_key("new"), 5, {}, frozenset({"uid-of-v-0"}), 1e9)
     suspensions.begin()
     assert said.told == []
     assert suspensions.untouched(claim) == 1

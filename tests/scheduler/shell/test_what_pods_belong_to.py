@@ -2,7 +2,7 @@
 
 import pytest
 
-from scheduler.state.cluster import ClusterState
+from scheduler.cache.cluster import ClusterState
 from tests.placement.case import near, selector, term
 from tests.scheduler.core import build
 from tests.scheduler.shell.cluster import Cluster

@@ -8,10 +8,10 @@ from prometheus_client import generate_latest
 from api.constants import CONDITION_DEGRADED
 from kube.client.errors import Conflict, Forbidden, OutcomeUnknown
 from scheduler import schedule_one
-from scheduler.cycle.decide import decide
-from scheduler.cycle.decision import Decision
-from scheduler.state.cluster import ClusterState
-from scheduler.state.records import ItemKey
+from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.records import EntityKey
 from tests.scheduler.shell.cluster import Cluster
 from tests.scheduler.shell.fake_api import always, once
 from tests.scheduler.shell.manifests import gang, node, pod
@@ -363,7 +363,7 @@ async def test_a_decided_pod_that_the_watch_never_shows_is_read(cluster: Cluster
 async def test_an_unexpected_error_in_one_decision_is_that_groups_error_only(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fragile(state: ClusterState, key: ItemKey, aim: int) -> Decision:
+    def fragile(state: ClusterState, key: EntityKey, aim: int) -> Decision:
         if key.name == "bad":
             raise ZeroDivisionError
         return decide(state, key, aim)

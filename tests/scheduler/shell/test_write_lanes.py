@@ -2,7 +2,7 @@
 
 import asyncio
 
-from scheduler.writes.lanes import BINDS_IN_A_ROW, Job, WriteLanes
+from scheduler.apicalls.dispatcher import BINDS_IN_A_ROW, APIDispatcher, Job
 from tests.scheduler.shell.clocks import FakeClock
 
 
@@ -15,7 +15,7 @@ class Bench:
         self.counted: list[tuple[str, str]] = []
         self.gates: dict[str, asyncio.Event] = {}
         self._starts: dict[str, asyncio.Event] = {}
-        self.lanes = WriteLanes(
+        self.lanes = APIDispatcher(
             concurrency=concurrency,
             may_write=lambda: may_write,
             clock=self.clock,

@@ -1,0 +1,267 @@
+"""Attempts to place the members of an item: one way after the other, until one places enough or no way is left.
+
+Members of one signature that do not affect each other are placed exactly. Several signatures are a bin packing problem, and no
+order is right for all of them; nor is any order right for all rules about other pods. So when an attempt leaves members over, the
+next way is tried, and a refusal says whether a placement may exist that was not found. What no way can reach is known from an
+upper bound.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.algorithm.heterogeneous import HeterogeneousMembers, are_heterogeneous
+from scheduler.algorithm.heterogeneous_in_order import place_in_order
+from scheduler.algorithm.overlay import Placed
+from scheduler.algorithm.pod_by_pod import Confined, PodByPod
+from scheduler.algorithm.snapshot import SnapshotOverlay
+from scheduler.algorithm.upper_bound import by_base, by_value, most_pods, most_pods_by_node
+from scheduler.cache.nodes import NodeTable
+from scheduler.cache.pod_signature import PodsBySignature, PodSignature
+
+MOST_DOMAINS: Final = 16
+"""Values of a label in which pods that must be together are tried, roomiest first."""
+_MARGIN: Final = 2
+"""A further way is tried while there are so many times the steps that the longest has taken: what was found is worth more."""
+
+PODS_DIFFER: Final = "the pods differ in what they need."
+PODS_LIMIT_EACH_OTHER: Final = "where one of the pods goes limits the others."
+
+Way = Callable[[SnapshotOverlay], list[Placed]]
+"""Puts members on the nodes of a trial that has placed nothing yet."""
+
+
+class Attempt:
+    """The outcome of one try.
+
+    Attributes:
+        trial: the snapshot with the placed pods on it.
+        placed: pods by signature and node slot.
+        total: how many pods were placed.
+        proven: no other try can place enough.
+        doubt: why another try might do better, when `proven` is false; a clause of the message that people read.
+        domain: the value of the topology label inside which the pods are, empty without one.
+    """
+
+    __slots__ = ("_counts", "domain", "doubt", "placed", "proven", "total", "trial")
+
+    def __init__(self, trial: SnapshotOverlay, placed: list[Placed]) -> None:
+        self.trial: Final = trial
+        self.placed: Final = placed
+        self.total: Final = sum(part.total for part in placed)
+        self._counts: Counter[PodSignature] | None = None
+        self.proven = True
+        self.doubt = PODS_DIFFER
+        self.domain = ""
+
+    def count(self, shape: PodSignature) -> int:
+        """How many members of a shape got a node."""
+        if self._counts is None:
+            self._counts = Counter()
+            for part in self.placed:
+                self._counts[part.shape] += part.total
+        return self._counts[shape]
+
+
+class AttemptBudget:
+    """How many pods may still be placed in trials before giving up on further ways, shared by the attempts of one decision."""
+
+    __slots__ = ("pods",)
+
+    def __init__(self, pending: PodsBySignature) -> None:
+        """Enough for a few orders of a large group and for very many of a small one."""
+        self.pods = 1000 + 3 * sum(pending.values())
+
+
+def affect_each_other(trial: SnapshotOverlay, pending: PodsBySignature) -> bool:
+    """Whether the node of one member matters to another one."""
+    return trial.topology is not None and not trial.topology.relations.are_fixed and sum(pending.values()) > 1
+
+
+def best_attempt(
+    pending: PodsBySignature,
+    wanted: int,
+    nodes: NodeTable,
+    new_trial: Callable[[], SnapshotOverlay],
+    budget: AttemptBudget | None = None,
+) -> Attempt:
+    """Places as many members as it can find room for, stopping early once all have a node or too few ever will.
+
+    Args:
+        pending: members to place, by signature; at least one.
+        wanted: members that must get a node together; fewer are as good as none.
+        nodes: the node table that the trials are about.
+        new_trial: a trial that has placed nothing yet; called once for each way that is tried, and once more.
+        budget: limits the ways that place pod by pod; None for one of its own.
+
+    Returns:
+        The attempt that placed the most.
+
+    Raises:
+        OverBudgetError: more steps are needed than the computation under way may take.
+    """
+    empty = new_trial()
+    if affect_each_other(empty, pending):
+        ways, budget = _pod_by_pod(pending, empty), budget or AttemptBudget(pending)
+    elif len(pending) == 1 or (empty.topology is None and len(by_base(pending)) == 1):
+        return Attempt(empty, [empty.place(shape, count) for shape, count in pending.items()])
+    else:
+        make = _heterogeneous if are_heterogeneous(empty, pending) else _by_signature
+        ways, budget = make(pending, nodes, empty), None
+    best: Attempt | None = None
+    steps, cost = nodes.steps, 0
+    for place in ways.ways:
+        if best is not None and budget is not None and (budget.pods <= 0 or steps.left < _MARGIN * cost):
+            break
+        begun = steps.spent
+        trial = new_trial()
+        attempt = Attempt(trial, place(trial))
+        cost = max(cost, steps.spent - begun)
+        if budget is not None:
+            budget.pods -= sum(pending.values())
+        if best is None or attempt.total > best.total:
+            best = attempt
+        if best.total == ways.limit or ways.limit < wanted:
+            break
+    if best is None:
+        raise ValueError("nothing to place")
+    best.proven, best.doubt = ways.limit < wanted, ways.doubt
+    return best
+
+
+class _Ways(NamedTuple):
+    """What there is to try, and how many pods none of it can exceed."""
+
+    ways: Iterator[Way]
+    limit: int
+    doubt: str = PODS_DIFFER
+
+
+# --- several signatures that do not affect each other ----------------------------------------------------------------
+
+
+class _Difficulty(NamedTuple):
+    """How hard a signature is to place: pods there is room for, nodes that have some, its largest share of any resource."""
+
+    room: int
+    hosts: int
+    share: float
+
+
+def _by_signature(pending: PodsBySignature, nodes: NodeTable, empty: SnapshotOverlay) -> _Ways:
+    """Signature after signature, each in closed form."""
+    difficulties: dict[PodSignature, _Difficulty] = {}
+    for shape, share in zip(pending, _largest_shares(list(pending), nodes), strict=True):
+        capacity = empty.capacity(shape)
+        difficulties[shape] = _Difficulty(int(capacity.sum()), int(np.count_nonzero(capacity)), share)
+
+    def place(order: list[PodSignature], pack: bool, trial: SnapshotOverlay) -> list[Placed]:
+        return [trial.place(shape, pending[shape], pack=pack) for shape in order]
+
+    return _Ways(_in_orders(difficulties, place), _limit(pending, difficulties))
+
+
+def _heterogeneous(pending: PodsBySignature, nodes: NodeTable, empty: SnapshotOverlay) -> _Ways:
+    """Pod after pod, many at a time."""
+    shapes = list(pending)
+    among = HeterogeneousMembers(empty, shapes)
+    difficulties = dict(zip(shapes, map(_Difficulty, *among.room(), _largest_shares(shapes, nodes)), strict=True))
+    index_of = {shape: index for index, shape in enumerate(shapes)}
+
+    def place(order: list[PodSignature], pack: bool, trial: SnapshotOverlay) -> list[Placed]:
+        pods = [shape for shape in order for _ in range(pending[shape])]
+        slots = np.array(place_in_order(among, [index_of[shape] for shape in pods], pack=pack), dtype=np.intp)
+        one = np.ones(1, dtype=np.int64)
+        placed = [Placed(shape, slots[at : at + 1], one, 1) for at, shape in enumerate(pods) if slots[at] >= 0]
+        trial.assume_all(placed)
+        return placed
+
+    return _Ways(_in_orders(difficulties, place), _limit(pending, difficulties))
+
+
+def _limit(pending: PodsBySignature, difficulties: Mapping[PodSignature, _Difficulty]) -> int:
+    return sum(min(count, difficulties[shape].room) for shape, count in pending.items())
+
+
+def _in_orders(
+    difficulties: Mapping[PodSignature, _Difficulty],
+    place: Callable[[list[PodSignature], bool, SnapshotOverlay], list[Placed]],
+) -> Iterator[Way]:
+    """Hardest first by several measures of hardness, then the same orders packed."""
+    keys: tuple[Callable[[PodSignature], tuple[float, float]], ...] = (
+        lambda shape: (difficulties[shape].room, -difficulties[shape].share),
+        lambda shape: (-difficulties[shape].share, difficulties[shape].room),
+        lambda shape: (difficulties[shape].hosts, -difficulties[shape].share),
+        lambda shape: (-difficulties[shape].room, difficulties[shape].share),
+    )
+    orders: list[list[PodSignature]] = []
+    for key in keys:
+        order = sorted(difficulties, key=key)
+        if order not in orders:
+            orders.append(order)
+            yield partial(place, order, False)
+    for order in orders:
+        yield partial(place, order, True)
+
+
+def _largest_shares(shapes: Sequence[PodSignature], nodes: NodeTable) -> list[float]:
+    """Of each signature: the largest share of all there is that one pod asks for, over the resources."""
+    totals = nodes.allocatable.sum(axis=1).clip(min=1)
+    columns = np.array([nodes.resolve(shape.demand).column for shape in shapes])
+    shares: list[float] = (columns / totals).max(axis=1).tolist()
+    return shares
+
+
+# --- members that affect each other ----------------------------------------------------------------------------------
+
+
+def _pod_by_pod(pending: PodsBySignature, empty: SnapshotOverlay) -> _Ways:
+    limits = {shape: most_pods(empty, shape, count) for shape, count in pending.items()}
+    return _Ways(_confined_ways(pending, limits, empty), sum(limits.values()), PODS_LIMIT_EACH_OTHER)
+
+
+def _confined_ways(
+    pending: PodsBySignature, limits: Mapping[PodSignature, int], empty: SnapshotOverlay
+) -> Iterator[Way]:
+    """Hardest first; the same with those that must be together inside one value of their label; other orders; packed."""
+    hardest_first = sorted(pending, key=lambda shape: (limits[shape], int(empty.room(shape).sum())))
+    orders = [hardest_first]
+    for order in (list(pending), hardest_first[::-1]):
+        if order not in orders:
+            orders.append(order)
+    runs = [[(shape, pending[shape]) for shape in order] for order in orders]
+
+    def place(
+        run: list[tuple[PodSignature, int]], pack: bool, confined: Confined, trial: SnapshotOverlay
+    ) -> list[Placed]:
+        return PodByPod(trial, pack=pack, confined=confined).place(run)
+
+    yield partial(place, runs[0], False, {})
+    for confined in _where_to_gather(pending, empty):
+        yield partial(place, runs[0], False, confined)
+    for run in runs[1:]:
+        yield partial(place, run, False, {})
+    for run in runs:
+        yield partial(place, run, True, {})
+
+
+def _where_to_gather(pending: PodsBySignature, empty: SnapshotOverlay) -> Iterator[Confined]:
+    """For signatures whose first pod decides where all others have to be: values of the label, those with most room first."""
+    if empty.topology is None:
+        return
+    relations = empty.topology.relations
+    gathering = [shape for shape in pending if relations.is_self_gathering(shape)]
+    for at in dict.fromkeys(relations.stances[shape].near[0] for shape in gathering):
+        place = relations.places[at]
+        all_required = [shape for shape in gathering if at in relations.stances[shape].near]
+        room = sum(
+            (by_value(place, most_pods_by_node(empty, shape)) for shape in all_required), np.zeros(1, dtype=np.int64)
+        )
+        for value in np.argsort(-room, kind="stable")[:MOST_DOMAINS].tolist():
+            if room[value] > 0:
+                inside: NDArray[np.bool_] = place.codes == value
+                yield dict.fromkeys(all_required, inside)

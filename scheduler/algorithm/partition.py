@@ -1,0 +1,169 @@
+"""The members of an item that are to be placed, told apart as far as rules about other pods tell them apart.
+
+Most items have no such rules, and nothing that runs has one about them: then the shapes of the members are all there is to
+know. Otherwise pods of one shape whose labels look different to some rule become shapes of their own.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from scheduler.algorithm.compile_topology import compile_topology
+from scheduler.algorithm.term_matching import LabelMatches, PodLabels
+from scheduler.algorithm.topology import Topology
+from scheduler.algorithm.volume_claims import MemberVolumeClaims, PodVolumeClaims, volume_claims_of_pod
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.label_classes import pairs
+from scheduler.cache.node_rules import NodeRules
+from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.pod_rules import TopologySpreadConstraint
+from scheduler.cache.pod_signature import PodSignature
+from scheduler.cache.selectors import Query
+from scheduler.cache.steps import ONE_BY_ONE
+
+
+class MemberPartition:
+    """UIDs of the pods by shape, in the order of their names, and what they and other pods mean to each other."""
+
+    __slots__ = ("parts", "relations")
+
+    def __init__(self, parts: Mapping[PodSignature, Sequence[str]], relations: Topology | None = None) -> None:
+        self.parts: Final = parts
+        self.relations: Final = relations
+        """None when only nodes matter."""
+
+    @property
+    def pending(self) -> dict[PodSignature, int]:
+        """How many pods of each shape there are."""
+        return {shape: len(uids) for shape, uids in self.parts.items()}
+
+
+class _EqualPods:
+    """Pods that nothing tells apart; `uids` in the order of their names."""
+
+    __slots__ = ("labels", "pod_claims", "uids")
+
+    def __init__(self, labels: tuple[str, ...], pod_claims: PodVolumeClaims | None) -> None:
+        self.labels: Final = labels
+        self.pod_claims: Final = pod_claims
+        self.uids: Final[list[str]] = []
+
+
+def depends_on_other_pods(state: ClusterState, members: PodGroupState) -> bool:
+    """Whether rules about other pods, or volumes, can matter to the item; cheap, and true a little too often."""
+    return state.neighbours.has_existing_terms(members.key.namespace) or any(
+        shape.rules.concerns_pods or shape.rules.mounts for shape in members.pending
+    )
+
+
+def partition_by_signature(state: ClusterState, members: PodGroupState) -> MemberPartition:
+    """The pending members of an item.
+
+    The topology index is told which labels the members' rules look at, and may count pods anew; nothing else is changed.
+
+    Raises:
+        OverBudgetError: more steps are needed than the computation under way may take.
+    """
+    if not depends_on_other_pods(state, members):
+        return _by_shape(state, members)
+    state.neighbours.use_label_keys(set().union(*(_keys(shape.rules) for shape in members.pending)))
+    parts: dict[PodSignature, list[str]] = {}
+    parties: dict[PodSignature, PodLabels] = {}
+    claims_by_shape: dict[PodSignature, tuple[PodVolumeClaims, int]] = {}
+    seen = _VisibleLabels(state, members)
+    for shape, waiting in members.pending.items():
+        classes: dict[Hashable, _EqualPods] = {}
+        for uid in waiting.uids:
+            pod = state.pod(uid)
+            labels = seen.labels(uid)
+            if pod and pod.volumes is not None:
+                state.nodes.steps.spend(2 * ONE_BY_ONE * (1 + len(pod.volumes.claims)))
+            pod_claims = volume_claims_of_pod(state.storage, pod) if pod and pod.volumes is not None else None
+            key = (seen.labels_key(labels), pod_claims.key) if pod_claims is not None else seen.labels_key(labels)
+            alike = classes.get(key)
+            if alike is None:
+                alike = classes[key] = _EqualPods(labels, pod_claims)
+            alike.uids.append(uid)
+        for alike in classes.values():
+            part = shape if len(classes) == 1 else shape.variant()
+            parts[part] = alike.uids
+            parties[part] = PodLabels(members.key.namespace, pairs(alike.labels))
+            if alike.pod_claims is not None:
+                claims_by_shape[part] = (alike.pod_claims, len(alike.uids))
+    volume_claims = MemberVolumeClaims(state.storage, claims_by_shape) if claims_by_shape else None
+    defaults = _defaults(state, parts)
+    is_minded = (
+        volume_claims is not None
+        or any(shape.rules.concerns_pods for shape in parts)
+        or any(state.neighbours.existing_terms_for(*pod_labels) for pod_labels in _distinct(parties))
+    )
+    if not is_minded and not defaults:
+        return MemberPartition({shape: waiting.uids for shape, waiting in members.pending.items()})
+    return MemberPartition(parts, compile_topology(state.nodes, state.neighbours, parties, defaults, volume_claims))
+
+
+class _VisibleLabels:
+    """The labels of the members, as far as rules can see them, and which of them no rule in force tells apart."""
+
+    def __init__(self, state: ClusterState, members: PodGroupState) -> None:
+        namespace = members.key.namespace
+        pods = ((uid, state.pod(uid)) for waiting in members.pending.values() for uid in waiting.uids)
+        self._labels: Final = {uid: state.neighbours.visible(pod) if pod else () for uid, pod in pods}
+        parties = {labels: PodLabels(namespace, pairs(labels)) for labels in dict.fromkeys(self._labels.values())}
+        if len(parties) < 2:
+            self._labels_keys: Mapping[tuple[str, ...], Hashable] = dict.fromkeys(parties)
+            return
+        rules = {shape.rules: None for shape in members.pending}
+        told_apart = LabelMatches(state.neighbours, parties.values(), state.nodes.steps).told_apart(_queries(rules))
+        self._labels_keys = {labels: told_apart[pod_labels.labels_key] for labels, pod_labels in parties.items()}
+
+    def labels(self, uid: str) -> tuple[str, ...]:
+        """Keys and values in turn."""
+        return self._labels[uid]
+
+    def labels_key(self, labels: tuple[str, ...]) -> Hashable:
+        """Equal for labels that no rule tells apart."""
+        return self._labels_keys[labels]
+
+
+def _queries(rules: Iterable[NodeRules]) -> Iterator[Query]:
+    for one in rules:
+        for term in one.bonds.ties if one.bonds else ():
+            yield term.query
+        for spread in one.spreads:
+            yield spread.query
+
+
+def _by_shape(state: ClusterState, members: PodGroupState) -> MemberPartition:
+    parts = {shape: waiting.uids for shape, waiting in members.pending.items()}
+    defaults = _defaults(state, parts)
+    if not defaults:
+        return MemberPartition(parts)
+    unseen = PodLabels(members.key.namespace, {})
+    return MemberPartition(
+        parts, compile_topology(state.nodes, state.neighbours, dict.fromkeys(parts, unseen), defaults)
+    )
+
+
+def _defaults(
+    state: ClusterState, parts: Mapping[PodSignature, Sequence[str]]
+) -> dict[PodSignature, tuple[TopologySpreadConstraint, ...]]:
+    """Default constraints, as the first pod of each shape has them: Services do not tell equal members of a gang apart."""
+    found: dict[PodSignature, tuple[TopologySpreadConstraint, ...]] = {}
+    for shape, uids in parts.items():
+        pod = state.pod(uids[0])
+        spreads = state.default_spreads.of(pod) if pod and not shape.rules.spreads else ()
+        if spreads:
+            found[shape] = spreads
+    return found
+
+
+def _distinct(parties: Mapping[PodSignature, PodLabels]) -> list[PodLabels]:
+    found = {tuple(pod_labels.labels.items()): pod_labels for pod_labels in parties.values()}
+    return list(found.values())
+
+
+def _keys(rules: NodeRules) -> set[str]:
+    keys = set(rules.bonds.pod_label_keys) if rules.bonds else set()
+    for spread in rules.spreads:
+        keys |= spread.selector.keys()
+    return keys

@@ -1,0 +1,221 @@
+"""The decision for one item on one snapshot: all that must start together, or nothing (KEP-4671).
+
+Members that have their place count towards the minimum, so late members and replacements come through the same code, and so
+does a lone pod: it is a group of one.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.algorithm.attempts import Attempt, best_attempt
+from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.free_after_nominations import is_room_held_against, new_snapshot, nominated_slots
+from scheduler.algorithm.partition import MemberPartition, partition_by_signature
+from scheduler.algorithm.snapshot import SnapshotOverlay
+from scheduler.algorithm.topology_domains import best_domain, domains_in_use
+from scheduler.algorithm.validation import over_budget, validate_pod_group
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.pod_signature import PodsBySignature
+from scheduler.cache.records import EntityKey
+from scheduler.cache.steps import OverBudgetError
+from scheduler.plugins.gang_scheduling import missing_count, pre_enqueue
+from scheduler.plugins.status import Code, Diagnosis, PodGroupDiagnosis, Status
+
+_Allowed = NDArray[np.bool_] | None
+MakeTrial = Callable[[_Allowed, str], SnapshotOverlay]
+"""(the nodes it is limited to `[node slot]`, None for all; the reason to give for the others) -> a trial."""
+
+_SUCCESS: Final = Status(Code.SUCCESS)
+_NOTHING_TO_DO: Final = Status(Code.SKIP)
+_TOPOLOGY: Final = "TopologyPlacementGenerator"
+_NOT_NOMINATED: Final = "node(s) were not nominated"
+_ONE_POD: Final = 5_000
+"""Steps of a pod that is placed, beside looking for its place."""
+_HOPING: Final = "waiting a little for room for all {} pods it would like to start with: {} can be placed"
+
+
+def decide(state: ClusterState, key: EntityKey, aim: int = 0) -> Decision:
+    """Where the pending members of an item go, or why they go nowhere. Reads the state, changes nothing in it.
+
+    Args:
+        state: the cluster.
+        key: the item.
+        aim: so many members must get a place together, if that is more than what must start together.
+    """
+    members = state.item(key)
+    if members is None or not members.pending:
+        return Decision(key, _NOTHING_TO_DO)
+    held = pre_enqueue(members)
+    if held is not None:
+        return Decision(key, held)
+    problem = validate_pod_group(members, state.most_members)
+    if problem is not None:
+        return _refused(members, problem)
+    try:
+        with state.nodes.steps.limited("decision"):
+            return _decided(state, members, aim)
+    except OverBudgetError:
+        return msgspec.structs.replace(_refused(members, over_budget(members)), is_over_budget=True)
+
+
+def attempt_to_place(
+    state: ClusterState, members: PodGroupState, found: MemberPartition, need: int, trial: MakeTrial
+) -> Attempt | Status:
+    """The best attempt to place the pending members, anywhere or inside one value of a label; why there is nowhere to try.
+
+    Args:
+        state: the cluster; on which room is tried is left to `trial`.
+        members: the item.
+        found: its pending members by what they need.
+        need: members that must get a place together.
+        trial: how a trial is made.
+
+    Raises:
+        OverBudgetError: that takes more steps than the computation under way may cost.
+    """
+    key = members.group.topology_key if members.group else None
+    if key is None:
+        return best_attempt(found.pending, need, state.nodes, lambda: trial(None, ""))
+    pins = domains_in_use(key, state.nodes_in_use(members), state.nodes)
+    if len(pins) > 1:
+        values = ", ".join(sorted(pins))
+        return Status(Code.ERROR, f"members already run in more than one {key}: {values}", plugin=_TOPOLOGY)
+    pin = next(iter(pins), None)
+    hoped = None if pin is not None else _hoped(members, found)
+    if hoped is not None:
+        room_for_all = best_domain(key, None, hoped, sum(hoped.values()), state, trial)
+        if room_for_all is not None and room_for_all.total == sum(hoped.values()):
+            pin = room_for_all.domain
+    inside = best_domain(key, pin, found.pending, need, state, trial)
+    if inside is not None:
+        return inside
+    value = f" with the value {pin}, where members already run" if pin else ""
+    return Status(Code.UNSCHEDULABLE, f"no node has the label {key}{value}", plugin=_TOPOLOGY)
+
+
+def _hoped(members: PodGroupState, found: MemberPartition) -> PodsBySignature | None:
+    """The members a group would like to have, the missing ones like the most common of those there are; None when none miss."""
+    group = members.group
+    missing = group.waiting.desired_count - members.satisfied - members.pending_count if group else 0
+    if missing <= 0:
+        return None
+    most = max(found.pending, key=lambda shape: found.pending[shape])
+    return {**found.pending, most: found.pending[most] + missing}
+
+
+def _decided(state: ClusterState, members: PodGroupState, aim: int) -> Decision:
+    state.nodes.steps.spend(_ONE_POD * members.pending_count)
+    found = partition_by_signature(state, members)
+    attempt = _attempt(state, members, found, max(missing_count(members), aim))
+    if isinstance(attempt, Status):
+        return _refused(members, attempt)
+    if attempt.total >= max(missing_count(members), aim):
+        return _scheduled(state, members, found, attempt)
+    refusal = _unschedulable(state, members, found, attempt)
+    return _hoping(members, refusal, attempt, aim) if attempt.total >= missing_count(members) else refusal
+
+
+def _attempt(state: ClusterState, members: PodGroupState, found: MemberPartition, need: int) -> Attempt | Status:
+    def trial(allowed: _Allowed = None, outside: str = "") -> SnapshotOverlay:
+        return new_snapshot(state, members, allowed, outside, found.relations)
+
+    nominated = nominated_slots(state, members)
+    if nominated is not None:
+        # What was cleared for the item is taken first, even if a better node has become free.
+        attempt = best_attempt(found.pending, need, state.nodes, lambda: trial(nominated, _NOT_NOMINATED))
+        if attempt.total == members.pending_count:
+            return attempt
+    return attempt_to_place(state, members, found, need, trial)
+
+
+def _scheduled(state: ClusterState, members: PodGroupState, found: MemberPartition, attempt: Attempt) -> Decision:
+    is_all = attempt.total == members.pending_count
+    return Decision(
+        members.key,
+        _SUCCESS,
+        bindings=_bindings(state, found, attempt),
+        carries=any(shape.rules.mounts for shape in found.parts),
+        volumes=tuple(attempt.trial.matched_volumes().items()),
+        failures=() if is_all else _failures(_diagnoses(found, attempt)),
+        scheduled_so_far=members.satisfied,
+        need=members.need,
+    )
+
+
+def _bindings(state: ClusterState, found: MemberPartition, attempt: Attempt) -> tuple[tuple[str, str], ...]:
+    name_of = state.nodes.names.__getitem__
+    bindings: list[tuple[str, str]] = []
+    for part in attempt.placed:
+        uids = found.parts[part.shape][: part.total]
+        bindings += zip(uids, map(name_of, part.slots.repeat(part.counts).tolist()), strict=True)
+    return tuple(bindings)
+
+
+def _diagnoses(
+    found: MemberPartition, attempt: Attempt, *, room_is_kept: bool = False
+) -> list[tuple[Sequence[str], Diagnosis]]:
+    """(UIDs of the members of one shape that got no place, why), for each shape with such members."""
+    missing: list[tuple[Sequence[str], Diagnosis]] = []
+    for shape, uids in found.parts.items():
+        rest = uids[attempt.count(shape) :]
+        if rest:
+            missing.append((rest, attempt.trial.diagnosis(shape, room_is_kept=room_is_kept)))
+    return missing
+
+
+def _failures(missing: list[tuple[Sequence[str], Diagnosis]]) -> tuple[tuple[str, Status], ...]:
+    statuses = [(uids, Status(Code.UNSCHEDULABLE, diagnosis=diagnosis)) for uids, diagnosis in missing]
+    return tuple((uid, status) for uids, status in statuses for uid in uids)
+
+
+def _unschedulable(state: ClusterState, members: PodGroupState, found: MemberPartition, attempt: Attempt) -> Decision:
+    is_kept = any(state.reservations.against(members.key, members.priority))
+    missing = _diagnoses(found, attempt, room_is_kept=is_kept)
+    failures = _failures(missing)
+    placed = ((uid, None) for shape, uids in found.parts.items() for uid in uids[: attempt.count(shape)])
+    return Decision(
+        members.key,
+        failures[0][1] if members.is_lone else _of_group(members, attempt, missing[0][1]),
+        failures=(*failures, *placed),
+        scheduled_so_far=members.satisfied,
+        need=members.need,
+        room_is_held=is_room_held_against(state, members),
+    )
+
+
+def _of_group(members: PodGroupState, attempt: Attempt, of_pod: Diagnosis) -> Status:
+    diagnosis = PodGroupDiagnosis(
+        need=members.need,
+        placed=attempt.total,
+        pending=members.pending_count,
+        scheduled=members.satisfied,
+        topology_key=members.group.topology_key if members.group else None,
+        best_domain=attempt.domain,
+        pod=of_pod,
+        incomplete_reason="" if attempt.proven else attempt.doubt,
+    )
+    return Status(Code.UNSCHEDULABLE, diagnosis=diagnosis)
+
+
+def _hoping(members: PodGroupState, refusal: Decision, attempt: Attempt, aim: int) -> Decision:
+    status = Status(Code.PENDING, _HOPING, (aim, attempt.total))
+    return msgspec.structs.replace(refusal, status=status, failures=_everybody(members, status))
+
+
+def _refused(members: PodGroupState, status: Status) -> Decision:
+    return Decision(
+        members.key,
+        status,
+        failures=_everybody(members, status),
+        scheduled_so_far=members.satisfied,
+        need=members.need,
+    )
+
+
+def _everybody(members: PodGroupState, status: Status) -> tuple[tuple[str, Status], ...]:
+    return tuple((uid, status) for waiting in members.pending.values() for uid in waiting.uids)

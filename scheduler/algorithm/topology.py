@@ -1,0 +1,210 @@
+"""What the pods to be placed and the pods that run mean to each other by rules about other pods and by volumes.
+
+Everything is a number per value of a node label (`TopologyGroup`): pods that a rule selects, or weights that rules of running
+pods put there. A placed pod changes some of these numbers (`effects`); where no member changes a number that a member looks at,
+the rules are as good as fixed masks and scores, and equal pods stay in closed form.
+"""
+
+import copy
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.algorithm.term_matching import PodLabels
+from scheduler.algorithm.volume_claims import MemberVolumeClaims
+from scheduler.cache.node_columns import Codes
+from scheduler.cache.nodes import NodeTable
+from scheduler.cache.pod_rules import TopologySpreadConstraint
+from scheduler.cache.pod_signature import PodSignature
+from scheduler.cache.records import PodRecord
+from scheduler.cache.selectors import Query
+from scheduler.cache.topology_index import TopologyIndex
+
+HOSTNAME: Final = "kubernetes.io/hostname"
+
+
+class TopologyGroup:
+    """A number per value of a node label; code 0 stands for nodes without the label and always has the number 0.
+
+    Attributes:
+        codes: the code of the label's value on each node, `[node]`.
+        sums: the numbers, `[code]`.
+        eligible: only pods on these nodes count, `[node]`; None when all do.
+    """
+
+    __slots__ = ("codes", "eligible", "sums")
+
+    def __init__(self, codes: Codes, sums: NDArray[np.int64], eligible: NDArray[np.bool_] | None = None) -> None:
+        self.codes: Final = codes
+        self.sums: Final = sums
+        self.eligible: Final = eligible
+
+
+class CompiledSpreadConstraint(NamedTuple):
+    """A spread constraint of a shape, ready to be evaluated; `place` is the index of a topology group."""
+
+    spread: TopologySpreadConstraint
+    place: int
+    values: NDArray[np.intp]
+    """The eligible values (hard constraints)."""
+    counts_itself: bool
+
+
+class Source(NamedTuple):
+    """Where the number of a topology group comes from; neither for groups that only attract."""
+
+    query: Query | None = None
+    """It counts the pods that this selects."""
+    pod_labels: PodLabels | None = None
+    """It counts the terms of others that keep pods with these labels off, for the node label `key`."""
+    key: str = ""
+
+
+class PreFilterState:
+    """All that limits and attracts the pods of one shape; numbers are indices of topology groups."""
+
+    __slots__ = (
+        "even",
+        "is_of_its_kind",
+        "keeps_off",
+        "near",
+        "preferred_affinity",
+        "repelled",
+        "soft_spread_nodes",
+        "soft_spreads",
+    )
+
+    def __init__(self) -> None:
+        self.near: list[int] = []
+        """Required affinity: the pods all its terms select, by the key of each term."""
+        self.is_of_its_kind = False
+        """Its affinity selects itself, so it may be the first."""
+        self.keeps_off: list[int] = []
+        """Its required anti-affinity."""
+        self.repelled: list[int] = []
+        """The anti-affinity of others."""
+        self.preferred_affinity: list[int] = []
+        """Preferred terms of its own and of others: weights."""
+        self.even: list[CompiledSpreadConstraint] = []
+        self.soft_spreads: list[CompiledSpreadConstraint] = []
+        self.soft_spread_nodes: NDArray[np.bool_] | None = None
+        """The nodes that soft constraints score."""
+
+    @property
+    def strict(self) -> set[int]:
+        """The topology groups that can refuse a node."""
+        return {*self.near, *self.keeps_off, *self.repelled, *(constraint.place for constraint in self.even)}
+
+    @property
+    def groups(self) -> set[int]:
+        """The topology groups that decide."""
+        spreads = (constraint.place for constraint in (*self.even, *self.soft_spreads))
+        return {*self.near, *self.keeps_off, *self.repelled, *self.preferred_affinity, *spreads}
+
+
+class Topology:
+    """The prefilter states of some shapes, and what a pod of each does to all topology groups; made by `compile_relations`.
+
+    Attributes:
+        nodes: the node table that it is about.
+        volume claims: what the members carry; None when nobody has volumes that matter.
+        places: the numbers that rules look at.
+        sources: where the number of each group comes from.
+        stances: by shape what limits and attracts its pods.
+        effects: by shape what one pod adds to which topology group.
+    """
+
+    def __init__(
+        self,
+        nodes: NodeTable,
+        topology_index: TopologyIndex,
+        shapes: Iterable[PodSignature],
+        volume_claims: MemberVolumeClaims | None,
+    ) -> None:
+        """Without rules; `compile_relations` fills in those of all `shapes`."""
+        self.nodes: Final = nodes
+        self.volume_claims: Final = volume_claims
+        self.places: list[TopologyGroup] = []
+        self.sources: Final[list[Source]] = []
+        self.stances: Final[dict[PodSignature, PreFilterState]] = {}
+        self.effects: Final[dict[PodSignature, dict[int, int]]] = {shape: {} for shape in shapes}
+        self._topology_index: Final = topology_index
+
+    @cached_property
+    def are_fixed(self) -> bool:
+        """True when where one member goes matters to none of the members."""
+        if self.volume_claims is not None and not self.volume_claims.are_fixed:
+            return False
+        groups = {place for prefilter in self._distinct() for place in prefilter.groups}
+        return not any(groups & effects.keys() for effects in self.effects.values())
+
+    @cached_property
+    def strict(self) -> set[int]:
+        """The topology groups that can refuse a node to somebody."""
+        return {place for prefilter in self._distinct() for place in prefilter.strict}
+
+    @property
+    def is_strict(self) -> bool:
+        """True when rules about other pods, or volumes, can refuse a node to somebody."""
+        return self.volume_claims is not None or bool(self.strict)
+
+    def counted_on(self, at: int) -> NDArray[np.bool_]:
+        """The node slots with pods that a filtering group counts."""
+        source = self.sources[at]
+        if source.query is not None:
+            return np.asarray(self._topology_index.counts(source.query) != 0, dtype=np.bool_)
+        found = np.zeros(self.nodes.slots, dtype=np.bool_)
+        if source.pod_labels is not None:
+            for existing in self._topology_index.existing_terms_for(*source.pod_labels):
+                if existing.term.kind == "anti_affinity" and existing.term.key == source.key:
+                    found[list(existing.where)] = True
+        return found
+
+    def added_by(self, pod: PodRecord, at: int) -> int:
+        """What a running pod adds to a filtering group, wherever it runs."""
+        source = self.sources[at]
+        if source.query is not None:
+            is_skipped = source.query.skips_leaving and pod.terminating
+            return int(not is_skipped and self._topology_index.meets(source.query, pod.namespace, pod.labels))
+        pod_labels = source.pod_labels
+        if pod_labels is None or pod.bonds is None:
+            return 0
+        return sum(
+            term.key == source.key and self._topology_index.meets(term.query, *pod_labels)
+            for term in pod.bonds.anti_affinity
+        )
+
+    def less(self, taken: Mapping[int, NDArray[np.int64]]) -> "Topology":
+        """The same for a cluster in which some topology groups count so much less, by value."""
+        made = copy.copy(self)
+        made.places = [
+            TopologyGroup(place.codes, place.sums - taken[at], place.eligible) if at in taken else place
+            for at, place in enumerate(self.places)
+        ]
+        return made
+
+    @cached_property
+    def improvable(self) -> set[int]:
+        """The topology groups that members change."""
+        return {place for effects in self.effects.values() for place in effects}
+
+    def self_repelling(self, shape: PodSignature) -> list[TopologyGroup]:
+        """The topology groups whose values take one pod of this shape each."""
+        prefilter = self.stances[shape]
+        own = self.effects[shape]
+        return [self.places[place] for place in prefilter.keeps_off if own.get(place)]
+
+    def is_self_gathering(self, shape: PodSignature) -> bool:
+        """True when the first pod of this shape decides in which value all the others have to be."""
+        prefilter = self.stances[shape]
+        return (
+            prefilter.is_of_its_kind
+            and bool(prefilter.near)
+            and not any(self.places[at].sums.any() for at in prefilter.near)
+        )
+
+    def _distinct(self) -> Iterable[PreFilterState]:
+        return {id(prefilter): prefilter for prefilter in self.stances.values()}.values()

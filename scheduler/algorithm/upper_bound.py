@@ -1,0 +1,101 @@
+"""An upper bound for rules about other pods: how many of some pods no placement can exceed, whatever the order.
+
+What only ever gets worse while pods are placed is counted (anti-affinity, missing labels), and everything that no member
+changes. What another member may make possible (affinity to it, a spread that evens out) is not.
+"""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.algorithm.heterogeneous import HeterogeneousMembers, are_heterogeneous
+from scheduler.algorithm.identical import PodsByNode
+from scheduler.algorithm.snapshot import SnapshotOverlay
+from scheduler.algorithm.topology import TopologyGroup
+from scheduler.cache.nodes import NodeTable
+from scheduler.cache.pod_signature import PodsBySignature, PodSignature
+
+_SCANS_OF_A_CEILING: Final = 15
+
+
+def most_pods_by_node(trial: SnapshotOverlay, shape: PodSignature) -> PodsByNode:
+    """Per node slot, on a trial that has placed nothing yet."""
+    room = trial.room(shape)
+    topology = trial.topology
+    if topology is None:
+        return room
+    trial.spend(_SCANS_OF_A_CEILING)
+    room = room.copy()
+    refused = topology.permanently_filtered(shape)
+    if refused is not None:
+        room[topology.slots[refused]] = 0
+    for group in topology.relations.self_repelling(shape):
+        np.minimum(room, 1, out=room, where=group.codes != 0)
+    return room
+
+
+def most_pods(trial: SnapshotOverlay, shape: PodSignature, count: int) -> int:
+    """In total, of so many pods."""
+    room = most_pods_by_node(trial, shape)
+    most = min(count, int(room.sum()))
+    topology = trial.topology
+    if topology is None:
+        return most
+    for group in topology.relations.self_repelling(shape):
+        most = min(most, _one_each(group, room))
+    if topology.relations.is_self_gathering(shape):
+        for at in topology.relations.stances[shape].near:
+            most = min(most, int(by_value(topology.relations.places[at], room).max()))
+    return most
+
+
+def by_value(group: TopologyGroup, room: PodsByNode) -> PodsByNode:
+    """The room inside each value of a group's label; nothing for nodes without it."""
+    sums = np.bincount(group.codes, weights=room, minlength=len(group.sums)).astype(np.int64)
+    sums[0] = 0
+    return sums
+
+
+def _one_each(group: TopologyGroup, room: PodsByNode) -> int:
+    unlabelled = int(room[group.codes == 0].sum())
+    return unlabelled + int(np.count_nonzero(by_value(group, room)))
+
+
+def most(pending: PodsBySignature, trial: SnapshotOverlay) -> int:
+    """No placement puts more members than this on nodes: each shape as if it were alone."""
+    if are_heterogeneous(trial, pending):
+        room, _ = HeterogeneousMembers(trial, list(pending)).room()
+        return sum(map(min, pending.values(), room))
+    return sum(most_pods(trial, shape, count) for shape, count in by_base(pending).items())
+
+
+def by_base(pending: PodsBySignature) -> dict[PodSignature, int]:
+    """The same pods by what decides where they fit."""
+    found: dict[PodSignature, int] = {}
+    for shape, count in pending.items():
+        found[shape.base] = found.get(shape.base, 0) + count
+    return found
+
+
+def most_in_domain(
+    key: str, pinned: str | None, pending: PodsBySignature, nodes: NodeTable, empty: SnapshotOverlay
+) -> NDArray[np.int64]:
+    """No placement inside a domain puts more members on nodes than this; by code of the label's value, -1 where none may be.
+
+    Args:
+        key: the node label whose values are the domains.
+        pinned: the only value that may be used, None for all.
+        pending: members to place, by signature.
+        nodes: the node table.
+        empty: a trial on all nodes that has placed nothing yet.
+    """
+    column = nodes.label_column(key)
+    most = np.zeros(len(column.values), dtype=np.int64)
+    for shape, count in pending.items():
+        room = np.bincount(column.codes, weights=most_pods_by_node(empty, shape), minlength=len(most))
+        most += np.minimum(room, count).astype(np.int64)
+    most[0] = -1
+    if pinned is not None:
+        most[[value != pinned for value in column.values]] = -1
+    return most

@@ -1,0 +1,397 @@
+"""The cluster as the scheduler sees it: events in, what they may wake out.
+
+Invariants, each checked against a slow recount in the tests: every non-terminal pod on a known node counts against it,
+whoever bound it, and so does every assumed pod; pods on unknown nodes are remembered and counted when the node appears; an
+assumption ends only by the watch showing the pod bound or gone, or by `forget`. No method raises for what a user wrote.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Final, TypeVar, cast
+
+from api.errors import TuttiError
+from api.node import Node
+from api.pod import Pod
+from api.podgroup import PodGroup
+from api.priorityclass import PriorityClass
+from scheduler.cache.assigned_pods import AssignedPods
+from scheduler.cache.comparer import Drift, compare
+from scheduler.cache.default_topology_spread import DefaultSpreads
+from scheduler.cache.demand import PortTable
+from scheduler.cache.disruption import Budgets, PriorityClasses
+from scheduler.cache.entities import Entities, ForeignGroups
+from scheduler.cache.nodes import NodeTable, facts_of
+from scheduler.cache.nominator import ForeignNominations, Nominator
+from scheduler.cache.occupancy import Occupancy
+from scheduler.cache.pod_group_state import MemberState, PodGroupState
+from scheduler.cache.record_factory import RecordFactory
+from scheduler.cache.records import NO_CHANGE, Assumption, EntityKey, GroupRecord, PodRecord, StateChange
+from scheduler.cache.reservations import FuturePodReservations, Reservations
+from scheduler.cache.scoring import Scoring
+from scheduler.cache.storage import Storage
+from scheduler.cache.topology_index import TopologyIndex
+
+
+class UnknownPod(TuttiError):
+    """A pod was to be assumed that is not known, or is bound already."""
+
+
+Derived = TypeVar("Derived")
+
+RECHECK_SECONDS: Final = 30.0
+"""An assumption that ran out and was not resolved is reported again after this time."""
+
+
+class ClusterState:
+    """All records, the node table and the assumptions; one writer, no locks."""
+
+    def __init__(
+        self,
+        scheduler_names: frozenset[str],
+        scorings: Mapping[str, Scoring] = MappingProxyType({}),
+        most_members: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        """By scheduler name: how nodes are scored, where not as usual, and how large groups may be, where that is limited."""
+        self.most_members: Final = most_members
+        self.scheduler_names: Final = scheduler_names
+        self.nodes: Final = NodeTable()
+        self.ports: Final = PortTable()
+        self.classes: Final = PriorityClasses()
+        self.residents: Final = AssignedPods(self.nodes, self.classes)
+        self.claims: Final = Nominator()
+        self.remainders: Final = FuturePodReservations()
+        self.reservations: Final = Reservations(beside=self.remainders)
+        self.budgets: Final = Budgets()
+        self.strangers: Final = ForeignGroups()
+        self._foreign_nominations = ForeignNominations(self.claims, scheduler_names)
+        self._records: Final = RecordFactory(scheduler_names, scorings)
+        self._pods: dict[str, PodRecord] = {}
+        self._derived: dict[Callable[[ClusterState], object], object] = {}
+        pods_on: dict[str, dict[str, PodRecord]] = {}
+        self.neighbours: Final = TopologyIndex(self.nodes, pods_on)
+        self.default_spreads: Final = DefaultSpreads()
+        self.storage: Final = Storage(self.nodes)
+        self._assumed: Final[dict[str, Assumption]] = {}
+        self.items: Final = Entities(scheduler_names, self._assumed.__contains__)
+        self._occupancy: Final = Occupancy(
+            self.nodes,
+            self.ports,
+            self.residents,
+            self.neighbours,
+            self.storage,
+            pods_on,
+            self._assumed,
+            self.items.group_of,
+        )
+
+    # --- records -----------------------------------------------------------------------------------------------------
+
+    def slim_pod(self, pod: Pod) -> PodRecord:
+        """The record of a pod, to be kept instead of it."""
+        return self._records.pod(pod)
+
+    def slim_node(self, node: Node) -> Node:
+        """What to keep of a node."""
+        return self._records.node(node)
+
+    def slim_group(self, group: PodGroup) -> GroupRecord:
+        """The record of a PodGroup."""
+        return self._records.group(group)
+
+    # --- nodes -------------------------------------------------------------------------------------------------------
+
+    def upsert_node(self, node: Node) -> StateChange:
+        """A node came, or says something new; a heartbeat changes nothing."""
+        facts = facts_of(node)
+        slot = self.nodes.slot_of.get(facts.name)
+        if slot is not None:
+            known = self.nodes.facts[slot]
+            if known is not None and known.uid == facts.uid:
+                self.nodes.images.set(slot, node.status.images)
+            if known == facts:
+                return NO_CHANGE
+            if known is not None and known.uid == facts.uid:
+                self._occupancy.update_node(slot, facts)
+                return StateChange(freed=(slot,))
+            self._occupancy.remove_node(facts.name)
+        slot = self._occupancy.add_node(facts)
+        self.nodes.images.set(slot, node.status.images)
+        return StateChange(freed=(slot,))
+
+    def remove_node(self, name: str, uid: str = "") -> StateChange:
+        """A node went; its pods stay known until their own events. Another UID than the known one is ignored."""
+        if self.node_uid(name) is not None and uid in {"", self.node_uid(name)}:
+            self._occupancy.remove_node(name)
+        return NO_CHANGE
+
+    def node_uid(self, name: str) -> str | None:
+        """The UID of a known node."""
+        slot = self.nodes.slot_of.get(name)
+        facts = self.nodes.facts[slot] if slot is not None else None
+        return facts.uid if facts else None
+
+    @property
+    def nodes_total(self) -> int:
+        """Known nodes."""
+        return len(self.nodes)
+
+    # --- namespaces --------------------------------------------------------------------------------------------------
+
+    def upsert_namespace(self, name: str, labels: Mapping[str, str] | None) -> StateChange:
+        """A namespace came or has other labels now: rules about other pods may choose namespaces by label."""
+        return self._room_anywhere() if self.neighbours.set_namespace(name, labels) else NO_CHANGE
+
+    def remove_namespace(self, name: str) -> StateChange:
+        """A namespace went."""
+        return self._room_anywhere() if self.neighbours.set_namespace(name, None) else NO_CHANGE
+
+    # --- groups ------------------------------------------------------------------------------------------------------
+
+    def upsert_group(self, group: PodGroup | GroupRecord) -> StateChange:
+        """A PodGroup came, or says something new."""
+        record = group if isinstance(group, GroupRecord) else self.slim_group(group)
+        members = self.items.make_group(record.namespace, record.name)
+        old = members.group
+        if old is not None and record.decides_like(old):
+            members.group = record
+            return NO_CHANGE
+        before = members.key
+        members.set_group(record, record.item)
+        self._regroup(members)
+        gone = (before,) if before != members.key and (before.uid or not members.is_empty) else ()
+        return StateChange(items=(members.key,), gone=gone)
+
+    def remove_group(self, namespace: str, name: str, uid: str) -> StateChange:
+        """A PodGroup went; its unbound pods are held until one of that name exists again."""
+        members = self.items.of_group(namespace, name)
+        if members is None or members.group is None or members.group.uid != uid:
+            return NO_CHANGE
+        before = members.key
+        members.set_group(None, EntityKey("group", namespace, name, ""))
+        self._regroup(members)
+        if members.is_empty:
+            self.items.drop_group(namespace, name)
+            return StateChange(gone=(before,))
+        return StateChange(items=(members.key,), gone=(before,))
+
+    def set_priority_class(self, found: PriorityClass, *, is_gone: bool = False) -> tuple[EntityKey, ...]:
+        """A PriorityClass came or went: as victims, the groups that name it have another priority now. Those groups."""
+        if not (self.classes.drop(found) if is_gone else self.classes.put(found)):
+            return ()
+        named = self.items.of_class(found.metadata.name)
+        for members in named:
+            self._regroup(members)
+        return tuple(members.key for members in named)
+
+    def group(self, key: EntityKey) -> GroupRecord | None:
+        """The PodGroup behind an item."""
+        members = self.items.get(key)
+        return members.group if members else None
+
+    # --- pods --------------------------------------------------------------------------------------------------------
+
+    def upsert_pod(self, pod: Pod | PodRecord) -> StateChange:
+        """A pod came, or says something new. A pod replaced by one of the same name must have been removed before."""
+        record = pod if isinstance(pod, PodRecord) else self.slim_pod(pod)
+        old = self._pods.get(record.uid)
+        unheld = self._slots(self._foreign_nominations.moved(old, record))
+        if old is not None and record.decides_like(old):
+            self._pods[record.uid] = record
+            members = self.items.of_pod(record)
+            if members is not None:
+                members.refresh(record)
+            self._occupancy.refresh(record)
+            return StateChange(freed=unheld) if unheld else NO_CHANGE
+        assumption = self._assumed.get(record.uid)
+        left, is_missed = self._occupancy.leave(old) if old else ("", False)
+        if record.is_bound or record.is_terminal:
+            self._assumed.pop(record.uid, None)
+            self.claims.delete_pod(record.uid)
+        self._pods[record.uid] = record
+        self.strangers.moved(old, record)
+        entered, is_noticed = self._occupancy.enter(record)
+        keeps_room = not left or (left == entered and old is not None and old.demand is record.demand)
+        freed = () if keeps_room and not is_missed else self._slots(left)
+        if is_noticed:
+            freed += self._slots(entered)
+        gone = self.items.leave(old, record) if old else ()
+        item = self.items.enter(record)
+        is_new_bind = record.is_bound and (old is None or not old.is_bound) and not record.is_terminal
+        is_confirmed = is_new_bind and assumption is not None and assumption.node_name == record.node_name
+        keys = (item,) if item else ()
+        if is_new_bind and item is not None and assumption is None:
+            self.remainders.taken(item, record.node_name, record.demand)
+        sharers = self._mounts(old, record) if record.volumes is not None else ()
+        return StateChange(
+            items=sharers if is_confirmed else (*keys, *sharers),
+            gone=gone,
+            freed=freed + unheld,
+            bound=(keys or gone) if is_new_bind else (),
+        )
+
+    def remove_pod(self, namespace: str, name: str, uid: str) -> StateChange:  # noqa: ARG002 - identity is the UID
+        """A pod went, with its assumption if it had one."""
+        old = self._pods.get(uid)
+        if old is None:
+            return NO_CHANGE
+        self.strangers.moved(old, None)
+        freed = self._slots(self._occupancy.leave(old)[0]) + self._slots(self._foreign_nominations.moved(old, None))
+        self._assumed.pop(uid, None)
+        self.claims.delete_pod(uid)
+        del self._pods[uid]
+        gone = self.items.leave(old, None)
+        members = self.items.of_pod(old)
+        items: tuple[EntityKey, ...] = (members.key,) if members and not gone else ()
+        if old.volumes is not None:
+            items += self._mounts(old, None)
+        return StateChange(items=items, gone=gone, freed=freed)
+
+    def pod(self, uid: str) -> PodRecord | None:
+        """A known pod."""
+        return self._pods.get(uid)
+
+    @property
+    def pods_total(self) -> int:
+        """Known pods."""
+        return len(self._pods)
+
+    # --- controllers of pods -----------------------------------------------------------------------------------------
+
+    def set_controller(self, uid: str, pod_uid: str) -> StateChange:
+        """A controller of pods is controlled by a pod in turn: its pods may belong to that pod's group; "" for no longer."""
+        if not self.items.set_lineage(uid, pod_uid):
+            return NO_CHANGE
+        leader = self._pods.get(pod_uid)
+        members = self.items.of_pod(leader) if leader is not None else None
+        if members is None or members.is_lone or not members.count(MemberState.BARRED):
+            return NO_CHANGE
+        members.set_group(members.group, members.key)
+        self._regroup(members)
+        return StateChange(items=(members.key,))
+
+    # --- assumptions -------------------------------------------------------------------------------------------------
+
+    def assume(self, pod_uid: str, node_name: str, deadline_seconds: float) -> StateChange:
+        """Counts a pod on the node it is about to be bound to.
+
+        Raises:
+            UnknownPod: the pod is not known or has a node already.
+        """
+        record = self._pods.get(pod_uid)
+        if record is None or record.is_bound or record.is_terminal:
+            raise UnknownPod(f"pod {pod_uid} is not known as an unbound pod")
+        self._occupancy.leave(record)
+        self._assumed[pod_uid] = Assumption(node_name, self.node_uid(node_name) or "", deadline_seconds)
+        self.claims.delete_pod(pod_uid, has_place=True)
+        _, is_noticed = self._occupancy.enter(record)
+        members = self.items.reconsider(record)
+        if members is not None:
+            self.remainders.taken(members.key, node_name, record.demand)
+        return StateChange(freed=self._slots(node_name)) if is_noticed else NO_CHANGE
+
+    def forget(self, pod_uid: str) -> StateChange:
+        """Undoes `assume`: the bind is known not to have happened."""
+        record = self._pods.get(pod_uid)
+        if record is None or pod_uid not in self._assumed:
+            return NO_CHANGE
+        freed = self._slots(self._occupancy.leave(record)[0])
+        del self._assumed[pod_uid]
+        members = self.items.reconsider(record)
+        return StateChange(items=(members.key,) if members else (), freed=freed)
+
+    def expire(self, now_seconds: float) -> list[str]:
+        """Pods whose assumption ran out; their room stays taken, for a lost answer is unknown.
+
+        The caller reads each pod and then calls `upsert_pod`, `remove_pod` or `forget`. One that is left alone is reported
+        again after `RECHECK_SECONDS`.
+        """
+        late = [uid for uid, held in self._assumed.items() if held.deadline_seconds <= now_seconds]
+        for uid in late:
+            held = self._assumed[uid]
+            self._assumed[uid] = Assumption(held.node_name, held.node_uid, now_seconds + RECHECK_SECONDS)
+        return late
+
+    def assumption(self, pod_uid: str) -> Assumption | None:
+        """The assumption of a pod."""
+        return self._assumed.get(pod_uid)
+
+    def bind_obstacle(self, pod_uid: str) -> str | None:
+        """Why an assumed pod must not be bound any more, None when it may; to be asked right before the request."""
+        record, held = self._pods.get(pod_uid), self._assumed.get(pod_uid)
+        if record is None:
+            return "the pod is gone"
+        if record.is_bound:
+            return f"the pod is bound to {record.node_name} already"
+        if held is None:
+            return "the pod is not assumed on any node"
+        if record.terminating:
+            return "the pod is being deleted"
+        uid = self.node_uid(held.node_name)
+        if uid is None:
+            return f"node {held.node_name} is gone"
+        return None if uid == held.node_uid else f"node {held.node_name} was replaced by another of the same name"
+
+    # --- items -------------------------------------------------------------------------------------------------------
+
+    def item(self, key: EntityKey) -> PodGroupState | None:
+        """The members behind a key, None when the key is no item (any more)."""
+        return self.items.get(key)
+
+    def item_of(self, pod_uid: str) -> EntityKey | None:
+        """The item a pod belongs to; None for unknown, foreign and bound lone pods."""
+        record = self._pods.get(pod_uid)
+        members = self.items.of_pod(record) if record else None
+        return members.key if members else None
+
+    def nodes_in_use(self, members: PodGroupState) -> list[str]:
+        """Names of the nodes that members are bound to or assumed on."""
+        placed = members.pods(MemberState.ASSUMED, MemberState.BOUND)
+        return [node for pod in placed if (node := self._occupancy.node_of(pod))]
+
+    def recount(self, pods: Iterable[PodRecord]) -> Drift:
+        """Compares what is kept here with a fresh list of all pods."""
+        return compare(self.nodes, self._pods, self._assumed, pods)
+
+    # --- storage -----------------------------------------------------------------------------------------------------
+
+    def storage_changed(self, pod_uids: Iterable[str]) -> StateChange:
+        """Something that these pods, which wait for a place, mount has changed."""
+        keys = (self.item_of(uid) for uid in pod_uids)
+        return StateChange(items=tuple(dict.fromkeys(key for key in keys if key is not None)))
+
+    def _mounts(self, old: PodRecord | None, new: PodRecord | None) -> tuple[EntityKey, ...]:
+        """Notes that a pod with volumes waits for a place, or does no more; the items its leaving may help."""
+        pod = new or old
+        if pod is None:
+            return ()
+        if new is not None and new.shape is not None:
+            self.storage.pod_waits(new)
+        else:
+            self.storage.pod_waits_no_more(pod)
+        has_left = old is not None and (new is None or new.is_terminal)
+        return self.storage_changed(self.storage.sharing(pod)).items if has_left else ()
+
+    # --- what layers above keep ---------------------------------------------------------------------------------------
+
+    def derived(self, make: Callable[["ClusterState"], Derived]) -> Derived:
+        """What `make` makes of this cluster, made at the first call and kept as long as the cluster is.
+
+        For tables of layers above that follow the change logs of the node table. The same function gets the same table.
+        """
+        found = self._derived.get(make)
+        if found is None:
+            found = self._derived[make] = make(self)
+        return cast("Derived", found)
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _room_anywhere(self) -> StateChange:
+        return StateChange(freed=tuple(self.nodes.live_slots().tolist()))
+
+    def _slots(self, node: str) -> tuple[int, ...]:
+        slot = self.nodes.slot_of.get(node)
+        return () if slot is None else (slot,)
+
+    def _regroup(self, members: PodGroupState) -> None:
+        for pod in members.pods():
+            self.residents.regroup((pod,), self.items.group_of(pod))

@@ -1,0 +1,152 @@
+"""What protects running pods from preemption: their group's preemption priority and PodDisruptionBudgets (KEP-5710).
+
+A preemption class that does not exist, or that the group may not name (`api.priorityclass`), counts as none. Admission refuses
+both, but classes change, and admission can be away. A budget's count is the controller's answer to what it has seen; pods that
+were asked to leave and are not seen leaving yet are subtracted here, so a budget is not spent twice. Budgets are kept if possible
+and broken if there is no other way.
+"""
+
+from collections.abc import Collection
+from typing import Final
+
+import msgspec
+
+from api.meta import NO_METADATA, Metadata
+from api.priorityclass import PriorityClass, preemption_class_problem
+from scheduler.cache.records import GroupRecord, PodRecord
+from scheduler.cache.selectors import NOTHING, RawSelector, Selector, parse_selector
+
+
+class PriorityClasses:
+    """The values of all PriorityClasses by name."""
+
+    def __init__(self) -> None:
+        self._classes: Final[dict[str, PriorityClass]] = {}
+        self.version = 0
+        """Raised with every change."""
+
+    def put(self, found: PriorityClass) -> bool:
+        """A class came; True when that changes what counts."""
+        before = self._classes.get(found.metadata.name)
+        self._classes[found.metadata.name] = found
+        self.version += 1
+        return before is None or _what_counts(before) != _what_counts(found)
+
+    def drop(self, gone: PriorityClass) -> bool:
+        """A class went; a same-named successor stays. True when it was known."""
+        known = self._classes.get(gone.metadata.name)
+        if known is None or known.metadata.uid != gone.metadata.uid:
+            return False
+        del self._classes[gone.metadata.name]
+        self.version += 1
+        return True
+
+    def find(self, name: str) -> PriorityClass | None:
+        """The class of that name, None when there is none."""
+        return self._classes.get(name)
+
+    def as_victim(self, group: GroupRecord | None, otherwise: int) -> int:
+        """The priority that counts for pods of this group; `otherwise` is their own, used where the group states none."""
+        if group is None:
+            return otherwise
+        priority = group.priority if group.priority is not None else otherwise
+        stated = self.find(group.preemption_class) if group.preemption_class else None
+        if stated is None or preemption_class_problem(stated, priority) is not None:
+            return priority
+        return stated.value
+
+
+def _what_counts(found: PriorityClass) -> tuple[int, bool]:
+    return found.value, found.is_allowed_as_preemption_priority
+
+
+class BudgetSpec(msgspec.Struct, frozen=True):
+    """`spec`; without a selector nothing is protected."""
+
+    selector: RawSelector | None = None
+
+
+class BudgetStatus(msgspec.Struct, frozen=True, rename="camel"):
+    """`status`, as the disruption controller keeps it."""
+
+    disruptions_allowed: int = 0
+    disrupted_pods: dict[str, str] | None = None
+
+
+class Budget(msgspec.Struct, frozen=True):
+    """A PodDisruptionBudget."""
+
+    metadata: Metadata = NO_METADATA
+    spec: BudgetSpec = BudgetSpec()
+    status: BudgetStatus = BudgetStatus()
+
+
+class _Guard:
+    """A budget with its selector, ready to be asked."""
+
+    __slots__ = ("budget", "selector")
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget: Final = budget
+        self.selector: Final = _selector(budget)
+
+    def protects(self, pod: PodRecord) -> bool:
+        """Whether it counts this pod; those it has let go already, and pods without labels, it does not (as upstream)."""
+        return (
+            bool(pod.labels)
+            and self.selector.matches(pod.labels)
+            and pod.name not in (self.budget.status.disrupted_pods or {})
+        )
+
+
+def _selector(budget: Budget) -> Selector:
+    try:
+        return parse_selector(budget.spec.selector)
+    except ValueError:
+        # An operator we do not know: the API server lets none pass.
+        return NOTHING
+
+
+class Budgets:
+    """All budgets by namespace."""
+
+    def __init__(self) -> None:
+        self._guards: Final[dict[str, dict[str, _Guard]]] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self._guards.values()))
+
+    def upsert(self, budget: Budget) -> None:
+        """A budget came or changed."""
+        namespace, name = budget.metadata.key
+        self._guards.setdefault(namespace, {})[name] = _Guard(budget)
+
+    def remove(self, budget: Budget) -> None:
+        """A budget went; a same-named successor stays."""
+        namespace, name = budget.metadata.key
+        guards = self._guards.get(namespace, {})
+        known = guards.get(name)
+        if known is not None and known.budget.metadata.uid == budget.metadata.uid:
+            del guards[name]
+            if not guards:
+                del self._guards[namespace]
+
+    def violators(self, units: list[tuple[PodRecord, ...]], asked: Collection[PodRecord]) -> list[bool]:
+        """Which units exceed a budget when they leave in this order; `asked` were told to leave and do not show it yet."""
+        left = {
+            guard: guard.budget.status.disruptions_allowed
+            for guards in self._guards.values()
+            for guard in guards.values()
+        }
+        for pod in asked:
+            self._let_go(pod, left)
+        return [max(self._let_go(pod, left) for pod in unit) if unit else False for unit in units]
+
+    def _let_go(self, pod: PodRecord, left: dict[_Guard, int]) -> bool:
+        """Whether some budget does not allow this pod to leave any more."""
+        is_violating = False
+        for guard in self._guards.get(pod.namespace, {}).values():
+            if guard.protects(pod):
+                left[guard] -= 1
+                is_violating |= left[guard] < 0
+        return is_violating

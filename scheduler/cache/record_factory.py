@@ -1,0 +1,190 @@
+"""From decoded objects to slim records; what a stranger wrote never raises here."""
+
+import sys
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from api.constants import (
+    CONDITION_SCHEDULED,
+    CONDITION_TIMED_OUT,
+    MANAGED_BY,
+    MANAGED_BY_TUTTI,
+    MAX_INT32,
+    MIN_RESOURCES,
+    PREEMPTION_PRIORITY_CLASS,
+    PROVIDER,
+)
+from api.membership import group_name, is_managed
+from api.meta import Metadata, condition_of, controller_of
+from api.node import ContainerImage, Node, NodeStatus
+from api.pod import Pod, PodSpec
+from api.podgroup import PodGroup
+from api.preemption import preemptor_of
+from api.waiting import waiting_of
+from scheduler.cache.pod_signature import PodSignature, SignatureTable
+from scheduler.cache.pod_volumes import parse_volumes
+from scheduler.cache.records import NO_OWNER, AgreedFields, GroupRecord, Owner, Phase, PodRecord
+from scheduler.cache.scoring import DEFAULT, Scoring
+
+_PHASES: Final = {"Succeeded": Phase.SUCCEEDED, "Failed": Phase.FAILED}
+_MOST_SHARED: Final = 10_000
+_NO_LABELS: Final[dict[str, str]] = {}
+
+
+class RecordFactory:
+    """Makes records that share whatever repeats."""
+
+    def __init__(self, scheduler_names: frozenset[str], scorings: Mapping[str, Scoring]) -> None:
+        """`scorings` are those of profiles that are not scored as usual, by scheduler name."""
+        self._scheduler_names = scheduler_names
+        self._scorings = scorings
+        self._shapes = SignatureTable()
+        self._owners: dict[str, Owner] = {}
+        self._images: dict[ContainerImage, ContainerImage] = {}
+        self._features: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._labels: dict[frozenset[tuple[str, str]], dict[str, str]] = {}
+        self._profiles: dict[tuple[str, int, str], AgreedFields] = {}
+
+    def pod(self, pod: Pod) -> PodRecord:
+        """The record of a pod."""
+        meta, spec, status = pod.metadata, pod.spec, pod.status
+        is_ours = spec.scheduler_name in self._scheduler_names
+        phase = _PHASES.get(status.phase, Phase.ACTIVE)
+        is_to_place = is_ours and not spec.node_name and phase is Phase.ACTIVE
+        named = sys.intern(group_name(pod) or "")
+        labels = meta.labels or _NO_LABELS
+        shape = self._shape(spec, meta.namespace, labels) if is_to_place else None
+        return PodRecord(
+            namespace=sys.intern(meta.namespace),
+            name=meta.name,
+            uid=meta.uid,
+            resource_version=meta.resource_version,
+            group=named if is_ours else "",
+            node_name=sys.intern(spec.node_name),
+            phase=phase,
+            terminating=meta.is_terminating,
+            gated=bool(spec.scheduling_gates),
+            managed=is_managed(pod),
+            owner=self._owner(meta) if is_ours else NO_OWNER,
+            created_seconds=epoch_seconds(meta.creation_timestamp),
+            profile=self._profile(spec.scheduler_name, spec.priority, spec.preemption_policy),
+            demand=shape.demand if shape else self._shapes.demand(spec),
+            shape=shape,
+            nominated_node=sys.intern(status.nominated_node_name),
+            labels=self._shared_labels(meta.labels),
+            bonds=shape.rules.bonds if shape else self._shapes.bonds(spec, meta.namespace, labels),
+            volumes=parse_volumes(spec, meta.name) if spec.volumes else None,
+            foreign_group="" if is_ours else named,
+        )
+
+    def node(self, node: Node) -> Node:
+        """A node without what nobody reads, and with what nodes have in common shared."""
+        meta = node.metadata
+        return Node(
+            metadata=Metadata(
+                name=sys.intern(meta.name),
+                uid=meta.uid,
+                resource_version=meta.resource_version,
+                labels={sys.intern(key): sys.intern(value) for key, value in (meta.labels or {}).items()},
+            ),
+            spec=node.spec,
+            status=NodeStatus(
+                allocatable=self._shared_labels(node.status.allocatable),
+                images=self._shared_images(node.status.images),
+                declared_features=self._shared_features(node.status.declared_features),
+            ),
+        )
+
+    def group(self, group: PodGroup) -> GroupRecord:
+        """The record of a PodGroup."""
+        meta, spec = group.metadata, group.spec
+        told = condition_of(group.status.conditions or (), CONDITION_SCHEDULED)
+        gave_up = condition_of(group.status.conditions or (), CONDITION_TIMED_OUT)
+        owner = self._owner(meta)
+        is_ours = meta.annotation(MANAGED_BY) == MANAGED_BY_TUTTI
+        preemptor = preemptor_of(group.status.conditions)
+        return GroupRecord(
+            namespace=sys.intern(meta.namespace),
+            name=sys.intern(meta.name),
+            uid=meta.uid,
+            resource_version=meta.resource_version,
+            need=max(_int32(group.need), 1),
+            is_gang=group.is_gang,
+            priority=None if spec.priority is None else _int32(spec.priority),
+            preemption_class=sys.intern(meta.annotation(PREEMPTION_PRIORITY_CLASS) or ""),
+            preemption_policy=spec.preemption_policy,
+            topology_key=group.topology_key,
+            takes_only_owner=owner.uid if is_ours else "",
+            leaves_whole=group.is_disrupted_whole,
+            owner=owner,
+            created_seconds=epoch_seconds(meta.creation_timestamp),
+            terminating=meta.is_terminating,
+            condition_message=told.message if told else "",
+            waiting=waiting_of(meta),
+            has_timed_out=gave_up is not None and gave_up.status == "True",
+            # Of other groups anybody could say it.
+            min_resources=(meta.annotation(MIN_RESOURCES) or "") if is_ours else "",
+            provider=sys.intern(meta.annotation(PROVIDER) or ""),
+            preempted_by=preemptor.uid if preemptor else "",
+        )
+
+    def _shape(self, spec: PodSpec, namespace: str, labels: dict[str, str]) -> PodSignature:
+        return self._shapes.shape(spec, namespace, labels, self._scorings.get(spec.scheduler_name, DEFAULT))
+
+    def _shared_labels(self, labels: dict[str, str] | None) -> dict[str, str]:
+        if not labels:
+            return _NO_LABELS
+        key = frozenset(labels.items())
+        found = self._labels.get(key)
+        if found is None:
+            if len(self._labels) >= _MOST_SHARED:
+                self._labels.clear()
+            found = self._labels[key] = {sys.intern(name): sys.intern(value) for name, value in labels.items()}
+        return found
+
+    def _shared_images(self, images: tuple[ContainerImage, ...]) -> tuple[ContainerImage, ...]:
+        if len(self._images) >= _MOST_SHARED:
+            self._images.clear()
+        return tuple(self._images.setdefault(image, image) for image in images)
+
+    def _shared_features(self, features: tuple[str, ...]) -> tuple[str, ...]:
+        if len(self._features) >= _MOST_SHARED:
+            self._features.clear()
+        return self._features.setdefault(features, features)
+
+    def _owner(self, meta: Metadata) -> Owner:
+        reference = controller_of(meta)
+        if reference is None:
+            return NO_OWNER
+        owner = self._owners.get(reference.uid)
+        if owner is None:
+            if len(self._owners) >= _MOST_SHARED:
+                self._owners.clear()
+            owner = Owner(reference.uid, sys.intern(reference.kind), reference.name, sys.intern(reference.api_version))
+            self._owners[reference.uid] = owner
+        return owner
+
+    def _profile(self, scheduler_name: str, priority: int, preemption_policy: str) -> AgreedFields:
+        key = (scheduler_name, priority, preemption_policy)
+        profile = self._profiles.get(key)
+        if profile is None:
+            if len(self._profiles) >= _MOST_SHARED:
+                self._profiles.clear()
+            profile = self._profiles[key] = AgreedFields(scheduler_name, _int32(priority), preemption_policy)
+        return profile
+
+
+def _int32(number: int) -> int:
+    """The nearest number that the Kubernetes API has for it: sums of such numbers fit into an int64."""
+    return min(max(number, -MAX_INT32 - 1), MAX_INT32)
+
+
+def epoch_seconds(timestamp: str | None) -> float:
+    """An RFC 3339 time stamp in seconds since 1970, 0 when absent or unreadable."""
+    if not timestamp:
+        return 0.0
+    try:
+        return datetime.fromisoformat(timestamp).timestamp()
+    except ValueError:
+        return 0.0

@@ -1,0 +1,100 @@
+"""Room that is kept on nodes for groups: for one that has waited too long, and for pods of a group that do not exist yet.
+
+Nobody is preempted for it: it fills as pods end. It is held against items of lower or equal priority, like nominations; unlike
+these it is of amounts on nodes and not of certain pods, for the members of a group may be replaced while it waits.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from scheduler.cache.demand import Demand
+from scheduler.cache.records import EntityKey
+
+HeldDemands = Mapping[str, Counter[Demand]]
+"""Node name -> what is kept there: so many pods of each demand."""
+
+
+class Reservation:
+    """What is kept for one group.
+
+    Args:
+        key: the group.
+        priority: that of the group; items of a higher one may take the room.
+        held: what is kept on which node.
+        deadline_seconds: until when, in monotonic seconds.
+    """
+
+    __slots__ = ("deadline_seconds", "held", "key", "priority")
+
+    def __init__(self, key: EntityKey, priority: int, held: HeldDemands, deadline_seconds: float) -> None:
+        self.key: Final = key
+        self.priority: Final = priority
+        self.held: Final = held
+        self.deadline_seconds: Final = deadline_seconds
+
+
+class Reservations:
+    """All reservations, at most one per group; what is kept `beside` them for other reasons counts against others, too."""
+
+    def __init__(self, beside: "Reservations | None" = None) -> None:
+        self._by_key: dict[EntityKey, Reservation] = {}
+        self._beside = beside
+        self._version = 0
+
+    @property
+    def version(self) -> int:
+        """Raised with every change."""
+        return self._version + (self._beside.version if self._beside is not None else 0)
+
+    def __len__(self) -> int:
+        return len(self._by_key)
+
+    def __iter__(self) -> Iterator[Reservation]:
+        return iter(list(self._by_key.values()))
+
+    def put(self, reservation: Reservation) -> None:
+        """Takes a reservation, in the place of what the group had before."""
+        self._version += 1
+        self._by_key[reservation.key] = reservation
+
+    def of(self, key: EntityKey) -> Reservation | None:
+        """The reservation of a group."""
+        return self._by_key.get(key)
+
+    def drop(self, key: EntityKey) -> Reservation | None:
+        """Gives the room up; returns what was given up."""
+        self._version += 1
+        return self._by_key.pop(key, None)
+
+    def against(self, key: EntityKey, priority: int) -> Iterator[tuple[str, Counter[Demand]]]:
+        """What is kept on which node against an item of that priority."""
+        for reservation in self._by_key.values():
+            if reservation.key != key and reservation.priority >= priority:
+                yield from reservation.held.items()
+        if self._beside is not None:
+            yield from self._beside.against(key, priority)
+
+
+class FuturePodReservations(Reservations):
+    """What is kept for the pods to come of each group."""
+
+    def taken(self, key: EntityKey, node_name: str, demand: Demand) -> None:
+        """A pod of this group has a place now: one place less is kept, on its node where possible."""
+        kept = self.of(key)
+        if kept is None:
+            return
+        place = _place_of(kept.held, node_name, demand)
+        if place is None:
+            return
+        node, known = place
+        left = {name: Counter(demands) for name, demands in kept.held.items()}
+        left[node] -= Counter([known])
+        held = {name: demands for name, demands in left.items() if demands}
+        self.put(Reservation(key, kept.priority, held, kept.deadline_seconds))
+
+
+def _place_of(held: HeldDemands, node_name: str, demand: Demand) -> tuple[str, Demand] | None:
+    """The place that a pod takes: on its node for its demand, else on its node, else for its demand, else any."""
+    places = [(node, known) for node, demands in held.items() for known in demands]
+    return min(places, key=lambda place: (place[0] != node_name, place[1].amounts != demand.amounts), default=None)

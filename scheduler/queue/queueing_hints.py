@@ -1,0 +1,87 @@
+"""Can it have become possible to place a waiting item (upstream: queueing hints)?
+
+A necessary condition, cheap enough to ask on every event. For members of one shape outside topology constraints it is exact, so
+such an item is never woken in vain.
+"""
+
+from collections.abc import Hashable
+from typing import Final
+
+from scheduler.algorithm.free_after_nominations import is_room_held_against, new_snapshot
+from scheduler.algorithm.node_fits import fits_of
+from scheduler.algorithm.partition import depends_on_other_pods
+from scheduler.algorithm.topology_domains import domains_in_use
+from scheduler.algorithm.upper_bound import by_base, most, most_in_domain
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.pod_signature import PodSignature
+from scheduler.plugins.gang_scheduling import missing_count
+
+
+def wakes_exactly(state: ClusterState, members: PodGroupState) -> bool:
+    """True when `placeable` is not only necessary but sufficient."""
+    if members.group and members.group.topology_key:
+        return False
+    return len({shape.base for shape in members.pending}) == 1 and not depends_on_other_pods(state, members)
+
+
+def placeable(state: ClusterState, members: PodGroupState) -> int:
+    """No placement now puts more of the item's pending members on nodes than this."""
+    pending = {shape: len(waiting) for shape, waiting in members.pending.items()}
+    key = members.group.topology_key if members.group else None
+    trial = new_snapshot(state, members)
+    if key is None:
+        return most(pending, trial)
+    pins = domains_in_use(key, state.nodes_in_use(members), state.nodes)
+    if len(pins) > 1:
+        return 0
+    return int(most_in_domain(key, next(iter(pins), None), pending, state.nodes, trial).max())
+
+
+class QueueingHint:
+    """What there is room for at one moment, to be asked for many items: those that want the same are looked at once."""
+
+    def __init__(self, state: ClusterState) -> None:
+        self._state: Final = state
+        self._known: dict[Hashable, bool] = {}
+        self._left: dict[PodSignature, int] = {}
+
+    def fits(self, members: PodGroupState) -> bool:
+        """Whether there can be room for the item."""
+        key = self._wish(members)
+        if key is None:
+            return self._look(members)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._look(members)
+        return known
+
+    def is_certain(self, members: PodGroupState) -> bool:
+        """Whether an item that `fits` will be placed, as far as that can be said."""
+        return wakes_exactly(self._state, members) and not is_room_held_against(self._state, members)
+
+    def claim(self, members: PodGroupState) -> bool:
+        """Takes the item's share of the room, by count; False when those before it have left too little."""
+        pending = by_base({shape: len(waiting) for shape, waiting in members.pending.items()})
+        for shape in pending:
+            if shape not in self._left:
+                self._left[shape] = fits_of(self._state).of(shape).total
+        if sum(min(count, self._left[shape]) for shape, count in pending.items()) < missing_count(members):
+            return False
+        for shape, count in pending.items():
+            self._left[shape] -= min(count, self._left[shape])
+        return True
+
+    def _look(self, members: PodGroupState) -> bool:
+        return placeable(self._state, members) >= missing_count(members)
+
+    def _wish(self, members: PodGroupState) -> Hashable | None:
+        """What the answer depends on, None when that is not the same for anybody else."""
+        state, key = self._state, members.key
+        if any(kept.of(key) for kept in (state.claims, state.reservations, state.remainders)):
+            return None
+        topology = members.group.topology_key if members.group else None
+        if (topology and members.satisfied) or depends_on_other_pods(state, members):
+            return None
+        shapes = frozenset((shape, len(waiting)) for shape, waiting in members.pending.items())
+        return (shapes, missing_count(members), topology, members.priority)
