@@ -128,7 +128,7 @@ class ItemScheduler:
                 await watch.give_way(watch.started_seconds)
             if not decision.is_hope:
                 # Begins a preemption where that helps (upstream: PostFilter).
-                decision = self._preemptor.refused(decision)
+                decision = self._preemptor.post_filter(decision)
             decided = self._clock()
             self._assumptions.assume(result.binds)
         except Exception as error:  # noqa: BLE001 (noted; one object that meets a defect must not stop the others)
@@ -167,10 +167,10 @@ class ItemScheduler:
             if decision.bindings:
                 self._future.reserve(key, result.future)
         with errors.about(key, "preempt"):
-            self._preemptor.decided(decision)
+            self._preemptor.after_decision(decision)
             if decision.bindings:
                 # The watch shows these pods bound without a word about their item: nobody else would ask again soon.
-                self._preemptor.changed((key,))
+                self._preemptor.items_changed((key,))
         with errors.about(key, "queue"):
             cause = self._queue.done(key, decision, self._state)
         if not result.binds:

@@ -121,7 +121,7 @@ class _Shared:
         self.voice: Final = EventWriter(
             self.recorder,
             pod_groups,
-            scheduler_name=self.state.items.scheduler_name,
+            scheduler_name=self.state.entities.scheduler_name,
             clock=clock,
             repeat_seconds=settings.repeat_event_seconds,
         )

@@ -99,7 +99,7 @@ class _Process:
         self._jobs.caught_up(Change("deleted", job, None))
 
     def _apply(self, change: StateChange) -> None:
-        self._queue.woken(change, self._state)
+        self._queue.move_all_to_active(change, self._state)
 
 
 def _row(churned: int) -> list[str]:

@@ -139,4 +139,4 @@ def _nominate(state: ClusterState, pods: int, per_claim: int) -> None:
             pod = state.pod(key.uid)
             if pod is not None:
                 places[key.uid] = (f"node-{(number * per_claim + index) % 5000}", pod.demand)
-        state.claims.put(keys[0], 100, places, frozenset(), 1e9)
+        state.nominator.nominate(keys[0], 100, places, frozenset(), 1e9)

@@ -58,7 +58,7 @@ def _row(name: str, members: Sequence[Member]) -> list[str]:
         raise RuntimeError(f"{name}: the group was not taken in")
     decision, decision_ms = _timed(lambda: decide(state, key))
     _, victims_ms = _timed(lambda: Evaluator(state, _LIMITS).preempt(key, 0.0))
-    state.claims.drop(key)
+    state.nominator.withdraw(key)
     _, reserve_ms = _timed(lambda: room_to_keep(state, held))
     figures = [event_ms, decision_ms, victims_ms, reserve_ms]
     return [

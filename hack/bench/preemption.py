@@ -113,7 +113,7 @@ def _preempt(state: ClusterState, gangs: int, size: int, milli_cpu: int, rule: R
         times.append((perf_counter() - begin) * 1000)
         places = {uid: (node, _demand(state, uid)) for uid, node in plan.places}
         leaving |= {pod.uid for pod in plan.pods}
-        state.claims.put(key, plan.priority, places, frozenset(pod.uid for pod in plan.pods), 0.0)
+        state.nominator.nominate(key, plan.priority, places, frozenset(pod.uid for pod in plan.pods), 0.0)
         for pod in plan.pods:
             state.upsert_pod(msgspec.structs.replace(pod, terminating=True))
     return times, len(leaving)

@@ -63,7 +63,7 @@ class Attempt:
         if self._counts is None:
             self._counts = Counter()
             for part in self.placed:
-                self._counts[part.shape] += part.total
+                self._counts[part.signature] += part.total
         return self._counts[shape]
 
 
@@ -255,9 +255,9 @@ def _where_to_gather(pending: PodsBySignature, empty: SnapshotOverlay) -> Iterat
         return
     relations = empty.topology.relations
     gathering = [shape for shape in pending if relations.is_self_gathering(shape)]
-    for at in dict.fromkeys(relations.stances[shape].near[0] for shape in gathering):
-        place = relations.places[at]
-        all_required = [shape for shape in gathering if at in relations.stances[shape].near]
+    for at in dict.fromkeys(relations.prefilter_states[shape].affinity[0] for shape in gathering):
+        place = relations.groups[at]
+        all_required = [shape for shape in gathering if at in relations.prefilter_states[shape].affinity]
         room = sum(
             (by_value(place, most_pods_by_node(empty, shape)) for shape in all_required), np.zeros(1, dtype=np.int64)
         )

@@ -56,7 +56,7 @@ def compile_topology(
     made = Topology(nodes, topology_index, labels_of, volume_claims)
     compiler = _Compiler(made, topology_index, MemberTerms(topology_index, labels_of, nodes.steps), defaults)
     for shape, pod_labels in labels_of.items():
-        made.stances[shape] = compiler.prefilter(shape, pod_labels)
+        made.prefilter_states[shape] = compiler.prefilter(shape, pod_labels)
     return made
 
 
@@ -98,7 +98,7 @@ class _Compiler:
 
     def _new_stance(self, shape: PodSignature, pod_labels: PodLabels) -> PreFilterState:
         prefilter = PreFilterState()
-        bonds = shape.rules.bonds
+        bonds = shape.rules.affinity_terms
         if bonds is not None:
             self._own_terms(prefilter, shape, bonds)
         existing_terms = (
@@ -108,15 +108,15 @@ class _Compiler:
         )
         self._terms_of_others(prefilter, shape, pod_labels, existing_terms)
         self._wishes(prefilter, shape, bonds, existing_terms)
-        if shape.rules.spreads:
+        if shape.rules.spread_constraints:
             self._spreads(prefilter, shape, pod_labels)
         return prefilter
 
     def _own_terms(self, prefilter: PreFilterState, shape: PodSignature, bonds: AffinityTerms) -> None:
         if bonds.all_required is not None:
-            prefilter.near = [self._pods(bonds.all_required, term.key) for term in bonds.required]
+            prefilter.affinity = [self._pods(bonds.all_required, term.key) for term in bonds.required]
             prefilter.is_of_its_kind = shape in self._terms.selected(bonds.all_required)
-        prefilter.keeps_off = [
+        prefilter.anti_affinity = [
             self._pods(term.query, term.key) for term in bonds.anti_affinity if self._is_on_nodes(term.key)
         ]
 
@@ -145,7 +145,7 @@ class _Compiler:
             if same not in self._held:
                 source = Source(pod_labels=pod_labels, key=key)
                 self._held[same] = self._held_place(key, held, self._terms.by_shape(effects), source)
-            prefilter.repelled.append(self._held[same])
+            prefilter.existing_anti_affinity.append(self._held[same])
 
     def _wishes(
         self,
@@ -170,9 +170,9 @@ class _Compiler:
                 for other in self._terms.selected(term.query):
                     effects[other] = effects.get(other, 0) + term.weight
             at = self._held_place(key, by_key.get(key, ()), effects)
-            group = self._made.places[at]
+            group = self._made.groups[at]
             for term in preferred.get(key, ()):
-                group.sums[:] += term.weight * self._by_value(group.codes, len(group.sums), term.query)
+                group.counts[:] += term.weight * self._by_value(group.codes, len(group.counts), term.query)
             prefilter.preferred_affinity.append(at)
 
     # --- topology groups ----------------------------------------------------------------------------------------------
@@ -231,20 +231,20 @@ class _Compiler:
             self._made.effects[shape][at] = 1
 
     def _add(self, group: TopologyGroup, source: Source = _NO_SOURCE) -> int:
-        self._made.places.append(group)
+        self._made.groups.append(group)
         self._made.sources.append(source)
-        return len(self._made.places) - 1
+        return len(self._made.groups) - 1
 
     # --- spreading ---------------------------------------------------------------------------------------------------
 
     def _spreads(self, prefilter: PreFilterState, shape: PodSignature, pod_labels: PodLabels) -> None:
-        hard = [spread for spread in shape.rules.spreads if spread.is_hard]
-        soft_spreads = [spread for spread in shape.rules.spreads if not spread.is_hard]
+        hard = [spread for spread in shape.rules.spread_constraints if spread.is_hard]
+        soft_spreads = [spread for spread in shape.rules.spread_constraints if not spread.is_hard]
         labelled = self._labelled(hard)
         for spread in hard:
             at, values = self._spread_place(spread, shape.rules, labelled)
             self._note_effects(at, spread.query)
-            prefilter.even.append(
+            prefilter.hard_spreads.append(
                 CompiledSpreadConstraint(spread, at, values, spread.selector.matches(pod_labels.labels))
             )
         if not soft_spreads:

@@ -119,7 +119,7 @@ class FreeAfterNominations:
         name = self._names[slot] = nodes.names[slot]
         held = self._held[:, slot]
         held[:] = 0
-        for demand in self._nominator.on(name, self._priority):
+        for demand in self._nominator.held_on(name, self._priority):
             held += nodes.resolve(demand).column
         for demand, count in self._reserved.get(name, _NOTHING).items():
             held += nodes.resolve(demand).column * count
@@ -163,7 +163,7 @@ def fits_after_nominations(state: ClusterState, priority: int) -> FitCache:
 
 
 def _free_by_priority(state: ClusterState) -> FreeByPriority:
-    return FreeByPriority(state.nodes, state.ports, state.claims, state.reservations)
+    return FreeByPriority(state.nodes, state.ports, state.nominator, state.reservations)
 
 
 class SnapshotOnResources(SnapshotOverlay):
@@ -199,7 +199,7 @@ def new_snapshot(
         outside: the reason to give for all other nodes.
         relations: rules about other pods, and volumes; None when only nodes matter.
     """
-    if not any(kept.of(members.key) for kept in (state.claims, state.reservations, state.remainders)):
+    if not any(kept.of(members.key) for kept in (state.nominator, state.reservations, state.future_reservations)):
         fits = (
             fits_after_nominations(state, members.priority) if is_room_held_against(state, members) else fits_of(state)
         )
@@ -212,7 +212,7 @@ def new_snapshot(
 
 def nominated_slots(state: ClusterState, members: PodGroupState) -> NDArray[np.bool_] | None:
     """Whether room is held for this item on a node, `[node]`; None when it has none."""
-    claim, kept = state.claims.of(members.key), state.remainders.of(members.key)
+    claim, kept = state.nominator.of(members.key), state.future_reservations.of(members.key)
     nodes = {node for node, _ in claim.places.values()} if claim is not None else set()
     nodes.update(kept.held if kept is not None else ())
     if not nodes:
@@ -226,14 +226,14 @@ def nominated_slots(state: ClusterState, members: PodGroupState) -> NDArray[np.b
 def is_room_held_against(state: ClusterState, members: PodGroupState) -> bool:
     """Whether room is held against this item."""
     key, priority = members.key, members.priority
-    return state.claims.are_against(key, priority) or any(state.reservations.against(key, priority))
+    return state.nominator.is_held_against(key, priority) or any(state.reservations.against(key, priority))
 
 
 def resources_left_to(state: ClusterState, members: PodGroupState) -> ResourceOverlay | None:
     """What others leave to this item; None when nothing is held against it."""
-    if not (len(state.claims) or len(state.reservations) or len(state.remainders)):
+    if not (len(state.nominator) or len(state.reservations) or len(state.future_reservations)):
         return None
-    held = dict(state.claims.against(members.key, members.priority))
+    held = dict(state.nominator.held_against(members.key, members.priority))
     for node, kept in state.reservations.against(members.key, members.priority):
         held[node] = held.get(node, Counter()) + kept
     if not held:

@@ -142,11 +142,11 @@ class PodGroupStateWithFuturePods(PodGroupState):
         self.take_over(members)
         self._to_come = to_come
         self.problem = announcement.problem
-        self.group = msgspec.structs.replace(group, need=group.need + to_come)
+        self.group = msgspec.structs.replace(group, min_count=group.min_count + to_come)
         by_shape: dict[PodSignature, list[AnnouncedRole]] = {}
         for role in roles:
-            if role.record.shape is not None:
-                by_shape.setdefault(role.record.shape, []).append(role)
+            if role.record.signature is not None:
+                by_shape.setdefault(role.record.signature, []).append(role)
             self.profiles[role.record.profile] += len(role.numbers)
         for shape, alike in by_shape.items():
             self.pending[shape] = PendingAndFuturePods(self.pending.get(shape), group.uid, alike)
@@ -214,7 +214,7 @@ class ClusterWithFuturePods:
         members = self._state.item(key)
         if members is None or members.group is None or not members.group.min_resources:
             return members
-        if bool(members.satisfied) is not self._beside or not (self._beside or members.pending):
+        if bool(members.scheduled_count) is not self._beside or not (self._beside or members.pending):
             return members
         model = next(members.pods(MemberState.PENDING, MemberState.ASSUMED, MemberState.BOUND), None)
         if model is None:

@@ -18,16 +18,16 @@ class Placed:
     """Pods of one shape on nodes.
 
     Args:
-        shape: their signature.
+        signature: their signature.
         slots: node slots, each once.
         counts: how many pods each of these nodes gets, in the order of `slots`.
         total: their sum, where it is known.
     """
 
-    __slots__ = ("counts", "shape", "slots", "total")
+    __slots__ = ("counts", "signature", "slots", "total")
 
     def __init__(self, shape: PodSignature, slots: Slots, counts: PodsByNode, total: int | None = None) -> None:
-        self.shape = shape
+        self.signature = shape
         self.slots = slots
         self.counts = counts
         self.total = int(counts.sum()) if total is None else total
@@ -79,7 +79,7 @@ class AssumedResources:
         """All these pods, at least one part."""
         self._own_arrays()
         for placed in parts:
-            demand = placed.shape.demand
+            demand = placed.signature.demand
             resolved = self._nodes.resolve(demand)
             self.free[:, placed.slots] -= resolved.column[:, None] * placed.counts
             self.scored[:, placed.slots] += resolved.scored[:, None] * placed.counts

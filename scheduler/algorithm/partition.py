@@ -24,17 +24,17 @@ from scheduler.cache.steps import ONE_BY_ONE
 class MemberPartition:
     """UIDs of the pods by shape, in the order of their names, and what they and other pods mean to each other."""
 
-    __slots__ = ("parts", "relations")
+    __slots__ = ("topology", "uids")
 
     def __init__(self, parts: Mapping[PodSignature, Sequence[str]], relations: Topology | None = None) -> None:
-        self.parts: Final = parts
-        self.relations: Final = relations
+        self.uids: Final = parts
+        self.topology: Final = relations
         """None when only nodes matter."""
 
     @property
     def pending(self) -> dict[PodSignature, int]:
         """How many pods of each shape there are."""
-        return {shape: len(uids) for shape, uids in self.parts.items()}
+        return {shape: len(uids) for shape, uids in self.uids.items()}
 
 
 class _EqualPods:
@@ -50,7 +50,7 @@ class _EqualPods:
 
 def depends_on_other_pods(state: ClusterState, members: PodGroupState) -> bool:
     """Whether rules about other pods, or volumes, can matter to the item; cheap, and true a little too often."""
-    return state.neighbours.has_existing_terms(members.key.namespace) or any(
+    return state.topology_index.has_existing_terms(members.key.namespace) or any(
         shape.rules.concerns_pods or shape.rules.mounts for shape in members.pending
     )
 
@@ -65,7 +65,7 @@ def partition_by_signature(state: ClusterState, members: PodGroupState) -> Membe
     """
     if not depends_on_other_pods(state, members):
         return _by_shape(state, members)
-    state.neighbours.use_label_keys(set().union(*(_keys(shape.rules) for shape in members.pending)))
+    state.topology_index.use_label_keys(set().union(*(_keys(shape.rules) for shape in members.pending)))
     parts: dict[PodSignature, list[str]] = {}
     parties: dict[PodSignature, PodLabels] = {}
     claims_by_shape: dict[PodSignature, tuple[PodVolumeClaims, int]] = {}
@@ -94,11 +94,11 @@ def partition_by_signature(state: ClusterState, members: PodGroupState) -> Membe
     is_minded = (
         volume_claims is not None
         or any(shape.rules.concerns_pods for shape in parts)
-        or any(state.neighbours.existing_terms_for(*pod_labels) for pod_labels in _distinct(parties))
+        or any(state.topology_index.existing_terms_for(*pod_labels) for pod_labels in _distinct(parties))
     )
     if not is_minded and not defaults:
         return MemberPartition({shape: waiting.uids for shape, waiting in members.pending.items()})
-    return MemberPartition(parts, compile_topology(state.nodes, state.neighbours, parties, defaults, volume_claims))
+    return MemberPartition(parts, compile_topology(state.nodes, state.topology_index, parties, defaults, volume_claims))
 
 
 class _VisibleLabels:
@@ -107,13 +107,13 @@ class _VisibleLabels:
     def __init__(self, state: ClusterState, members: PodGroupState) -> None:
         namespace = members.key.namespace
         pods = ((uid, state.pod(uid)) for waiting in members.pending.values() for uid in waiting.uids)
-        self._labels: Final = {uid: state.neighbours.visible(pod) if pod else () for uid, pod in pods}
+        self._labels: Final = {uid: state.topology_index.visible(pod) if pod else () for uid, pod in pods}
         parties = {labels: PodLabels(namespace, pairs(labels)) for labels in dict.fromkeys(self._labels.values())}
         if len(parties) < 2:
             self._labels_keys: Mapping[tuple[str, ...], Hashable] = dict.fromkeys(parties)
             return
         rules = {shape.rules: None for shape in members.pending}
-        told_apart = LabelMatches(state.neighbours, parties.values(), state.nodes.steps).told_apart(_queries(rules))
+        told_apart = LabelMatches(state.topology_index, parties.values(), state.nodes.steps).told_apart(_queries(rules))
         self._labels_keys = {labels: told_apart[pod_labels.labels_key] for labels, pod_labels in parties.items()}
 
     def labels(self, uid: str) -> tuple[str, ...]:
@@ -127,9 +127,9 @@ class _VisibleLabels:
 
 def _queries(rules: Iterable[NodeRules]) -> Iterator[Query]:
     for one in rules:
-        for term in one.bonds.ties if one.bonds else ():
+        for term in one.affinity_terms.terms if one.affinity_terms else ():
             yield term.query
-        for spread in one.spreads:
+        for spread in one.spread_constraints:
             yield spread.query
 
 
@@ -140,7 +140,7 @@ def _by_shape(state: ClusterState, members: PodGroupState) -> MemberPartition:
         return MemberPartition(parts)
     unseen = PodLabels(members.key.namespace, {})
     return MemberPartition(
-        parts, compile_topology(state.nodes, state.neighbours, dict.fromkeys(parts, unseen), defaults)
+        parts, compile_topology(state.nodes, state.topology_index, dict.fromkeys(parts, unseen), defaults)
     )
 
 
@@ -151,7 +151,7 @@ def _defaults(
     found: dict[PodSignature, tuple[TopologySpreadConstraint, ...]] = {}
     for shape, uids in parts.items():
         pod = state.pod(uids[0])
-        spreads = state.default_spreads.of(pod) if pod and not shape.rules.spreads else ()
+        spreads = state.default_spreads.of(pod) if pod and not shape.rules.spread_constraints else ()
         if spreads:
             found[shape] = spreads
     return found
@@ -163,7 +163,7 @@ def _distinct(parties: Mapping[PodSignature, PodLabels]) -> list[PodLabels]:
 
 
 def _keys(rules: NodeRules) -> set[str]:
-    keys = set(rules.bonds.pod_label_keys) if rules.bonds else set()
-    for spread in rules.spreads:
+    keys = set(rules.affinity_terms.pod_label_keys) if rules.affinity_terms else set()
+    for spread in rules.spread_constraints:
         keys |= spread.selector.keys()
     return keys

@@ -28,18 +28,20 @@ OUT: Final = np.iinfo(np.int64).min
 
 def one_per_value(topology: TopologyState, shape: PodSignature) -> list[Slots]:
     """By rule that lets one pod of this shape into each value: the values of the nodes. None of them when other rules matter."""
-    prefilter = topology.relations.stances[shape]
+    prefilter = topology.relations.prefilter_states[shape]
     if (
         topology.volumes is not None
-        or prefilter.near
-        or prefilter.even
+        or prefilter.affinity
+        or prefilter.hard_spreads
         or prefilter.soft_spreads
         or prefilter.preferred_affinity
     ):
         return []
     own = topology.relations.effects[shape]
     found = [
-        topology.values(at) for at in dict.fromkeys((*prefilter.keeps_off, *prefilter.repelled)) if own.get(at, 0) > 0
+        topology.values(at)
+        for at in dict.fromkeys((*prefilter.anti_affinity, *prefilter.existing_anti_affinity))
+        if own.get(at, 0) > 0
     ]
     distinct: list[Slots] = []
     for values in found:

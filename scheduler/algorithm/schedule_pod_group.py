@@ -101,7 +101,7 @@ def attempt_to_place(
 def _hoped(members: PodGroupState, found: MemberPartition) -> PodsBySignature | None:
     """The members a group would like to have, the missing ones like the most common of those there are; None when none miss."""
     group = members.group
-    missing = group.waiting.desired_count - members.satisfied - members.pending_count if group else 0
+    missing = group.waiting.desired_count - members.scheduled_count - members.pending_count if group else 0
     if missing <= 0:
         return None
     most = max(found.pending, key=lambda shape: found.pending[shape])
@@ -122,7 +122,7 @@ def _decided(state: ClusterState, members: PodGroupState, aim: int) -> Decision:
 
 def _attempt(state: ClusterState, members: PodGroupState, found: MemberPartition, need: int) -> Attempt | Status:
     def trial(allowed: _Allowed = None, outside: str = "") -> SnapshotOverlay:
-        return new_snapshot(state, members, allowed, outside, found.relations)
+        return new_snapshot(state, members, allowed, outside, found.topology)
 
     nominated = nominated_slots(state, members)
     if nominated is not None:
@@ -139,11 +139,11 @@ def _scheduled(state: ClusterState, members: PodGroupState, found: MemberPartiti
         members.key,
         _SUCCESS,
         bindings=_bindings(state, found, attempt),
-        carries=any(shape.rules.mounts for shape in found.parts),
+        carries=any(shape.rules.mounts for shape in found.uids),
         volumes=tuple(attempt.trial.matched_volumes().items()),
         failures=() if is_all else _failures(_diagnoses(found, attempt)),
-        scheduled_so_far=members.satisfied,
-        need=members.need,
+        scheduled_so_far=members.scheduled_count,
+        need=members.min_count,
     )
 
 
@@ -151,7 +151,7 @@ def _bindings(state: ClusterState, found: MemberPartition, attempt: Attempt) -> 
     name_of = state.nodes.names.__getitem__
     bindings: list[tuple[str, str]] = []
     for part in attempt.placed:
-        uids = found.parts[part.shape][: part.total]
+        uids = found.uids[part.signature][: part.total]
         bindings += zip(uids, map(name_of, part.slots.repeat(part.counts).tolist()), strict=True)
     return tuple(bindings)
 
@@ -161,7 +161,7 @@ def _diagnoses(
 ) -> list[tuple[Sequence[str], Diagnosis]]:
     """(UIDs of the members of one shape that got no place, why), for each shape with such members."""
     missing: list[tuple[Sequence[str], Diagnosis]] = []
-    for shape, uids in found.parts.items():
+    for shape, uids in found.uids.items():
         rest = uids[attempt.count(shape) :]
         if rest:
             missing.append((rest, attempt.trial.diagnosis(shape, room_is_kept=room_is_kept)))
@@ -177,23 +177,23 @@ def _unschedulable(state: ClusterState, members: PodGroupState, found: MemberPar
     is_kept = any(state.reservations.against(members.key, members.priority))
     missing = _diagnoses(found, attempt, room_is_kept=is_kept)
     failures = _failures(missing)
-    placed = ((uid, None) for shape, uids in found.parts.items() for uid in uids[: attempt.count(shape)])
+    placed = ((uid, None) for shape, uids in found.uids.items() for uid in uids[: attempt.count(shape)])
     return Decision(
         members.key,
         failures[0][1] if members.is_lone else _of_group(members, attempt, missing[0][1]),
         failures=(*failures, *placed),
-        scheduled_so_far=members.satisfied,
-        need=members.need,
+        scheduled_so_far=members.scheduled_count,
+        need=members.min_count,
         room_is_held=is_room_held_against(state, members),
     )
 
 
 def _of_group(members: PodGroupState, attempt: Attempt, of_pod: Diagnosis) -> Status:
     diagnosis = PodGroupDiagnosis(
-        need=members.need,
+        need=members.min_count,
         placed=attempt.total,
         pending=members.pending_count,
-        scheduled=members.satisfied,
+        scheduled=members.scheduled_count,
         topology_key=members.group.topology_key if members.group else None,
         best_domain=attempt.domain,
         pod=of_pod,
@@ -212,8 +212,8 @@ def _refused(members: PodGroupState, status: Status) -> Decision:
         members.key,
         status,
         failures=_everybody(members, status),
-        scheduled_so_far=members.satisfied,
-        need=members.need,
+        scheduled_so_far=members.scheduled_count,
+        need=members.min_count,
     )
 
 

@@ -323,5 +323,5 @@ class SnapshotOverlay:
         if self.topology is not None:
             for placed in self._unapplied:
                 for slot, pods in zip(placed.slots.tolist(), placed.counts.tolist(), strict=True):
-                    self.topology.assume_pod(placed.shape, slot, pods)
+                    self.topology.assume_pod(placed.signature, slot, pods)
         self._unapplied.clear()

@@ -122,8 +122,8 @@ class MemberTerms:
         self._carriers: Final[dict[AffinityTerms, list[PodSignature]]] = {}
         for shape, labels_key in self._labels_key_of.items():
             self._shapes.setdefault(labels_key, []).append(shape)
-            if shape.rules.bonds is not None:
-                self._carriers.setdefault(shape.rules.bonds, []).append(shape)
+            if shape.rules.affinity_terms is not None:
+                self._carriers.setdefault(shape.rules.affinity_terms, []).append(shape)
         self._repelling: Final[dict[LabelsKey, _ByKey]] = {}
         self._wishing: Final[dict[LabelsKey, _ByKey]] = {}
         self._match()
@@ -160,7 +160,7 @@ class MemberTerms:
 
     def _match(self) -> None:
         for bonds in self._carriers:
-            for term in bonds.ties:
+            for term in bonds.terms:
                 classes = self._matches.selected(term.query)
                 self._steps.spend(_ENTRY * len(classes))
                 weight = 1 if term.kind == "anti_affinity" else weight_of(term)

@@ -31,15 +31,15 @@ class TopologyGroup:
 
     Attributes:
         codes: the code of the label's value on each node, `[node]`.
-        sums: the numbers, `[code]`.
+        counts: the numbers, `[code]`.
         eligible: only pods on these nodes count, `[node]`; None when all do.
     """
 
-    __slots__ = ("codes", "eligible", "sums")
+    __slots__ = ("codes", "counts", "eligible")
 
     def __init__(self, codes: Codes, sums: NDArray[np.int64], eligible: NDArray[np.bool_] | None = None) -> None:
         self.codes: Final = codes
-        self.sums: Final = sums
+        self.counts: Final = sums
         self.eligible: Final = eligible
 
 
@@ -67,28 +67,28 @@ class PreFilterState:
     """All that limits and attracts the pods of one shape; numbers are indices of topology groups."""
 
     __slots__ = (
-        "even",
+        "affinity",
+        "anti_affinity",
+        "existing_anti_affinity",
+        "hard_spreads",
         "is_of_its_kind",
-        "keeps_off",
-        "near",
         "preferred_affinity",
-        "repelled",
         "soft_spread_nodes",
         "soft_spreads",
     )
 
     def __init__(self) -> None:
-        self.near: list[int] = []
+        self.affinity: list[int] = []
         """Required affinity: the pods all its terms select, by the key of each term."""
         self.is_of_its_kind = False
         """Its affinity selects itself, so it may be the first."""
-        self.keeps_off: list[int] = []
+        self.anti_affinity: list[int] = []
         """Its required anti-affinity."""
-        self.repelled: list[int] = []
+        self.existing_anti_affinity: list[int] = []
         """The anti-affinity of others."""
         self.preferred_affinity: list[int] = []
         """Preferred terms of its own and of others: weights."""
-        self.even: list[CompiledSpreadConstraint] = []
+        self.hard_spreads: list[CompiledSpreadConstraint] = []
         self.soft_spreads: list[CompiledSpreadConstraint] = []
         self.soft_spread_nodes: NDArray[np.bool_] | None = None
         """The nodes that soft constraints score."""
@@ -96,13 +96,18 @@ class PreFilterState:
     @property
     def strict(self) -> set[int]:
         """The topology groups that can refuse a node."""
-        return {*self.near, *self.keeps_off, *self.repelled, *(constraint.place for constraint in self.even)}
+        return {
+            *self.affinity,
+            *self.anti_affinity,
+            *self.existing_anti_affinity,
+            *(constraint.place for constraint in self.hard_spreads),
+        }
 
     @property
     def groups(self) -> set[int]:
         """The topology groups that decide."""
-        spreads = (constraint.place for constraint in (*self.even, *self.soft_spreads))
-        return {*self.near, *self.keeps_off, *self.repelled, *self.preferred_affinity, *spreads}
+        spreads = (constraint.place for constraint in (*self.hard_spreads, *self.soft_spreads))
+        return {*self.affinity, *self.anti_affinity, *self.existing_anti_affinity, *self.preferred_affinity, *spreads}
 
 
 class Topology:
@@ -111,9 +116,9 @@ class Topology:
     Attributes:
         nodes: the node table that it is about.
         volume claims: what the members carry; None when nobody has volumes that matter.
-        places: the numbers that rules look at.
+        groups: the numbers that rules look at.
         sources: where the number of each group comes from.
-        stances: by shape what limits and attracts its pods.
+        prefilter_states: by shape what limits and attracts its pods.
         effects: by shape what one pod adds to which topology group.
     """
 
@@ -127,9 +132,9 @@ class Topology:
         """Without rules; `compile_relations` fills in those of all `shapes`."""
         self.nodes: Final = nodes
         self.volume_claims: Final = volume_claims
-        self.places: list[TopologyGroup] = []
+        self.groups: list[TopologyGroup] = []
         self.sources: Final[list[Source]] = []
-        self.stances: Final[dict[PodSignature, PreFilterState]] = {}
+        self.prefilter_states: Final[dict[PodSignature, PreFilterState]] = {}
         self.effects: Final[dict[PodSignature, dict[int, int]]] = {shape: {} for shape in shapes}
         self._topology_index: Final = topology_index
 
@@ -170,19 +175,19 @@ class Topology:
             is_skipped = source.query.skips_leaving and pod.terminating
             return int(not is_skipped and self._topology_index.meets(source.query, pod.namespace, pod.labels))
         pod_labels = source.pod_labels
-        if pod_labels is None or pod.bonds is None:
+        if pod_labels is None or pod.affinity_terms is None:
             return 0
         return sum(
             term.key == source.key and self._topology_index.meets(term.query, *pod_labels)
-            for term in pod.bonds.anti_affinity
+            for term in pod.affinity_terms.anti_affinity
         )
 
     def less(self, taken: Mapping[int, NDArray[np.int64]]) -> "Topology":
         """The same for a cluster in which some topology groups count so much less, by value."""
         made = copy.copy(self)
-        made.places = [
-            TopologyGroup(place.codes, place.sums - taken[at], place.eligible) if at in taken else place
-            for at, place in enumerate(self.places)
+        made.groups = [
+            TopologyGroup(place.codes, place.counts - taken[at], place.eligible) if at in taken else place
+            for at, place in enumerate(self.groups)
         ]
         return made
 
@@ -193,18 +198,18 @@ class Topology:
 
     def self_repelling(self, shape: PodSignature) -> list[TopologyGroup]:
         """The topology groups whose values take one pod of this shape each."""
-        prefilter = self.stances[shape]
+        prefilter = self.prefilter_states[shape]
         own = self.effects[shape]
-        return [self.places[place] for place in prefilter.keeps_off if own.get(place)]
+        return [self.groups[place] for place in prefilter.anti_affinity if own.get(place)]
 
     def is_self_gathering(self, shape: PodSignature) -> bool:
         """True when the first pod of this shape decides in which value all the others have to be."""
-        prefilter = self.stances[shape]
+        prefilter = self.prefilter_states[shape]
         return (
             prefilter.is_of_its_kind
-            and bool(prefilter.near)
-            and not any(self.places[at].sums.any() for at in prefilter.near)
+            and bool(prefilter.affinity)
+            and not any(self.groups[at].counts.any() for at in prefilter.affinity)
         )
 
     def _distinct(self) -> Iterable[PreFilterState]:
-        return {id(prefilter): prefilter for prefilter in self.stances.values()}.values()
+        return {id(prefilter): prefilter for prefilter in self.prefilter_states.values()}.values()

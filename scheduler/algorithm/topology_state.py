@@ -46,9 +46,9 @@ class TopologyState:
             VolumeBinder(relations.volume_claims, relations.nodes) if relations.volume_claims is not None else None
         )
         """Their volumes; None when nobody has volumes that matter."""
-        self._sums: list[Whole] = [group.sums for group in relations.places]
-        self._codes: list[Slots | None] = [None] * len(relations.places)
-        self._there: list[Whole | None] = [None] * len(relations.places)
+        self._sums: list[Whole] = [group.counts for group in relations.groups]
+        self._codes: list[Slots | None] = [None] * len(relations.groups)
+        self._there: list[Whole | None] = [None] * len(relations.groups)
 
     def assume_pod(self, shape: PodSignature, slot: int, pods: int = 1) -> None:
         """Pods of this shape are on this node slot from now on."""
@@ -56,12 +56,12 @@ class TopologyState:
             self.volumes.assume_pod(shape, slot)
         self._spend(len(self.relations.effects[shape]))
         for at, amount in self.relations.effects[shape].items():
-            group = self.relations.places[at]
+            group = self.relations.groups[at]
             code = int(group.codes[slot])
             if not code or (group.eligible is not None and not group.eligible[slot]):
                 continue
-            if self._sums[at] is group.sums:
-                self._sums[at] = group.sums.copy()
+            if self._sums[at] is group.counts:
+                self._sums[at] = group.counts.copy()
             self._sums[at][code] += amount * pods
             there = self._there[at]
             if there is not None:
@@ -71,11 +71,11 @@ class TopologyState:
         """The same for one pod on each of these nodes, for shapes without volumes."""
         self._spend(2 * len(self.relations.effects[shape]))
         for at, amount in self.relations.effects[shape].items():
-            group = self.relations.places[at]
+            group = self.relations.groups[at]
             there = slots if group.eligible is None else slots[group.eligible[slots]]
             codes = group.codes[there]
-            if self._sums[at] is group.sums:
-                self._sums[at] = group.sums.copy()
+            if self._sums[at] is group.counts:
+                self._sums[at] = group.counts.copy()
             np.add.at(self._sums[at], codes[codes != 0], amount)
             self._there[at] = None
 
@@ -88,7 +88,7 @@ class TopologyState:
         self._spend(self._scans_of_filters(shape))
         unfit = self._unfit(shape)
         found = None if unfit is None else ~unfit
-        for _, _, refused in self._filtered(self.relations.stances[shape]):
+        for _, _, refused in self._filtered(self.relations.prefilter_states[shape]):
             found = ~refused if found is None else found & ~refused
         return found
 
@@ -96,7 +96,7 @@ class TopologyState:
         """The nodes of `slots` that stay refused wherever members go; None when there are none."""
         self._spend(self._scans_of_filters(shape))
         found = self._unfit(shape)
-        for _, places, refused in self._filtered(self.relations.stances[shape]):
+        for _, places, refused in self._filtered(self.relations.prefilter_states[shape]):
             if places.isdisjoint(self.relations.improvable):
                 found = refused if found is None else found | refused
         return found
@@ -111,7 +111,7 @@ class TopologyState:
                 if here.any():
                     yield reason, int(here.sum())
                 left &= ~here
-        for reason, _, refused in self._filtered(self.relations.stances[shape]):
+        for reason, _, refused in self._filtered(self.relations.prefilter_states[shape]):
             here = left & refused
             if here.any():
                 yield reason, int(here.sum())
@@ -119,7 +119,7 @@ class TopologyState:
 
     def scores(self, shape: PodSignature, feasible: Mask) -> Whole | None:
         """What relations add to the score of each node of `slots`; None when they make no difference."""
-        prefilter, weights = self.relations.stances[shape], shape.scoring.weights
+        prefilter, weights = self.relations.prefilter_states[shape], shape.scoring.weights
         self._spend(
             _SCANS_OF_A_SOFT_SPREAD * len(prefilter.soft_spreads) + _SCANS_OF_A_RULE * len(prefilter.preferred_affinity)
         )
@@ -139,8 +139,13 @@ class TopologyState:
     # --- inside ------------------------------------------------------------------------------------------------------
 
     def _scans_of_filters(self, shape: PodSignature) -> int:
-        prefilter = self.relations.stances[shape]
-        rules = len(prefilter.near) + len(prefilter.keeps_off) + len(prefilter.repelled) + 2 * len(prefilter.even)
+        prefilter = self.relations.prefilter_states[shape]
+        rules = (
+            len(prefilter.affinity)
+            + len(prefilter.anti_affinity)
+            + len(prefilter.existing_anti_affinity)
+            + 2 * len(prefilter.hard_spreads)
+        )
         return _SCANS_OF_A_RULE * rules * (1 if rules <= _MANY_RULES else 3)
 
     def _spend(self, scans: int) -> None:
@@ -159,7 +164,7 @@ class TopologyState:
     def _code(self, at: int) -> Slots:
         codes = self._codes[at]
         if codes is None:
-            codes = self._codes[at] = self.relations.places[at].codes[self.slots].astype(np.intp)
+            codes = self._codes[at] = self.relations.groups[at].codes[self.slots].astype(np.intp)
         return codes
 
     def _at(self, at: int) -> Whole:
@@ -173,22 +178,22 @@ class TopologyState:
         return np.asarray(self._code(at) != 0, dtype=np.bool_)
 
     def _filtered(self, prefilter: PreFilterState) -> Refusals:
-        for constraint in prefilter.even:
+        for constraint in prefilter.hard_spreads:
             yield spreading.REASON_LABEL, _NEVER, ~self._labelled(constraint.place)
             yield spreading.REASON, frozenset({constraint.place}), ~self._even_enough(constraint)
-        if prefilter.near:
-            yield affinity.REASON_AFFINITY, frozenset(prefilter.near), ~self._near(prefilter)
-        if prefilter.keeps_off:
+        if prefilter.affinity:
+            yield affinity.REASON_AFFINITY, frozenset(prefilter.affinity), ~self._near(prefilter)
+        if prefilter.anti_affinity:
             yield (
                 affinity.REASON_ANTI_AFFINITY,
                 _NEVER,
-                ~affinity.satisfies_anti_affinity([self._at(at) for at in prefilter.keeps_off]),
+                ~affinity.satisfies_anti_affinity([self._at(at) for at in prefilter.anti_affinity]),
             )
-        if prefilter.repelled:
+        if prefilter.existing_anti_affinity:
             yield (
                 affinity.REASON_EXISTING,
                 _NEVER,
-                ~affinity.satisfies_anti_affinity([self._at(at) for at in prefilter.repelled]),
+                ~affinity.satisfies_anti_affinity([self._at(at) for at in prefilter.existing_anti_affinity]),
             )
 
     def _even_enough(self, constraint: CompiledSpreadConstraint) -> Mask:
@@ -199,9 +204,11 @@ class TopologyState:
         )
 
     def _near(self, prefilter: PreFilterState) -> Mask:
-        is_first = prefilter.is_of_its_kind and not any(self._sums[at].any() for at in prefilter.near)
+        is_first = prefilter.is_of_its_kind and not any(self._sums[at].any() for at in prefilter.affinity)
         return affinity.satisfies_affinity(
-            [self._at(at) for at in prefilter.near], [self._labelled(at) for at in prefilter.near], is_first=is_first
+            [self._at(at) for at in prefilter.affinity],
+            [self._labelled(at) for at in prefilter.affinity],
+            is_first=is_first,
         )
 
     def _evenness(self, prefilter: PreFilterState, feasible: Mask) -> Whole:

@@ -45,14 +45,14 @@ def most_pods(trial: SnapshotOverlay, shape: PodSignature, count: int) -> int:
     for group in topology.relations.self_repelling(shape):
         most = min(most, _one_each(group, room))
     if topology.relations.is_self_gathering(shape):
-        for at in topology.relations.stances[shape].near:
-            most = min(most, int(by_value(topology.relations.places[at], room).max()))
+        for at in topology.relations.prefilter_states[shape].affinity:
+            most = min(most, int(by_value(topology.relations.groups[at], room).max()))
     return most
 
 
 def by_value(group: TopologyGroup, room: PodsByNode) -> PodsByNode:
     """The room inside each value of a group's label; nothing for nodes without it."""
-    sums = np.bincount(group.codes, weights=room, minlength=len(group.sums)).astype(np.int64)
+    sums = np.bincount(group.codes, weights=room, minlength=len(group.counts)).astype(np.int64)
     sums[0] = 0
     return sums
 

@@ -36,7 +36,9 @@ def over_budget(members: PodGroupState) -> Status:
     """
     shapes = list(members.pending)
     rules = {shape.rules: None for shape in shapes}
-    terms = sum(len(one.bonds.ties) if one.bonds else 0 for one in rules) + sum(len(one.spreads) for one in rules)
+    terms = sum(len(one.affinity_terms.terms) if one.affinity_terms else 0 for one in rules) + sum(
+        len(one.spread_constraints) for one in rules
+    )
     requirements = sum(one.requirements for one in rules)
     what_is_long = (
         _count(members.pending_count, "pod"),

@@ -183,7 +183,7 @@ class AssignedPods:
         """The node slot of each row in use, -1 where the node is not known."""
         return self._numbers.slots[self._node_numbers]
 
-    def below(self, priority: int) -> Slots:
+    def preemptible_below(self, priority: int) -> Slots:
         """Rows of pods on known nodes whose unit has a lower priority and that are not leaving already."""
         return np.flatnonzero((self.priorities < priority) & ~self.leaving & (self.slots >= 0))
 
@@ -192,7 +192,7 @@ class AssignedPods:
         found: list[int] = np.flatnonzero((self.slots == slot) & (self.unit_of >= 0)).tolist()
         return found
 
-    def on_their_way_out(self) -> Slots:
+    def terminating(self) -> Slots:
         """Rows of pods on known nodes that are being deleted."""
         return np.flatnonzero(self.leaving & (self.slots >= 0))
 

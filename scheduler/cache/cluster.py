@@ -57,31 +57,31 @@ class ClusterState:
         self.nodes: Final = NodeTable()
         self.ports: Final = PortTable()
         self.classes: Final = PriorityClasses()
-        self.residents: Final = AssignedPods(self.nodes, self.classes)
-        self.claims: Final = Nominator()
-        self.remainders: Final = FuturePodReservations()
-        self.reservations: Final = Reservations(beside=self.remainders)
+        self.assigned_pods: Final = AssignedPods(self.nodes, self.classes)
+        self.nominator: Final = Nominator()
+        self.future_reservations: Final = FuturePodReservations()
+        self.reservations: Final = Reservations(beside=self.future_reservations)
         self.budgets: Final = Budgets()
-        self.strangers: Final = ForeignGroups()
-        self._foreign_nominations = ForeignNominations(self.claims, scheduler_names)
+        self.foreign_groups: Final = ForeignGroups()
+        self._foreign_nominations = ForeignNominations(self.nominator, scheduler_names)
         self._records: Final = RecordFactory(scheduler_names, scorings)
         self._pods: dict[str, PodRecord] = {}
         self._derived: dict[Callable[[ClusterState], object], object] = {}
         pods_on: dict[str, dict[str, PodRecord]] = {}
-        self.neighbours: Final = TopologyIndex(self.nodes, pods_on)
+        self.topology_index: Final = TopologyIndex(self.nodes, pods_on)
         self.default_spreads: Final = DefaultSpreads()
         self.storage: Final = Storage(self.nodes)
         self._assumed: Final[dict[str, Assumption]] = {}
-        self.items: Final = Entities(scheduler_names, self._assumed.__contains__)
+        self.entities: Final = Entities(scheduler_names, self._assumed.__contains__)
         self._occupancy: Final = Occupancy(
             self.nodes,
             self.ports,
-            self.residents,
-            self.neighbours,
+            self.assigned_pods,
+            self.topology_index,
             self.storage,
             pods_on,
             self._assumed,
-            self.items.group_of,
+            self.entities.group_of,
         )
 
     # --- records -----------------------------------------------------------------------------------------------------
@@ -139,18 +139,18 @@ class ClusterState:
 
     def upsert_namespace(self, name: str, labels: Mapping[str, str] | None) -> StateChange:
         """A namespace came or has other labels now: rules about other pods may choose namespaces by label."""
-        return self._room_anywhere() if self.neighbours.set_namespace(name, labels) else NO_CHANGE
+        return self._room_anywhere() if self.topology_index.set_namespace(name, labels) else NO_CHANGE
 
     def remove_namespace(self, name: str) -> StateChange:
         """A namespace went."""
-        return self._room_anywhere() if self.neighbours.set_namespace(name, None) else NO_CHANGE
+        return self._room_anywhere() if self.topology_index.set_namespace(name, None) else NO_CHANGE
 
     # --- groups ------------------------------------------------------------------------------------------------------
 
     def upsert_group(self, group: PodGroup | GroupRecord) -> StateChange:
         """A PodGroup came, or says something new."""
         record = group if isinstance(group, GroupRecord) else self.slim_group(group)
-        members = self.items.make_group(record.namespace, record.name)
+        members = self.entities.make_group(record.namespace, record.name)
         old = members.group
         if old is not None and record.decides_like(old):
             members.group = record
@@ -163,14 +163,14 @@ class ClusterState:
 
     def remove_group(self, namespace: str, name: str, uid: str) -> StateChange:
         """A PodGroup went; its unbound pods are held until one of that name exists again."""
-        members = self.items.of_group(namespace, name)
+        members = self.entities.of_group(namespace, name)
         if members is None or members.group is None or members.group.uid != uid:
             return NO_CHANGE
         before = members.key
         members.set_group(None, EntityKey("group", namespace, name, ""))
         self._regroup(members)
         if members.is_empty:
-            self.items.drop_group(namespace, name)
+            self.entities.drop_group(namespace, name)
             return StateChange(gone=(before,))
         return StateChange(items=(members.key,), gone=(before,))
 
@@ -178,14 +178,14 @@ class ClusterState:
         """A PriorityClass came or went: as victims, the groups that name it have another priority now. Those groups."""
         if not (self.classes.drop(found) if is_gone else self.classes.put(found)):
             return ()
-        named = self.items.of_class(found.metadata.name)
+        named = self.entities.of_class(found.metadata.name)
         for members in named:
             self._regroup(members)
         return tuple(members.key for members in named)
 
     def group(self, key: EntityKey) -> GroupRecord | None:
         """The PodGroup behind an item."""
-        members = self.items.get(key)
+        members = self.entities.get(key)
         return members.group if members else None
 
     # --- pods --------------------------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ class ClusterState:
         unheld = self._slots(self._foreign_nominations.moved(old, record))
         if old is not None and record.decides_like(old):
             self._pods[record.uid] = record
-            members = self.items.of_pod(record)
+            members = self.entities.of_pod(record)
             if members is not None:
                 members.refresh(record)
             self._occupancy.refresh(record)
@@ -206,21 +206,21 @@ class ClusterState:
         left, is_missed = self._occupancy.leave(old) if old else ("", False)
         if record.is_bound or record.is_terminal:
             self._assumed.pop(record.uid, None)
-            self.claims.delete_pod(record.uid)
+            self.nominator.delete_pod(record.uid)
         self._pods[record.uid] = record
-        self.strangers.moved(old, record)
+        self.foreign_groups.moved(old, record)
         entered, is_noticed = self._occupancy.enter(record)
         keeps_room = not left or (left == entered and old is not None and old.demand is record.demand)
         freed = () if keeps_room and not is_missed else self._slots(left)
         if is_noticed:
             freed += self._slots(entered)
-        gone = self.items.leave(old, record) if old else ()
-        item = self.items.enter(record)
+        gone = self.entities.leave(old, record) if old else ()
+        item = self.entities.enter(record)
         is_new_bind = record.is_bound and (old is None or not old.is_bound) and not record.is_terminal
         is_confirmed = is_new_bind and assumption is not None and assumption.node_name == record.node_name
         keys = (item,) if item else ()
         if is_new_bind and item is not None and assumption is None:
-            self.remainders.taken(item, record.node_name, record.demand)
+            self.future_reservations.taken(item, record.node_name, record.demand)
         sharers = self._mounts(old, record) if record.volumes is not None else ()
         return StateChange(
             items=sharers if is_confirmed else (*keys, *sharers),
@@ -234,13 +234,13 @@ class ClusterState:
         old = self._pods.get(uid)
         if old is None:
             return NO_CHANGE
-        self.strangers.moved(old, None)
+        self.foreign_groups.moved(old, None)
         freed = self._slots(self._occupancy.leave(old)[0]) + self._slots(self._foreign_nominations.moved(old, None))
         self._assumed.pop(uid, None)
-        self.claims.delete_pod(uid)
+        self.nominator.delete_pod(uid)
         del self._pods[uid]
-        gone = self.items.leave(old, None)
-        members = self.items.of_pod(old)
+        gone = self.entities.leave(old, None)
+        members = self.entities.of_pod(old)
         items: tuple[EntityKey, ...] = (members.key,) if members and not gone else ()
         if old.volumes is not None:
             items += self._mounts(old, None)
@@ -259,10 +259,10 @@ class ClusterState:
 
     def set_controller(self, uid: str, pod_uid: str) -> StateChange:
         """A controller of pods is controlled by a pod in turn: its pods may belong to that pod's group; "" for no longer."""
-        if not self.items.set_lineage(uid, pod_uid):
+        if not self.entities.set_lineage(uid, pod_uid):
             return NO_CHANGE
         leader = self._pods.get(pod_uid)
-        members = self.items.of_pod(leader) if leader is not None else None
+        members = self.entities.of_pod(leader) if leader is not None else None
         if members is None or members.is_lone or not members.count(MemberState.BARRED):
             return NO_CHANGE
         members.set_group(members.group, members.key)
@@ -282,11 +282,11 @@ class ClusterState:
             raise UnknownPod(f"pod {pod_uid} is not known as an unbound pod")
         self._occupancy.leave(record)
         self._assumed[pod_uid] = Assumption(node_name, self.node_uid(node_name) or "", deadline_seconds)
-        self.claims.delete_pod(pod_uid, has_place=True)
+        self.nominator.delete_pod(pod_uid, has_place=True)
         _, is_noticed = self._occupancy.enter(record)
-        members = self.items.reconsider(record)
+        members = self.entities.reconsider(record)
         if members is not None:
-            self.remainders.taken(members.key, node_name, record.demand)
+            self.future_reservations.taken(members.key, node_name, record.demand)
         return StateChange(freed=self._slots(node_name)) if is_noticed else NO_CHANGE
 
     def forget(self, pod_uid: str) -> StateChange:
@@ -296,7 +296,7 @@ class ClusterState:
             return NO_CHANGE
         freed = self._slots(self._occupancy.leave(record)[0])
         del self._assumed[pod_uid]
-        members = self.items.reconsider(record)
+        members = self.entities.reconsider(record)
         return StateChange(items=(members.key,) if members else (), freed=freed)
 
     def expire(self, now_seconds: float) -> list[str]:
@@ -335,12 +335,12 @@ class ClusterState:
 
     def item(self, key: EntityKey) -> PodGroupState | None:
         """The members behind a key, None when the key is no item (any more)."""
-        return self.items.get(key)
+        return self.entities.get(key)
 
     def item_of(self, pod_uid: str) -> EntityKey | None:
         """The item a pod belongs to; None for unknown, foreign and bound lone pods."""
         record = self._pods.get(pod_uid)
-        members = self.items.of_pod(record) if record else None
+        members = self.entities.of_pod(record) if record else None
         return members.key if members else None
 
     def nodes_in_use(self, members: PodGroupState) -> list[str]:
@@ -364,7 +364,7 @@ class ClusterState:
         pod = new or old
         if pod is None:
             return ()
-        if new is not None and new.shape is not None:
+        if new is not None and new.signature is not None:
             self.storage.pod_waits(new)
         else:
             self.storage.pod_waits_no_more(pod)
@@ -394,4 +394,4 @@ class ClusterState:
 
     def _regroup(self, members: PodGroupState) -> None:
         for pod in members.pods():
-            self.residents.regroup((pod,), self.items.group_of(pod))
+            self.assigned_pods.regroup((pod,), self.entities.group_of(pod))

@@ -38,8 +38,8 @@ class NodeRules:
         terms: required node affinity: at least one must match; None without it.
         preferred: preferred node affinity: terms with their weights.
         tolerations: of taints.
-        spreads: topology spread constraints.
-        bonds: terms about other pods, None without any.
+        spread_constraints: topology spread constraints.
+        affinity_terms: terms about other pods, None without any.
         mounts: its pods have volumes that limit where they run; which ones is different for every pod.
         features: what a node's kubelet must declare.
         problem: why no pod with these rules can be placed, empty when it can.
@@ -48,14 +48,14 @@ class NodeRules:
     __slots__ = (
         "__weakref__",
         "_values",
-        "bonds",
+        "affinity_terms",
         "features",
         "mounts",
         "preferred",
         "problem",
         "requirements",
         "selector",
-        "spreads",
+        "spread_constraints",
         "terms",
         "tolerations",
     )
@@ -67,8 +67,8 @@ class NodeRules:
         terms: tuple[NodeTerm, ...] | None = None,
         preferred: tuple[tuple[int, NodeTerm], ...] = (),
         tolerations: tuple[Toleration, ...] = (),
-        spreads: tuple[TopologySpreadConstraint, ...] = (),
-        bonds: AffinityTerms | None = None,
+        spread_constraints: tuple[TopologySpreadConstraint, ...] = (),
+        affinity_terms: AffinityTerms | None = None,
         mounts: bool = False,
         features: frozenset[str] = NO_FEATURES,
         problem: str = "",
@@ -78,8 +78,8 @@ class NodeRules:
         self.preferred: Final = preferred
         """Preferences with their weights."""
         self.tolerations: Final = tolerations
-        self.spreads: Final = spreads
-        self.bonds: Final = bonds
+        self.spread_constraints: Final = spread_constraints
+        self.affinity_terms: Final = affinity_terms
         self.mounts: Final = mounts
         self.features: Final = features
         self.problem: Final = problem
@@ -95,7 +95,7 @@ class NodeRules:
     @property
     def concerns_pods(self) -> bool:
         """True when it matters which other pods run where."""
-        return self.bonds is not None or bool(self.spreads)
+        return self.affinity_terms is not None or bool(self.spread_constraints)
 
 
 class _Expression(msgspec.Struct, frozen=True):
@@ -201,8 +201,8 @@ def parse_rules(
             terms=_terms(affinity.node_affinity if affinity else None),
             preferred=_preferred(affinity.node_affinity if affinity else None),
             tolerations=tolerations or (),
-            spreads=parse_spread_constraints(raw, namespace, labels) if raw else (),
-            bonds=affinity_terms_of(spec, namespace, labels),
+            spread_constraints=parse_spread_constraints(raw, namespace, labels) if raw else (),
+            affinity_terms=affinity_terms_of(spec, namespace, labels),
             mounts=any(map(limits, spec.volumes)),
             features=required_features(spec),
             problem=_unsupported(spec),

@@ -73,7 +73,7 @@ class Nominator:
     def __iter__(self) -> Iterator[Nomination]:
         return iter(list(self._nominations.values()))
 
-    def put(
+    def nominate(
         self,
         key: EntityKey,
         priority: int,
@@ -82,7 +82,7 @@ class Nominator:
         deadline_seconds: float,
     ) -> Nomination:
         """Nominates pods to nodes instead of what the item was nominated to before; arguments as of `Nomination`."""
-        self.drop(key)
+        self.withdraw(key)
         nomination = Nomination(key, priority, places, victims, deadline_seconds)
         self.restore(nomination)
         return nomination
@@ -93,7 +93,7 @@ class Nominator:
 
     def restore(self, nomination: Nomination) -> None:
         """Takes a claim up again that was dropped."""
-        self.drop(nomination.key)
+        self.withdraw(nomination.key)
         self._nominations[nomination.key] = nomination
         self._priorities[nomination.priority] += 1
         for pod_uid, (node, _) in nomination.places.items():
@@ -101,7 +101,7 @@ class Nominator:
             self._on_node.setdefault(node, {})[pod_uid] = nomination
             self._note(node)
 
-    def drop(self, key: EntityKey) -> Nomination | None:
+    def withdraw(self, key: EntityKey) -> Nomination | None:
         """Gives the places of an item up; returns what was given up."""
         nomination = self._nominations.pop(key, None)
         if nomination is not None:
@@ -117,13 +117,13 @@ class Nominator:
             self._forget(pod_uid, nomination.places.pop(pod_uid)[0])
             nomination.has_started |= has_place
 
-    def taken(self, nodes: Collection[str], priority: int) -> None:
+    def overtake(self, nodes: Collection[str], priority: int) -> None:
         """Somebody of this priority got places on these nodes."""
         for node in nodes if self._nominations else ():
             for nomination in self._on_node.get(node, {}).values():
                 nomination.is_overtaken |= nomination.priority < priority
 
-    def against(self, key: EntityKey, priority: int) -> dict[str, Counter[Demand]]:
+    def held_against(self, key: EntityKey, priority: int) -> dict[str, Counter[Demand]]:
         """What is held on which node against an item of that priority."""
         held: dict[str, Counter[Demand]] = {}
         for nomination in self._nominations.values():
@@ -133,13 +133,13 @@ class Nominator:
                 held.setdefault(node, Counter())[demand] += 1
         return held
 
-    def are_against(self, key: EntityKey, priority: int) -> bool:
+    def is_held_against(self, key: EntityKey, priority: int) -> bool:
         """Whether anybody else claims room that an item of that priority must leave alone."""
         own = self._nominations.get(key)
         own_priority = None if own is None else own.priority
         return any(level >= priority and count > (level == own_priority) for level, count in self._priorities.items())
 
-    def on(self, node: str, priority: int) -> Iterator[Demand]:
+    def held_on(self, node: str, priority: int) -> Iterator[Demand]:
         """What is held on a node against items of that priority which claim nothing, pod by pod."""
         for pod_uid, nomination in self._on_node.get(node, {}).items():
             if nomination.priority >= priority:
@@ -194,9 +194,9 @@ class ForeignNominations:
             return ""
         key = EntityKey("pod", pod.namespace, pod.name, pod.uid)
         if after:
-            self._nominations.put(key, pod.profile.priority, {pod.uid: (after, pod.demand)}, frozenset(), math.inf)
+            self._nominations.nominate(key, pod.profile.priority, {pod.uid: (after, pod.demand)}, frozenset(), math.inf)
         else:
-            self._nominations.drop(key)
+            self._nominations.withdraw(key)
         return before
 
     def _node_of(self, pod: PodRecord | None) -> str:

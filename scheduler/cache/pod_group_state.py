@@ -98,9 +98,9 @@ class PodGroupState:
         """When the oldest pending pod was created, once somebody has asked and as long as it holds."""
 
     @property
-    def need(self) -> int:
+    def min_count(self) -> int:
         """Members that must start together."""
-        return self.group.need if self.group else 1
+        return self.group.min_count if self.group else 1
 
     @property
     def priority(self) -> int:
@@ -118,7 +118,7 @@ class PodGroupState:
         """
         if self.group is None:
             return min((pod.created_seconds for pod in self.pods()), default=0.0)
-        if self.satisfied < self.need or not self.pending_count:
+        if self.scheduled_count < self.min_count or not self.pending_count:
             return self.group.created_seconds
         return max(self.group.created_seconds, self._oldest_pending_seconds())
 
@@ -131,7 +131,7 @@ class PodGroupState:
             bound=self.count(MemberState.BOUND),
             succeeded=self.count(MemberState.SUCCEEDED),
             barred=self.count(MemberState.BARRED),
-            need=self.need,
+            min_count=self.min_count,
         )
 
     def count(self, standing: MemberState) -> int:
@@ -145,7 +145,7 @@ class PodGroupState:
         return self.count(MemberState.PENDING)
 
     @property
-    def satisfied(self) -> int:
+    def scheduled_count(self) -> int:
         """Members that have their place."""
         return self.count(MemberState.ASSUMED) + self.count(MemberState.BOUND) + self.count(MemberState.SUCCEEDED)
 
@@ -172,10 +172,10 @@ class PodGroupState:
             self.profiles[pod.profile] += 1
         if standing is MemberState.PENDING and self._oldest_seconds is not None:
             self._oldest_seconds = min(self._oldest_seconds, pod.created_seconds)
-        if standing is MemberState.PENDING and pod.shape is not None:
-            waiting = self.pending.get(pod.shape)
+        if standing is MemberState.PENDING and pod.signature is not None:
+            waiting = self.pending.get(pod.signature)
             if waiting is None:
-                waiting = self.pending[pod.shape] = PendingPods()
+                waiting = self.pending[pod.signature] = PendingPods()
             waiting.add(pod.name, pod.uid)
 
     def refresh(self, pod: PodRecord) -> None:
@@ -200,11 +200,11 @@ class PodGroupState:
                 del self.profiles[pod.profile]
         if standing is MemberState.PENDING and pod.created_seconds == self._oldest_seconds:
             self._oldest_seconds = None
-        if standing is MemberState.PENDING and pod.shape is not None:
-            waiting = self.pending[pod.shape]
+        if standing is MemberState.PENDING and pod.signature is not None:
+            waiting = self.pending[pod.signature]
             waiting.remove(pod.name, pod.uid)
             if not waiting:
-                del self.pending[pod.shape]
+                del self.pending[pod.signature]
 
     def take_over(self, members: "PodGroupState") -> None:
         """Makes these the same members as those, to be changed on their own; for a new one."""

@@ -39,7 +39,7 @@ class AffinityTerms:
         """The labels of pods that its terms look at."""
 
     @property
-    def ties(self) -> tuple[AffinityTerm, ...]:
+    def terms(self) -> tuple[AffinityTerm, ...]:
         """All terms."""
         return (*self.required, *self.anti_affinity, *self.preferred)
 

@@ -75,10 +75,10 @@ class PodRecord(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
     created_seconds: float
     profile: AgreedFields
     demand: Demand
-    shape: PodSignature | None
+    signature: PodSignature | None
     nominated_node: str
     labels: dict[str, str]
-    bonds: AffinityTerms | None
+    affinity_terms: AffinityTerms | None
     """What ties it to others, and others to it."""
     volumes: PodVolumes | None = None
     """Its claims and disks; None for most pods."""
@@ -113,13 +113,13 @@ class PodRecord(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
             and self.terminating is other.terminating
             and self.gated is other.gated
             and self.demand is other.demand
-            and self.shape is other.shape
+            and self.signature is other.signature
             and self.profile == other.profile
             and self.group == other.group
             and self.managed is other.managed
             and self.owner.uid == other.owner.uid
             and self.labels == other.labels
-            and self.bonds is other.bonds
+            and self.affinity_terms is other.affinity_terms
             and self.volumes == other.volumes
             and self.foreign_group == other.foreign_group
         )
@@ -132,7 +132,7 @@ class GroupRecord(msgspec.Struct, frozen=True, gc=False):
     name: str
     uid: str
     resource_version: str
-    need: int
+    min_count: int
     is_gang: bool
     priority: int | None
     preemption_class: str
@@ -170,7 +170,7 @@ class GroupRecord(msgspec.Struct, frozen=True, gc=False):
         """True when nothing that scheduling looks at differs (our own status writes, mostly)."""
         return (
             self.uid == other.uid
-            and self.need == other.need
+            and self.min_count == other.min_count
             and self.is_gang == other.is_gang
             and self.priority == other.priority
             and self.preemption_class == other.preemption_class
@@ -220,15 +220,15 @@ class MemberCounts(msgspec.Struct, frozen=True, gc=False):
     succeeded: int = 0
     barred: int = 0
     """Pods that name the group but may not join it; not members."""
-    need: int = 1
+    min_count: int = 1
 
     @property
     def known(self) -> int:
         """Members there are."""
-        return self.pending + self.gated + self.satisfied
+        return self.pending + self.gated + self.scheduled_count
 
     @property
-    def satisfied(self) -> int:
+    def scheduled_count(self) -> int:
         """Members that have their place or needed one once."""
         return self.assumed + self.bound + self.succeeded
 

@@ -68,8 +68,8 @@ class TopologyIndex:
 
     def enter(self, slot: int, pod: PodRecord) -> bool:
         """A pod takes room; True when somebody asked about such pods."""
-        if pod.bonds is not None:
-            self._carry_terms(slot, pod.bonds)
+        if pod.affinity_terms is not None:
+            self._carry_terms(slot, pod.affinity_terms)
         label_class = self._class_of(pod)
         label_class.where[slot] = label_class.where.get(slot, 0) + 1
         for match_count in label_class.match_counts:
@@ -78,15 +78,15 @@ class TopologyIndex:
 
     def leave(self, slot: int, pod: PodRecord) -> bool:
         """Undoes `enter`; True when its absence may matter to somebody by more than the room it gives back."""
-        if pod.bonds is not None:
-            self._drop_terms(slot, pod.bonds)
+        if pod.affinity_terms is not None:
+            self._drop_terms(slot, pod.affinity_terms)
         label_class = self._class_of(pod)
         _decrease(label_class.where, slot)
         for match_count in label_class.match_counts:
             match_count.add(slot, -1)
         if not label_class.where:
             self._label_classes.discard(label_class)
-        return bool(label_class.match_counts) or pod.bonds is not None
+        return bool(label_class.match_counts) or pod.affinity_terms is not None
 
     def set_namespace(self, name: str, labels: Labels | None) -> bool:
         """A namespace came, changed or (None) went; True when that can matter to anybody."""
@@ -202,7 +202,7 @@ class TopologyIndex:
         if bonds not in self._owners:
             self._split_by(bonds.pod_label_keys)
             where: dict[int, int] = {}
-            existing_terms = tuple(ExistingTerm(term, where) for term in bonds.ties)
+            existing_terms = tuple(ExistingTerm(term, where) for term in bonds.terms)
             for existing in existing_terms:
                 self._existing_terms.add(existing.term.query, existing)
                 self._keys.use(existing.term.query)

@@ -56,12 +56,12 @@ class StateChanges:
             return
         concerned = next(iter((*change.items, *change.gone, *change.bound)), None)
         with self._errors.about(concerned, TAKE_IN):
-            self._queue.woken(change, self._state)
+            self._queue.move_all_to_active(change, self._state)
         with self._errors.about(concerned, TAKE_IN):
             self._reporter.changed(change)
         with self._errors.about(concerned, TAKE_IN):
-            self._preemptor.gone(change.gone)
-            self._preemptor.changed(change.items)
+            self._preemptor.items_gone(change.gone)
+            self._preemptor.items_changed(change.items)
         self._wake()
 
 
@@ -95,7 +95,7 @@ class EventHandlers:
         """
         try:
             record = self._state.slim_pod(pod)
-            if record.shape is not None:
+            if record.signature is not None:
                 self._pods.observe(pod)
         except Exception as error:
             self._errors.note(None, TAKE_IN, error)
@@ -129,7 +129,7 @@ class EventHandlers:
             if change.new is not None:
                 self._groups.seen(change.new)
                 self._changes.apply(self._state.upsert_group(change.new))
-                self._preemptor.group_seen(change.new)
+                self._preemptor.pod_group_seen(change.new)
             elif change.old is not None:
                 self._groups.gone(metadata.uid)
                 self._changes.apply(self._state.remove_group(metadata.namespace, metadata.name, metadata.uid))
@@ -160,5 +160,5 @@ class EventHandlers:
     def _item_of(self, pod: PodRecord | None) -> EntityKey | None:
         if pod is None:
             return None
-        members = self._state.items.of_pod(pod)
+        members = self._state.entities.of_pod(pod)
         return members.key if members is not None else EntityKey("pod", pod.namespace, pod.name, pod.uid)

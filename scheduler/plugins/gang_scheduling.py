@@ -13,7 +13,7 @@ _SCHEDULING_GATES = "SchedulingGates"
 
 def missing_count(members: PodGroupState) -> int:
     """Members that must get a place together now: what is missing to `need`, at least one."""
-    return max(members.need - members.satisfied, 1)
+    return max(members.min_count - members.scheduled_count, 1)
 
 
 def pre_enqueue(members: PodGroupState) -> Status | None:
@@ -36,8 +36,8 @@ def pre_enqueue(members: PodGroupState) -> Status | None:
     if counts.gated:
         text = f"{{}} {'pod has' if counts.gated == 1 else 'pods have'} scheduling gates, which hold the whole group"
         return Status(Code.SCHEDULING_GATED, text, (counts.gated,), plugin=_SCHEDULING_GATES)
-    if members.group.is_gang and counts.known < counts.need:
-        return _missing(counts.need, counts.known, counts.barred)
+    if members.group.is_gang and counts.known < counts.min_count:
+        return _missing(counts.min_count, counts.known, counts.barred)
     return None
 
 

@@ -104,20 +104,18 @@ class PreemptionContext:
         self.members: Final = members
         self.priority: Final = members.priority
         self.violators: Final = violators
-        residents = state.residents
+        residents = state.assigned_pods
         residents.catch_up()
         state.nodes.steps.spend(_A_POD * len(residents.pods))
         found = partition_by_signature(state, members)
         # Preferences alone do not decide whether somebody has to leave, and pods that only prefer are equal.
-        relations = found.relations if found.relations is not None and found.relations.is_strict else None
+        relations = found.topology if found.topology is not None and found.topology.is_strict else None
         self.uids: Final[Mapping[PodSignature, Sequence[str]]] = (
-            found.parts
-            if relations is not None
-            else {shape: waiting.uids for shape, waiting in members.pending.items()}
+            found.uids if relations is not None else {shape: waiting.uids for shape, waiting in members.pending.items()}
         )
         self.pending: Final = {shape: len(uids) for shape, uids in self.uids.items()}
         """Signature -> how many pods of it are to be placed."""
-        terminating = residents.on_their_way_out()
+        terminating = residents.terminating()
         if overdue:
             pods = [residents.pods[row] for row in terminating]
             is_gone = [pod is not None and pod.uid not in overdue for pod in pods]
@@ -160,7 +158,7 @@ class PreemptionContext:
         potential = self.potential_victims
         if self.relations is None or self.victim_topology is None:
             return np.zeros(len(potential), dtype=np.bool_)
-        near = {at for stance in self.relations.stances.values() for at in stance.near}
+        near = {at for stance in self.relations.prefilter_states.values() for at in stance.affinity}
         units = np.unique(potential.unit[np.isin(potential.row, self.victim_topology.rows(near))])
         return np.isin(potential.unit, units)
 
@@ -170,7 +168,7 @@ class PreemptionContext:
         """Adds to `room` what these pods hold: `amounts` is [resource, pod]."""
         if len(rows):
             room.add(slots, amounts)
-        residents = self.state.residents
+        residents = self.state.assigned_pods
         with_ports = residents.with_ports.intersection(rows.tolist()) if residents.with_ports else set()
         if with_ports and any(shape.demand.ports for shape in self.pending):
             room.ports = room.ports.copy()
@@ -178,8 +176,8 @@ class PreemptionContext:
                 room.ports.give_back(pod.node_name, pod.demand.ports)
 
     def _potential_victims(self) -> PotentialVictims:
-        residents = self.state.residents
-        rows = residents.below(self.priority)
+        residents = self.state.assigned_pods
+        rows = residents.preemptible_below(self.priority)
         unit = residents.unit_of[rows]
         in_whole = residents.in_whole[rows]
         unsure = self._partly_assumed(np.unique(unit[in_whole]).tolist()) if in_whole.any() else []
@@ -209,7 +207,7 @@ class PreemptionContext:
         """Whole groups some of whose members are on their way to a node: they cannot be taken whole at this moment."""
         found = []
         for number in numbers:
-            group = self.state.residents.units[number].group
+            group = self.state.assigned_pods.units[number].group
             members = self.state.item(group.item) if group else None
             if members is not None and members.count(MemberState.ASSUMED):
                 found.append(number)
@@ -218,7 +216,7 @@ class PreemptionContext:
     def _violating(self, unit: NDArray[np.int64]) -> NDArray[np.bool_]:
         if self.violators is None or not len(unit):
             return np.zeros(len(unit), dtype=np.bool_)
-        residents = self.state.residents
+        residents = self.state.assigned_pods
         numbers = list(dict.fromkeys(unit.tolist()))
         verdicts = self.violators([tuple(residents.records(residents.units[number].rows)) for number in numbers])
         return np.isin(unit, [number for number, violates in zip(numbers, verdicts, strict=True) if violates])

@@ -53,10 +53,10 @@ def dry_run_preemption(
         overdue: UIDs of pods that were asked to leave and do not.
         is_nominated: it has been nominated before; a refusal because others are leaving says where it goes then.
     """
-    residents = state.residents
+    residents = state.assigned_pods
     if not eligible_to_preempt_others(members):
         return Refusal(RefusalCode.NEVER)
-    if not len(residents.below(members.priority)) and not len(residents.on_their_way_out()):
+    if not len(residents.preemptible_below(members.priority)) and not len(residents.terminating()):
         return Refusal(RefusalCode.NO_VICTIMS)
     try:
         with state.nodes.steps.limited("preemption"):
@@ -93,8 +93,8 @@ def eligible_to_preempt_others(members: PodGroupState) -> bool:
 def _fits_too_few(members: PodGroupState, fits: int) -> Refusal:
     if members.is_lone:
         return Refusal(RefusalCode.NO_NODE)
-    scheduled, remaining = members.satisfied + fits, members.pending_count - fits
-    return Refusal(RefusalCode.TOO_FEW, need=members.need, scheduled=scheduled, remaining=remaining)
+    scheduled, remaining = members.scheduled_count + fits, members.pending_count - fits
+    return Refusal(RefusalCode.TOO_FEW, need=members.min_count, scheduled=scheduled, remaining=remaining)
 
 
 def _domains_that_fit_most(context: PreemptionContext) -> list["_Domain"]:
@@ -264,10 +264,10 @@ class _Domain:
         found = np.where(room > 0, 0, np.bincount(leaving.slot, minlength=nodes.slots))
         relations, after = context.relations, context.relations_without(leaving)
         if relations is not None and after is not None:
-            stance = relations.stances[shape]
-            for at in (*stance.keeps_off, *stance.repelled):
-                place = relations.places[at]
-                found += (place.sums - after.places[at].sums)[place.codes]
+            stance = relations.prefilter_states[shape]
+            for at in (*stance.anti_affinity, *stance.existing_anti_affinity):
+                place = relations.groups[at]
+                found += (place.counts - after.groups[at].counts)[place.codes]
         return found
 
     def _shape_by_shape(self, potential: PotentialVictims) -> Candidate | None:
@@ -301,7 +301,7 @@ class _Domain:
         """Upstream's way: place with everybody gone, then see who can stay."""
         context = self._context
         attempt = self._attempt(potential, context.room_without(potential))
-        placement = [(part.shape, part.slots, part.counts) for part in attempt.placed if part.total]
+        placement = [(part.signature, part.slots, part.counts) for part in attempt.placed if part.total]
         if attempt.total < self.most:
             return None
         return candidate_for(context, placement, potential, self._in_the_way(potential, placement), self._mask)

@@ -88,7 +88,7 @@ class Evaluator:
 
     def preempt(self, key: EntityKey, now_seconds: float) -> PreemptionResult:
         """The item has just been refused: who leaves for it, if anybody. Nominates its pods for the room."""
-        nominator = self._state.claims
+        nominator = self._state.nominator
         members = self._state.item(key)
         if members is None:
             return PreemptionResult("none", refusal=Refusal(RefusalCode.ITEM_GONE))
@@ -101,11 +101,11 @@ class Evaluator:
         history = self._history.setdefault(key, _History())
         if now_seconds < history.not_before_seconds:
             if not staying:
-                nominator.drop(key)
+                nominator.withdraw(key)
             code = RefusalCode.OVER_BUDGET if history.is_over_budget else RefusalCode.PAUSED
             refusal = Refusal(code, pause_seconds=history.not_before_seconds - now_seconds)
             return PreemptionResult("paused", refusal=refusal, given_up=() if staying else given_up)
-        nominator.drop(key)
+        nominator.withdraw(key)
         # Those who still have time are leaving, also where a predecessor did not come to ask everybody.
         overdue = frozenset(staying) if is_late else frozenset()
         found = dry_run_preemption(self._state, members, self._violators(), overdue, is_nominated=current is not None)
@@ -138,12 +138,12 @@ class Evaluator:
         for item in list(nominated_items(self._state)):
             stale += item.stale if may_evict else item.pods
             if item.places and may_evict:
-                self._state.claims.put(item.key, item.priority, item.places, item.victims, deadline)
+                self._state.nominator.nominate(item.key, item.priority, item.places, item.victims, deadline)
         return tuple(stale)
 
     def unresolvable(self, key: EntityKey) -> Nomination | None:
         """The item cannot be placed whoever leaves: it is nominated no longer. Returns what is given up."""
-        return self._state.claims.drop(key)
+        return self._state.nominator.withdraw(key)
 
     def started(self, key: EntityKey) -> Nomination | None:
         """The item has its places: what else it was nominated for is free, and its history is forgotten."""
@@ -155,7 +155,7 @@ class Evaluator:
     def gone(self, key: EntityKey) -> Nomination | None:
         """The key is no item any more. Returns what is given up."""
         self._history.pop(key, None)
-        return self._state.claims.drop(key)
+        return self._state.nominator.withdraw(key)
 
     def obstacle(self, nomination: Nomination, *, is_current: bool = True) -> str | None:
         """Why nobody may be asked to leave for this nomination (any more), for the log; None when they may."""
@@ -183,7 +183,7 @@ class Evaluator:
 
     def is_current(self, nomination: Nomination) -> bool:
         """Whether the nomination stands: what may be asked before every single delete."""
-        return self._state.claims.of(nomination.key) is nomination and self._state.item(nomination.key) is not None
+        return self._state.nominator.of(nomination.key) is nomination and self._state.item(nomination.key) is not None
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
@@ -191,7 +191,7 @@ class Evaluator:
         budgets = self._state.budgets
         if not len(budgets):
             return None
-        victims = (self._state.pod(uid) for uid in self._state.claims.victims())
+        victims = (self._state.pod(uid) for uid in self._state.nominator.victims())
         asked: list[PodRecord] = [pod for pod in victims if pod is not None and pod.is_bound and not pod.terminating]
         return lambda units: budgets.violators(units, asked)
 
@@ -206,7 +206,7 @@ class Evaluator:
         pods = ((self._state.pod(uid), node) for uid, node in places)
         demands = {pod.uid: (node, pod.demand) for pod, node in pods if pod is not None}
         deadline = now_seconds + self._limits.victim_deadline_seconds
-        return self._state.claims.put(key, priority, demands, victims, deadline)
+        return self._state.nominator.nominate(key, priority, demands, victims, deadline)
 
     def _staying(self, nomination: Nomination) -> tuple[str, ...]:
         """UIDs of the victims that still hold their room."""
@@ -215,7 +215,7 @@ class Evaluator:
 
     def _lacks(self, nomination: Nomination, node: str, demands: list[Demand]) -> str | None:
         """What pods with these demands would lack on the node once the victims have left."""
-        nodes, residents = self._state.nodes, self._state.residents
+        nodes, residents = self._state.nodes, self._state.assigned_pods
         slot = nodes.slot_of.get(node)
         if slot is None:
             return f"node {node} is gone"

@@ -134,7 +134,7 @@ class Executor:
         """
         self._metrics.planned(len(candidate.pods), candidate.cost.violations)
         group = self._state.group(candidate.key)
-        name = self._state.items.scheduler_name(candidate.key) or self._scheduler_name
+        name = self._state.entities.scheduler_name(candidate.key) or self._scheduler_name
         message = f"{name}: preempting to accommodate a higher priority {'podgroup' if group is not None else 'pod'}"
         nominees = ((self._state.pod(uid), node) for uid, node in candidate.places)
         known = [(pod, node) for pod, node in nominees if pod is not None]

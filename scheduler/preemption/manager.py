@@ -52,7 +52,7 @@ class PreemptionManager:
 
     # --- for the loop ------------------------------------------------------------------------------------------------
 
-    def refused(self, decision: Decision) -> Decision:
+    def post_filter(self, decision: Decision) -> Decision:
         """The item found no place: begin a preemption if that helps; the decision with what came of it in its message.
 
         Whatever an earlier attempt nominated its pods for is cleared, unless it is still being made (KEP-4671).
@@ -73,12 +73,12 @@ class PreemptionManager:
             self._executor.execute(result.candidate, result.nomination, self._cancelled)
         return _with_post_filter(decision, result)
 
-    def decided(self, decision: Decision) -> None:
+    def after_decision(self, decision: Decision) -> None:
         """A decision was carried out: an item that has all its places is nominated for none any more."""
         if decision.bindings:
             members = self._state.item(decision.key)
-            if members is not None and len(self._state.claims):
-                self._state.claims.taken({node for _, node in decision.bindings}, members.priority)
+            if members is not None and len(self._state.nominator):
+                self._state.nominator.overtake({node for _, node in decision.bindings}, members.priority)
             if self._evaluator.started(decision.key) is not None:
                 self._suspensions.review()
                 self._apply(ROOM_APPEARED)
@@ -93,7 +93,7 @@ class PreemptionManager:
 
     # --- what changes ------------------------------------------------------------------------------------------------
 
-    def gone(self, keys: tuple[EntityKey, ...]) -> None:
+    def items_gone(self, keys: tuple[EntityKey, ...]) -> None:
         """These items are gone."""
         self._suspensions.review(keys)
         for key in keys:
@@ -101,19 +101,19 @@ class PreemptionManager:
             if nomination is not None:
                 self._release(nomination)
 
-    def changed(self, keys: tuple[EntityKey, ...]) -> None:
+    def items_changed(self, keys: tuple[EntityKey, ...]) -> None:
         """Something happened to the pods of these items: one with too few of them left to start is nominated no longer."""
         for key in keys:
             group = self._state.group(key)
             if group is not None and group.preemption_class:
                 self._priorities.review(key)
-        for key in keys if len(self._state.claims) else ():
-            nomination = self._state.claims.of(key)
+        for key in keys if len(self._state.nominator) else ():
+            nomination = self._state.nominator.of(key)
             if nomination is not None and not self._evaluator.is_wanted(nomination):
-                self.gone((key,))
+                self.items_gone((key,))
         self._suspensions.review(keys)
 
-    def group_seen(self, group: PodGroup) -> None:
+    def pod_group_seen(self, group: PodGroup) -> None:
         """A PodGroup came or changed."""
         metadata = group.metadata
         self._priorities.review(EntityKey("group", metadata.namespace, metadata.name, metadata.uid))
@@ -123,10 +123,10 @@ class PreemptionManager:
 
     def _cancelled(self, nomination: Nomination) -> None:
         """Nobody was asked to leave: the candidate makes no sense any more."""
-        if self._state.claims.of(nomination.key) is nomination:
-            self._state.claims.drop(nomination.key)
+        if self._state.nominator.of(nomination.key) is nomination:
+            self._state.nominator.withdraw(nomination.key)
             self._release(nomination)
-            self._queue.touch(nomination.key, self._state)
+            self._queue.activate(nomination.key, self._state)
 
     def _release(self, nomination: Nomination, *, successor: Nomination | None = None) -> None:
         """This nomination holds no room any more; the pods of its successor, if there is one, are nominated anew."""

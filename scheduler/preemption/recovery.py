@@ -35,8 +35,8 @@ class Nominated(msgspec.Struct, frozen=True):
 def nominated_items(state: ClusterState) -> Iterator[Nominated]:
     """All items of which a waiting pod is nominated."""
     asked = _asked_by_preemptor(state)
-    for key in state.items:
-        members = state.items.get(key)
+    for key in state.entities:
+        members = state.entities.get(key)
         pods = _nominated_pods(members) if members is not None else ()
         if members is None or not pods:
             continue
@@ -54,8 +54,8 @@ def _nominated_pods(members: PodGroupState) -> tuple[PodRecord, ...]:
 
 
 def _leaving(state: ClusterState, nodes: Collection[str], priority: int) -> Iterator[str]:
-    residents = state.residents
-    for row in residents.on_their_way_out().tolist():
+    residents = state.assigned_pods
+    for row in residents.terminating().tolist():
         pod = residents.pods[row]
         if pod is not None and pod.node_name in nodes and residents.priorities[row] < priority:
             yield pod.uid
@@ -64,8 +64,8 @@ def _leaving(state: ClusterState, nodes: Collection[str], priority: int) -> Iter
 def _asked_by_preemptor(state: ClusterState) -> dict[str, set[str]]:
     """UID of a preemptor -> UIDs of the pods of groups that are asked to leave for it."""
     found: dict[str, set[str]] = {}
-    for key in state.items:
-        members = state.items.get(key)
+    for key in state.entities:
+        members = state.entities.get(key)
         if members is not None and members.group is not None and members.group.preempted_by:
             pods = found.setdefault(members.group.preempted_by, set())
             pods.update(pod.uid for pod in members.pods() if pod.is_bound and not pod.is_terminal)

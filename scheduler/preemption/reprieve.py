@@ -47,7 +47,7 @@ def candidate_for(
     Raises:
         OverBudgetError: one computation may not take so long.
     """
-    residents, names = context.state.residents, context.state.nodes.names
+    residents, names = context.state.assigned_pods, context.state.nodes.names
     numbers = reprieve(context, placement, potential, chosen)
     units = sorted((residents.units[number] for number in numbers), key=lambda unit: unit.importance)
     pods = [tuple(pod for pod in residents.records(unit.rows) if not pod.terminating) for unit in units]
@@ -125,7 +125,7 @@ def _reprieve_unit(
 
 
 def _collides(context: PreemptionContext, row: int, taken: list[HostPort]) -> bool:
-    pod = context.state.residents.pods[row]
+    pod = context.state.assigned_pods.pods[row]
     return pod is not None and any(ports_conflict(own, other) for own in pod.demand.ports for other in taken)
 
 
@@ -205,7 +205,7 @@ def _vacancy_after(context: PreemptionContext, domain: Mask, placement: Placemen
         placement: where the members go.
         units: numbers of the units that leave, with all their pods, on whatever node these are.
     """
-    nodes, residents = context.state.nodes, context.state.residents
+    nodes, residents = context.state.nodes, context.state.assigned_pods
     leaving = np.array([row for number in units for row in residents.units[number].rows], dtype=np.intp)
     slots = residents.slots[leaving]
     leaving = leaving[(slots >= 0) & domain[slots]]

@@ -92,7 +92,7 @@ class Suspensions:
         running = self._running(members)
         if not running:
             return _HAVE_LEFT
-        is_wanted = any(nomination.victims & victims for nomination in self._state.claims)
+        is_wanted = any(nomination.victims & victims for nomination in self._state.nominator)
         if is_wanted or any(pod.terminating for pod in running):
             return None
         if victims <= {pod.uid for pod in running}:

@@ -39,7 +39,7 @@ class VictimTopology:
     __slots__ = ("_effects", "amount", "code", "place", "row")
 
     def __init__(self, state: ClusterState, relations: Topology, rows: Slots) -> None:
-        slots = state.residents.slots[rows]
+        slots = state.assigned_pods.slots[rows]
         found = [
             (at, row, code, much)
             for at in sorted(relations.strict)
@@ -76,13 +76,13 @@ class VictimTopology:
         for at in np.unique(self.place[gone]).tolist():
             relations.nodes.steps.spend(3 * (ONE_SCAN + len(self.row)))
             here = gone & (self.place == at)
-            taken[at] = np.zeros_like(relations.places[at].sums)
+            taken[at] = np.zeros_like(relations.groups[at].counts)
             np.add.at(taken[at], self.code[here], self.amount[here])
         return relations.less(taken)
 
 
 def _on(state: ClusterState, relations: Topology, at: int, rows: Slots, slots: Slots) -> list[tuple[int, int, int]]:
-    place, steps = relations.places[at], relations.nodes.steps
+    place, steps = relations.groups[at], relations.nodes.steps
     steps.spend(4 * (ONE_SCAN + len(place.codes)) + 2 * len(rows))
     counts = place.codes != 0
     if place.eligible is not None:
@@ -94,7 +94,7 @@ def _on(state: ClusterState, relations: Topology, at: int, rows: Slots, slots: S
     known: dict[Hashable, int] = {}
     found: list[tuple[int, int, int]] = []
     for row, code in zip(concerned.tolist(), codes, strict=True):
-        pod = state.residents.pods[row]
+        pod = state.assigned_pods.pods[row]
         if pod is None:
             continue
         likeness = _likeness(state, pod)
@@ -107,7 +107,7 @@ def _on(state: ClusterState, relations: Topology, at: int, rows: Slots, slots: S
 
 
 def _likeness(state: ClusterState, pod: PodRecord) -> Hashable:
-    return (pod.namespace, state.neighbours.visible(pod), pod.bonds, pod.terminating)
+    return (pod.namespace, state.topology_index.visible(pod), pod.affinity_terms, pod.terminating)
 
 
 class ReprieveTopology:
@@ -129,9 +129,11 @@ class ReprieveTopology:
         self._steps: Final = relations.nodes.steps
         self._closed: Final = set(self._kept_free())
         shapes = {shape for shape, _ in self._placed}
-        stances = [relations.stances[shape] for shape in shapes]
-        self._ordered: Final = {at for stance in stances for at in (*stance.near, *(one.place for one in stance.even))}
-        self._sums: Final[Sums] = {at: relations.places[at].sums.copy() for at in self._ordered}
+        stances = [relations.prefilter_states[shape] for shape in shapes]
+        self._ordered: Final = {
+            at for stance in stances for at in (*stance.affinity, *(one.place for one in stance.hard_spreads))
+        }
+        self._sums: Final[Sums] = {at: relations.groups[at].counts.copy() for at in self._ordered}
 
     def reprieve(self, effects: list[Effect]) -> bool:
         """Whether a unit with these effects can stay as well; if so, it counts as staying from now on."""
@@ -152,10 +154,10 @@ class ReprieveTopology:
 
     def _kept_free(self) -> Iterable[tuple[int, int]]:
         for shape, slot in self._placed:
-            stance = self._relations.stances[shape]
-            self._steps.spend(ONE_BY_ONE * (1 + len(stance.keeps_off) + len(stance.repelled)))
-            for at in (*stance.keeps_off, *stance.repelled):
-                code = int(self._relations.places[at].codes[slot])
+            stance = self._relations.prefilter_states[shape]
+            self._steps.spend(ONE_BY_ONE * (1 + len(stance.anti_affinity) + len(stance.existing_anti_affinity)))
+            for at in (*stance.anti_affinity, *stance.existing_anti_affinity):
+                code = int(self._relations.groups[at].codes[slot])
                 if code:
                     yield at, code
 
@@ -172,15 +174,15 @@ class ReprieveTopology:
         return True
 
     def _place(self, shape: PodSignature, slot: int, sums: Sums) -> bool:
-        stance = self._relations.stances[shape]
-        rules = 1 + len(stance.even) + len(stance.near)
+        stance = self._relations.prefilter_states[shape]
+        rules = 1 + len(stance.hard_spreads) + len(stance.affinity)
         self._steps.spend(ONE_SCAN * rules + ONE_BY_ONE * len(self._relations.effects[shape]))
-        if not all(self._is_even(one, slot, sums) for one in stance.even):
+        if not all(self._is_even(one, slot, sums) for one in stance.hard_spreads):
             return False
-        if stance.near and not self._is_near(shape, slot, sums):
+        if stance.affinity and not self._is_near(shape, slot, sums):
             return False
         for at, amount in self._relations.effects[shape].items():
-            place = self._relations.places[at]
+            place = self._relations.groups[at]
             if at in sums and (place.eligible is None or place.eligible[slot]):
                 code = place.codes[slot]
                 if code:
@@ -188,16 +190,16 @@ class ReprieveTopology:
         return True
 
     def _is_even(self, one: CompiledSpreadConstraint, slot: int, sums: Sums) -> bool:
-        code = self._relations.places[one.place].codes[slot]
+        code = self._relations.groups[one.place].codes[slot]
         self._steps.spend(len(one.values))
         least = min_match(sums[one.place], one.values, one.spread.min_domains)
         return bool(code and sums[one.place][code] + one.counts_itself - least <= one.spread.max_skew)
 
     def _is_near(self, shape: PodSignature, slot: int, sums: Sums) -> bool:
-        stance = self._relations.stances[shape]
-        codes = [(at, self._relations.places[at].codes[slot]) for at in stance.near]
+        stance = self._relations.prefilter_states[shape]
+        codes = [(at, self._relations.groups[at].codes[slot]) for at in stance.affinity]
         if not all(code for _, code in codes):
             return False
         if all(sums[at][code] > 0 for at, code in codes):
             return True
-        return stance.is_of_its_kind and not any(sums[at].any() for at in stance.near)
+        return stance.is_of_its_kind and not any(sums[at].any() for at in stance.affinity)

@@ -50,7 +50,7 @@ class Patience:
         group = members.group
         if group is None or group.is_gang or group.waiting.desired_count <= 1:
             return 0
-        if members.satisfied or not members.pending_count:
+        if members.scheduled_count or not members.pending_count:
             return 0
         until = self._until.get(members.key)
         if until is None:
@@ -91,7 +91,7 @@ class Patience:
         if since is None:
             return None
         left = since + limit - self._epoch()
-        if left <= 0 and state.claims.of(members.key) is not None:
+        if left <= 0 and state.nominator.of(members.key) is not None:
             left = _LEAVING_SECONDS
         if left > 0:
             self._limits[members.key] = limit

@@ -78,10 +78,10 @@ class QueueingHint:
     def _wish(self, members: PodGroupState) -> Hashable | None:
         """What the answer depends on, None when that is not the same for anybody else."""
         state, key = self._state, members.key
-        if any(kept.of(key) for kept in (state.claims, state.reservations, state.remainders)):
+        if any(kept.of(key) for kept in (state.nominator, state.reservations, state.future_reservations)):
             return None
         topology = members.group.topology_key if members.group else None
-        if (topology and members.satisfied) or depends_on_other_pods(state, members):
+        if (topology and members.scheduled_count) or depends_on_other_pods(state, members):
             return None
         shapes = frozenset((shape, len(waiting)) for shape, waiting in members.pending.items())
         return (shapes, missing_count(members), topology, members.priority)

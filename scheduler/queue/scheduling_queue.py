@@ -65,7 +65,7 @@ class SchedulingQueue:
 
     # --- what happens ------------------------------------------------------------------------------------------------
 
-    def woken(self, change: StateChange, state: ClusterState) -> None:
+    def move_all_to_active(self, change: StateChange, state: ClusterState) -> None:
         """Takes in what an event changed; room is looked at when the next item is asked for, once for many events."""
         self._notices += 1
         for key in change.gone:
@@ -74,11 +74,11 @@ class SchedulingQueue:
             if key in self._entities:
                 self._entities[key].bind_failures = 0
         for key in change.items:
-            self.touch(key, state)
+            self.activate(key, state)
         if change.freed:
             self._unschedulable.room_appeared()
 
-    def touch(self, key: EntityKey, state: ClusterState, *, is_due: bool = False) -> None:
+    def activate(self, key: EntityKey, state: ClusterState, *, is_due: bool = False) -> None:
         """The item's content changed, or its patience `is_due`: it is held, or tried at once, or has nothing to do."""
         members = state.item(key)
         if members is None:
@@ -126,12 +126,12 @@ class SchedulingQueue:
         """The item to be tried now, to be given back with `done`."""
         now = self._clock()
         for key in self._patience.take_due():
-            self.touch(key, state, is_due=True)
+            self.activate(key, state, is_due=True)
         for entity, cause in self._unschedulable.ready(state, now):
             if cause is not Cause.TIME:
                 self._activate(entity, cause, was_woken=cause is not Cause.NEWS)
             elif entity.errors:
-                self.touch(entity.key, state)
+                self.activate(entity.key, state)
             else:
                 self._active.put_overdue(entity)
         found = self._next(state)
@@ -166,7 +166,7 @@ class SchedulingQueue:
             self._set_held(entity, None)
         if entity.is_dirty or decision.verdict == "nothing":
             self._move(entity, Place.IDLE)
-            self.touch(key, state)
+            self.activate(key, state)
         elif is_refused or members.pending_count:
             entity.failures = max(entity.failures, 1)
             self._wait(entity, members, is_over_budget=decision.is_over_budget)
@@ -303,7 +303,7 @@ class SchedulingQueue:
         if (
             entity.depends_on_time
             or entity.tried_version != self._version(state)
-            or state.claims.of(entity.key) is not None
+            or state.nominator.of(entity.key) is not None
         ):
             return False
         now, settings = self._clock(), self._settings

@@ -134,7 +134,7 @@ class UnschedulableEntities:
     def _cause_to_try(
         self, entity: QueuedEntity, members: PodGroupState, outlook: QueueingHint, state: ClusterState
     ) -> Cause | None:
-        is_promised = outlook.is_certain(members) or state.claims.of(entity.key) is not None
+        is_promised = outlook.is_certain(members) or state.nominator.of(entity.key) is not None
         cause = Cause.ROOM if is_promised and not entity.wasted_wakes else Cause.DOUBT
         if self._active.woken[cause] >= _WAKE_BATCH:
             self._is_rest_open = True

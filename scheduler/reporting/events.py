@@ -91,7 +91,7 @@ class EventWriter:
     def group_scheduled(self, key: EntityKey, group: GroupRecord) -> None:
         """As many members of the group are bound as must start together."""
         self._once.forget(key)
-        note = f"at least {group.need} members are bound, the minimum of the group"
+        note = f"at least {group.min_count} members are bound, the minimum of the group"
         self._recorder.record(
             group_reference(group, self._pod_groups),
             reason=EVENT_SCHEDULED,

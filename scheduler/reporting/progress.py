@@ -73,9 +73,9 @@ class Progress:
         group = self._state.group(key)
         if group is None:
             return
-        counts = self._state.items.counts(key)
+        counts = self._state.entities.counts(key)
         confirmed = self._confirmed(key, counts)
-        if confirmed >= group.need:
+        if confirmed >= group.min_count:
             self._whole(key, group)
         elif group.is_gang and (counts.bound or confirmed > counts.succeeded):
             if key not in self._short:
@@ -116,10 +116,10 @@ class Progress:
     def _confirmed(self, key: EntityKey, counts: MemberCounts) -> int:
         """Members that are bound or were, the answered ones included that the watch has not shown yet."""
         waiting = self._answered.get(key)
-        if not waiting or counts.confirmed >= counts.need:
+        if not waiting or counts.confirmed >= counts.min_count:
             self._answered.pop(key, None)
             return counts.confirmed
-        if counts.confirmed + len(waiting) < counts.need:
+        if counts.confirmed + len(waiting) < counts.min_count:
             return counts.confirmed + len(waiting)
         for uid in [uid for uid in waiting if self._state.assumption(uid) is None]:
             waiting.discard(uid)
@@ -139,9 +139,9 @@ class Progress:
             self._groups.want(group, recovered)
 
     def _below_minimum(self, key: EntityKey, group: GroupRecord) -> None:
-        counts = self._state.items.counts(key)
+        counts = self._state.entities.counts(key)
         message = (
-            f"{counts.bound + counts.succeeded} of at least {group.need} members are bound or done for more than "
+            f"{counts.bound + counts.succeeded} of at least {group.min_count} members are bound or done for more than "
             f"{self._degraded_after_seconds:.0f} s; {counts.pending} are waiting for a place"
         )
         self._degrade(group, REASON_BELOW_MINIMUM, message)
@@ -199,5 +199,5 @@ class Timeouts:
                 wanted = condition(kind, is_true=is_true, reason=REASON_SCHEDULING_TIMEOUT, message=message)
                 self._groups.want(group, wanted)
             self._voice.group_refused(key, group, message, reason=REASON_SCHEDULING_TIMEOUT)
-        for pod in self._state.items.waiting(key):
+        for pod in self._state.entities.waiting(key):
             self._pods.want(pod, reason=REASON_SCHEDULING_TIMEOUT, message=message)

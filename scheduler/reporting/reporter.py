@@ -74,7 +74,7 @@ class Reporter:
 
     def start(self) -> None:
         """The caches are filled: say what a predecessor did not come to say."""
-        for key in list(self._state.items):
+        for key in list(self._state.entities):
             with self._errors.about(key, _STAGE):
                 self._progress.update(key)
 
@@ -138,7 +138,7 @@ class Reporter:
         if not self._has_looked:
             # Not before the queue has judged everybody once, or what a predecessor said would be taken back first.
             self._has_looked = True
-            for key in list(self._state.items):
+            for key in list(self._state.entities):
                 with self._errors.about(key, _STAGE):
                     self._timeouts.update(key)
         for key, held in self._queue.news():
@@ -150,7 +150,7 @@ class Reporter:
     def _patience_seconds(self, key: EntityKey) -> float:
         """How long an item may be held before it says so."""
         settings = self._settings
-        return settings.held_report_seconds if self._state.items.counts(key).known else settings.empty_report_seconds
+        return settings.held_report_seconds if self._state.entities.counts(key).known else settings.empty_report_seconds
 
     # --- what is due -------------------------------------------------------------------------------------------------
 
@@ -170,7 +170,7 @@ class Reporter:
         held = self._queue.held(key)
         if held is None or held.reason not in GATES:
             self._said_held.discard(key)
-        elif self._state.items.counts(key).known or self._empty_reports.try_take():
+        elif self._state.entities.counts(key).known or self._empty_reports.try_take():
             self._say_held(key, held)
         else:
             self._held_due.add(key, _NEXT_TURN_SECONDS)
@@ -178,11 +178,11 @@ class Reporter:
     # --- saying it ---------------------------------------------------------------------------------------------------
 
     def _say_held(self, key: EntityKey, held: Status) -> None:
-        group, pods = self._state.group(key), self._state.items.waiting(key)
+        group, pods = self._state.group(key), self._state.entities.waiting(key)
         if group is None:
             self._voice.pods_wait(key, pods, message(held))
             return
-        if group.is_foreign or (not pods and self._state.strangers.name(group.namespace, group.name)):
+        if group.is_foreign or (not pods and self._state.foreign_groups.name(group.namespace, group.name)):
             # Another scheduler places its pods, and says so itself.
             return
         if not pods and self._groups.is_scheduled(group):
@@ -218,7 +218,7 @@ class Reporter:
         messages = dict(decision.pod_messages)
         if not messages and others is None:
             return
-        for pod in self._state.items.waiting(decision.key):
+        for pod in self._state.entities.waiting(decision.key):
             message = messages.get(pod.uid, others)
             if message is not None:
                 self._pods.want(pod, reason=reason, message=message)

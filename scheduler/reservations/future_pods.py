@@ -58,7 +58,7 @@ def _with_pods_to_come(status: Status, absent: int) -> Status:
 def is_over(kept: Reservation, state: ClusterState, now_seconds: float) -> bool:
     """Whether room is kept too long, or for somebody who does not need it any more; `now_seconds` is monotonic."""
     members = state.item(kept.key)
-    is_needed = members is not None and members.satisfied and kept.held
+    is_needed = members is not None and members.scheduled_count and kept.held
     return not is_needed or now_seconds >= kept.deadline_seconds
 
 
@@ -93,12 +93,12 @@ class FutureReservations:
         members = self._state.item(key) if places else None
         if members is not None:
             deadline = self._clock() + self._keep_seconds
-            self._state.remainders.put(Reservation(key, members.priority, places, deadline))
+            self._state.future_reservations.put(Reservation(key, members.priority, places, deadline))
 
     def restore(self) -> None:
         """After a restart: keeps room again for what has a leader on a node already, as far as there is room."""
         beside = ClusterWithFuturePods(self._state, beside=True)
-        for key in list(self._state.items):
+        for key in list(self._state.entities):
             with self._errors.about(key, "restore"):
                 if beside.item(key) is not self._state.item(key):
                     self.reserve(key, of_existing_pods(decide(beside.view, key), beside)[1])
@@ -106,18 +106,18 @@ class FutureReservations:
     def tick(self) -> None:
         """Gives back what is kept too long, or for somebody who does not need it any more."""
         now = self._clock()
-        for kept in self._state.remainders:
+        for kept in self._state.future_reservations:
             try:
                 is_released = is_over(kept, self._state, now)
             except Exception as error:  # noqa: BLE001 (noted; what is kept for others is looked at all the same)
                 self._errors.note(kept.key, "keep", error)
                 is_released = True
             if is_released:
-                self._state.remainders.drop(kept.key)
+                self._state.future_reservations.drop(kept.key)
                 if kept.held:
                     self._apply(ROOM_APPEARED)
 
     def next_due_seconds(self) -> float | None:
         """Seconds until `tick` has something to do by the clock alone."""
-        deadlines = [kept.deadline_seconds for kept in self._state.remainders]
+        deadlines = [kept.deadline_seconds for kept in self._state.future_reservations]
         return max(min(deadlines) - self._clock(), 0.0) if deadlines else None

@@ -82,10 +82,10 @@ class _Search:
 
     def _trial(self, allowed: NDArray[np.bool_] | None = None, outside: str = "") -> SnapshotOverlay:
         state = self._state
-        return SnapshotOnResources(state.nodes, fits_of(state), self._room, allowed, outside, self._found.relations)
+        return SnapshotOnResources(state.nodes, fits_of(state), self._room, allowed, outside, self._found.topology)
 
     def _easiest_first(self) -> Slots:
-        now, then = new_snapshot(self._state, self._members, relations=self._found.relations), self._trial()
+        now, then = new_snapshot(self._state, self._members, relations=self._found.topology), self._trial()
         free = np.zeros(self._state.nodes.slots, dtype=np.int64)
         possible = free.copy()
         for shape in self._found.pending:
@@ -96,7 +96,7 @@ class _Search:
         return slots[np.lexsort((slots, -possible[slots], to_end))]
 
     def _room_without_ours(self) -> ResourceOverlay:
-        state, residents = self._state, self._state.residents
+        state, residents = self._state, self._state.assigned_pods
         residents.catch_up()
         room = resources_left_to(state, self._members)
         if room is None:
@@ -124,6 +124,6 @@ class _Search:
             for slot, count in zip(part.slots.tolist(), part.counts.tolist(), strict=True):
                 taken = min(count, missing)
                 if taken:
-                    kept.setdefault(self._state.nodes.names[slot], Counter())[part.shape.demand] += taken
+                    kept.setdefault(self._state.nodes.names[slot], Counter())[part.signature.demand] += taken
                 missing -= taken
         return kept

@@ -93,7 +93,7 @@ def _may_begin(
     key: EntityKey, past: Past, state: ClusterState, queue: SchedulingQueue, settings: QueueSettings, now_seconds: float
 ) -> bool:
     """Whether room may be reserved for a group that has none."""
-    if state.claims.of(key) is not None or len(state.reservations) >= MOST_HOLDERS:
+    if state.nominator.of(key) is not None or len(state.reservations) >= MOST_HOLDERS:
         return False
     return now_seconds >= past.not_before_seconds and queue.refused_seconds(key) >= settings.reserve_after_seconds
 
@@ -105,14 +105,14 @@ def _still_fits(held: Reservation, members: PodGroupState, state: ClusterState) 
     pods = sum(sum(demands.values()) for demands in held.held.values())
     demands = {shape.demand for shape in members.pending}
     known = {demand for kept in held.held.values() for demand in kept}
-    return pods == members.need - members.satisfied and known <= demands
+    return pods == members.min_count - members.scheduled_count and known <= demands
 
 
 def _wants_room(members: PodGroupState, queue: SchedulingQueue) -> bool:
     """Whether the group waits for room and for nothing else."""
     held = queue.held(members.key)
     is_tried = held is None or held.reason == REASON_UNSCHEDULABLE
-    return is_tried and members.pending_count > 0 and members.satisfied < members.need
+    return is_tried and members.pending_count > 0 and members.scheduled_count < members.min_count
 
 
 class StarvationReservations:

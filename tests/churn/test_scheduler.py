@@ -76,7 +76,7 @@ async def _come_and_go(api: FakeApi, scheduler: Scheduler, prefix: str, *, is_pa
             if api.exists(kind, namespace, each):
                 api.remove(kind, namespace, each)
     await asyncio.sleep(120)
-    assert (scheduler.state.pods_total, scheduler.state.nodes_total, list(scheduler.state.items)) == (0, 0, [])
+    assert (scheduler.state.pods_total, scheduler.state.nodes_total, list(scheduler.state.entities)) == (0, 0, [])
     api.log.clear()
     api.events.clear()
 

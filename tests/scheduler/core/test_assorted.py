@@ -46,8 +46,8 @@ def _members(
         if with_selectors and index % 3 == 0:
             spec["nodeSelector"] = {"half": "first"}
         pod = world.state.slim_pod(build.pod(f"p{index}", spec=spec))
-        assert pod.shape is not None
-        shapes.append(pod.shape)
+        assert pod.signature is not None
+        shapes.append(pod.signature)
     return shapes
 
 

@@ -96,8 +96,8 @@ def test_pods_that_differ_in_what_they_mount_share_a_shape_and_those_that_need_a
     def shape(name: str, spec: dict[str, Any]) -> PodSignature:
         record = world.state.pod(world.pod(name, requests={}, spec=spec).metadata.uid)
         assert record is not None
-        assert record.shape is not None
-        return record.shape
+        assert record.signature is not None
+        return record.signature
 
     assert shape("a", _mounting("1")) is shape("b", _mounting("2"))
     assert shape("c", _mounting("3", "noexec")) is shape("d", _mounting("4", "nodev"))

@@ -15,7 +15,7 @@ def test_a_gang_that_fits_is_bound_whole() -> None:
     world.run()
     assert len(world.bound()) == 3
     assert world.queue.held(group_key("g")) is None
-    assert world.state.items.counts(group_key("g")).confirmed == 3
+    assert world.state.entities.counts(group_key("g")).confirmed == 3
 
 
 def test_a_gang_short_of_a_member_is_held_and_says_so() -> None:
@@ -242,7 +242,7 @@ def test_pods_of_another_owner_do_not_fill_a_quorum() -> None:
     world.pod("g-2", group="g", owner="job-1")
     world.run()
     assert set(world.bound()) == {"g-0", "g-2"}
-    assert [pod.name for pod in world.state.items.barred(group_key("g"))] == ["g-1"]
+    assert [pod.name for pod in world.state.entities.barred(group_key("g"))] == ["g-1"]
 
 
 def test_pods_of_another_scheduler_are_invisible_to_the_group() -> None:

@@ -131,10 +131,10 @@ def test_a_group_for_which_others_leave_is_waited_for() -> None:
     world = World()
     world.node("n1", cpu=1)
     _waiting_gang(world, 1, cpu=2)
-    world.state.claims.put(group_key("g"), 0, {}, frozenset(), world.now + 5000)
+    world.state.nominator.nominate(group_key("g"), 0, {}, frozenset(), world.now + 5000)
     _later(world, 700)
     assert world.held(group_key("g"))[0] == "Unschedulable"
-    world.state.claims.drop(group_key("g"))
+    world.state.nominator.withdraw(group_key("g"))
     _later(world, 2)
     assert world.held(group_key("g"))[0] == REASON_SCHEDULING_TIMEOUT
 

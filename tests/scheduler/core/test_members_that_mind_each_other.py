@@ -260,4 +260,4 @@ def test_members_beyond_the_minimum_that_find_no_place_say_why() -> None:
     assert len(decision.bindings) == 2
     ((_, message),) = decision.pod_messages
     assert message == "0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules."
-    assert world.state.items.counts(group_key("g")).pending == 1
+    assert world.state.entities.counts(group_key("g")).pending == 1

@@ -127,8 +127,8 @@ def test_those_that_change_all_the_time_hold_up_nobody(kind: object) -> None:
     waited = []
     for number in range(20):
         for hopeless in range(40):
-            world.queue.touch(group_key(f"hopeless-{hopeless}"), world.state)
-            world.queue.touch(pod_key(f"hopeless-{hopeless}"), world.state)
+            world.queue.activate(group_key(f"hopeless-{hopeless}"), world.state)
+            world.queue.activate(pod_key(f"hopeless-{hopeless}"), world.state)
         world.pod(f"small-{number}", cpu="10m")
         waited.append(seconds_until_bound(world, f"small-{number}"))
     assert max(waited) <= SOON_SECONDS

@@ -75,7 +75,7 @@ class Stage(World):
 
     def kept(self) -> int:
         """Places that are kept for pods to come."""
-        return sum(sum(demands.values()) for each in self.state.remainders for demands in each.held.values())
+        return sum(sum(demands.values()) for each in self.state.future_reservations for demands in each.held.values())
 
 
 def nodes(stage: Stage, count: int, **more: Any) -> None:
@@ -129,9 +129,9 @@ def test_workers_take_their_places_and_nothing_stays_kept() -> None:
     stage.run()
     assert set(stage.bound()) == {"r-leader", "r-1", "r-2", "r-3"}
     assert stage.kept() == 0
-    assert len(stage.state.remainders) in {0, 1}
+    assert len(stage.state.future_reservations) in {0, 1}
     stage.run()
-    assert len(stage.state.remainders) == 0
+    assert len(stage.state.future_reservations) == 0
 
 
 def test_workers_that_come_one_by_one_leave_the_others_places_kept() -> None:
@@ -198,7 +198,7 @@ def test_leader_and_workers_are_placed_inside_one_value_of_the_topology_label() 
     stage.replica("r", workers=3, topology="rack")
     stage.run()
     assert stage.bound()["r-leader"].startswith("big")
-    (kept,) = stage.state.remainders
+    (kept,) = stage.state.future_reservations
     assert {node[:3] for node in kept.held} == {"big"}
 
 
@@ -211,7 +211,7 @@ def test_where_the_workers_may_run_decides_beforehand() -> None:
     for number in range(2):
         stage.node(f"gpu{number}", cpu=1, labels={"pool": "gpu"})
     stage.wait(60)
-    (kept,) = stage.state.remainders
+    (kept,) = stage.state.future_reservations
     assert set(kept.held) == {"gpu0", "gpu1"}
 
 
@@ -220,7 +220,7 @@ def test_after_a_restart_the_room_is_kept_again() -> None:
     nodes(stage, 4)
     stage.replica("r", workers=3)
     stage.run()
-    stage.state.remainders.drop(EntityKey("group", build.NAMESPACE, "r", "uid-of-r"))
+    stage.state.future_reservations.drop(EntityKey("group", build.NAMESPACE, "r", "uid-of-r"))
     stage.start_keeping()
     stage.future.restore()
     assert stage.kept() == 3
@@ -262,7 +262,7 @@ def test_announced_pods_cost_one_record_for_a_role_however_many_they_are() -> No
         for number in range(20):
             members = stage.seen.item(build.group_key(f"r{number}"))
             assert members is not None
-            assert members.need == members.pending_count == MOST_FUTURE_PODS + 1
+            assert members.min_count == members.pending_count == MOST_FUTURE_PODS + 1
         del members
         gc.collect()
         assert tracemalloc.get_traced_memory()[0] < 20 * 8192
@@ -372,10 +372,10 @@ def test_room_that_is_cleared_for_a_leader_and_its_workers_is_claimed_again_afte
     evaluator = Evaluator(stage.seen.view, LIMITS)
     assert evaluator.restore(0.0) == ()
     verdict = evaluator.preempt(key, 0.0)
-    claim = stage.state.claims.of(key)
+    claim = stage.state.nominator.of(key)
     assert (verdict.result, verdict.nomination) == ("waiting", claim)
     assert claim is not None
     assert {node for node, _ in claim.places.values()} == {"n0", "n1"}
     # Asked again, it goes on waiting for the same.
     assert evaluator.preempt(key, 1.0).result == "waiting"
-    assert stage.state.claims.of(key) is claim
+    assert stage.state.nominator.of(key) is claim

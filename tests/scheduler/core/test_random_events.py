@@ -63,7 +63,7 @@ class Events(RuleBasedStateMachine):
 
     def _apply(self, change: StateChange) -> None:
         if change:
-            self.queue.woken(change, self.state)
+            self.queue.move_all_to_active(change, self.state)
 
     @rule(name=NODE_NAMES, uid=UIDS, cpu=st.integers(0, 6), pool=st.sampled_from(["a", "b"]), cordoned=st.booleans())
     def node_comes_or_changes(self, name: str, uid: str, cpu: int, pool: str, cordoned: bool) -> None:
@@ -166,7 +166,7 @@ class Events(RuleBasedStateMachine):
                 break
         else:
             raise AssertionError("the queue never comes to rest")
-        for key in self.state.items:
+        for key in self.state.entities:
             members = self.state.item(key)
             assert members is not None
             if self.now >= self.bind_failed_until and wakes_exactly(self.state, members):
@@ -180,12 +180,12 @@ class Events(RuleBasedStateMachine):
         key = self.queue.pop(self.state)
         if key is None:
             return False
-        counts = self.state.items.counts(key)
+        counts = self.state.entities.counts(key)
         free = self.state.nodes.free.copy()
         decision = decide(self.state, key)
         assert (self.state.nodes.free == free).all(), "a decision changes nothing"
         if decision.bindings:
-            assert counts.satisfied + len(decision.bindings) >= counts.need, "never a partial gang"
+            assert counts.scheduled_count + len(decision.bindings) >= counts.min_count, "never a partial gang"
         assert len(set(decision.bindings)) == len({uid for uid, _ in decision.bindings})
         for uid, node in decision.bindings:
             self._check_place(uid, node)
@@ -224,11 +224,11 @@ class Events(RuleBasedStateMachine):
             held = self.state.assumption(f"uid-of-{name}")
             if held is not None:
                 fresh.assume(f"uid-of-{name}", held.node_name, held.deadline_seconds)
-        assert set(fresh.items) == set(self.state.items)
-        for key in fresh.items:
-            assert fresh.items.counts(key) == self.state.items.counts(key)
-            assert fresh.items.waiting(key) == [] or [p.name for p in fresh.items.waiting(key)] == [
-                p.name for p in self.state.items.waiting(key)
+        assert set(fresh.entities) == set(self.state.entities)
+        for key in fresh.entities:
+            assert fresh.entities.counts(key) == self.state.entities.counts(key)
+            assert fresh.entities.waiting(key) == [] or [p.name for p in fresh.entities.waiting(key)] == [
+                p.name for p in self.state.entities.waiting(key)
             ]
             mine, theirs = self.state.item(key), fresh.item(key)
             assert mine is not None
@@ -240,7 +240,7 @@ class Events(RuleBasedStateMachine):
 
     @invariant()
     def pods_are_counted_where_they_are(self) -> None:
-        neighbours = self.state.neighbours
+        neighbours = self.state.topology_index
         for query in QUERIES:
             counted = neighbours.counts(query)
             for node, slot in self.state.nodes.slot_of.items():
@@ -253,7 +253,7 @@ class Events(RuleBasedStateMachine):
                 ]
                 assert counted[slot] == len(met)
         carried = sum(
-            bool(record.bonds) and any(self._is_on(record, node) for node in self.state.nodes.slot_of)
+            bool(record.affinity_terms) and any(self._is_on(record, node) for node in self.state.nodes.slot_of)
             for record in map(self._record, self.pods)
             if record
         )
@@ -269,8 +269,8 @@ class Events(RuleBasedStateMachine):
     def _compare_fits(self, fresh: ClusterState) -> None:
         for name in self.pods:
             pod, other = self.state.pod(f"uid-of-{name}"), fresh.pod(f"uid-of-{name}")
-            if pod and pod.shape and other and other.shape:
-                here, there = fits_of(self.state).of(pod.shape), fits_of(fresh).of(other.shape)
+            if pod and pod.signature and other and other.signature:
+                here, there = fits_of(self.state).of(pod.signature), fits_of(fresh).of(other.signature)
                 assert here.total == there.total == int(here.capacity.sum())
                 for node in self.nodes:
                     a, b = self.state.nodes.slot_of[node], fresh.nodes.slot_of[node]
@@ -279,7 +279,7 @@ class Events(RuleBasedStateMachine):
     @invariant()
     def the_queue_knows_every_item_that_has_something_to_place(self) -> None:
         places = self.queue.depths()
-        pending = [key for key in self.state.items if self.state.items.counts(key).pending]
+        pending = [key for key in self.state.entities if self.state.entities.counts(key).pending]
         assert places["active"] + places["waiting"] + places["gated"] >= len(pending)
         if places["active"]:
             assert self.queue.next_due_seconds() == 0.0

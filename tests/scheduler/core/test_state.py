@@ -123,11 +123,11 @@ def test_the_watch_confirms_an_assumption_without_waking_anybody() -> None:
     state.upsert_group(build.group("g", 1))
     state.upsert_pod(build.pod("g-0", group="g", cpu=3))
     state.assume("uid-of-g-0", "n1", 60)
-    assert state.items.counts(group_key("g")).assumed == 1
+    assert state.entities.counts(group_key("g")).assumed == 1
     change = state.upsert_pod(build.pod("g-0", group="g", cpu=3, on="n1"))
     assert (change.items, change.freed, change.bound) == ((), (), (group_key("g"),))
     assert state.assumption("uid-of-g-0") is None
-    assert state.items.counts(group_key("g")).confirmed == 1
+    assert state.entities.counts(group_key("g")).confirmed == 1
     assert _free(state, "n1") == 1000
 
 
@@ -222,30 +222,30 @@ def test_an_in_place_resize_is_followed() -> None:
 
 def test_items_come_and_go_with_their_pods() -> None:
     state = _state()
-    assert list(state.items) == []
+    assert list(state.entities) == []
     assert state.upsert_pod(build.pod("a")).items == (pod_key("a"),)
     assert state.item_of("uid-of-a") == pod_key("a")
     assert state.upsert_pod(build.pod("a", group="g")).gone == (pod_key("a"),)
-    assert list(state.items) == [group_key("g", "")]
+    assert list(state.entities) == [group_key("g", "")]
     assert state.upsert_group(build.group("g", 1)).gone == (group_key("g", ""),)
-    assert [pod.name for pod in state.items.waiting(group_key("g"))] == ["a"]
+    assert [pod.name for pod in state.entities.waiting(group_key("g"))] == ["a"]
     state.upsert_group(build.group("g", 1, uid="second"))
-    assert state.items.waiting(group_key("g")) == []
-    assert [pod.name for pod in state.items.waiting(group_key("g", "second"))] == ["a"]
+    assert state.entities.waiting(group_key("g")) == []
+    assert [pod.name for pod in state.entities.waiting(group_key("g", "second"))] == ["a"]
     assert state.remove_group(build.NAMESPACE, "g", "second").items == (group_key("g", ""),)
     assert state.remove_pod(build.NAMESPACE, "a", "uid-of-a").gone == (group_key("g", ""),)
-    assert list(state.items) == []
+    assert list(state.entities) == []
     assert state.item_of("uid-of-a") is None
 
 
 def test_equal_pods_share_shape_and_strings() -> None:
     state = _state()
     one, other = (state.slim_pod(build.pod(f"g-{index}", group="g")) for index in range(2))
-    assert one.shape is other.shape
+    assert one.signature is other.signature
     assert one.demand is other.demand
     assert one.namespace is other.namespace
     assert one.profile is other.profile
-    assert state.slim_pod(build.pod("h", cpu=2)).shape is not one.shape
+    assert state.slim_pod(build.pod("h", cpu=2)).signature is not one.signature
     assert state.slim_pod(build.pod("i", spec={"nodeSelector": {"a": "b"}})).demand is one.demand
 
 
@@ -260,10 +260,10 @@ def test_a_record_takes_half_a_kibibyte() -> None:
         "owner",
         "profile",
         "demand",
-        "shape",
+        "signature",
         "nominated_node",
         "labels",
-        "bonds",
+        "affinity_terms",
         "foreign_group",
     }
     own = sum(sys.getsizeof(getattr(record, name)) for name in PodRecord.__struct_fields__ if name not in shared)

@@ -69,7 +69,7 @@ def test_members_that_their_labels_but_no_rule_tells_apart_are_of_one_shape() ->
     _beside_the_first(world, 8)
     members = world.state.item(group_key("g"))
     assert members is not None
-    parts = sorted(partition_by_signature(world.state, members).parts.values(), key=len)
+    parts = sorted(partition_by_signature(world.state, members).uids.values(), key=len)
     assert parts == [["uid-of-g-0"], [f"uid-of-g-{index}" for index in range(1, 8)]]
 
 

@@ -112,7 +112,7 @@ def _claim(world: World, name: str, priority: int, places: list[tuple[int, int]]
         made = world.pod(f"{name}-{index}", cpu=cpu, priority=priority)
         record = world.state.slim_pod(made)
         held[record.uid] = (f"n{node}", record.demand)
-    world.state.claims.put(build.pod_key(f"{name}-0"), priority, held, frozenset(), 1e9)
+    world.state.nominator.nominate(build.pod_key(f"{name}-0"), priority, held, frozenset(), 1e9)
 
 
 CLAIMS = st.lists(
@@ -139,8 +139,8 @@ def test_room_that_is_held_for_others_is_the_same_followed_or_made_anew(
             name, priority, places, is_dropped = claims[index]
             _claim(world, name, priority, places)
             if is_dropped:
-                world.state.claims.delete_pod(f"uid-of-{name}-0")
-                world.state.claims.drop(build.pod_key("b-0"))
+                world.state.nominator.delete_pod(f"uid-of-{name}-0")
+                world.state.nominator.withdraw(build.pod_key("b-0"))
         members = world.state.item(build.pod_key("plain"))
         assert members is not None
         (shape,) = members.pending
@@ -176,7 +176,7 @@ def test_a_claim_takes_nothing_from_those_above_it() -> None:
     (shape,) = above.pending
     assert sum(_room(world, above, shape)) == NODES
     assert sum(_room(world, below, shape)) == 0
-    assert partition_by_signature(world.state, above).relations is None
+    assert partition_by_signature(world.state, above).topology is None
 
 
 def test_room_held_on_a_node_that_went_is_not_held_on_the_one_that_got_its_slot() -> None:

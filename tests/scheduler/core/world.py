@@ -88,7 +88,7 @@ class World:
     def apply(self, change: StateChange) -> None:
         """Tells the queue."""
         if change:
-            self.queue.woken(change, self.state)
+            self.queue.move_all_to_active(change, self.state)
 
     # --- what the scheduler does -------------------------------------------------------------------------------------
 

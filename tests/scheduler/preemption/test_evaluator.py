@@ -43,7 +43,7 @@ def test_one_plan_at_a_time() -> None:
     assert first.candidate is not None
     again = evaluator.preempt(build.pod_key("new"), 30.0)
     assert (again.candidate, again.result) == (None, "waiting")
-    assert world.state.claims.of(build.pod_key("new")) is first.nomination
+    assert world.state.nominator.of(build.pod_key("new")) is first.nomination
 
 
 def test_after_the_deadline_another_victim_is_found_and_the_first_is_not_asked_again() -> None:

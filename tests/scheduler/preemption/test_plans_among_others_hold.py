@@ -169,7 +169,7 @@ def is_feasible_and_minimal(case: Case, found: Candidate) -> None:
 def serves_its_preemptor(state: ClusterState, found: Candidate) -> None:
     """Once the victims have left all planned pods get a place."""
     places = {uid: (node, _demand(state, uid)) for uid, node in found.places}
-    state.claims.put(found.key, PRIORITY, places, frozenset(), 0.0)
+    state.nominator.nominate(found.key, PRIORITY, places, frozenset(), 0.0)
     for pod in found.pods:
         state.remove_pod(pod.namespace, pod.name, pod.uid)
     assert len(decide(state, found.key).bindings) >= len(found.places)

@@ -109,15 +109,15 @@ BEFORE_IT_IS_BOUND = {
     "asked whether it may be tried": (Patience, "judge"),
     "asked how many it would like": (SchedulingQueue, "aim"),
     "decided": (schedule_one, "decide"),
-    "asked who should leave": (PreemptionManager, "refused"),
-    "reduced to pods that exist": (schedule_one, "of_real_pods"),
+    "asked who should leave": (PreemptionManager, "post_filter"),
+    "reduced to pods that exist": (schedule_one, "of_existing_pods"),
     "made a bind": (ItemScheduler, "_bind"),
     "assumed": (Assumptions, "_assume"),
     "handed to the binder": (Binder, "submit"),
     "taken in, its group": (ClusterState, "upsert_group"),
     "taken in, its pods": (ClusterState, "upsert_pod"),
     "taken in, a record of its pods": (ClusterState, "slim_pod"),
-    "shown to the preemptor": (PreemptionManager, "group_seen"),
+    "shown to the preemptor": (PreemptionManager, "pod_group_seen"),
 }
 
 
@@ -130,13 +130,13 @@ async def test_before_it_is_bound(cluster: Cluster, monkeypatch: pytest.MonkeyPa
         assert errors_counted(cluster) >= 1
         assert not any(name.startswith("bad") for name in cluster.api.bound()) or spot == (
             PreemptionManager,
-            "group_seen",
+            "pod_group_seen",
         )
         assert scheduler.state.pods_total - len(cluster.api.bound()) in {0, 2}
         await others_start(cluster, scheduler, "later")
 
 
-SAID = [spot for spot in BEFORE_IT_IS_BOUND.values() if spot[0] is not ClusterState and spot[1] != "group_seen"]
+SAID = [spot for spot in BEFORE_IT_IS_BOUND.values() if spot[0] is not ClusterState and spot[1] != "pod_group_seen"]
 
 
 @pytest.mark.parametrize("spot", SAID, ids=lambda spot: spot[1])
@@ -164,7 +164,7 @@ async def test_it_is_tried_again_after_a_long_time(cluster: Cluster, monkeypatch
 
 AFTER_IT_IS_BOUND = {
     "its remainder kept": (FutureReservations, "reserve"),
-    "its claim taken back": (PreemptionManager, "decided"),
+    "its claim taken back": (PreemptionManager, "after_decision"),
     "put back into the queue": (SchedulingQueue, "done"),
     "its reservation given back": (StarvationReservations, "decided"),
     "reported": (Reporter, "decided"),
@@ -234,7 +234,7 @@ async def test_at_every_start(cluster: Cluster, monkeypatch: pytest.MonkeyPatch,
     for name in ("good", "better"):
         async with cluster.scheduler() as scheduler:
             await others_start(cluster, scheduler, name)
-            assert [kept.key.name for kept in scheduler.state.remainders] in (["fine"], ["bad", "fine"])
+            assert [kept.key.name for kept in scheduler.state.future_reservations] in (["fine"], ["bad", "fine"])
     assert defect.met
 
 
@@ -253,7 +253,7 @@ async def test_while_room_is_held_for_it(
             cluster.api.put("podgroups", announcing("bad"))
             cluster.api.put("nodes", node("n9", gpus=1))
             put_bad_pods(cluster, 1)
-            held = scheduler.state.remainders
+            held = scheduler.state.future_reservations
         await cluster.api.until(lambda: len(held) == 1)
         defect = Defect(monkeypatch, *spot)
         await others_start(cluster, scheduler)

@@ -26,7 +26,7 @@ async def test_others_have_a_turn_between_a_decision_and_the_search_for_victims(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     happened: list[str] = []
-    search = PreemptionManager.refused
+    search = PreemptionManager.post_filter
 
     def deciding(state: ClusterState, key: EntityKey, aim: int) -> Decision:
         happened.append("decision")
@@ -38,7 +38,7 @@ async def test_others_have_a_turn_between_a_decision_and_the_search_for_victims(
         return search(preemptor, decision)
 
     monkeypatch.setattr(schedule_one, "decide", deciding)
-    monkeypatch.setattr(PreemptionManager, "refused", searching)
+    monkeypatch.setattr(PreemptionManager, "post_filter", searching)
     async with cluster.scheduler(slice_seconds=NO_TIME):
         cluster.add_gang("g", 2)
         await cluster.api.until(lambda: cluster.group_says("g")[0] == "False" and "search" in happened)

@@ -107,7 +107,7 @@ async def test_a_nomination_that_is_not_meant_any_more_is_cleared(arena: Arena, 
         arena.api.remove("podgroups", "ns", "g")
     async with arena.scheduler() as scheduler:
         await arena.api.until(lambda: arena.nominated("g-0") == arena.nominated("g-1") == "")
-        assert not len(scheduler.state.claims)
+        assert not len(scheduler.state.nominator)
 
 
 async def test_a_scheduler_that_may_not_evict_any_more_clears_nominations(arena: Arena) -> None:
@@ -117,7 +117,7 @@ async def test_a_scheduler_that_may_not_evict_any_more_clears_nominations(arena:
         nominate(arena, f"g-{number}", "n0")
     async with arena.scheduler(preemption=False) as scheduler:
         await arena.api.until(lambda: arena.nominated("g-0") == arena.nominated("g-1") == "")
-        assert not len(scheduler.state.claims)
+        assert not len(scheduler.state.nominator)
 
 
 # --- pods of other schedulers --------------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ async def test_its_room_is_free_when_its_nomination_ends(arena: Arena, how: str)
         else:
             nominate(arena, "other-0", "n1" if how == "elsewhere" else "")
         await arena.api.until(lambda: arena.runs("mine", 1))
-        assert len(scheduler.state.claims) == (how == "elsewhere")
+        assert len(scheduler.state.nominator) == (how == "elsewhere")
 
 
 # --- groups that are suspended -------------------------------------------------------------------------------------------

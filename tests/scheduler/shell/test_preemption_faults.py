@@ -90,7 +90,7 @@ async def test_a_preemptor_deleted_after_planning_evicts_nobody(arena: Arena) ->
         arena.gang("g", 2)
         await arena.api.until(lambda: not arena.is_there("g-0"))
         await scheduler.lanes.idle()
-        assert not len(scheduler.state.claims)
+        assert not len(scheduler.state.nominator)
     assert arena.deleted == []
     assert arena.metric("tutti_wasted_evictions_total") == 0
 
@@ -241,7 +241,7 @@ async def test_who_may_not_evict_stops_asking_when_the_preemptor_is_gone_and_has
         await arena.api.until(lambda: len(arena.deleted) >= 2)
         for number in range(2):
             arena.api.remove("pods", "ns", f"g-{number}")
-        await arena.api.until(lambda: not len(scheduler.state.claims))
+        await arena.api.until(lambda: not len(scheduler.state.nominator))
         arena.api.before.clear()
         await asyncio.sleep(0.5)
     assert arena.is_there("low-n0-0")
@@ -269,7 +269,7 @@ async def test_a_gang_that_loses_a_member_after_the_evictions_holds_no_room_for_
         arena.gang("g", 2)
         await arena.api.until(lambda: len(arena.deleted) == 2)
         arena.api.remove("pods", "ns", "g-1")
-        await arena.api.until(lambda: not len(scheduler.state.claims))
+        await arena.api.until(lambda: not len(scheduler.state.nominator))
         arena.pod("small-0", priority=LOW)
         arena.vanish()
         await arena.api.until(lambda: arena.runs("small", 1))
@@ -281,7 +281,7 @@ async def test_a_lone_pod_that_has_its_place_leaves_no_claim_behind(arena: Arena
     async with arena.scheduler() as scheduler:
         arena.pod("g-0", priority=MID)
         await arena.api.until(lambda: arena.runs("g", 1))
-        assert not len(scheduler.state.claims)
+        assert not len(scheduler.state.nominator)
         arena.node("n1", 1)
         while scheduler.state.node_uid("n1") is None:  # noqa: ASYNC110 (no event says so)
             await asyncio.sleep(0)

@@ -53,11 +53,11 @@ def test_then_a_request_that_somebody_still_has_a_use_for_stands() -> None:
     state, said, suspensions = follower()
     for number in range(2):
         state.upsert_pod(build.pod(f"v-{number}", group="v", on="n0", owner="job"))
-    claim: Nomination = state.claims.put(build.pod_key("new"), 5, {}, frozenset({"uid-of-v-0"}), 1e9)
+    claim: Nomination = state.nominator.nominate(build.pod_key("new"), 5, {}, frozenset({"uid-of-v-0"}), 1e9)
     suspensions.begin()
     assert said.told == []
     assert suspensions.untouched(claim) == 1
-    state.claims.drop(claim.key)
+    state.nominator.withdraw(claim.key)
     suspensions.review()
     assert said.told == [("v", "False")]
 
