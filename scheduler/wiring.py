@@ -118,7 +118,7 @@ class _Shared:
             clock=clock,
             gate=self.lanes.quiet,
         )
-        self.voice: Final = EventWriter(
+        self.event_writer: Final = EventWriter(
             self.recorder,
             pod_groups,
             scheduler_name=self.state.entities.scheduler_name,
@@ -202,7 +202,7 @@ def _reporter(shared: _Shared) -> Reporter:
     progress = Progress(
         state=shared.state,
         groups=shared.groups,
-        voice=shared.voice,
+        event_writer=shared.event_writer,
         clock=given.clock,
         degraded_after_seconds=given.settings.degraded_after_seconds,
         errors=shared.errors,
@@ -212,7 +212,7 @@ def _reporter(shared: _Shared) -> Reporter:
         queue=shared.queue,
         groups=shared.groups,
         pods=shared.pods,
-        voice=shared.voice,
+        event_writer=shared.event_writer,
         progress=progress,
         clock=given.clock,
         settings=given.settings,
@@ -240,7 +240,7 @@ def _preemptor(
         state=shared.state,
         evaluator=evaluator,
         suspensions=suspensions,
-        voice=shared.voice,
+        event_writer=shared.event_writer,
         metrics=metrics,
         scheduler_name=settings.scheduler_name,
     )

@@ -58,13 +58,13 @@ class Attempt:
         self.doubt = PODS_DIFFER
         self.domain = ""
 
-    def count(self, shape: PodSignature) -> int:
-        """How many members of a shape got a node."""
+    def count(self, signature: PodSignature) -> int:
+        """How many members of a signature got a node."""
         if self._counts is None:
             self._counts = Counter()
             for part in self.placed:
                 self._counts[part.signature] += part.total
-        return self._counts[shape]
+        return self._counts[signature]
 
 
 class AttemptBudget:
@@ -108,7 +108,7 @@ def best_attempt(
     if affect_each_other(empty, pending):
         ways, budget = _pod_by_pod(pending, empty), budget or AttemptBudget(pending)
     elif len(pending) == 1 or (empty.topology is None and len(by_base(pending)) == 1):
-        return Attempt(empty, [empty.place(shape, count) for shape, count in pending.items()])
+        return Attempt(empty, [empty.place(signature, count) for signature, count in pending.items()])
     else:
         make = _heterogeneous if are_heterogeneous(empty, pending) else _by_signature
         ways, budget = make(pending, nodes, empty), None
@@ -155,28 +155,30 @@ class _Difficulty(NamedTuple):
 def _by_signature(pending: PodsBySignature, nodes: NodeTable, empty: SnapshotOverlay) -> _Ways:
     """Signature after signature, each in closed form."""
     difficulties: dict[PodSignature, _Difficulty] = {}
-    for shape, share in zip(pending, _largest_shares(list(pending), nodes), strict=True):
-        capacity = empty.capacity(shape)
-        difficulties[shape] = _Difficulty(int(capacity.sum()), int(np.count_nonzero(capacity)), share)
+    for signature, share in zip(pending, _largest_shares(list(pending), nodes), strict=True):
+        capacity = empty.capacity(signature)
+        difficulties[signature] = _Difficulty(int(capacity.sum()), int(np.count_nonzero(capacity)), share)
 
     def place(order: list[PodSignature], pack: bool, trial: SnapshotOverlay) -> list[Placed]:
-        return [trial.place(shape, pending[shape], pack=pack) for shape in order]
+        return [trial.place(signature, pending[signature], pack=pack) for signature in order]
 
     return _Ways(_in_orders(difficulties, place), _limit(pending, difficulties))
 
 
 def _heterogeneous(pending: PodsBySignature, nodes: NodeTable, empty: SnapshotOverlay) -> _Ways:
     """Pod after pod, many at a time."""
-    shapes = list(pending)
-    among = HeterogeneousMembers(empty, shapes)
-    difficulties = dict(zip(shapes, map(_Difficulty, *among.room(), _largest_shares(shapes, nodes)), strict=True))
-    index_of = {shape: index for index, shape in enumerate(shapes)}
+    signatures = list(pending)
+    among = HeterogeneousMembers(empty, signatures)
+    difficulties = dict(
+        zip(signatures, map(_Difficulty, *among.room(), _largest_shares(signatures, nodes)), strict=True)
+    )
+    index_of = {signature: index for index, signature in enumerate(signatures)}
 
     def place(order: list[PodSignature], pack: bool, trial: SnapshotOverlay) -> list[Placed]:
-        pods = [shape for shape in order for _ in range(pending[shape])]
-        slots = np.array(place_in_order(among, [index_of[shape] for shape in pods], pack=pack), dtype=np.intp)
+        pods = [signature for signature in order for _ in range(pending[signature])]
+        slots = np.array(place_in_order(among, [index_of[signature] for signature in pods], pack=pack), dtype=np.intp)
         one = np.ones(1, dtype=np.int64)
-        placed = [Placed(shape, slots[at : at + 1], one, 1) for at, shape in enumerate(pods) if slots[at] >= 0]
+        placed = [Placed(signature, slots[at : at + 1], one, 1) for at, signature in enumerate(pods) if slots[at] >= 0]
         trial.assume_all(placed)
         return placed
 
@@ -184,7 +186,7 @@ def _heterogeneous(pending: PodsBySignature, nodes: NodeTable, empty: SnapshotOv
 
 
 def _limit(pending: PodsBySignature, difficulties: Mapping[PodSignature, _Difficulty]) -> int:
-    return sum(min(count, difficulties[shape].room) for shape, count in pending.items())
+    return sum(min(count, difficulties[signature].room) for signature, count in pending.items())
 
 
 def _in_orders(
@@ -193,10 +195,10 @@ def _in_orders(
 ) -> Iterator[Way]:
     """Hardest first by several measures of hardness, then the same orders packed."""
     keys: tuple[Callable[[PodSignature], tuple[float, float]], ...] = (
-        lambda shape: (difficulties[shape].room, -difficulties[shape].share),
-        lambda shape: (-difficulties[shape].share, difficulties[shape].room),
-        lambda shape: (difficulties[shape].hosts, -difficulties[shape].share),
-        lambda shape: (-difficulties[shape].room, difficulties[shape].share),
+        lambda signature: (difficulties[signature].room, -difficulties[signature].share),
+        lambda signature: (-difficulties[signature].share, difficulties[signature].room),
+        lambda signature: (difficulties[signature].hosts, -difficulties[signature].share),
+        lambda signature: (-difficulties[signature].room, difficulties[signature].share),
     )
     orders: list[list[PodSignature]] = []
     for key in keys:
@@ -208,10 +210,10 @@ def _in_orders(
         yield partial(place, order, True)
 
 
-def _largest_shares(shapes: Sequence[PodSignature], nodes: NodeTable) -> list[float]:
+def _largest_shares(signatures: Sequence[PodSignature], nodes: NodeTable) -> list[float]:
     """Of each signature: the largest share of all there is that one pod asks for, over the resources."""
     totals = nodes.allocatable.sum(axis=1).clip(min=1)
-    columns = np.array([nodes.resolve(shape.demand).column for shape in shapes])
+    columns = np.array([nodes.resolve(signature.demand).column for signature in signatures])
     shares: list[float] = (columns / totals).max(axis=1).tolist()
     return shares
 
@@ -220,7 +222,7 @@ def _largest_shares(shapes: Sequence[PodSignature], nodes: NodeTable) -> list[fl
 
 
 def _pod_by_pod(pending: PodsBySignature, empty: SnapshotOverlay) -> _Ways:
-    limits = {shape: most_pods(empty, shape, count) for shape, count in pending.items()}
+    limits = {signature: most_pods(empty, signature, count) for signature, count in pending.items()}
     return _Ways(_confined_ways(pending, limits, empty), sum(limits.values()), PODS_LIMIT_EACH_OTHER)
 
 
@@ -228,12 +230,12 @@ def _confined_ways(
     pending: PodsBySignature, limits: Mapping[PodSignature, int], empty: SnapshotOverlay
 ) -> Iterator[Way]:
     """Hardest first; the same with those that must be together inside one value of their label; other orders; packed."""
-    hardest_first = sorted(pending, key=lambda shape: (limits[shape], int(empty.room(shape).sum())))
+    hardest_first = sorted(pending, key=lambda signature: (limits[signature], int(empty.room(signature).sum())))
     orders = [hardest_first]
     for order in (list(pending), hardest_first[::-1]):
         if order not in orders:
             orders.append(order)
-    runs = [[(shape, pending[shape]) for shape in order] for order in orders]
+    runs = [[(signature, pending[signature]) for signature in order] for order in orders]
 
     def place(
         run: list[tuple[PodSignature, int]], pack: bool, confined: Confined, trial: SnapshotOverlay
@@ -254,12 +256,13 @@ def _where_to_gather(pending: PodsBySignature, empty: SnapshotOverlay) -> Iterat
     if empty.topology is None:
         return
     relations = empty.topology.relations
-    gathering = [shape for shape in pending if relations.is_self_gathering(shape)]
-    for at in dict.fromkeys(relations.prefilter_states[shape].affinity[0] for shape in gathering):
+    gathering = [signature for signature in pending if relations.is_self_gathering(signature)]
+    for at in dict.fromkeys(relations.prefilter_states[signature].affinity[0] for signature in gathering):
         place = relations.groups[at]
-        all_required = [shape for shape in gathering if at in relations.prefilter_states[shape].affinity]
+        all_required = [signature for signature in gathering if at in relations.prefilter_states[signature].affinity]
         room = sum(
-            (by_value(place, most_pods_by_node(empty, shape)) for shape in all_required), np.zeros(1, dtype=np.int64)
+            (by_value(place, most_pods_by_node(empty, signature)) for signature in all_required),
+            np.zeros(1, dtype=np.int64),
         )
         for value in np.argsort(-room, kind="stable")[:MOST_DOMAINS].tolist():
             if room[value] > 0:

@@ -41,13 +41,13 @@ def compile_topology(
     defaults: Mapping[PodSignature, tuple[TopologySpreadConstraint, ...]],
     volume_claims: MemberVolumeClaims | None = None,
 ) -> Topology:
-    """The relations of some shapes.
+    """The relations of some signatures.
 
     Args:
         nodes: the node table.
         topology_index: the pods that run.
-        labels_of: by shape the namespace and the labels that rules see of its pods.
-        defaults: soft constraints of shapes that state none; they count pods that run, not the members.
+        labels_of: by signature the namespace and the labels that rules see of its pods.
+        defaults: soft constraints of signatures that state none; they count pods that run, not the members.
         volume_claims: the volumes of the members; None when nobody has volumes that matter.
 
     Raises:
@@ -55,13 +55,13 @@ def compile_topology(
     """
     made = Topology(nodes, topology_index, labels_of, volume_claims)
     compiler = _Compiler(made, topology_index, MemberTerms(topology_index, labels_of, nodes.steps), defaults)
-    for shape, pod_labels in labels_of.items():
-        made.prefilter_states[shape] = compiler.prefilter(shape, pod_labels)
+    for signature, pod_labels in labels_of.items():
+        made.prefilter_states[signature] = compiler.prefilter(signature, pod_labels)
     return made
 
 
 class _Compiler:
-    """Fills relations; what several shapes have in common is made once."""
+    """Fills relations; what several signatures have in common is made once."""
 
     def __init__(
         self,
@@ -82,42 +82,42 @@ class _Compiler:
         self._spread: dict[tuple[int, NodeRules], tuple[int, NDArray[np.intp]]] = {}
         self._accepting: dict[NodeRules, tuple[NDArray[np.bool_], NDArray[np.bool_]]] = {}
 
-    def prefilter(self, shape: PodSignature, pod_labels: PodLabels) -> PreFilterState:
-        """Shared by all shapes that have the same rules and have the same labels for all rules."""
-        defaults = self._defaults.get(shape, ())
-        key = (id(shape.rules), self._terms.labels_key(shape), tuple(map(id, defaults)))
+    def prefilter(self, signature: PodSignature, pod_labels: PodLabels) -> PreFilterState:
+        """Shared by all signatures that have the same rules and have the same labels for all rules."""
+        defaults = self._defaults.get(signature, ())
+        key = (id(signature.rules), self._terms.labels_key(signature), tuple(map(id, defaults)))
         prefilter = self._shared.get(key)
         if prefilter is None:
-            prefilter = self._shared[key] = self._new_stance(shape, pod_labels)
+            prefilter = self._shared[key] = self._new_stance(signature, pod_labels)
             for spread in defaults:
                 even = CompiledSpreadConstraint(
-                    spread, *self._soft_place(spread, shape, self._nodes.alive), counts_itself=False
+                    spread, *self._soft_place(spread, signature, self._nodes.alive), counts_itself=False
                 )
                 prefilter.soft_spreads.append(even)
         return prefilter
 
-    def _new_stance(self, shape: PodSignature, pod_labels: PodLabels) -> PreFilterState:
+    def _new_stance(self, signature: PodSignature, pod_labels: PodLabels) -> PreFilterState:
         prefilter = PreFilterState()
-        bonds = shape.rules.affinity_terms
-        if bonds is not None:
-            self._own_terms(prefilter, shape, bonds)
+        affinity_terms = signature.rules.affinity_terms
+        if affinity_terms is not None:
+            self._own_terms(prefilter, signature, affinity_terms)
         existing_terms = (
             self._topology_index.existing_terms_for(*pod_labels)
             if self._topology_index.has_existing_terms(pod_labels.namespace)
             else []
         )
-        self._terms_of_others(prefilter, shape, pod_labels, existing_terms)
-        self._wishes(prefilter, shape, bonds, existing_terms)
-        if shape.rules.spread_constraints:
-            self._spreads(prefilter, shape, pod_labels)
+        self._terms_of_others(prefilter, signature, pod_labels, existing_terms)
+        self._wishes(prefilter, signature, affinity_terms, existing_terms)
+        if signature.rules.spread_constraints:
+            self._spreads(prefilter, signature, pod_labels)
         return prefilter
 
-    def _own_terms(self, prefilter: PreFilterState, shape: PodSignature, bonds: AffinityTerms) -> None:
-        if bonds.all_required is not None:
-            prefilter.affinity = [self._pods(bonds.all_required, term.key) for term in bonds.required]
-            prefilter.is_of_its_kind = shape in self._terms.selected(bonds.all_required)
+    def _own_terms(self, prefilter: PreFilterState, signature: PodSignature, affinity_terms: AffinityTerms) -> None:
+        if affinity_terms.all_required is not None:
+            prefilter.affinity = [self._pods(affinity_terms.all_required, term.key) for term in affinity_terms.required]
+            prefilter.is_of_its_kind = signature in self._terms.selected(affinity_terms.all_required)
         prefilter.anti_affinity = [
-            self._pods(term.query, term.key) for term in bonds.anti_affinity if self._is_on_nodes(term.key)
+            self._pods(term.query, term.key) for term in affinity_terms.anti_affinity if self._is_on_nodes(term.key)
         ]
 
     def _is_on_nodes(self, key: str) -> bool:
@@ -127,7 +127,7 @@ class _Compiler:
     def _terms_of_others(
         self,
         prefilter: PreFilterState,
-        shape: PodSignature,
+        signature: PodSignature,
         pod_labels: PodLabels,
         existing_terms: Iterable[ExistingTerm],
     ) -> None:
@@ -135,7 +135,7 @@ class _Compiler:
         for existing in existing_terms:
             if existing.term.kind == "anti_affinity":
                 by_key.setdefault(existing.term.key, []).append((existing, 1))
-        coming = self._terms.repelling(shape)
+        coming = self._terms.repelling(signature)
         for key in {**by_key, **coming}:
             if not self._is_on_nodes(key):
                 continue
@@ -144,14 +144,14 @@ class _Compiler:
             same = (key, tuple(id(existing) for existing, _ in held), tuple(effects.items()))
             if same not in self._held:
                 source = Source(pod_labels=pod_labels, key=key)
-                self._held[same] = self._held_place(key, held, self._terms.by_shape(effects), source)
+                self._held[same] = self._held_place(key, held, self._terms.by_signature(effects), source)
             prefilter.existing_anti_affinity.append(self._held[same])
 
     def _wishes(
         self,
         prefilter: PreFilterState,
-        shape: PodSignature,
-        bonds: AffinityTerms | None,
+        signature: PodSignature,
+        affinity_terms: AffinityTerms | None,
         existing_terms: Iterable[ExistingTerm],
     ) -> None:
         by_key: dict[str, list[tuple[ExistingTerm, int]]] = {}
@@ -159,13 +159,13 @@ class _Compiler:
             if weight := weight_of(existing.term):
                 by_key.setdefault(existing.term.key, []).append((existing, weight))
         preferred: dict[str, list[AffinityTerm]] = {}
-        for term in bonds.preferred if bonds else ():
+        for term in affinity_terms.preferred if affinity_terms else ():
             preferred.setdefault(term.key, []).append(term)
-        coming = self._terms.wishing(shape)
+        coming = self._terms.wishing(signature)
         for key in {**by_key, **preferred, **coming}:
             if not self._is_on_nodes(key):
                 continue
-            effects = self._terms.by_shape(coming.get(key, {}))
+            effects = self._terms.by_signature(coming.get(key, {}))
             for term in preferred.get(key, ()):
                 for other in self._terms.selected(term.query):
                     effects[other] = effects.get(other, 0) + term.weight
@@ -203,9 +203,9 @@ class _Compiler:
             np.add.at(sums, codes[slots], weight * pods)
         sums[0] = 0
         at = self._add(TopologyGroup(codes, sums), source)
-        for shape, amount in effects.items():
+        for signature, amount in effects.items():
             if amount:
-                self._made.effects[shape][at] = amount
+                self._made.effects[signature][at] = amount
         return at
 
     def _by_value(
@@ -227,8 +227,8 @@ class _Compiler:
         return found
 
     def _note_effects(self, at: int, query: Query) -> None:
-        for shape in self._terms.selected(query):
-            self._made.effects[shape][at] = 1
+        for signature in self._terms.selected(query):
+            self._made.effects[signature][at] = 1
 
     def _add(self, group: TopologyGroup, source: Source = _NO_SOURCE) -> int:
         self._made.groups.append(group)
@@ -237,12 +237,12 @@ class _Compiler:
 
     # --- spreading ---------------------------------------------------------------------------------------------------
 
-    def _spreads(self, prefilter: PreFilterState, shape: PodSignature, pod_labels: PodLabels) -> None:
-        hard = [spread for spread in shape.rules.spread_constraints if spread.is_hard]
-        soft_spreads = [spread for spread in shape.rules.spread_constraints if not spread.is_hard]
+    def _spreads(self, prefilter: PreFilterState, signature: PodSignature, pod_labels: PodLabels) -> None:
+        hard = [spread for spread in signature.rules.spread_constraints if spread.is_hard]
+        soft_spreads = [spread for spread in signature.rules.spread_constraints if not spread.is_hard]
         labelled = self._labelled(hard)
         for spread in hard:
-            at, values = self._spread_place(spread, shape.rules, labelled)
+            at, values = self._spread_place(spread, signature.rules, labelled)
             self._note_effects(at, spread.query)
             prefilter.hard_spreads.append(
                 CompiledSpreadConstraint(spread, at, values, spread.selector.matches(pod_labels.labels))
@@ -252,16 +252,16 @@ class _Compiler:
         labelled = self._labelled(soft_spreads)
         prefilter.soft_spread_nodes = labelled
         for spread in soft_spreads:
-            at, values = self._soft_place(spread, shape, labelled)
+            at, values = self._soft_place(spread, signature, labelled)
             self._note_effects(at, spread.query)
             prefilter.soft_spreads.append(CompiledSpreadConstraint(spread, at, values, counts_itself=False))
 
     def _soft_place(
-        self, spread: TopologySpreadConstraint, shape: PodSignature, labelled: NDArray[np.bool_]
+        self, spread: TopologySpreadConstraint, signature: PodSignature, labelled: NDArray[np.bool_]
     ) -> tuple[int, NDArray[np.intp]]:
         if spread.key == HOSTNAME:
             return self._per_node(spread), np.empty(0, dtype=np.intp)
-        return self._spread_place(spread, shape.rules, labelled)
+        return self._spread_place(spread, signature.rules, labelled)
 
     def _labelled(self, spreads: Iterable[TopologySpreadConstraint]) -> NDArray[np.bool_]:
         labelled = self._nodes.alive.copy()

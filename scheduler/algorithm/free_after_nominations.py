@@ -144,7 +144,7 @@ class FreeByPriority:
         self._views: OrderedDict[int, tuple[FreeAfterNominations, FitCache]] = OrderedDict()
 
     def fits_for(self, priority: int) -> FitCache:
-        """The fits of shapes for items of this priority that hold nothing themselves."""
+        """The fits of signatures for items of this priority that hold nothing themselves."""
         view = self._views.get(priority)
         if view is None:
             left = FreeAfterNominations(self._nodes, self._nominator, self._reservations, priority)

@@ -97,12 +97,12 @@ class PendingAndFutureUids(Sequence[str]):
 
 
 class PendingAndFuturePods(PendingPods):
-    """The pending members of one shape and those of it that are to come; not to be changed."""
+    """The pending members of one signature and those of it that are to come; not to be changed."""
 
     __slots__ = ("_all",)
 
     def __init__(self, there: PendingPods | None, group_uid: str, roles: Sequence[AnnouncedRole]) -> None:
-        """`roles` are those of this shape, at least one."""
+        """`roles` are those of this signature, at least one."""
         super().__init__()
         uids = there.uids if there is not None else ()
         self._names = [*(there.names if there is not None else ()), roles[0].name_of(roles[0].numbers[0])]
@@ -143,13 +143,13 @@ class PodGroupStateWithFuturePods(PodGroupState):
         self._to_come = to_come
         self.problem = announcement.problem
         self.group = msgspec.structs.replace(group, min_count=group.min_count + to_come)
-        by_shape: dict[PodSignature, list[AnnouncedRole]] = {}
+        by_signature: dict[PodSignature, list[AnnouncedRole]] = {}
         for role in roles:
             if role.record.signature is not None:
-                by_shape.setdefault(role.record.signature, []).append(role)
+                by_signature.setdefault(role.record.signature, []).append(role)
             self.profiles[role.record.profile] += len(role.numbers)
-        for shape, alike in by_shape.items():
-            self.pending[shape] = PendingAndFuturePods(self.pending.get(shape), group.uid, alike)
+        for signature, alike in by_signature.items():
+            self.pending[signature] = PendingAndFuturePods(self.pending.get(signature), group.uid, alike)
 
     def count(self, standing: MemberState) -> int:
         """How many pods stand like that; those to come are pending."""

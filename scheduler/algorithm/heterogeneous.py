@@ -61,27 +61,29 @@ _SCANS_OF_A_RULE_SET: Final = 70
 """Operations on all nodes that each distinct set of rules takes."""
 _FEWEST: Final = 8
 _MOST_ALIKE: Final = 8
-"""From so many pods of each shape on it is cheaper to look at shape after shape."""
+"""From so many pods of each signature on it is cheaper to look at signature after signature."""
 
 
 def are_heterogeneous(trial: SnapshotOverlay, pending: Mapping[PodSignature, int]) -> bool:
     """Whether the members are many of which few are alike, and nothing but amounts, masks and images decides."""
     if len(pending) < _FEWEST or sum(pending.values()) > _MOST_ALIKE * len(pending) or trial.topology is not None:
         return False
-    if not all(scoring.is_usual for scoring in {id(shape.scoring): shape.scoring for shape in pending}.values()):
+    if not all(
+        scoring.is_usual for scoring in {id(signature.scoring): signature.scoring for signature in pending}.values()
+    ):
         return False
-    if any(shape.demand.ports for shape in pending):
+    if any(signature.demand.ports for signature in pending):
         return False
-    return not any(map(trial.fits.has_preferences, {shape.rules for shape in pending}))
+    return not any(map(trial.fits.has_preferences, {signature.rules for signature in pending}))
 
 
 class HeterogeneousMembers:
-    """Many shapes, and the nodes of a trial that nothing was placed on yet, told apart by class."""
+    """Many signatures, and the nodes of a trial that nothing was placed on yet, told apart by class."""
 
-    def __init__(self, trial: SnapshotOverlay, shapes: Sequence[PodSignature]) -> None:
-        self.shapes: Final = shapes
+    def __init__(self, trial: SnapshotOverlay, signatures: Sequence[PodSignature]) -> None:
+        self.signatures: Final = signatures
         self.steps: Final = trial.steps
-        resolved = [trial.nodes.resolve(shape.demand) for shape in shapes]
+        resolved = [trial.nodes.resolve(signature.demand) for signature in signatures]
         amounts = np.array([each.column for each in resolved], dtype=np.int64).T
         self.amounts: Final[Table] = amounts
         self.least: Final[Table] = np.where(amounts > 0, amounts, INFEASIBLE)
@@ -89,14 +91,18 @@ class HeterogeneousMembers:
         self.least[0, [bool(each.missing) for each in resolved]] = _TOO_MUCH
         self.asked: Final = np.flatnonzero((self.least != INFEASIBLE).any(axis=1))
         """The rows that matter to somebody."""
-        self.loads: Final = PodLoads([shape.demand for shape in shapes])
-        rule_sets = {(shape.rules, shape.images): index for index, shape in reversed(list(enumerate(shapes)))}
+        self.loads: Final = PodLoads([signature.demand for signature in signatures])
+        rule_sets = {
+            (signature.rules, signature.images): index for index, signature in reversed(list(enumerate(signatures)))
+        }
         number = {rule_set: at for at, rule_set in enumerate(rule_sets)}
-        self.rule_set_of: Final = np.array([number[shape.rules, shape.images] for shape in shapes], dtype=np.intp)
+        self.rule_set_of: Final = np.array(
+            [number[signature.rules, signature.images] for signature in signatures], dtype=np.intp
+        )
         trial.spend(_SCANS_OF_A_RULE_SET * len(rule_sets) + len(self.asked))
-        masks = [trial.accepting_nodes(shapes[index]) for index in rule_sets.values()]
+        masks = [trial.accepting_nodes(signatures[index]) for index in rule_sets.values()]
         static_scores_of = [
-            trial.fits.static_scores(shapes[index], mask.astype(np.int64))
+            trial.fits.static_scores(signatures[index], mask.astype(np.int64))
             for index, mask in zip(rule_sets.values(), masks, strict=True)
         ]
         self.slots: Final[Slots] = np.flatnonzero(np.any(masks, axis=0))
@@ -122,7 +128,7 @@ class HeterogeneousMembers:
         )
 
     def room(self) -> tuple[list[int], list[int]]:
-        """By shape: how many pods of it alone the nodes could take, and how many nodes could take one."""
+        """By signature: how many pods of it alone the nodes could take, and how many nodes could take one."""
         first = self.node_classes.first
         sizes = np.array([len(part) for part in self.node_classes.members], dtype=np.float64)
         is_alike = (self.amounts == self.amounts[:, :1]).all(axis=1)
@@ -130,8 +136,8 @@ class HeterogeneousMembers:
         least = np.full((1, len(first)), np.inf)
         for row in by_all:
             np.minimum(least, self._fitting(row, slice(1)), out=least)
-        found = np.empty((2, len(self.shapes)))
-        for some in _slices(len(self.shapes), max(1, _CELLS // max(1, len(first)))):
+        found = np.empty((2, len(self.signatures)))
+        for some in _slices(len(self.signatures), max(1, _CELLS // max(1, len(first)))):
             room = np.where(self.is_open[self.rule_set_of[some]][:, first], least, 0)
             for row in by_each:
                 np.minimum(room, self._fitting(row, some), out=room)
@@ -143,7 +149,7 @@ class HeterogeneousMembers:
         return pods, hosts
 
     def _fitting(self, row: int, some: slice) -> NDArray[np.float64]:
-        """How many pods of some shapes there is enough of a resource for, by class."""
+        """How many pods of some signatures there is enough of a resource for, by class."""
         amounts = self.amounts[row, some]
         # Exact: amounts have at most 51 bits, so that no quotient is rounded up to the next whole number.
         found: NDArray[np.float64] = self.free[row, self.node_classes.first] / np.maximum(amounts, 1)[:, None]

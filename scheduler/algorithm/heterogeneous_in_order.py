@@ -38,7 +38,7 @@ _SLACK: Final = 1
 
 
 def place_in_order(among: HeterogeneousMembers, order: Sequence[int], *, pack: bool) -> list[int]:
-    """The node slot of each pod, -1 for none; `order` is the pods by index of their shape, first come, first served."""
+    """The node slot of each pod, -1 for none; `order` is the pods by index of their signature, first come, first served."""
     in_order = _InOrder(among, len(order), pack=pack)
     found: list[int] = []
     while len(found) < len(order):
@@ -47,7 +47,7 @@ def place_in_order(among: HeterogeneousMembers, order: Sequence[int], *, pack: b
 
 
 class _Pod(NamedTuple):
-    """What counts of a shape on a changed node; the amounts of resources are those that somebody asks for."""
+    """What counts of a signature on a changed node; the amounts of resources are those that somebody asks for."""
 
     load: SingleLoad
     rule_set: int
@@ -137,11 +137,11 @@ class _InOrder:
         table = self._table(pods)
         found: list[int] = []
         changed: list[_ChangedNode] = []
-        for index, shape in enumerate(pods.tolist()):
+        for index, signature in enumerate(pods.tolist()):
             self._among.steps.spend(_ONE_POD + len(table.columns))
             if len(changed) == _MOST_CHANGED:
                 self._write_back(changed, table, index)
-            pod = self._pods[shape]
+            pod = self._pods[signature]
             at = int(table.ranks[index].argmax())
             rank, node = self._best(changed, pod, int(table.ranks[index, at]))
             if rank <= table.best_left_out:

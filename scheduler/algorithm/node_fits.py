@@ -1,4 +1,4 @@
-"""Per shape: how many of its pods each node can take and how good the node is for the first of them.
+"""Per signature: how many of its pods each node can take and how good the node is for the first of them.
 
 These views are what makes a cycle cheap: they are computed once for all nodes and then follow the logs of changed nodes.
 """
@@ -27,11 +27,11 @@ from scheduler.plugins.static_filters import StaticFilterResult
 LEAST_FITS = 64
 FITS_BYTES = 64 * 1024 * 1024
 MOST_FITS = 4096
-"""Room for views of shapes; the least recently used go first."""
+"""Room for views of signatures; the least recently used go first."""
 FEW = 32
 """Changed nodes that are looked at one by one."""
 MOST_ALIKE = 4096
-"""States of nodes whose figures are remembered per shape."""
+"""States of nodes whose figures are remembered per signature."""
 _SCANS_OF_A_FIT = 70
 """Operations on all nodes that a new view takes."""
 UNKNOWN = np.iinfo(np.int64).min
@@ -54,7 +54,7 @@ class Fit:
     """How one signature fits on the nodes; arrays are `[node]`, by node slot, and not to be written to.
 
     Args:
-        shape: the signature.
+        signature: the signature.
         mask: the static filters of its rules.
         static_scores: the scores of its rules.
         nodes: the node table.
@@ -70,14 +70,14 @@ class Fit:
 
     def __init__(
         self,
-        shape: PodSignature,
+        signature: PodSignature,
         mask: StaticFilterResult,
         static_scores: RuleScores,
         nodes: NodeTable,
         supply: Supply,
         ports: PortTable,
     ) -> None:
-        self.shape = shape
+        self.shape = signature
         self.mask = mask
         self.static_scores = static_scores
         self.capacity: NDArray[np.int64] = np.empty(0, dtype=np.int64)
@@ -88,7 +88,9 @@ class Fit:
         self._nodes = nodes
         self._supply = supply
         self._ports = ports
-        self._load, self._two = (PodLoads.of(shape.demand, depth, shape.scoring, nodes.row_of) for depth in (1, 2))
+        self._load, self._two = (
+            PodLoads.of(signature.demand, depth, signature.scoring, nodes.row_of) for depth in (1, 2)
+        )
         self._alike: dict[tuple[int, ...], tuple[int, int, int]] = {}
         self._room_position = 0
         self._rule_position = 0
@@ -183,7 +185,7 @@ class Fit:
 
 
 class FitCache:
-    """The fits of the shapes in use."""
+    """The fits of the signatures in use."""
 
     def __init__(self, nodes: NodeTable, ports: PortTable, supply: Supply | None = None) -> None:
         """`supply` is what is free for those who ask, if it is not all that is free."""
@@ -194,9 +196,9 @@ class FitCache:
         self._rules: OrderedDict[NodeRules, tuple[StaticFilterResult, RuleScores]] = OrderedDict()
         self._images = ImageScores(nodes)
 
-    def of(self, shape: PodSignature) -> Fit:
-        """The current fit of a shape, shared by all shapes of its base."""
-        base = shape.base
+    def of(self, signature: PodSignature) -> Fit:
+        """The current fit of a signature, shared by all signatures of its base."""
+        base = signature.base
         fit = self._fits.get(base)
         if fit is None:
             mask, static_scores = self._compiled(base.rules)
@@ -208,10 +210,13 @@ class FitCache:
         fit.catch_up()
         return fit
 
-    def static_scores(self, shape: PodSignature, capacity: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """What a shape's preferences add to the score of each node, when it has room on some; None when they change nothing."""
-        weights = shape.scoring.weights
-        rules, images = self._compiled(shape.rules)[1].score(capacity, weights), self._images.score(shape.images)
+    def static_scores(self, signature: PodSignature, capacity: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """What a signature's preferences add to the score of each node, when it has room on some; None when they change nothing."""
+        weights = signature.scoring.weights
+        rules, images = (
+            self._compiled(signature.rules)[1].score(capacity, weights),
+            self._images.score(signature.images),
+        )
         if images is None or not weights.image_locality:
             return rules
         images = weights.image_locality * images

@@ -15,7 +15,7 @@ from scheduler.plugins.node_ports import nodes_in_conflict
 
 
 class Placed:
-    """Pods of one shape on nodes.
+    """Pods of one signature on nodes.
 
     Args:
         signature: their signature.
@@ -26,8 +26,8 @@ class Placed:
 
     __slots__ = ("counts", "signature", "slots", "total")
 
-    def __init__(self, shape: PodSignature, slots: Slots, counts: PodsByNode, total: int | None = None) -> None:
-        self.signature = shape
+    def __init__(self, signature: PodSignature, slots: Slots, counts: PodsByNode, total: int | None = None) -> None:
+        self.signature = signature
         self.slots = slots
         self.counts = counts
         self.total = int(counts.sum()) if total is None else total

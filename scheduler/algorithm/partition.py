@@ -1,7 +1,7 @@
 """The members of an item that are to be placed, told apart as far as rules about other pods tell them apart.
 
-Most items have no such rules, and nothing that runs has one about them: then the shapes of the members are all there is to
-know. Otherwise pods of one shape whose labels look different to some rule become shapes of their own.
+Most items have no such rules, and nothing that runs has one about them: then the signatures of the members are all there is to
+know. Otherwise pods of one signature whose labels look different to some rule become signatures of their own.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from scheduler.cache.steps import ONE_BY_ONE
 
 
 class MemberPartition:
-    """UIDs of the pods by shape, in the order of their names, and what they and other pods mean to each other."""
+    """UIDs of the pods by signature, in the order of their names, and what they and other pods mean to each other."""
 
     __slots__ = ("topology", "uids")
 
@@ -33,8 +33,8 @@ class MemberPartition:
 
     @property
     def pending(self) -> dict[PodSignature, int]:
-        """How many pods of each shape there are."""
-        return {shape: len(uids) for shape, uids in self.uids.items()}
+        """How many pods of each signature there are."""
+        return {signature: len(uids) for signature, uids in self.uids.items()}
 
 
 class _EqualPods:
@@ -51,7 +51,7 @@ class _EqualPods:
 def depends_on_other_pods(state: ClusterState, members: PodGroupState) -> bool:
     """Whether rules about other pods, or volumes, can matter to the item; cheap, and true a little too often."""
     return state.topology_index.has_existing_terms(members.key.namespace) or any(
-        shape.rules.concerns_pods or shape.rules.mounts for shape in members.pending
+        signature.rules.concerns_pods or signature.rules.mounts for signature in members.pending
     )
 
 
@@ -64,13 +64,13 @@ def partition_by_signature(state: ClusterState, members: PodGroupState) -> Membe
         OverBudgetError: more steps are needed than the computation under way may take.
     """
     if not depends_on_other_pods(state, members):
-        return _by_shape(state, members)
-    state.topology_index.use_label_keys(set().union(*(_keys(shape.rules) for shape in members.pending)))
+        return _by_signature(state, members)
+    state.topology_index.use_label_keys(set().union(*(_keys(signature.rules) for signature in members.pending)))
     parts: dict[PodSignature, list[str]] = {}
     parties: dict[PodSignature, PodLabels] = {}
-    claims_by_shape: dict[PodSignature, tuple[PodVolumeClaims, int]] = {}
+    claims_by_signature: dict[PodSignature, tuple[PodVolumeClaims, int]] = {}
     seen = _VisibleLabels(state, members)
-    for shape, waiting in members.pending.items():
+    for signature, waiting in members.pending.items():
         classes: dict[Hashable, _EqualPods] = {}
         for uid in waiting.uids:
             pod = state.pod(uid)
@@ -84,20 +84,20 @@ def partition_by_signature(state: ClusterState, members: PodGroupState) -> Membe
                 alike = classes[key] = _EqualPods(labels, pod_claims)
             alike.uids.append(uid)
         for alike in classes.values():
-            part = shape if len(classes) == 1 else shape.variant()
+            part = signature if len(classes) == 1 else signature.variant()
             parts[part] = alike.uids
             parties[part] = PodLabels(members.key.namespace, pairs(alike.labels))
             if alike.pod_claims is not None:
-                claims_by_shape[part] = (alike.pod_claims, len(alike.uids))
-    volume_claims = MemberVolumeClaims(state.storage, claims_by_shape) if claims_by_shape else None
+                claims_by_signature[part] = (alike.pod_claims, len(alike.uids))
+    volume_claims = MemberVolumeClaims(state.storage, claims_by_signature) if claims_by_signature else None
     defaults = _defaults(state, parts)
     is_minded = (
         volume_claims is not None
-        or any(shape.rules.concerns_pods for shape in parts)
+        or any(signature.rules.concerns_pods for signature in parts)
         or any(state.topology_index.existing_terms_for(*pod_labels) for pod_labels in _distinct(parties))
     )
     if not is_minded and not defaults:
-        return MemberPartition({shape: waiting.uids for shape, waiting in members.pending.items()})
+        return MemberPartition({signature: waiting.uids for signature, waiting in members.pending.items()})
     return MemberPartition(parts, compile_topology(state.nodes, state.topology_index, parties, defaults, volume_claims))
 
 
@@ -112,7 +112,7 @@ class _VisibleLabels:
         if len(parties) < 2:
             self._labels_keys: Mapping[tuple[str, ...], Hashable] = dict.fromkeys(parties)
             return
-        rules = {shape.rules: None for shape in members.pending}
+        rules = {signature.rules: None for signature in members.pending}
         told_apart = LabelMatches(state.topology_index, parties.values(), state.nodes.steps).told_apart(_queries(rules))
         self._labels_keys = {labels: told_apart[pod_labels.labels_key] for labels, pod_labels in parties.items()}
 
@@ -133,8 +133,8 @@ def _queries(rules: Iterable[NodeRules]) -> Iterator[Query]:
             yield spread.query
 
 
-def _by_shape(state: ClusterState, members: PodGroupState) -> MemberPartition:
-    parts = {shape: waiting.uids for shape, waiting in members.pending.items()}
+def _by_signature(state: ClusterState, members: PodGroupState) -> MemberPartition:
+    parts = {signature: waiting.uids for signature, waiting in members.pending.items()}
     defaults = _defaults(state, parts)
     if not defaults:
         return MemberPartition(parts)
@@ -147,13 +147,13 @@ def _by_shape(state: ClusterState, members: PodGroupState) -> MemberPartition:
 def _defaults(
     state: ClusterState, parts: Mapping[PodSignature, Sequence[str]]
 ) -> dict[PodSignature, tuple[TopologySpreadConstraint, ...]]:
-    """Default constraints, as the first pod of each shape has them: Services do not tell equal members of a gang apart."""
+    """Default constraints, as the first pod of each signature has them: Services do not tell equal members of a gang apart."""
     found: dict[PodSignature, tuple[TopologySpreadConstraint, ...]] = {}
-    for shape, uids in parts.items():
+    for signature, uids in parts.items():
         pod = state.pod(uids[0])
-        spreads = state.default_spreads.of(pod) if pod and not shape.rules.spread_constraints else ()
+        spreads = state.default_spreads.of(pod) if pod and not signature.rules.spread_constraints else ()
         if spreads:
-            found[shape] = spreads
+            found[signature] = spreads
     return found
 
 

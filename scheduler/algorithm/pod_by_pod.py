@@ -26,9 +26,9 @@ OUT: Final = np.iinfo(np.int64).min
 """The rank of a node that cannot take one more."""
 
 
-def one_per_value(topology: TopologyState, shape: PodSignature) -> list[Slots]:
-    """By rule that lets one pod of this shape into each value: the values of the nodes. None of them when other rules matter."""
-    prefilter = topology.relations.prefilter_states[shape]
+def one_per_value(topology: TopologyState, signature: PodSignature) -> list[Slots]:
+    """By rule that lets one pod of this signature into each value: the values of the nodes; none when other rules matter."""
+    prefilter = topology.relations.prefilter_states[signature]
     if (
         topology.volumes is not None
         or prefilter.affinity
@@ -37,7 +37,7 @@ def one_per_value(topology: TopologyState, shape: PodSignature) -> list[Slots]:
         or prefilter.preferred_affinity
     ):
         return []
-    own = topology.relations.effects[shape]
+    own = topology.relations.effects[signature]
     found = [
         topology.values(at)
         for at in dict.fromkeys((*prefilter.anti_affinity, *prefilter.existing_anti_affinity))
@@ -84,7 +84,7 @@ _STEP: Final = 2**20
 
 _SCANS_OF_A_POD: Final = 3
 _SCANS_OF_A_SHAPE: Final = 40
-"""Operations on all nodes that a pod takes, and the first of its shape besides."""
+"""Operations on all nodes that a pod takes, and the first of its signature besides."""
 _FEW: Final = 8
 """Changed nodes that are looked at one by one."""
 
@@ -108,93 +108,93 @@ class PodByPod:
         self._given: PodsByNode = np.zeros(len(self._topology.slots), dtype=np.int64)
 
     def place(self, order: Iterable[tuple[PodSignature, int]]) -> list[Placed]:
-        """Places as many pods as it can; `order` is runs of pods of one shape."""
+        """Places as many pods as it can; `order` is runs of pods of one signature."""
         slots: dict[PodSignature, list[int]] = {}
         waiting = list(order)
         while waiting:
             left: list[tuple[PodSignature, int]] = []
-            for shape, count in waiting:
-                found = self._run(shape, count)
-                slots.setdefault(shape, []).extend(found)
+            for signature, count in waiting:
+                found = self._run(signature, count)
+                slots.setdefault(signature, []).extend(found)
                 if len(found) < count:
-                    left.append((shape, count - len(found)))
+                    left.append((signature, count - len(found)))
             if sum(count for _, count in left) == sum(count for _, count in waiting):
                 break
             waiting = left
         self._trial.note_changed(self._topology.slots[np.unique(np.array(self._history, dtype=np.intp))])
-        return [self._placed(shape, found) for shape, found in slots.items() if found]
+        return [self._placed(signature, found) for signature, found in slots.items() if found]
 
-    def _run(self, shape: PodSignature, count: int) -> list[int]:
-        found = self._one_each(shape, count) if count > 1 else []
+    def _run(self, signature: PodSignature, count: int) -> list[int]:
+        found = self._one_each(signature, count) if count > 1 else []
         while len(found) < count:
-            index = self._best(shape)
+            index = self._best(signature)
             if index is None:
                 break
-            self._trial.assume_pod(shape, int(self._topology.slots[index]))
+            self._trial.assume_pod(signature, int(self._topology.slots[index]))
             self._given[index] += 1
             self._history.append(index)
             found.append(index)
         return found
 
-    def _one_each(self, shape: PodSignature, count: int) -> list[int]:
+    def _one_each(self, signature: PodSignature, count: int) -> list[int]:
         """Places those of which each node takes at most one, whatever else is there."""
-        values = one_per_value(self._topology, shape)
-        offer = self._offer(shape) if values else None
+        values = one_per_value(self._topology, signature)
+        offer = self._offer(signature) if values else None
         if offer is None or offer.has_static_scores:
             return []
         feasible = offer.room > 0
-        allowed = self._topology.allowed(shape)
+        allowed = self._topology.allowed(signature)
         if allowed is not None:
             feasible &= allowed
         if not (feasible.any() and all_labelled(values, feasible)):
             return []
         rank = np.where(feasible, self._sign * offer.score * _STEP - self._given, OUT)
         found = take_one_each(rank, values, count, self._trial.steps)
-        self._trial.assume_pod_on_each(shape, self._topology.slots[found])
+        self._trial.assume_pod_on_each(signature, self._topology.slots[found])
         self._given[found] += 1
         self._history += found
         return found
 
-    def _best(self, shape: PodSignature) -> int | None:
+    def _best(self, signature: PodSignature) -> int | None:
         self._trial.spend(_SCANS_OF_A_POD, self._topology.slots)
-        offer = self._offer(shape)
+        offer = self._offer(signature)
         feasible = offer.room > 0
-        allowed = self._topology.allowed(shape)
+        allowed = self._topology.allowed(signature)
         if allowed is not None:
             feasible &= allowed
         if not feasible.any():
             return None
         score = offer.score
         if offer.has_static_scores:
-            static_scores = self._trial.fits.static_scores(shape, self._spread_out(feasible))
+            static_scores = self._trial.fits.static_scores(signature, self._spread_out(feasible))
             score = score if static_scores is None else score + static_scores[self._topology.slots]
-        liked = self._topology.scores(shape, feasible)
+        liked = self._topology.scores(signature, feasible)
         if liked is not None:
             score = score + liked
         rank = self._sign * score * _STEP - self._given
         return int(np.where(feasible, rank, OUT).argmax())
 
-    def _offer(self, shape: PodSignature) -> "_Offer":
-        offer = self._offers.get(shape)
+    def _offer(self, signature: PodSignature) -> "_Offer":
+        offer = self._offers.get(signature)
         slots = self._topology.slots
         if offer is None:
             self._trial.spend(_SCANS_OF_A_SHAPE, slots)
-            room, score = self._trial.room(shape)[slots], self._trial.score(shape)[slots]
+            room, score = self._trial.room(signature)[slots], self._trial.score(signature)[slots]
             # The trial knows of counted pods only once it is told which nodes they touched.
-            has_static_scores = self._trial.fits.static_scores(shape, self._spread_out(room)) is not None
-            offer = self._offers[shape] = _Offer(room, score, has_static_scores=has_static_scores)
-            limit = self._confined.get(shape)
+            has_static_scores = self._trial.fits.static_scores(signature, self._spread_out(room)) is not None
+            offer = self._offers[signature] = _Offer(room, score, has_static_scores=has_static_scores)
+            limit = self._confined.get(signature)
             if limit is not None:
                 offer.limit = limit[slots]
         news = sorted(set(self._history[offer.position :]))
         if len(news) <= _FEW:
             for index in news:
                 offer.room[index], offer.score[index] = self._trial.room_and_score_on(
-                    shape, int(slots[index]), offer.known
+                    signature, int(slots[index]), offer.known
                 )
         else:
-            offer.room[news] = self._trial.room_on(shape, slots[news])
-            offer.score[news] = self._trial.scores_on(shape, slots[news], 1)[:, 0]
+            offer.room[news] = self._trial.room_on(signature, slots[news])
+            offer.score[news] = self._trial.scores_on(signature, slots[news], 1)[:, 0]
         offer.position = len(self._history)
         if offer.limit is not None:
             offer.room[~offer.limit] = 0
@@ -205,14 +205,14 @@ class PodByPod:
         whole[self._topology.slots] = values
         return whole
 
-    def _placed(self, shape: PodSignature, found: list[int]) -> Placed:
+    def _placed(self, signature: PodSignature, found: list[int]) -> Placed:
         indices, counts = np.unique(np.array(found, dtype=np.intp), return_counts=True)
         slots: Slots = self._topology.slots[indices]
-        return Placed(shape, slots, counts.astype(np.int64))
+        return Placed(signature, slots, counts.astype(np.int64))
 
 
 class _Offer:
-    """What the nodes have room for, and how good they are, for one shape, up to a position in the history of placed pods."""
+    """What the nodes have room for, and how good they are, for one signature, up to a position in the history of placed pods."""
 
     __slots__ = ("has_static_scores", "known", "limit", "position", "room", "score")
 

@@ -104,7 +104,7 @@ def _hoped(members: PodGroupState, found: MemberPartition) -> PodsBySignature | 
     missing = group.waiting.desired_count - members.scheduled_count - members.pending_count if group else 0
     if missing <= 0:
         return None
-    most = max(found.pending, key=lambda shape: found.pending[shape])
+    most = max(found.pending, key=lambda signature: found.pending[signature])
     return {**found.pending, most: found.pending[most] + missing}
 
 
@@ -139,7 +139,7 @@ def _scheduled(state: ClusterState, members: PodGroupState, found: MemberPartiti
         members.key,
         _SUCCESS,
         bindings=_bindings(state, found, attempt),
-        carries=any(shape.rules.mounts for shape in found.uids),
+        carries=any(signature.rules.mounts for signature in found.uids),
         volumes=tuple(attempt.trial.matched_volumes().items()),
         failures=() if is_all else _failures(_diagnoses(found, attempt)),
         scheduled_so_far=members.scheduled_count,
@@ -159,12 +159,12 @@ def _bindings(state: ClusterState, found: MemberPartition, attempt: Attempt) -> 
 def _diagnoses(
     found: MemberPartition, attempt: Attempt, *, room_is_kept: bool = False
 ) -> list[tuple[Sequence[str], Diagnosis]]:
-    """(UIDs of the members of one shape that got no place, why), for each shape with such members."""
+    """(UIDs of the members of one signature that got no place, why), for each signature with such members."""
     missing: list[tuple[Sequence[str], Diagnosis]] = []
-    for shape, uids in found.uids.items():
-        rest = uids[attempt.count(shape) :]
+    for signature, uids in found.uids.items():
+        rest = uids[attempt.count(signature) :]
         if rest:
-            missing.append((rest, attempt.trial.diagnosis(shape, room_is_kept=room_is_kept)))
+            missing.append((rest, attempt.trial.diagnosis(signature, room_is_kept=room_is_kept)))
     return missing
 
 
@@ -177,7 +177,7 @@ def _unschedulable(state: ClusterState, members: PodGroupState, found: MemberPar
     is_kept = any(state.reservations.against(members.key, members.priority))
     missing = _diagnoses(found, attempt, room_is_kept=is_kept)
     failures = _failures(missing)
-    placed = ((uid, None) for shape, uids in found.uids.items() for uid in uids[: attempt.count(shape)])
+    placed = ((uid, None) for signature, uids in found.uids.items() for uid in uids[: attempt.count(signature)])
     return Decision(
         members.key,
         failures[0][1] if members.is_lone else _of_group(members, attempt, missing[0][1]),

@@ -1,6 +1,6 @@
 """A snapshot with tentative pods on it: what one cycle looks at and changes, leaving the state as it is.
 
-Nothing is copied until a second shape, or an explanation, must see where earlier pods went; then only the nodes that got
+Nothing is copied until a second signature, or an explanation, must see where earlier pods went; then only the nodes that got
 some are computed anew.
 """
 
@@ -86,36 +86,36 @@ class SnapshotOverlay:
         """
         self.steps.spend(scans * (ONE_SCAN + (self.nodes.slots if slots is None else len(slots))))
 
-    def capacity(self, shape: PodSignature) -> PodsByNode:
-        """How many more pods of this shape each node can take; not to be written to.
+    def capacity(self, signature: PodSignature) -> PodsByNode:
+        """How many more pods of this signature each node can take; not to be written to.
 
         Rules about other pods count as they are now: where a placed pod changes them, only the first pod is sure to be allowed.
         """
-        capacity = self.room(shape)
+        capacity = self.room(signature)
         if self.topology is None:
             return capacity
-        allowed = self.topology.allowed(shape)
+        allowed = self.topology.allowed(signature)
         if allowed is not None:
             capacity = capacity.copy()
             capacity[self.topology.slots[~allowed]] = 0
         return capacity
 
-    def room(self, shape: PodSignature) -> PodsByNode:
-        """How many more pods of this shape each node can take, rules about other pods apart; not to be written to."""
+    def room(self, signature: PodSignature) -> PodsByNode:
+        """How many more pods of this signature each node can take, rules about other pods apart; not to be written to."""
         self.spend(1)
         self._apply()
-        fit = self.fits.of(shape)
+        fit = self.fits.of(signature)
         if self._allowed is None and not len(self._resources.changed):
             return fit.capacity
         capacity = fit.capacity.copy()
         if len(self._resources.changed):
-            capacity[self._resources.changed] = self.room_on(shape, self._resources.changed)
+            capacity[self._resources.changed] = self.room_on(signature, self._resources.changed)
         if self._allowed is not None:
             capacity[~self._allowed] = 0
         return capacity
 
-    def place(self, shape: PodSignature, count: int, *, pack: bool = False) -> Placed:
-        """Puts up to `count` pods of this shape on nodes, as if they came one by one.
+    def place(self, signature: PodSignature, count: int, *, pack: bool = False) -> Placed:
+        """Puts up to `count` pods of this signature on nodes, as if they came one by one.
 
         Each goes to the node with the best score at that moment, or with `pack` to the fullest, to leave whole nodes free.
         """
@@ -127,49 +127,49 @@ class SnapshotOverlay:
             and self.topology is None
             and is_as_in_state
         ):
-            placed = self._on_top_nodes(shape, count)
+            placed = self._on_top_nodes(signature, count)
             if placed is not None:
                 self._unapplied.append(placed)
                 return placed
         self.spend(_SCANS_OF_A_PLACEMENT)
-        capacity = self.capacity(shape)
-        score = self.score(shape)
-        other_scores = self._other_scores(shape, capacity)
+        capacity = self.capacity(signature)
+        score = self.score(signature)
+        other_scores = self._other_scores(signature, capacity)
         if other_scores is not None:
             score = score + other_scores
         if pack:
             slots, counts = pack_full(count, capacity, score)
         else:
             slots, counts = spread(
-                count, capacity, score, lambda where, depth: self._table(shape, where, depth, other_scores)
+                count, capacity, score, lambda where, depth: self._table(signature, where, depth, other_scores)
             )
-        placed = Placed(shape, slots, counts)
+        placed = Placed(signature, slots, counts)
         if placed.total:
             self._unapplied.append(placed)
         return placed
 
-    def _on_top_nodes(self, shape: PodSignature, count: int) -> Placed | None:
+    def _on_top_nodes(self, signature: PodSignature, count: int) -> Placed | None:
         """The same placement without looking at all nodes; None when it takes more than a look at the best ones."""
-        fit = self.fits.of(shape)
+        fit = self.fits.of(signature)
         best = fit.top_nodes.best(count, fit.capacity, fit.score)
-        if len(best) < count or self.fits.static_scores(shape, fit.capacity) is not None:
+        if len(best) < count or self.fits.static_scores(signature, fit.capacity) is not None:
             return None
         nodes = np.array(sorted(best), dtype=np.intp)
-        table = partial(self.scores_on, shape)
-        return Placed(shape, *spread_over(nodes, count, fit.capacity, fit.score[nodes], table, fit.second))
+        table = partial(self.scores_on, signature)
+        return Placed(signature, *spread_over(nodes, count, fit.capacity, fit.score[nodes], table, fit.second))
 
-    def diagnosis(self, shape: PodSignature, *, room_is_kept: bool = False) -> Diagnosis:
-        """Why no further pod of this shape fits; `room_is_kept` is the same of the diagnosis."""
+    def diagnosis(self, signature: PodSignature, *, room_is_kept: bool = False) -> Diagnosis:
+        """Why no further pod of this signature fits; `room_is_kept` is the same of the diagnosis."""
         self.spend(_SCANS_OF_REASONS)
         self._apply()
         volumes = self.topology.volumes if self.topology is not None else None
-        pre_filter = volumes.refusal(shape) if volumes is not None else None
-        nodes = self._refused_nodes(shape) if pre_filter is None else {}
+        pre_filter = volumes.refusal(signature) if volumes is not None else None
+        nodes = self._refused_nodes(signature) if pre_filter is None else {}
         return Diagnosis(len(self.nodes), nodes, pre_filter, room_is_kept)
 
-    def _refused_nodes(self, shape: PodSignature) -> Mapping[Status, int]:
+    def _refused_nodes(self, signature: PodSignature) -> Mapping[Status, int]:
         """Number of nodes by the status of the first filter that refuses them; all that NodeResourcesFit finds short counts."""
-        mask = self.fits.mask(shape.rules)
+        mask = self.fits.mask(signature.rules)
         last = mask.told_last()
         found: dict[Status, int] = {}
         fine = np.flatnonzero((mask.codes == 0) | last)
@@ -180,23 +180,23 @@ class SnapshotOverlay:
             if not inside.all():
                 found[Status(Code.UNSCHEDULABLE, self._outside)] = int((~inside).sum())
             fine = fine[inside]
-        if shape.demand.ports:
-            busy = self._resources.port_conflicts(shape.demand.ports, fine)
+        if signature.demand.ports:
+            busy = self._resources.port_conflicts(signature.demand.ports, fine)
             if busy.any():
                 found[PORTS_REASON] = int(busy.sum())
             fine = fine[~busy]
-        demand = self.nodes.resolve(shape.demand)
+        demand = self.nodes.resolve(signature.demand)
         found.update(insufficient_resources(self._resources.free, demand, self.nodes.resources, fine))
         fine = fine[pods_that_fit(self._resources.free, demand, fine) > 0]
         if self.topology is not None:
-            for status, count in self.topology.reasons(shape, np.isin(self.topology.slots, fine)):
+            for status, count in self.topology.reasons(signature, np.isin(self.topology.slots, fine)):
                 found[status] = found.get(status, 0) + count
         if last.any():
-            found[LACKS_FEATURES] = int(last[self._allowed_by_other_pods(shape, fine)].sum())
+            found[LACKS_FEATURES] = int(last[self._allowed_by_other_pods(signature, fine)].sum())
         return {status: count for status, count in found.items() if count}
 
-    def _allowed_by_other_pods(self, shape: PodSignature, slots: Slots) -> Slots:
-        allowed = None if self.topology is None else self.topology.allowed(shape)
+    def _allowed_by_other_pods(self, signature: PodSignature, slots: Slots) -> Slots:
+        allowed = None if self.topology is None else self.topology.allowed(signature)
         return (
             slots if self.topology is None or allowed is None else np.intersect1d(slots, self.topology.slots[allowed])
         )
@@ -223,9 +223,9 @@ class SnapshotOverlay:
         self._apply()
         return self._resources.scored
 
-    def accepting_nodes(self, shape: PodSignature) -> NDArray[np.bool_]:
-        """The nodes that accept pods of this shape, amounts and other pods apart."""
-        is_open: NDArray[np.bool_] = self.fits.mask(shape.rules).codes == 0
+    def accepting_nodes(self, signature: PodSignature) -> NDArray[np.bool_]:
+        """The nodes that accept pods of this signature, amounts and other pods apart."""
+        is_open: NDArray[np.bool_] = self.fits.mask(signature.rules).codes == 0
         return is_open if self._allowed is None else is_open & self._allowed
 
     def assume_all(self, placed: Iterable[Placed]) -> None:
@@ -234,78 +234,78 @@ class SnapshotOverlay:
 
     # --- pod by pod --------------------------------------------------------------------------------------------------
 
-    def assume_pod(self, shape: PodSignature, slot: int) -> None:
-        """One pod of this shape is on this node from now on; `note_changed` is to be called after the last one."""
-        self._resources.count(shape.demand, slot)
+    def assume_pod(self, signature: PodSignature, slot: int) -> None:
+        """One pod of this signature is on this node from now on; `note_changed` is to be called after the last one."""
+        self._resources.count(signature.demand, slot)
         if self.topology is not None:
-            self.topology.assume_pod(shape, slot)
+            self.topology.assume_pod(signature, slot)
 
-    def assume_pod_on_each(self, shape: PodSignature, slots: Slots) -> None:
-        """One pod of this shape is on each of these different nodes; `note_changed` is to be called after the last one."""
-        self._resources.count_each(shape.demand, slots)
+    def assume_pod_on_each(self, signature: PodSignature, slots: Slots) -> None:
+        """One pod of this signature is on each of these different nodes; `note_changed` is to be called after the last one."""
+        self._resources.count_each(signature.demand, slots)
         if self.topology is not None:
-            self.topology.assume_pod_on_each(shape, slots)
+            self.topology.assume_pod_on_each(signature, slots)
 
     def note_changed(self, slots: Slots) -> None:
         """Pods have been counted on these nodes."""
         self._resources.note_changed(slots)
 
-    def room_on(self, shape: PodSignature, slots: Slots) -> PodsByNode:
-        """How many more pods of this shape these nodes can take now, `[slot]`, rules about other pods apart."""
-        self.spend(len(shape.demand.amounts), slots)
-        capacity = pods_that_fit(self._resources.free, self.nodes.resolve(shape.demand), slots)
-        capacity[self.fits.of(shape).mask.codes[slots] != 0] = 0
-        if shape.demand.ports:
+    def room_on(self, signature: PodSignature, slots: Slots) -> PodsByNode:
+        """How many more pods of this signature these nodes can take now, `[slot]`, rules about other pods apart."""
+        self.spend(len(signature.demand.amounts), slots)
+        capacity = pods_that_fit(self._resources.free, self.nodes.resolve(signature.demand), slots)
+        capacity[self.fits.of(signature).mask.codes[slots] != 0] = 0
+        if signature.demand.ports:
             capacity = np.minimum(capacity, 1)
-            capacity[self._resources.port_conflicts(shape.demand.ports, slots)] = 0
+            capacity[self._resources.port_conflicts(signature.demand.ports, slots)] = 0
         return capacity
 
     def room_and_score_on(
-        self, shape: PodSignature, slot: int, known: dict[tuple[int, ...], tuple[int, int]]
+        self, signature: PodSignature, slot: int, known: dict[tuple[int, ...], tuple[int, int]]
     ) -> tuple[int, int]:
         """`room_on` and `scores_on` for a first pod on one node; `known` remembers them by the state of the node."""
         tables = self._resources.free, self._resources.scored, self.nodes.allocatable
         state = (
-            int(self.fits.of(shape).mask.codes[slot]),
+            int(self.fits.of(signature).mask.codes[slot]),
             *(each for table in tables for each in table[:, slot].tolist()),
         )
-        found = None if shape.demand.ports else known.get(state)
+        found = None if signature.demand.ports else known.get(state)
         self.steps.spend(_KNOWN if found is not None else _UNKNOWN)
         if found is None:
             slots = np.array([slot], dtype=np.intp)
-            found = int(self.room_on(shape, slots)[0]), int(self.scores_on(shape, slots, 1)[0, 0])
+            found = int(self.room_on(signature, slots)[0]), int(self.scores_on(signature, slots, 1)[0, 0])
             known[state] = found
         return found
 
-    def score(self, shape: PodSignature) -> NDArray[np.int64]:
+    def score(self, signature: PodSignature) -> NDArray[np.int64]:
         """How good each node is for one more pod, as far as amounts decide; not to be written to."""
-        score = self.fits.of(shape).score
+        score = self.fits.of(signature).score
         if not len(self._resources.changed):
             return score
         score = score.copy()
-        score[self._resources.changed] = self.scores_on(shape, self._resources.changed, 1)[:, 0]
+        score[self._resources.changed] = self.scores_on(signature, self._resources.changed, 1)[:, 0]
         return score
 
-    def scores_on(self, shape: PodSignature, slots: Slots, depth: int) -> NDArray[np.int64]:
+    def scores_on(self, signature: PodSignature, slots: Slots, depth: int) -> NDArray[np.int64]:
         """The same as `score` for some nodes, for the 1st..depth-th pod on each of them, `[slot, pod]`."""
         self.steps.spend(_SCANS_OF_A_SCORE * (ONE_SCAN + depth * len(slots)))
-        loads = PodLoads.of(shape.demand, depth, shape.scoring, self.nodes.row_of)
+        loads = PodLoads.of(signature.demand, depth, signature.scoring, self.nodes.row_of)
         return total_score(
             NodesWithPods(self.nodes.allocatable, self._resources.free, self._resources.scored, loads, slots)
         )
 
     def _table(
-        self, shape: PodSignature, slots: Slots, depth: int, other_scores: NDArray[np.int64] | None
+        self, signature: PodSignature, slots: Slots, depth: int, other_scores: NDArray[np.int64] | None
     ) -> NDArray[np.int64]:
-        table = self.scores_on(shape, slots, depth)
+        table = self.scores_on(signature, slots, depth)
         return table if other_scores is None else table + other_scores[slots][:, None]
 
-    def _other_scores(self, shape: PodSignature, capacity: PodsByNode) -> NDArray[np.int64] | None:
-        static_scores = self.fits.static_scores(shape, capacity)
+    def _other_scores(self, signature: PodSignature, capacity: PodsByNode) -> NDArray[np.int64] | None:
+        static_scores = self.fits.static_scores(signature, capacity)
         if self.topology is None:
             return static_scores
         slots = self.topology.slots
-        liked = self.topology.scores(shape, capacity[slots] > 0)
+        liked = self.topology.scores(signature, capacity[slots] > 0)
         if liked is None:
             return static_scores
         other_scores = np.zeros(self.nodes.slots, dtype=np.int64) if static_scores is None else static_scores.copy()

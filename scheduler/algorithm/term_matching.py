@@ -20,7 +20,7 @@ LabelsKey = tuple[str, tuple[tuple[str, str], ...]]
 
 
 class PodLabels(NamedTuple):
-    """The namespace of the pods of one shape, and the labels that rules see."""
+    """The namespace of the pods of one signature, and the labels that rules see."""
 
     namespace: str
     labels: Labels
@@ -110,64 +110,64 @@ _ENTRY: Final = 300
 
 
 class MemberTerms:
-    """Which shapes the terms of which shapes select."""
+    """Which signatures the terms of which signatures select."""
 
     def __init__(
         self, topology_index: TopologyIndex, all_labels: Mapping[PodSignature, PodLabels], steps: Steps
     ) -> None:
         self._steps: Final = steps
         self._matches: Final = LabelMatches(topology_index, all_labels.values(), steps)
-        self._labels_key_of: Final = {shape: pod_labels.labels_key for shape, pod_labels in all_labels.items()}
-        self._shapes: Final[dict[LabelsKey, list[PodSignature]]] = {}
+        self._labels_key_of: Final = {signature: pod_labels.labels_key for signature, pod_labels in all_labels.items()}
+        self._signatures: Final[dict[LabelsKey, list[PodSignature]]] = {}
         self._carriers: Final[dict[AffinityTerms, list[PodSignature]]] = {}
-        for shape, labels_key in self._labels_key_of.items():
-            self._shapes.setdefault(labels_key, []).append(shape)
-            if shape.rules.affinity_terms is not None:
-                self._carriers.setdefault(shape.rules.affinity_terms, []).append(shape)
+        for signature, labels_key in self._labels_key_of.items():
+            self._signatures.setdefault(labels_key, []).append(signature)
+            if signature.rules.affinity_terms is not None:
+                self._carriers.setdefault(signature.rules.affinity_terms, []).append(signature)
         self._repelling: Final[dict[LabelsKey, _ByKey]] = {}
         self._wishing: Final[dict[LabelsKey, _ByKey]] = {}
         self._match()
 
-    def labels_key(self, shape: PodSignature) -> LabelsKey:
-        """What rules see of a shape."""
-        return self._labels_key_of[shape]
+    def labels_key(self, signature: PodSignature) -> LabelsKey:
+        """What rules see of a signature."""
+        return self._labels_key_of[signature]
 
     def number(self, query: Query) -> int:
         """Equal queries have the same number."""
         return self._matches.number(query)
 
     def selected(self, query: Query) -> list[PodSignature]:
-        """The shapes that a query selects."""
-        return [shape for labels_key in self._matches.selected(query) for shape in self._shapes[labels_key]]
+        """The signatures that a query selects."""
+        return [signature for labels_key in self._matches.selected(query) for signature in self._signatures[labels_key]]
 
-    def repelling(self, shape: PodSignature) -> Mapping[str, AmountsByTerms]:
-        """The required anti-affinity of members that selects this shape, by topology key."""
-        return self._repelling.get(self._labels_key_of[shape], {})
+    def repelling(self, signature: PodSignature) -> Mapping[str, AmountsByTerms]:
+        """The required anti-affinity of members that selects this signature, by topology key."""
+        return self._repelling.get(self._labels_key_of[signature], {})
 
-    def wishing(self, shape: PodSignature) -> Mapping[str, AmountsByTerms]:
-        """What else the terms of members mean to this shape, as weights by topology key."""
-        return self._wishing.get(self._labels_key_of[shape], {})
+    def wishing(self, signature: PodSignature) -> Mapping[str, AmountsByTerms]:
+        """What else the terms of members mean to this signature, as weights by topology key."""
+        return self._wishing.get(self._labels_key_of[signature], {})
 
-    def by_shape(self, amounts: AmountsByTerms) -> dict[PodSignature, int]:
-        """The same amounts by shape."""
+    def by_signature(self, amounts: AmountsByTerms) -> dict[PodSignature, int]:
+        """The same amounts by signature."""
         found: dict[PodSignature, int] = {}
-        for bonds, amount in amounts.items():
+        for affinity_terms, amount in amounts.items():
             if amount:
-                for shape in self._carriers[bonds]:
-                    found[shape] = found.get(shape, 0) + amount
+                for signature in self._carriers[affinity_terms]:
+                    found[signature] = found.get(signature, 0) + amount
         self._steps.spend(_ENTRY * len(found))
         return found
 
     def _match(self) -> None:
-        for bonds in self._carriers:
-            for term in bonds.terms:
+        for affinity_terms in self._carriers:
+            for term in affinity_terms.terms:
                 classes = self._matches.selected(term.query)
                 self._steps.spend(_ENTRY * len(classes))
                 weight = 1 if term.kind == "anti_affinity" else weight_of(term)
                 to = self._repelling if term.kind == "anti_affinity" else self._wishing
                 for labels_key in classes if weight else ():
                     amounts = to.setdefault(labels_key, {}).setdefault(term.key, {})
-                    amounts[bonds] = amounts.get(bonds, 0) + weight
+                    amounts[affinity_terms] = amounts.get(affinity_terms, 0) + weight
 
 
 def weight_of(term: AffinityTerm) -> int:

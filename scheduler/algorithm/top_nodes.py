@@ -1,4 +1,4 @@
-"""The nodes that are best for one more pod of a shape, without looking at all nodes for each gang.
+"""The nodes that are best for one more pod of a signature, without looking at all nodes for each gang.
 
 Kept are the best few (`_KEPT`) of all nodes with room, in a heap, and a floor: every node that is not kept is worse than it.
 A node whose figures change is kept or let go by that floor, so the best of those kept are the best of all. When too few are

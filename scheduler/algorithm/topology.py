@@ -44,7 +44,7 @@ class TopologyGroup:
 
 
 class CompiledSpreadConstraint(NamedTuple):
-    """A spread constraint of a shape, ready to be evaluated; `place` is the index of a topology group."""
+    """A spread constraint of a signature, ready to be evaluated; `place` is the index of a topology group."""
 
     spread: TopologySpreadConstraint
     place: int
@@ -64,7 +64,7 @@ class Source(NamedTuple):
 
 
 class PreFilterState:
-    """All that limits and attracts the pods of one shape; numbers are indices of topology groups."""
+    """All that limits and attracts the pods of one signature; numbers are indices of topology groups."""
 
     __slots__ = (
         "affinity",
@@ -111,31 +111,31 @@ class PreFilterState:
 
 
 class Topology:
-    """The prefilter states of some shapes, and what a pod of each does to all topology groups; made by `compile_relations`.
+    """The prefilter states of some signatures, and what a pod of each does to all topology groups; made by `compile_relations`.
 
     Attributes:
         nodes: the node table that it is about.
         volume claims: what the members carry; None when nobody has volumes that matter.
         groups: the numbers that rules look at.
         sources: where the number of each group comes from.
-        prefilter_states: by shape what limits and attracts its pods.
-        effects: by shape what one pod adds to which topology group.
+        prefilter_states: by signature what limits and attracts its pods.
+        effects: by signature what one pod adds to which topology group.
     """
 
     def __init__(
         self,
         nodes: NodeTable,
         topology_index: TopologyIndex,
-        shapes: Iterable[PodSignature],
+        signatures: Iterable[PodSignature],
         volume_claims: MemberVolumeClaims | None,
     ) -> None:
-        """Without rules; `compile_relations` fills in those of all `shapes`."""
+        """Without rules; `compile_relations` fills in those of all `signatures`."""
         self.nodes: Final = nodes
         self.volume_claims: Final = volume_claims
         self.groups: list[TopologyGroup] = []
         self.sources: Final[list[Source]] = []
         self.prefilter_states: Final[dict[PodSignature, PreFilterState]] = {}
-        self.effects: Final[dict[PodSignature, dict[int, int]]] = {shape: {} for shape in shapes}
+        self.effects: Final[dict[PodSignature, dict[int, int]]] = {signature: {} for signature in signatures}
         self._topology_index: Final = topology_index
 
     @cached_property
@@ -196,15 +196,15 @@ class Topology:
         """The topology groups that members change."""
         return {place for effects in self.effects.values() for place in effects}
 
-    def self_repelling(self, shape: PodSignature) -> list[TopologyGroup]:
-        """The topology groups whose values take one pod of this shape each."""
-        prefilter = self.prefilter_states[shape]
-        own = self.effects[shape]
+    def self_repelling(self, signature: PodSignature) -> list[TopologyGroup]:
+        """The topology groups whose values take one pod of this signature each."""
+        prefilter = self.prefilter_states[signature]
+        own = self.effects[signature]
         return [self.groups[place] for place in prefilter.anti_affinity if own.get(place)]
 
-    def is_self_gathering(self, shape: PodSignature) -> bool:
-        """True when the first pod of this shape decides in which value all the others have to be."""
-        prefilter = self.prefilter_states[shape]
+    def is_self_gathering(self, signature: PodSignature) -> bool:
+        """True when the first pod of this signature decides in which value all the others have to be."""
+        prefilter = self.prefilter_states[signature]
         return (
             prefilter.is_of_its_kind
             and bool(prefilter.affinity)

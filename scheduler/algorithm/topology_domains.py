@@ -165,8 +165,8 @@ def best_domain(
 def _fullness(domains: DomainSums, pending: PodsBySignature, nodes: NodeTable) -> NDArray[np.float64]:
     shares = np.zeros(len(domains.nodes_in))
     wanted: Counter[str] = Counter()
-    for shape, members in pending.items():
-        wanted.update({name: members * amount for name, amount in shape.demand.amounts.items() if name != PODS})
+    for signature, members in pending.items():
+        wanted.update({name: members * amount for name, amount in signature.demand.amounts.items() if name != PODS})
     for name, amount in wanted.items():
         row = nodes.row_of.get(name)
         if row is not None:

@@ -50,12 +50,12 @@ class TopologyState:
         self._codes: list[Slots | None] = [None] * len(relations.groups)
         self._there: list[Whole | None] = [None] * len(relations.groups)
 
-    def assume_pod(self, shape: PodSignature, slot: int, pods: int = 1) -> None:
-        """Pods of this shape are on this node slot from now on."""
+    def assume_pod(self, signature: PodSignature, slot: int, pods: int = 1) -> None:
+        """Pods of this signature are on this node slot from now on."""
         if self.volumes is not None:
-            self.volumes.assume_pod(shape, slot)
-        self._spend(len(self.relations.effects[shape]))
-        for at, amount in self.relations.effects[shape].items():
+            self.volumes.assume_pod(signature, slot)
+        self._spend(len(self.relations.effects[signature]))
+        for at, amount in self.relations.effects[signature].items():
             group = self.relations.groups[at]
             code = int(group.codes[slot])
             if not code or (group.eligible is not None and not group.eligible[slot]):
@@ -67,10 +67,10 @@ class TopologyState:
             if there is not None:
                 np.add(there, amount * pods, out=there, where=self._code(at) == code)
 
-    def assume_pod_on_each(self, shape: PodSignature, slots: Slots) -> None:
-        """The same for one pod on each of these nodes, for shapes without volumes."""
-        self._spend(2 * len(self.relations.effects[shape]))
-        for at, amount in self.relations.effects[shape].items():
+    def assume_pod_on_each(self, signature: PodSignature, slots: Slots) -> None:
+        """The same for one pod on each of these nodes, for signatures without volumes."""
+        self._spend(2 * len(self.relations.effects[signature]))
+        for at, amount in self.relations.effects[signature].items():
             group = self.relations.groups[at]
             there = slots if group.eligible is None else slots[group.eligible[slots]]
             codes = group.codes[there]
@@ -83,43 +83,43 @@ class TopologyState:
         """The codes of a group's label on the nodes of `slots`; 0 where a node lacks it."""
         return self._code(at)
 
-    def allowed(self, shape: PodSignature) -> Mask | None:
-        """The nodes of `slots` that relations allow one more pod of this shape; None when they allow all."""
-        self._spend(self._scans_of_filters(shape))
-        unfit = self._unfit(shape)
+    def allowed(self, signature: PodSignature) -> Mask | None:
+        """The nodes of `slots` that relations allow one more pod of this signature; None when they allow all."""
+        self._spend(self._scans_of_filters(signature))
+        unfit = self._unfit(signature)
         found = None if unfit is None else ~unfit
-        for _, _, refused in self._filtered(self.relations.prefilter_states[shape]):
+        for _, _, refused in self._filtered(self.relations.prefilter_states[signature]):
             found = ~refused if found is None else found & ~refused
         return found
 
-    def permanently_filtered(self, shape: PodSignature) -> Mask | None:
+    def permanently_filtered(self, signature: PodSignature) -> Mask | None:
         """The nodes of `slots` that stay refused wherever members go; None when there are none."""
-        self._spend(self._scans_of_filters(shape))
-        found = self._unfit(shape)
-        for _, places, refused in self._filtered(self.relations.prefilter_states[shape]):
+        self._spend(self._scans_of_filters(signature))
+        found = self._unfit(signature)
+        for _, places, refused in self._filtered(self.relations.prefilter_states[signature]):
             if places.isdisjoint(self.relations.improvable):
                 found = refused if found is None else found | refused
         return found
 
-    def reasons(self, shape: PodSignature, considered: Mask) -> Iterator[tuple[Status, int]]:
+    def reasons(self, signature: PodSignature, considered: Mask) -> Iterator[tuple[Status, int]]:
         """(status, number of nodes) for the considered nodes of `slots` that relations refuse; the first of a node counts."""
-        self._spend(2 * self._scans_of_filters(shape))
+        self._spend(2 * self._scans_of_filters(signature))
         left = considered.copy()
-        for group in self.volumes.filtered(shape) if self.volumes is not None else ():
+        for group in self.volumes.filtered(signature) if self.volumes is not None else ():
             filtered = [(reason, left & refused[self.slots]) for reason, refused in group]
             for reason, here in filtered:
                 if here.any():
                     yield reason, int(here.sum())
                 left &= ~here
-        for reason, _, refused in self._filtered(self.relations.prefilter_states[shape]):
+        for reason, _, refused in self._filtered(self.relations.prefilter_states[signature]):
             here = left & refused
             if here.any():
                 yield reason, int(here.sum())
             left &= ~refused
 
-    def scores(self, shape: PodSignature, feasible: Mask) -> Whole | None:
+    def scores(self, signature: PodSignature, feasible: Mask) -> Whole | None:
         """What relations add to the score of each node of `slots`; None when they make no difference."""
-        prefilter, weights = self.relations.prefilter_states[shape], shape.scoring.weights
+        prefilter, weights = self.relations.prefilter_states[signature], signature.scoring.weights
         self._spend(
             _SCANS_OF_A_SOFT_SPREAD * len(prefilter.soft_spreads) + _SCANS_OF_A_RULE * len(prefilter.preferred_affinity)
         )
@@ -130,7 +130,7 @@ class TopologyState:
             raw = np.sum([self._at(group) for group in prefilter.preferred_affinity], axis=0)
             liked = weights.inter_pod_affinity * affinity.normalize_scores(raw, feasible)
             total = liked if total is None else total + liked
-        stored = self.volumes.scores(shape) if self.volumes is not None else None
+        stored = self.volumes.scores(signature) if self.volumes is not None else None
         if stored is not None:
             stored = weights.volume_binding * stored[self.slots]
             total = stored if total is None else total + stored
@@ -138,8 +138,8 @@ class TopologyState:
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _scans_of_filters(self, shape: PodSignature) -> int:
-        prefilter = self.relations.prefilter_states[shape]
+    def _scans_of_filters(self, signature: PodSignature) -> int:
+        prefilter = self.relations.prefilter_states[signature]
         rules = (
             len(prefilter.affinity)
             + len(prefilter.anti_affinity)
@@ -152,10 +152,10 @@ class TopologyState:
         """So many operations on all nodes of `slots`."""
         self.relations.nodes.steps.spend(scans * (ONE_SCAN + len(self.slots)))
 
-    def _unfit(self, shape: PodSignature) -> Mask | None:
-        """The nodes of `slots` where a pod of this shape cannot go with its volumes."""
+    def _unfit(self, signature: PodSignature) -> Mask | None:
+        """The nodes of `slots` where a pod of this signature cannot go with its volumes."""
         found: Mask | None = None
-        for group in self.volumes.filtered(shape) if self.volumes is not None else ():
+        for group in self.volumes.filtered(signature) if self.volumes is not None else ():
             for _, refused in group:
                 here = refused[self.slots]
                 found = here if found is None else found | here

@@ -19,33 +19,33 @@ from scheduler.cache.pod_signature import PodsBySignature, PodSignature
 _SCANS_OF_A_CEILING: Final = 15
 
 
-def most_pods_by_node(trial: SnapshotOverlay, shape: PodSignature) -> PodsByNode:
+def most_pods_by_node(trial: SnapshotOverlay, signature: PodSignature) -> PodsByNode:
     """Per node slot, on a trial that has placed nothing yet."""
-    room = trial.room(shape)
+    room = trial.room(signature)
     topology = trial.topology
     if topology is None:
         return room
     trial.spend(_SCANS_OF_A_CEILING)
     room = room.copy()
-    refused = topology.permanently_filtered(shape)
+    refused = topology.permanently_filtered(signature)
     if refused is not None:
         room[topology.slots[refused]] = 0
-    for group in topology.relations.self_repelling(shape):
+    for group in topology.relations.self_repelling(signature):
         np.minimum(room, 1, out=room, where=group.codes != 0)
     return room
 
 
-def most_pods(trial: SnapshotOverlay, shape: PodSignature, count: int) -> int:
+def most_pods(trial: SnapshotOverlay, signature: PodSignature, count: int) -> int:
     """In total, of so many pods."""
-    room = most_pods_by_node(trial, shape)
+    room = most_pods_by_node(trial, signature)
     most = min(count, int(room.sum()))
     topology = trial.topology
     if topology is None:
         return most
-    for group in topology.relations.self_repelling(shape):
+    for group in topology.relations.self_repelling(signature):
         most = min(most, _one_each(group, room))
-    if topology.relations.is_self_gathering(shape):
-        for at in topology.relations.prefilter_states[shape].affinity:
+    if topology.relations.is_self_gathering(signature):
+        for at in topology.relations.prefilter_states[signature].affinity:
             most = min(most, int(by_value(topology.relations.groups[at], room).max()))
     return most
 
@@ -63,18 +63,18 @@ def _one_each(group: TopologyGroup, room: PodsByNode) -> int:
 
 
 def most(pending: PodsBySignature, trial: SnapshotOverlay) -> int:
-    """No placement puts more members than this on nodes: each shape as if it were alone."""
+    """No placement puts more members than this on nodes: each signature as if it were alone."""
     if are_heterogeneous(trial, pending):
         room, _ = HeterogeneousMembers(trial, list(pending)).room()
         return sum(map(min, pending.values(), room))
-    return sum(most_pods(trial, shape, count) for shape, count in by_base(pending).items())
+    return sum(most_pods(trial, signature, count) for signature, count in by_base(pending).items())
 
 
 def by_base(pending: PodsBySignature) -> dict[PodSignature, int]:
     """The same pods by what decides where they fit."""
     found: dict[PodSignature, int] = {}
-    for shape, count in pending.items():
-        found[shape.base] = found.get(shape.base, 0) + count
+    for signature, count in pending.items():
+        found[signature.base] = found.get(signature.base, 0) + count
     return found
 
 
@@ -92,8 +92,8 @@ def most_in_domain(
     """
     column = nodes.label_column(key)
     most = np.zeros(len(column.values), dtype=np.int64)
-    for shape, count in pending.items():
-        room = np.bincount(column.codes, weights=most_pods_by_node(empty, shape), minlength=len(most))
+    for signature, count in pending.items():
+        room = np.bincount(column.codes, weights=most_pods_by_node(empty, signature), minlength=len(most))
         most += np.minimum(room, count).astype(np.int64)
     most[0] = -1
     if pinned is not None:

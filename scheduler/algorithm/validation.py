@@ -34,15 +34,15 @@ def over_budget(members: PodGroupState) -> Status:
 
     Who reads it wrote the pods, so it says what makes a decision long and how much of that there is.
     """
-    shapes = list(members.pending)
-    rules = {shape.rules: None for shape in shapes}
+    signatures = list(members.pending)
+    rules = {signature.rules: None for signature in signatures}
     terms = sum(len(one.affinity_terms.terms) if one.affinity_terms else 0 for one in rules) + sum(
         len(one.spread_constraints) for one in rules
     )
     requirements = sum(one.requirements for one in rules)
     what_is_long = (
         _count(members.pending_count, "pod"),
-        _count(len(shapes), "kind"),
+        _count(len(signatures), "kind"),
         _count(terms, "pod affinity or spread term"),
         _count(requirements, "node requirement"),
     )
@@ -88,8 +88,8 @@ def _order(profile: AgreedFields) -> tuple[str, int, str]:
 
 
 def _unplaceable(members: PodGroupState) -> Status | None:
-    for shape, waiting in members.pending.items():
-        if shape.problem:
+    for signature, waiting in members.pending.items():
+        if signature.problem:
             name = waiting.names[0]
-            return Status(Code.ERROR, shape.problem if members.is_lone else f"pod {name}: {shape.problem}")
+            return Status(Code.ERROR, signature.problem if members.is_lone else f"pod {name}: {signature.problem}")
     return None

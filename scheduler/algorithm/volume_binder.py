@@ -61,32 +61,32 @@ class VolumeBinder:
         self._candidates: dict[object, binding.MatchingVolumes] = {}
         self._feasibilities: dict[PodSignature, _Feasibility] = {}
 
-    def refusal(self, shape: PodSignature) -> Status | None:
-        """Why pods of this shape can run nowhere, whatever the nodes; None when that is not so."""
-        pod_claims = self.volume_claims.of.get(shape)
+    def refusal(self, signature: PodSignature) -> Status | None:
+        """Why pods of this signature can run nowhere, whatever the nodes; None when that is not so."""
+        pod_claims = self.volume_claims.of.get(signature)
         return pod_claims.refusal if pod_claims is not None else None
 
-    def filtered(self, shape: PodSignature) -> list[Reasons]:
+    def filtered(self, signature: PodSignature) -> list[Reasons]:
         """What volumes hold against each node, filter by filter."""
-        pod_claims = self.volume_claims.of.get(shape)
-        return self._feasibility(shape, pod_claims).reasons if pod_claims is not None else []
+        pod_claims = self.volume_claims.of.get(signature)
+        return self._feasibility(signature, pod_claims).reasons if pod_claims is not None else []
 
-    def scores(self, shape: PodSignature) -> IntArray | None:
+    def scores(self, signature: PodSignature) -> IntArray | None:
         """What volumes add to the score of each node; None when they make no difference."""
-        pod_claims = self.volume_claims.of.get(shape)
+        pod_claims = self.volume_claims.of.get(signature)
         if pod_claims is None or not pod_claims.delayed:
             return None
-        feasibility = self._feasibility(shape, pod_claims)
+        feasibility = self._feasibility(signature, pod_claims)
         if not feasibility.existing and not feasibility.makeable:
             return None
         return binding.score_nodes(feasibility.existing, feasibility.makeable, self._nodes.slots)
 
-    def assume_pod(self, shape: PodSignature, slot: int) -> None:
-        """Pods of this shape are on this node from now on."""
-        pod_claims = self.volume_claims.of.get(shape)
+    def assume_pod(self, signature: PodSignature, slot: int) -> None:
+        """Pods of this signature are on this node from now on."""
+        pod_claims = self.volume_claims.of.get(signature)
         if pod_claims is None:
             return
-        picks = self._feasibility(shape, pod_claims).picks
+        picks = self._feasibility(signature, pod_claims).picks
         for claim in pod_claims.delayed:
             number = int(picks[claim.key][slot]) if claim.key in picks else binding.NONE
             if number != binding.NONE:
@@ -104,11 +104,11 @@ class VolumeBinder:
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _feasibility(self, shape: PodSignature, pod_claims: PodVolumeClaims) -> _Feasibility:
-        feasibility = self._feasibilities.get(shape)
+    def _feasibility(self, signature: PodSignature, pod_claims: PodVolumeClaims) -> _Feasibility:
+        feasibility = self._feasibilities.get(signature)
         if feasibility is None:
             self._spend(pod_claims)
-            feasibility = self._feasibilities[shape] = _Feasibility()
+            feasibility = self._feasibilities[signature] = _Feasibility()
             if pod_claims.refusal is None:
                 feasibility.reasons = [
                     list(_some(self._restricted(pod_claims))),

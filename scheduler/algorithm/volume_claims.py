@@ -38,12 +38,12 @@ class PodVolumeClaims:
 
 
 class MemberVolumeClaims:
-    """The volume claims of all shapes of a decision; None for a shape without volumes."""
+    """The volume claims of all signatures of a decision; None for a signature without volumes."""
 
     def __init__(self, storage: Storage, volume_claims: Mapping[PodSignature, tuple[PodVolumeClaims, int]]) -> None:
-        """With the claims of each shape the number of pods that have alike ones."""
+        """With the claims of each signature the number of pods that have alike ones."""
         self.storage: Final = storage
-        self.of: Final = {shape: pod_claims for shape, (pod_claims, _) in volume_claims.items()}
+        self.of: Final = {signature: pod_claims for signature, (pod_claims, _) in volume_claims.items()}
         self.are_fixed: Final = _are_fixed(storage, list(volume_claims.values()))
         """True when where one member goes matters to none of the others."""
 

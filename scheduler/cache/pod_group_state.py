@@ -87,7 +87,7 @@ class PodGroupState:
         self.lineage: Mapping[str, str] = _NO_LINEAGE
         """UID of a controller -> UID of the pod that controls it in turn."""
         self.pending: dict[PodSignature, PendingPods] = {}
-        """The pods to be placed, by shape."""
+        """The pods to be placed, by signature."""
         self.profiles: Counter[AgreedFields] = Counter()
         """How many living members have which profile; a sound group has one."""
         self.problem = ""

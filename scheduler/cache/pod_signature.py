@@ -1,8 +1,8 @@
-"""Shapes: pods with equal needs share one object, found by the raw bytes of what decides them.
+"""Signatures: pods with equal needs share one object, found by the raw bytes of what decides them.
 
-Shapes that differ in their images only share a `base`: they fit on the same nodes, so what is computed about that is shared.
+Signatures that differ in their images only share a `base`: they fit on the same nodes, so what is computed about that is shared.
 
-The tables hold their entries weakly: a demand, a set of rules or a shape lives as long as a pod (or a compiled view of it)
+The tables hold their entries weakly: a demand, a set of rules or a signature lives as long as a pod (or a compiled view of it)
 does, so DaemonSets, which make one set of rules per pod, do not fill them.
 """
 
@@ -25,7 +25,7 @@ class PodSignature:
         demand: what it takes of a node.
         rules: which nodes it accepts and prefers.
         images: one per container, as written.
-        base: what it shares with all shapes that fit on the same nodes; None when it is that itself.
+        base: what it shares with all signatures that fit on the same nodes; None when it is that itself.
         scoring: how its profile scores nodes.
     """
 
@@ -47,32 +47,32 @@ class PodSignature:
 
     @property
     def base(self) -> "PodSignature":
-        """What it shares with all shapes that fit on the same nodes: `demand`, `rules` and `scoring`."""
+        """What it shares with all signatures that fit on the same nodes: `demand`, `rules` and `scoring`."""
         return self._base or self
 
     def variant(self) -> "PodSignature":
-        """A shape of its own with the same content, to tell some pods of this shape from the others."""
+        """A signature of its own with the same content, to tell some pods of this signature from the others."""
         return PodSignature(self.demand, self.rules, self.images, self.base, self.scoring)
 
     @property
     def problem(self) -> str:
-        """Why no pod of this shape can be placed by us at all, empty when it can."""
+        """Why no pod of this signature can be placed by us at all, empty when it can."""
         return self.demand.problem or self.rules.problem
 
 
 PodsBySignature = Mapping[PodSignature, int]
-"""How many pods of each shape are to be placed."""
+"""How many pods of each signature are to be placed."""
 
 
 class SignatureTable:
-    """Finds the demand, rules, bonds and shape of a pod, parsing each distinct one once."""
+    """Finds the demand, rules, terms about other pods and signature of a pod, parsing each distinct one once."""
 
     def __init__(self) -> None:
         self._demands: WeakValueDictionary[bytes, Demand] = WeakValueDictionary()
         self._rules: WeakValueDictionary[bytes, NodeRules] = WeakValueDictionary()
         self._bonds: WeakValueDictionary[bytes, AffinityTerms] = WeakValueDictionary()
         self._bases: WeakValueDictionary[tuple[Demand, NodeRules, int], PodSignature] = WeakValueDictionary()
-        self._shapes: WeakValueDictionary[tuple[PodSignature, str], PodSignature] = WeakValueDictionary()
+        self._signatures: WeakValueDictionary[tuple[PodSignature, str], PodSignature] = WeakValueDictionary()
 
     def demand(self, spec: PodSpec) -> Demand:
         """What the pod takes of a node."""
@@ -82,15 +82,15 @@ class SignatureTable:
             found = self._demands[key] = parse_demand(spec)
         return found
 
-    def bonds(self, spec: PodSpec, namespace: str, labels: Labels) -> AffinityTerms | None:
+    def affinity_terms(self, spec: PodSpec, namespace: str, labels: Labels) -> AffinityTerms | None:
         """What ties the pod to others; None as well when that cannot be read."""
         try:
             return self._affinity_terms_of(spec, namespace, labels)
         except (ValueError, RecursionError):
             return None
 
-    def shape(self, spec: PodSpec, namespace: str, labels: Labels, scoring: Scoring = DEFAULT) -> PodSignature:
-        """The shape of a pod that is to be placed.
+    def signature(self, spec: PodSpec, namespace: str, labels: Labels, scoring: Scoring = DEFAULT) -> PodSignature:
+        """The signature of a pod that is to be placed.
 
         Args:
             spec: of the pod.
@@ -126,9 +126,9 @@ class SignatureTable:
         images = " ".join(container.image for container in (*spec.init_containers, *spec.containers))
         if not images.strip():
             return base
-        found = self._shapes.get((base, images))
+        found = self._signatures.get((base, images))
         if found is None:
-            found = self._shapes[base, images] = PodSignature(
+            found = self._signatures[base, images] = PodSignature(
                 base.demand, base.rules, tuple(images.split(" ")), base, base.scoring
             )
         return found

@@ -39,7 +39,7 @@ class RecordFactory:
         """`scorings` are those of profiles that are not scored as usual, by scheduler name."""
         self._scheduler_names = scheduler_names
         self._scorings = scorings
-        self._shapes = SignatureTable()
+        self._signatures = SignatureTable()
         self._owners: dict[str, Owner] = {}
         self._images: dict[ContainerImage, ContainerImage] = {}
         self._features: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -54,7 +54,7 @@ class RecordFactory:
         is_to_place = is_ours and not spec.node_name and phase is Phase.ACTIVE
         named = sys.intern(group_name(pod) or "")
         labels = meta.labels or _NO_LABELS
-        shape = self._shape(spec, meta.namespace, labels) if is_to_place else None
+        signature = self._signature(spec, meta.namespace, labels) if is_to_place else None
         return PodRecord(
             namespace=sys.intern(meta.namespace),
             name=meta.name,
@@ -69,11 +69,13 @@ class RecordFactory:
             owner=self._owner(meta) if is_ours else NO_OWNER,
             created_seconds=epoch_seconds(meta.creation_timestamp),
             profile=self._profile(spec.scheduler_name, spec.priority, spec.preemption_policy),
-            demand=shape.demand if shape else self._shapes.demand(spec),
-            signature=shape,
+            demand=signature.demand if signature else self._signatures.demand(spec),
+            signature=signature,
             nominated_node=sys.intern(status.nominated_node_name),
             labels=self._shared_labels(meta.labels),
-            affinity_terms=shape.rules.affinity_terms if shape else self._shapes.bonds(spec, meta.namespace, labels),
+            affinity_terms=signature.rules.affinity_terms
+            if signature
+            else self._signatures.affinity_terms(spec, meta.namespace, labels),
             volumes=parse_volumes(spec, meta.name) if spec.volumes else None,
             foreign_group="" if is_ours else named,
         )
@@ -129,8 +131,8 @@ class RecordFactory:
             preempted_by=preemptor.uid if preemptor else "",
         )
 
-    def _shape(self, spec: PodSpec, namespace: str, labels: dict[str, str]) -> PodSignature:
-        return self._shapes.shape(spec, namespace, labels, self._scorings.get(spec.scheduler_name, DEFAULT))
+    def _signature(self, spec: PodSpec, namespace: str, labels: dict[str, str]) -> PodSignature:
+        return self._signatures.signature(spec, namespace, labels, self._scorings.get(spec.scheduler_name, DEFAULT))
 
     def _shared_labels(self, labels: dict[str, str] | None) -> dict[str, str]:
         if not labels:

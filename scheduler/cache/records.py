@@ -59,7 +59,7 @@ class EntityKey(msgspec.Struct, frozen=True, gc=False, order=True):
 
 
 class PodRecord(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
-    """A pod as the scheduler keeps it; `shape` is set only while the pod is unbound and ours to place."""
+    """A pod as the scheduler keeps it; `signature` is set only while the pod is unbound and ours to place."""
 
     namespace: str
     name: str

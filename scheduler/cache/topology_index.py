@@ -198,26 +198,26 @@ class TopologyIndex:
                 label_class.match_counts.remove(match_count)
         self._keys.disuse(query)
 
-    def _carry_terms(self, slot: int, bonds: AffinityTerms) -> None:
-        if bonds not in self._owners:
-            self._split_by(bonds.pod_label_keys)
+    def _carry_terms(self, slot: int, affinity_terms: AffinityTerms) -> None:
+        if affinity_terms not in self._owners:
+            self._split_by(affinity_terms.pod_label_keys)
             where: dict[int, int] = {}
-            existing_terms = tuple(ExistingTerm(term, where) for term in bonds.terms)
+            existing_terms = tuple(ExistingTerm(term, where) for term in affinity_terms.terms)
             for existing in existing_terms:
                 self._existing_terms.add(existing.term.query, existing)
                 self._keys.use(existing.term.query)
-            self._owners[bonds] = (where, existing_terms)
-        where = self._owners[bonds][0]
+            self._owners[affinity_terms] = (where, existing_terms)
+        where = self._owners[affinity_terms][0]
         where[slot] = where.get(slot, 0) + 1
 
-    def _drop_terms(self, slot: int, bonds: AffinityTerms) -> None:
-        where, existing_terms = self._owners[bonds]
+    def _drop_terms(self, slot: int, affinity_terms: AffinityTerms) -> None:
+        where, existing_terms = self._owners[affinity_terms]
         _decrease(where, slot)
         if not where:
             for existing in existing_terms:
                 self._existing_terms.discard(existing.term.query, existing)
                 self._keys.disuse(existing.term.query)
-            del self._owners[bonds]
+            del self._owners[affinity_terms]
 
 
 def _decrease(where: dict[int, int], slot: int) -> None:

@@ -33,7 +33,7 @@ class PotentialVictims:
     """Pods of lower priority (upstream: potentialVictims), least important first.
 
     Attributes:
-        row: [pod] row in `state.residents`.
+        row: [pod] row in `cache.assigned_pods`.
         slot: [pod] node slot.
         unit: [pod] number of the unit it leaves with.
         size: [pod] pods of that unit.
@@ -104,20 +104,22 @@ class PreemptionContext:
         self.members: Final = members
         self.priority: Final = members.priority
         self.violators: Final = violators
-        residents = state.assigned_pods
-        residents.catch_up()
-        state.nodes.steps.spend(_A_POD * len(residents.pods))
+        assigned_pods = state.assigned_pods
+        assigned_pods.catch_up()
+        state.nodes.steps.spend(_A_POD * len(assigned_pods.pods))
         found = partition_by_signature(state, members)
         # Preferences alone do not decide whether somebody has to leave, and pods that only prefer are equal.
         relations = found.topology if found.topology is not None and found.topology.is_strict else None
         self.uids: Final[Mapping[PodSignature, Sequence[str]]] = (
-            found.uids if relations is not None else {shape: waiting.uids for shape, waiting in members.pending.items()}
+            found.uids
+            if relations is not None
+            else {signature: waiting.uids for signature, waiting in members.pending.items()}
         )
-        self.pending: Final = {shape: len(uids) for shape, uids in self.uids.items()}
+        self.pending: Final = {signature: len(uids) for signature, uids in self.uids.items()}
         """Signature -> how many pods of it are to be placed."""
-        terminating = residents.terminating()
+        terminating = assigned_pods.terminating()
         if overdue:
-            pods = [residents.pods[row] for row in terminating]
+            pods = [assigned_pods.pods[row] for row in terminating]
             is_gone = [pod is not None and pod.uid not in overdue for pod in pods]
             terminating = terminating[np.array(is_gone, dtype=np.bool_)]
         self.leaving: Final = terminating
@@ -125,7 +127,9 @@ class PreemptionContext:
         left = resources_left_to(state, members)
         self.room: Final = left if left is not None else ResourceOverlay(state.nodes, state.ports)
         """What the preemptor may use once they have left."""
-        self._give_room(self.room, self.leaving, residents.slots[self.leaving], residents.amounts[:, self.leaving])
+        self._give_room(
+            self.room, self.leaving, assigned_pods.slots[self.leaving], assigned_pods.amounts[:, self.leaving]
+        )
         self.potential_victims: Final = self._potential_victims()
         self.victim_topology: Final = (
             VictimTopology(state, relations, np.concatenate([self.leaving, self.potential_victims.row]))
@@ -158,7 +162,7 @@ class PreemptionContext:
         potential = self.potential_victims
         if self.relations is None or self.victim_topology is None:
             return np.zeros(len(potential), dtype=np.bool_)
-        near = {at for stance in self.relations.prefilter_states.values() for at in stance.affinity}
+        near = {at for prefilter_state in self.relations.prefilter_states.values() for at in prefilter_state.affinity}
         units = np.unique(potential.unit[np.isin(potential.row, self.victim_topology.rows(near))])
         return np.isin(potential.unit, units)
 
@@ -168,18 +172,18 @@ class PreemptionContext:
         """Adds to `room` what these pods hold: `amounts` is [resource, pod]."""
         if len(rows):
             room.add(slots, amounts)
-        residents = self.state.assigned_pods
-        with_ports = residents.with_ports.intersection(rows.tolist()) if residents.with_ports else set()
-        if with_ports and any(shape.demand.ports for shape in self.pending):
+        assigned_pods = self.state.assigned_pods
+        with_ports = assigned_pods.with_ports.intersection(rows.tolist()) if assigned_pods.with_ports else set()
+        if with_ports and any(signature.demand.ports for signature in self.pending):
             room.ports = room.ports.copy()
-            for pod in residents.records(with_ports):
+            for pod in assigned_pods.records(with_ports):
                 room.ports.give_back(pod.node_name, pod.demand.ports)
 
     def _potential_victims(self) -> PotentialVictims:
-        residents = self.state.assigned_pods
-        rows = residents.preemptible_below(self.priority)
-        unit = residents.unit_of[rows]
-        in_whole = residents.in_whole[rows]
+        assigned_pods = self.state.assigned_pods
+        rows = assigned_pods.preemptible_below(self.priority)
+        unit = assigned_pods.unit_of[rows]
+        in_whole = assigned_pods.in_whole[rows]
         unsure = self._partly_assumed(np.unique(unit[in_whole]).tolist()) if in_whole.any() else []
         if unsure:
             keep = ~np.isin(unit, unsure)
@@ -188,19 +192,19 @@ class PreemptionContext:
         if in_whole.any():
             _, inverse, counts = np.unique(unit, return_inverse=True, return_counts=True)
             size = counts[inverse]
-        priority = residents.priorities[rows]
+        priority = assigned_pods.priorities[rows]
         # The last key is the first to sort by; the youngest comes first, for it is the least important.
-        order = np.lexsort((unit, -residents.since[rows], size, in_whole, priority))
+        order = np.lexsort((unit, -assigned_pods.since[rows], size, in_whole, priority))
         rows, unit, size, in_whole = rows[order], unit[order], size[order], in_whole[order]
         return PotentialVictims(
             rows,
-            residents.slots[rows],
+            assigned_pods.slots[rows],
             unit,
             size,
             priority[order],
             in_whole,
             self._violating(unit),
-            residents.amounts[:, rows],
+            assigned_pods.amounts[:, rows],
         )
 
     def _partly_assumed(self, numbers: list[int]) -> list[int]:
@@ -216,7 +220,9 @@ class PreemptionContext:
     def _violating(self, unit: NDArray[np.int64]) -> NDArray[np.bool_]:
         if self.violators is None or not len(unit):
             return np.zeros(len(unit), dtype=np.bool_)
-        residents = self.state.assigned_pods
+        assigned_pods = self.state.assigned_pods
         numbers = list(dict.fromkeys(unit.tolist()))
-        verdicts = self.violators([tuple(residents.records(residents.units[number].rows)) for number in numbers])
+        verdicts = self.violators(
+            [tuple(assigned_pods.records(assigned_pods.units[number].rows)) for number in numbers]
+        )
         return np.isin(unit, [number for number, violates in zip(numbers, verdicts, strict=True) if violates])

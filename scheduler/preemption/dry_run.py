@@ -53,10 +53,10 @@ def dry_run_preemption(
         overdue: UIDs of pods that were asked to leave and do not.
         is_nominated: it has been nominated before; a refusal because others are leaving says where it goes then.
     """
-    residents = state.assigned_pods
+    assigned_pods = state.assigned_pods
     if not eligible_to_preempt_others(members):
         return Refusal(RefusalCode.NEVER)
-    if not len(residents.preemptible_below(members.priority)) and not len(residents.terminating()):
+    if not len(assigned_pods.preemptible_below(members.priority)) and not len(assigned_pods.terminating()):
         return Refusal(RefusalCode.NO_VICTIMS)
     try:
         with state.nodes.steps.limited("preemption"):
@@ -141,10 +141,10 @@ class _Domain:
         self._mask = mask
         self._potential = potential
         self._nobody = potential.where(np.zeros(len(potential), dtype=np.bool_))
-        self._shapes = context.pending
-        self._has_ports = any(shape.demand.ports for shape in self._shapes)
+        self._signatures = context.pending
+        self._has_ports = any(signature.demand.ports for signature in self._signatures)
         self._is_alone = context.relations is None
-        self._is_plain = self._is_alone and len(self._shapes) == 1 and not self._has_ports
+        self._is_plain = self._is_alone and len(self._signatures) == 1 and not self._has_ports
         self._latest: tuple[PotentialVictims, Attempt] | None = None
         self.most = self._fitting(potential)
         """Members that fit when everybody who could leave has left."""
@@ -162,11 +162,11 @@ class _Domain:
     def candidates(self) -> Iterator[Candidate]:
         """The candidates worth comparing: one for each choice of who may leave, or one per promising node for a single pod."""
         for potential in self._choices():
-            if self.most == 1 and len(self._shapes) == 1:
+            if self.most == 1 and len(self._signatures) == 1:
                 yield from (
                     self._on_each_node(potential) if self._is_plain else self._on_each_node_among_others(potential)
                 )
-            elif found := self._shape_by_shape(potential) or self._after_everybody(potential):
+            elif found := self._signature_by_signature(potential) or self._after_everybody(potential):
                 yield found
 
     # --- who may leave -----------------------------------------------------------------------------------------------
@@ -207,8 +207,8 @@ class _Domain:
         """How many members fit when these have left."""
         room = self._context.room_without(leaving)
         if self._is_plain:
-            [(shape, count)] = self._shapes.items()
-            return min(count, int(capacity(self._context, room, shape, self._mask).sum()))
+            [(signature, count)] = self._signatures.items()
+            return min(count, int(capacity(self._context, room, signature, self._mask).sum()))
         return self._attempt(leaving, room).total
 
     def _attempt(self, leaving: PotentialVictims, room: ResourceOverlay) -> Attempt:
@@ -216,7 +216,7 @@ class _Domain:
         if self._latest is not None and self._latest[0] is leaving:
             return self._latest[1]
         need = missing_count(self._context.members)
-        attempt = best_attempt(self._shapes, need, self._context.state.nodes, self._trials(room, leaving))
+        attempt = best_attempt(self._signatures, need, self._context.state.nodes, self._trials(room, leaving))
         if self._latest is None or attempt.total >= self._latest[1].total:
             self._latest = (leaving, attempt)
         return attempt
@@ -230,48 +230,48 @@ class _Domain:
     def _on_each_node(self, potential: PotentialVictims) -> list[Candidate]:
         """One pod that only amounts keep away: the nodes whose victims cost least."""
         context = self._context
-        [shape] = self._shapes
-        places = capacity(context, context.room, shape, self._mask)
+        [signature] = self._signatures
+        places = capacity(context, context.room, signature, self._mask)
         inside = np.ones(len(potential), dtype=np.bool_) if self._mask is None else self._mask[potential.slot]
-        nodes = node_candidates(context, context.room, shape, 1, potential, inside, places)
+        nodes = node_candidates(context, context.room, signature, 1, potential, inside, places)
         # Later ones of a node are for further pods.
         _, first = np.unique(nodes.slot, return_index=True)
         found = []
         for index in np.sort(first)[:MOST_COMPARED].tolist():
             chosen = np.isin(potential.unit, potential.unit[nodes.victims(index)])
-            placement = [(shape, nodes.slot[index : index + 1], np.ones(1, dtype=np.int64))]
+            placement = [(signature, nodes.slot[index : index + 1], np.ones(1, dtype=np.int64))]
             found.append(candidate_for(context, placement, potential, chosen, self._mask))
         return found
 
     def _on_each_node_among_others(self, potential: PotentialVictims) -> list[Candidate]:
         """One pod that minds others, or wants a host port: the nodes with the fewest in its way first."""
-        [shape] = self._shapes
+        [signature] = self._signatures
         trial = self._trials(self._context.room_without(potential), potential)()
-        feasible = np.flatnonzero(trial.capacity(shape))
-        in_the_way = self._count_in_the_way(shape, potential)
+        feasible = np.flatnonzero(trial.capacity(signature))
+        in_the_way = self._count_in_the_way(signature, potential)
         order = feasible[np.lexsort((feasible, in_the_way[feasible]))]
         found = []
         for slot in order[:MOST_COMPARED].tolist():
-            placement = [(shape, np.array([slot], dtype=np.intp), np.ones(1, dtype=np.int64))]
+            placement = [(signature, np.array([slot], dtype=np.intp), np.ones(1, dtype=np.int64))]
             chosen = self._in_the_way(potential, placement)
             found.append(candidate_for(self._context, placement, potential, chosen, self._mask))
         return found
 
-    def _count_in_the_way(self, shape: PodSignature, leaving: PotentialVictims) -> NDArray[np.int64]:
+    def _count_in_the_way(self, signature: PodSignature, leaving: PotentialVictims) -> NDArray[np.int64]:
         """[node slot] roughly how many would have to leave for one pod: whom it minds, and who takes its room."""
         context, nodes = self._context, self._context.state.nodes
-        room = pods_that_fit(context.room.free, nodes.resolve(shape.demand), slice(None))
+        room = pods_that_fit(context.room.free, nodes.resolve(signature.demand), slice(None))
         found = np.where(room > 0, 0, np.bincount(leaving.slot, minlength=nodes.slots))
         relations, after = context.relations, context.relations_without(leaving)
         if relations is not None and after is not None:
-            stance = relations.prefilter_states[shape]
-            for at in (*stance.anti_affinity, *stance.existing_anti_affinity):
+            prefilter_state = relations.prefilter_states[signature]
+            for at in (*prefilter_state.anti_affinity, *prefilter_state.existing_anti_affinity):
                 place = relations.groups[at]
                 found += (place.counts - after.groups[at].counts)[place.codes]
         return found
 
-    def _shape_by_shape(self, potential: PotentialVictims) -> Candidate | None:
-        """Nodes are cleared for one shape after the other, the one with the fewest places first.
+    def _signature_by_signature(self, potential: PotentialVictims) -> Candidate | None:
+        """Nodes are cleared for one signature after the other, the one with the fewest places first.
 
         None when that places fewer than can be placed, or when more than amounts keeps the members away.
         """
@@ -279,19 +279,23 @@ class _Domain:
         if not self._is_alone or self._has_ports:
             return None
         everything = context.room_without(potential)
-        order = sorted(self._shapes, key=lambda shape: int(capacity(context, everything, shape, self._mask).sum()))
+        order = sorted(
+            self._signatures, key=lambda signature: int(capacity(context, everything, signature, self._mask).sum())
+        )
         room, chosen = context.room.copy(), np.zeros(len(potential), dtype=np.bool_)
         placement: list[tuple[PodSignature, NDArray[np.intp], NDArray[np.int64]]] = []
-        for shape in order:
+        for signature in order:
             stay = np.flatnonzero(~chosen)
-            counts, more = select_nodes(context, room, shape, self._shapes[shape], potential.where(~chosen), self._mask)
+            counts, more = select_nodes(
+                context, room, signature, self._signatures[signature], potential.where(~chosen), self._mask
+            )
             gone = stay[more]
             chosen[gone] = True
             room.add(potential.slot[gone], potential.amounts[:, gone])
             slots = np.flatnonzero(counts)
             if len(slots):
-                placement.append((shape, slots, counts[slots]))
-                demand = context.state.nodes.resolve(shape.demand)
+                placement.append((signature, slots, counts[slots]))
+                demand = context.state.nodes.resolve(signature.demand)
                 room.free[np.ix_(demand.rows, slots)] -= np.outer(demand.amounts, counts[slots])
         if sum(int(counts.sum()) for _, _, counts in placement) < self.most:
             return None

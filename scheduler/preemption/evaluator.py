@@ -215,15 +215,15 @@ class Evaluator:
 
     def _lacks(self, nomination: Nomination, node: str, demands: list[Demand]) -> str | None:
         """What pods with these demands would lack on the node once the victims have left."""
-        nodes, residents = self._state.nodes, self._state.assigned_pods
+        nodes, assigned_pods = self._state.nodes, self._state.assigned_pods
         slot = nodes.slot_of.get(node)
         if slot is None:
             return f"node {node} is gone"
         free = nodes.free[:, slot].copy()
-        for row in residents.rows_on(slot):
-            pod = residents.pods[row]
+        for row in assigned_pods.rows_on(slot):
+            pod = assigned_pods.pods[row]
             if pod is not None and (pod.terminating or pod.uid in nomination.victims):
-                free[: len(residents.amounts)] += residents.amounts[:, row]
+                free[: len(assigned_pods.amounts)] += assigned_pods.amounts[:, row]
         asked = set()
         for demand in demands:
             resolved = nodes.resolve(demand)

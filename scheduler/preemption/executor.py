@@ -107,7 +107,7 @@ class Executor:
         state: ClusterState,
         evaluator: Evaluator,
         suspensions: Suspensions,
-        voice: EventWriter,
+        event_writer: EventWriter,
         metrics: PreemptionMetrics,
         scheduler_name: str,
         wall_clock: WallClock = utc_now,
@@ -119,7 +119,7 @@ class Executor:
         self._state = state
         self._evaluator = evaluator
         self._suspensions = suspensions
-        self._voice = voice
+        self._event_writer = event_writer
         self._metrics = metrics
         self._scheduler_name = scheduler_name
         self._wall_clock = wall_clock
@@ -203,7 +203,7 @@ class Executor:
             run.cancelled(run.nomination)
             return
         candidate = run.candidate
-        self._voice.preempts(candidate.key, run.group, found_message(len(candidate.pods), candidate.key.kind))
+        self._event_writer.preempts(candidate.key, run.group, found_message(len(candidate.pods), candidate.key.kind))
         for victim in candidate.victims:
             if victim.leaves_by_suspension:
                 run.has_suspended = True
@@ -290,7 +290,7 @@ class Executor:
     def _evicted(self, run: _Run, pod: PodRecord) -> None:
         run.nomination.evicted += 1
         self._metrics.evicted()
-        self._voice.pod_preempted(pod, run.candidate.key, run.group)
+        self._event_writer.pod_preempted(pod, run.candidate.key, run.group)
 
     def _log_refusal(self, run: _Run, error: KubeError) -> None:
         if not run.is_refusal_logged:

@@ -58,12 +58,12 @@ class NodeCandidates:
 
 
 def capacity(
-    context: PreemptionContext, room: ResourceOverlay, shape: PodSignature, domain: Mask | None
+    context: PreemptionContext, room: ResourceOverlay, signature: PodSignature, domain: Mask | None
 ) -> NDArray[np.int64]:
-    """[node slot] how many pods of this shape each node of the domain (None: all) could take in this room."""
+    """[node slot] how many pods of this signature each node of the domain (None: all) could take in this room."""
     state = context.state
-    found = pods_that_fit(room.free, state.nodes.resolve(shape.demand), slice(None))
-    found[fits_of(state).of(shape).mask.codes != 0] = 0
+    found = pods_that_fit(room.free, state.nodes.resolve(signature.demand), slice(None))
+    found[fits_of(state).of(signature).mask.codes != 0] = 0
     if domain is not None:
         found[~domain] = 0
     return found
@@ -72,17 +72,17 @@ def capacity(
 def select_nodes(
     context: PreemptionContext,
     room: ResourceOverlay,
-    shape: PodSignature,
+    signature: PodSignature,
     count: int,
     potential: PotentialVictims,
     domain: Mask | None,
 ) -> tuple[NDArray[np.int64], Mask]:
-    """Clears nodes until `count` pods of this shape fit.
+    """Clears nodes until `count` pods of this signature fit.
 
     Args:
         context: the snapshot.
         room: what there is before anybody leaves; not changed.
-        shape: of the pods.
+        signature: of the pods.
         count: how many of them.
         potential: who may leave.
         domain: [node slot] the nodes that may be used, None: all.
@@ -94,40 +94,40 @@ def select_nodes(
     chosen = np.zeros(len(potential), dtype=np.bool_)
     inside = domain[potential.slot] if domain is not None else ~chosen
     room = room.copy()
-    places = capacity(context, room, shape, domain)
+    places = capacity(context, room, signature, domain)
     while (need := count - int(places.sum())) > 0:
-        nodes = node_candidates(context, room, shape, need, potential, inside & ~chosen, places)
+        nodes = node_candidates(context, room, signature, need, potential, inside & ~chosen, places)
         if not len(nodes):
             break
         leaving = _best_victims(nodes, need, potential) & ~chosen
         chosen |= leaving
         room.add(potential.slot[leaving], potential.amounts[:, leaving])
-        places = capacity(context, room, shape, domain)
-    _give_whole_units_back(context, room, shape, count, potential, chosen, places)
+        places = capacity(context, room, signature, domain)
+    _give_whole_units_back(context, room, signature, count, potential, chosen, places)
     return _trimmed(places, count, potential, chosen), chosen
 
 
 def node_candidates(
     context: PreemptionContext,
     room: ResourceOverlay,
-    shape: PodSignature,
+    signature: PodSignature,
     need: int,
     potential: PotentialVictims,
     may_leave: Mask,
     places: NDArray[np.int64],
 ) -> NodeCandidates:
-    """All node candidates for pods of this shape, best first; on one node an earlier one always comes before a later one.
+    """All node candidates for pods of this signature, best first; on one node an earlier one always comes before a later one.
 
     Args:
         context: the snapshot.
         room: what there is before anybody leaves.
-        shape: of the pods.
+        signature: of the pods.
         need: how many places are missing.
         potential: the potential victims.
         may_leave: [pod] which of them to look at.
-        places: [node slot] pods of this shape that fit in `room`.
+        places: [node slot] pods of this signature that fit in `room`.
     """
-    demand = context.state.nodes.resolve(shape.demand)
+    demand = context.state.nodes.resolve(signature.demand)
     context.state.nodes.steps.spend((10 + len(demand.rows)) * (ONE_SCAN + 20 * len(potential)))
     order = np.flatnonzero(may_leave)
     order = order[np.lexsort((potential.violates[order], potential.slot[order]))]
@@ -145,7 +145,7 @@ def node_candidates(
         empty = np.empty(0, dtype=np.intp)
         return NodeCandidates(order, empty, empty, empty, empty, np.empty(0, dtype=np.bool_))
     after = np.maximum(after, 0)
-    after[fits_of(context.state).of(shape).mask.codes[slot] != 0] = 0
+    after[fits_of(context.state).of(signature).mask.codes[slot] != 0] = 0
     before = np.empty_like(after)
     before[1:] = after[:-1]
     before[first] = places[slot[first]]
@@ -219,7 +219,7 @@ def _best_victims(nodes: NodeCandidates, need: int, potential: PotentialVictims)
 def _give_whole_units_back(
     context: PreemptionContext,
     room: ResourceOverlay,
-    shape: PodSignature,
+    signature: PodSignature,
     count: int,
     potential: PotentialVictims,
     chosen: Mask,
@@ -229,7 +229,7 @@ def _give_whole_units_back(
     whole = np.flatnonzero(chosen & potential.in_whole)
     if not len(whole):
         return
-    demand = context.state.nodes.resolve(shape.demand)
+    demand = context.state.nodes.resolve(signature.demand)
     spare = int(places.sum()) - count
     for unit in dict.fromkeys(potential.unit[whole[::-1]].tolist()):
         context.state.nodes.steps.spend(20 * ONE_SCAN + 2 * len(whole))

@@ -54,10 +54,10 @@ def _nominated_pods(members: PodGroupState) -> tuple[PodRecord, ...]:
 
 
 def _leaving(state: ClusterState, nodes: Collection[str], priority: int) -> Iterator[str]:
-    residents = state.assigned_pods
-    for row in residents.terminating().tolist():
-        pod = residents.pods[row]
-        if pod is not None and pod.node_name in nodes and residents.priorities[row] < priority:
+    assigned_pods = state.assigned_pods
+    for row in assigned_pods.terminating().tolist():
+        pod = assigned_pods.pods[row]
+        if pod is not None and pod.node_name in nodes and assigned_pods.priorities[row] < priority:
             yield pod.uid
 
 

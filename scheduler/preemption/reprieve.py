@@ -29,7 +29,7 @@ _DIGITS: Final = 9
 """Shares that differ by less are equal: they are sums of fractions in another order."""
 
 Placement = Sequence[tuple[PodSignature, Slots, NDArray[np.int64]]]
-"""(shape, node slots, pods on each of them)."""
+"""(signature, node slots, pods on each of them)."""
 
 
 def candidate_for(
@@ -47,16 +47,16 @@ def candidate_for(
     Raises:
         OverBudgetError: one computation may not take so long.
     """
-    residents, names = context.state.assigned_pods, context.state.nodes.names
+    assigned_pods, names = context.state.assigned_pods, context.state.nodes.names
     numbers = reprieve(context, placement, potential, chosen)
-    units = sorted((residents.units[number] for number in numbers), key=lambda unit: unit.importance)
-    pods = [tuple(pod for pod in residents.records(unit.rows) if not pod.terminating) for unit in units]
+    units = sorted((assigned_pods.units[number] for number in numbers), key=lambda unit: unit.importance)
+    pods = [tuple(pod for pod in assigned_pods.records(unit.rows) if not pod.terminating) for unit in units]
     violating = context.violators(pods) if context.violators is not None else [False] * len(units)
     victims = tuple(Victim(*victim) for victim in zip(units, pods, violating, strict=True))
     places: list[tuple[str, str]] = []
-    for shape, slots, counts in placement:
+    for signature, slots, counts in placement:
         where = [names[slot] for slot in slots.repeat(counts).tolist()]
-        places += zip(context.uids[shape][: len(where)], where, strict=True)
+        places += zip(context.uids[signature][: len(where)], where, strict=True)
     vacancy = _vacancy_after(context, domain, placement, numbers) if domain is not None else 0.0
     return Candidate(context.members.key, context.priority, tuple(places), victims, _cost_of(victims, vacancy))
 
@@ -64,7 +64,9 @@ def candidate_for(
 def reprieve(context: PreemptionContext, placement: Placement, potential: PotentialVictims, chosen: Mask) -> list[int]:
     """Numbers of the units that must leave."""
     everybody = np.flatnonzero(chosen)
-    rows = sorted({row for shape, _, _ in placement for row in context.state.nodes.resolve(shape.demand).rows.tolist()})
+    rows = sorted(
+        {row for signature, _, _ in placement for row in context.state.nodes.resolve(signature.demand).rows.tolist()}
+    )
     used, over = _slack(context, placement, potential, everybody, rows)
     stuck: list[int] = _too_large(potential, everybody, rows, used, over).tolist()
     left = everybody[~np.isin(potential.unit[everybody], stuck)]
@@ -131,10 +133,10 @@ def _collides(context: PreemptionContext, row: int, taken: list[HostPort]) -> bo
 
 def _ports(placement: Placement) -> dict[int, list[HostPort]]:
     found: dict[int, list[HostPort]] = {}
-    for shape, slots, _ in placement:
-        if shape.demand.ports:
+    for signature, slots, _ in placement:
+        if signature.demand.ports:
             for slot in slots.tolist():
-                found.setdefault(slot, []).extend(shape.demand.ports)
+                found.setdefault(slot, []).extend(signature.demand.ports)
     return found
 
 
@@ -156,8 +158,8 @@ def _slack(
     where = np.searchsorted(used, potential.slot[here])
     for row in rows:
         np.add.at(free[row], where, potential.amounts[row][here])
-    for shape, slots, counts in placement:
-        demand = nodes.resolve(shape.demand)
+    for signature, slots, counts in placement:
+        demand = nodes.resolve(signature.demand)
         at = np.searchsorted(used, slots)
         for row, amount in zip(demand.rows.tolist(), demand.amounts.tolist(), strict=True):
             free[row, at] -= amount * counts
@@ -205,16 +207,16 @@ def _vacancy_after(context: PreemptionContext, domain: Mask, placement: Placemen
         placement: where the members go.
         units: numbers of the units that leave, with all their pods, on whatever node these are.
     """
-    nodes, residents = context.state.nodes, context.state.assigned_pods
-    leaving = np.array([row for number in units for row in residents.units[number].rows], dtype=np.intp)
-    slots = residents.slots[leaving]
+    nodes, assigned_pods = context.state.nodes, context.state.assigned_pods
+    leaving = np.array([row for number in units for row in assigned_pods.units[number].rows], dtype=np.intp)
+    slots = assigned_pods.slots[leaving]
     leaving = leaving[(slots >= 0) & domain[slots]]
     free = context.room.free[:, domain].sum(axis=1, dtype=np.float64)
-    freed = residents.amounts[:, leaving].sum(axis=1, dtype=np.float64)
+    freed = assigned_pods.amounts[:, leaving].sum(axis=1, dtype=np.float64)
     free[: len(freed)] += freed
     asked: set[int] = set()
-    for shape, _, counts in placement:
-        demand = nodes.resolve(shape.demand)
+    for signature, _, counts in placement:
+        demand = nodes.resolve(signature.demand)
         free[demand.rows] -= demand.amounts * float(counts.sum())
         asked.update(demand.rows.tolist())
     rows = [row for row in sorted(asked) if nodes.resources[row] != PODS]

@@ -118,20 +118,22 @@ class ReprieveTopology:
 
     Args:
         relations: those once everybody who may leave has left.
-        placement: (shape, node slots, pods on each of them); the nodes are fixed.
+        placement: (signature, node slots, pods on each of them); the nodes are fixed.
     """
 
     def __init__(self, relations: Topology, placement: Iterable[tuple[PodSignature, Slots, NDArray[np.int64]]]) -> None:
         self._relations: Final = relations
         self._placed: Final = [
-            (shape, slot) for shape, slots, counts in placement for slot in slots.repeat(counts).tolist()
+            (signature, slot) for signature, slots, counts in placement for slot in slots.repeat(counts).tolist()
         ]
         self._steps: Final = relations.nodes.steps
         self._closed: Final = set(self._kept_free())
-        shapes = {shape for shape, _ in self._placed}
-        stances = [relations.prefilter_states[shape] for shape in shapes]
+        signatures = {signature for signature, _ in self._placed}
+        prefilter_states = [relations.prefilter_states[signature] for signature in signatures]
         self._ordered: Final = {
-            at for stance in stances for at in (*stance.affinity, *(one.place for one in stance.hard_spreads))
+            at
+            for prefilter_state in prefilter_states
+            for at in (*prefilter_state.affinity, *(one.place for one in prefilter_state.hard_spreads))
         }
         self._sums: Final[Sums] = {at: relations.groups[at].counts.copy() for at in self._ordered}
 
@@ -153,10 +155,12 @@ class ReprieveTopology:
     # --- inside ------------------------------------------------------------------------------------------------------
 
     def _kept_free(self) -> Iterable[tuple[int, int]]:
-        for shape, slot in self._placed:
-            stance = self._relations.prefilter_states[shape]
-            self._steps.spend(ONE_BY_ONE * (1 + len(stance.anti_affinity) + len(stance.existing_anti_affinity)))
-            for at in (*stance.anti_affinity, *stance.existing_anti_affinity):
+        for signature, slot in self._placed:
+            prefilter_state = self._relations.prefilter_states[signature]
+            self._steps.spend(
+                ONE_BY_ONE * (1 + len(prefilter_state.anti_affinity) + len(prefilter_state.existing_anti_affinity))
+            )
+            for at in (*prefilter_state.anti_affinity, *prefilter_state.existing_anti_affinity):
                 code = int(self._relations.groups[at].codes[slot])
                 if code:
                     yield at, code
@@ -173,15 +177,15 @@ class ReprieveTopology:
             waiting = left
         return True
 
-    def _place(self, shape: PodSignature, slot: int, sums: Sums) -> bool:
-        stance = self._relations.prefilter_states[shape]
-        rules = 1 + len(stance.hard_spreads) + len(stance.affinity)
-        self._steps.spend(ONE_SCAN * rules + ONE_BY_ONE * len(self._relations.effects[shape]))
-        if not all(self._is_even(one, slot, sums) for one in stance.hard_spreads):
+    def _place(self, signature: PodSignature, slot: int, sums: Sums) -> bool:
+        prefilter_state = self._relations.prefilter_states[signature]
+        rules = 1 + len(prefilter_state.hard_spreads) + len(prefilter_state.affinity)
+        self._steps.spend(ONE_SCAN * rules + ONE_BY_ONE * len(self._relations.effects[signature]))
+        if not all(self._is_even(one, slot, sums) for one in prefilter_state.hard_spreads):
             return False
-        if stance.affinity and not self._is_near(shape, slot, sums):
+        if prefilter_state.affinity and not self._is_near(signature, slot, sums):
             return False
-        for at, amount in self._relations.effects[shape].items():
+        for at, amount in self._relations.effects[signature].items():
             place = self._relations.groups[at]
             if at in sums and (place.eligible is None or place.eligible[slot]):
                 code = place.codes[slot]
@@ -195,11 +199,11 @@ class ReprieveTopology:
         least = min_match(sums[one.place], one.values, one.spread.min_domains)
         return bool(code and sums[one.place][code] + one.counts_itself - least <= one.spread.max_skew)
 
-    def _is_near(self, shape: PodSignature, slot: int, sums: Sums) -> bool:
-        stance = self._relations.prefilter_states[shape]
-        codes = [(at, self._relations.groups[at].codes[slot]) for at in stance.affinity]
+    def _is_near(self, signature: PodSignature, slot: int, sums: Sums) -> bool:
+        prefilter_state = self._relations.prefilter_states[signature]
+        codes = [(at, self._relations.groups[at].codes[slot]) for at in prefilter_state.affinity]
         if not all(code for _, code in codes):
             return False
         if all(sums[at][code] > 0 for at, code in codes):
             return True
-        return stance.is_of_its_kind and not any(sums[at].any() for at in stance.affinity)
+        return prefilter_state.is_of_its_kind and not any(sums[at].any() for at in prefilter_state.affinity)

@@ -1,6 +1,6 @@
 """Can it have become possible to place a waiting item (upstream: queueing hints)?
 
-A necessary condition, cheap enough to ask on every event. For members of one shape outside topology constraints it is exact, so
+A necessary condition, cheap enough to ask on every event. For members of one signature outside topology constraints it is exact, so
 such an item is never woken in vain.
 """
 
@@ -22,12 +22,12 @@ def wakes_exactly(state: ClusterState, members: PodGroupState) -> bool:
     """True when `placeable` is not only necessary but sufficient."""
     if members.group and members.group.topology_key:
         return False
-    return len({shape.base for shape in members.pending}) == 1 and not depends_on_other_pods(state, members)
+    return len({signature.base for signature in members.pending}) == 1 and not depends_on_other_pods(state, members)
 
 
 def placeable(state: ClusterState, members: PodGroupState) -> int:
     """No placement now puts more of the item's pending members on nodes than this."""
-    pending = {shape: len(waiting) for shape, waiting in members.pending.items()}
+    pending = {signature: len(waiting) for signature, waiting in members.pending.items()}
     key = members.group.topology_key if members.group else None
     trial = new_snapshot(state, members)
     if key is None:
@@ -62,14 +62,14 @@ class QueueingHint:
 
     def claim(self, members: PodGroupState) -> bool:
         """Takes the item's share of the room, by count; False when those before it have left too little."""
-        pending = by_base({shape: len(waiting) for shape, waiting in members.pending.items()})
-        for shape in pending:
-            if shape not in self._left:
-                self._left[shape] = fits_of(self._state).of(shape).total
-        if sum(min(count, self._left[shape]) for shape, count in pending.items()) < missing_count(members):
+        pending = by_base({signature: len(waiting) for signature, waiting in members.pending.items()})
+        for signature in pending:
+            if signature not in self._left:
+                self._left[signature] = fits_of(self._state).of(signature).total
+        if sum(min(count, self._left[signature]) for signature, count in pending.items()) < missing_count(members):
             return False
-        for shape, count in pending.items():
-            self._left[shape] -= min(count, self._left[shape])
+        for signature, count in pending.items():
+            self._left[signature] -= min(count, self._left[signature])
         return True
 
     def _look(self, members: PodGroupState) -> bool:
@@ -83,5 +83,5 @@ class QueueingHint:
         topology = members.group.topology_key if members.group else None
         if (topology and members.scheduled_count) or depends_on_other_pods(state, members):
             return None
-        shapes = frozenset((shape, len(waiting)) for shape, waiting in members.pending.items())
-        return (shapes, missing_count(members), topology, members.priority)
+        signatures = frozenset((signature, len(waiting)) for signature, waiting in members.pending.items())
+        return (signatures, missing_count(members), topology, members.priority)

@@ -43,7 +43,7 @@ class Progress:
         *,
         state: ClusterState,
         groups: GroupConditions,
-        voice: EventWriter,
+        event_writer: EventWriter,
         clock: Callable[[], float],
         degraded_after_seconds: float,
         errors: ItemErrors,
@@ -51,7 +51,7 @@ class Progress:
         self._errors = errors
         self._state = state
         self._groups = groups
-        self._voice = voice
+        self._event_writer = event_writer
         self._short_due: DelayQueue[EntityKey] = DelayQueue(clock)
         self._degraded_after_seconds = degraded_after_seconds
         self._answered: dict[EntityKey, set[str]] = {}
@@ -104,7 +104,7 @@ class Progress:
         self._degrade(group, reason, message)
         if key not in self._started:
             wanted = condition(CONDITION_SCHEDULED, is_true=False, reason=REASON_SCHEDULER_ERROR, message=message)
-            self._groups.want(group, wanted, then=lambda: self._voice.group_refused(key, group, message))
+            self._groups.want(group, wanted, then=lambda: self._event_writer.group_refused(key, group, message))
 
     def forget(self, key: EntityKey) -> None:
         """The group is gone."""
@@ -130,7 +130,7 @@ class Progress:
         if key not in self._started:
             self._started.add(key)
             wanted = condition(CONDITION_SCHEDULED, is_true=True, reason=REASON_SCHEDULED, message="")
-            self._groups.want(group, wanted, then=lambda: self._voice.group_scheduled(key, group))
+            self._groups.want(group, wanted, then=lambda: self._event_writer.group_scheduled(key, group))
         degraded = condition_of(self._groups.current(group), CONDITION_DEGRADED)
         if degraded is not None and degraded.status == TRUE:
             recovered = condition(
@@ -164,13 +164,13 @@ class Timeouts:
         queue: SchedulingQueue,
         groups: GroupConditions,
         pods: PodConditions,
-        voice: EventWriter,
+        event_writer: EventWriter,
     ) -> None:
         self._state = state
         self._queue = queue
         self._groups = groups
         self._pods = pods
-        self._voice = voice
+        self._event_writer = event_writer
         self._told: set[EntityKey] = set()
 
     def update(self, key: EntityKey) -> None:
@@ -198,6 +198,6 @@ class Timeouts:
             for kind, is_true in ((CONDITION_SCHEDULED, False), (CONDITION_TIMED_OUT, True)):
                 wanted = condition(kind, is_true=is_true, reason=REASON_SCHEDULING_TIMEOUT, message=message)
                 self._groups.want(group, wanted)
-            self._voice.group_refused(key, group, message, reason=REASON_SCHEDULING_TIMEOUT)
+            self._event_writer.group_refused(key, group, message, reason=REASON_SCHEDULING_TIMEOUT)
         for pod in self._state.entities.waiting(key):
             self._pods.want(pod, reason=REASON_SCHEDULING_TIMEOUT, message=message)

@@ -49,7 +49,7 @@ class Reporter:
         queue: SchedulingQueue,
         groups: GroupConditions,
         pods: PodConditions,
-        voice: EventWriter,
+        event_writer: EventWriter,
         progress: Progress,
         clock: Callable[[], float],
         settings: SchedulerSettings,
@@ -60,9 +60,9 @@ class Reporter:
         self._queue = queue
         self._groups = groups
         self._pods = pods
-        self._voice = voice
+        self._event_writer = event_writer
         self._progress = progress
-        self._timeouts = Timeouts(state=state, queue=queue, groups=groups, pods=pods, voice=voice)
+        self._timeouts = Timeouts(state=state, queue=queue, groups=groups, pods=pods, event_writer=event_writer)
         self._held_due: DelayQueue[EntityKey] = DelayQueue(clock)
         self._settings = settings
         per_second = settings.empty_reports_per_second
@@ -118,7 +118,7 @@ class Reporter:
         if pod is None:
             return
         if not pod.group:
-            self._voice.pod_scheduled(EntityKey("pod", pod.namespace, pod.name, pod.uid), pod, node_name)
+            self._event_writer.pod_scheduled(EntityKey("pod", pod.namespace, pod.name, pod.uid), pod, node_name)
         elif key is not None:
             self._progress.answered(key, pod_uid)
 
@@ -180,7 +180,7 @@ class Reporter:
     def _say_held(self, key: EntityKey, held: Status) -> None:
         group, pods = self._state.group(key), self._state.entities.waiting(key)
         if group is None:
-            self._voice.pods_wait(key, pods, message(held))
+            self._event_writer.pods_wait(key, pods, message(held))
             return
         if group.is_foreign or (not pods and self._state.foreign_groups.name(group.namespace, group.name)):
             # Another scheduler places its pods, and says so itself.
@@ -190,20 +190,22 @@ class Reporter:
             return
         self._said_held.add(key)
         text = message(held)
-        self._set_group(key, group, held.reason, text, lambda: self._voice.group_waits(key, group, held.reason, text))
+        self._set_group(
+            key, group, held.reason, text, lambda: self._event_writer.group_waits(key, group, held.reason, text)
+        )
 
     def _refused(self, decision: Decision, reason: str) -> None:
         key, text = decision.key, decision.condition_message
         self._said_held.discard(key)
         group = self._state.group(key)
         if group is not None:
-            self._set_group(key, group, reason, text, lambda: self._voice.group_refused(key, group, text))
+            self._set_group(key, group, reason, text, lambda: self._event_writer.group_refused(key, group, text))
             self._tell_pods(decision, reason, others=member_message(text))
             return
         pod = self._state.pod(key.uid)
         if pod is not None and key.kind == "pod":
             self._pods.want(pod, reason=reason, message=text, or_blockers=True)
-            self._voice.pod_refused(key, pod, text)
+            self._event_writer.pod_refused(key, pod, text)
 
     def _set_group(
         self, key: EntityKey, group: GroupRecord, reason: str, message: str, then: Callable[[], None]
@@ -226,6 +228,6 @@ class Reporter:
     def _forget(self, key: EntityKey) -> None:
         self._said_held.discard(key)
         self._held_due.discard(key)
-        self._voice.forget(key)
+        self._event_writer.forget(key)
         self._progress.forget(key)
         self._timeouts.forget(key)

@@ -88,32 +88,32 @@ class _Search:
         now, then = new_snapshot(self._state, self._members, relations=self._found.topology), self._trial()
         free = np.zeros(self._state.nodes.slots, dtype=np.int64)
         possible = free.copy()
-        for shape in self._found.pending:
-            free += most_pods_by_node(now, shape)
-            possible += most_pods_by_node(then, shape)
+        for signature in self._found.pending:
+            free += most_pods_by_node(now, signature)
+            possible += most_pods_by_node(then, signature)
         slots = np.flatnonzero(possible)
         to_end = 1.0 - np.minimum(free[slots], possible[slots]) / possible[slots]
         return slots[np.lexsort((slots, -possible[slots], to_end))]
 
     def _room_without_ours(self) -> ResourceOverlay:
-        state, residents = self._state, self._state.assigned_pods
-        residents.catch_up()
+        state, assigned_pods = self._state, self._state.assigned_pods
+        assigned_pods.catch_up()
         room = resources_left_to(state, self._members)
         if room is None:
             room = ResourceOverlay(state.nodes, state.ports)
-        slots = residents.slots
+        slots = assigned_pods.slots
         rows = [
             row
-            for row, pod in enumerate(residents.pods)
+            for row, pod in enumerate(assigned_pods.pods)
             if pod is not None
             and slots[row] >= 0
             and pod.profile.scheduler_name in state.scheduler_names
             and (pod.namespace, pod.group) != (self._members.key.namespace, self._members.key.name)
         ]
-        room.add(slots[rows], residents.amounts[:, rows])
-        if any(shape.demand.ports for shape in self._found.pending):
+        room.add(slots[rows], assigned_pods.amounts[:, rows])
+        if any(signature.demand.ports for signature in self._found.pending):
             room.ports = room.ports.copy()
-            for pod in residents.records(residents.with_ports.intersection(rows)):
+            for pod in assigned_pods.records(assigned_pods.with_ports.intersection(rows)):
                 room.ports.give_back(pod.node_name, pod.demand.ports)
         return room
 

@@ -103,7 +103,7 @@ def _still_fits(held: Reservation, members: PodGroupState, state: ClusterState) 
     if any(node not in state.nodes.slot_of for node in held.held):
         return False
     pods = sum(sum(demands.values()) for demands in held.held.values())
-    demands = {shape.demand for shape in members.pending}
+    demands = {signature.demand for signature in members.pending}
     known = {demand for kept in held.held.values() for demand in kept}
     return pods == members.min_count - members.scheduled_count and known <= demands
 
