@@ -26,7 +26,7 @@ from kube.groups.group_api import GroupAPI
 from kube.process.health import HealthServer
 from kube.process.lease import LeaderElector
 from kube.process.run import EXIT_LEASE_LOST, EXIT_OK, preflight
-from scheduler.eventhandlers.owner_informers import OWNERS
+from scheduler.eventhandlers.informers import OWNERS
 from scheduler.eventhandlers.storage import STORAGE
 from scheduler.reporting.metrics import SchedulerMetrics
 from scheduler.settings import SchedulerSettings

@@ -21,7 +21,7 @@ from scheduler.cache.cluster import ClusterState, UnknownPod
 from scheduler.cache.records import EntityKey
 from scheduler.plugins.status import Code, Status
 from scheduler.preemption.manager import PreemptionManager
-from scheduler.queue.entity import Cause
+from scheduler.queue.active import Cause
 from scheduler.queue.item_errors import ItemError, ItemErrors
 from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.reporting.reporter import Reporter

@@ -111,7 +111,7 @@ class PreFilterState:
 
 
 class Topology:
-    """The prefilter states of some signatures, and what a pod of each does to all topology groups; made by `compile_relations`.
+    """The prefilter states of some signatures, and what a pod of each does to all topology groups; made by `compile_topology`.
 
     Attributes:
         nodes: the node table that it is about.
@@ -129,7 +129,7 @@ class Topology:
         signatures: Iterable[PodSignature],
         volume_claims: MemberVolumeClaims | None,
     ) -> None:
-        """Without rules; `compile_relations` fills in those of all `signatures`."""
+        """Without rules; `compile_topology` fills in those of all `signatures`."""
         self.nodes: Final = nodes
         self.volume_claims: Final = volume_claims
         self.groups: list[TopologyGroup] = []

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Hashable
 
+from kube.backoff import Backoff
 from kube.client.errors import AnsweredError, KubeError
 
 Later = Callable[[float, Callable[[], None]], object]
@@ -22,13 +23,13 @@ class Retries:
         self._jitter = jitter
         self._base_seconds = base_seconds
         self._max_seconds = max_seconds
-        self._failures: dict[Hashable, int] = {}
+        self._backoffs: dict[Hashable, Backoff] = {}
 
     def again(self, key: Hashable, action: Callable[[], None], error: KubeError | None = None) -> float:
         """Call `action` after this key's next pause, which is never shorter than what the server asked for."""
-        failures = self._failures.get(key, 0)
-        self._failures[key] = failures + 1
-        pause = min(self._base_seconds * 2.0**failures, self._max_seconds) * self._jitter.uniform(0.5, 1.0)
+        if key not in self._backoffs:
+            self._backoffs[key] = Backoff(self._base_seconds, self._max_seconds, self._jitter)
+        pause = self._backoffs[key].next_seconds()
         if isinstance(error, AnsweredError) and error.retry_after_seconds is not None:
             pause = max(pause, error.retry_after_seconds)
         self._later(pause, action)
@@ -36,4 +37,4 @@ class Retries:
 
     def succeeded(self, key: Hashable) -> None:
         """The write is over, done or not: start from the smallest pause the next time."""
-        self._failures.pop(key, None)
+        self._backoffs.pop(key, None)

@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from api.backoff import exponential_backoff
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.demand import Demand
 from scheduler.cache.nominator import Nomination
@@ -38,7 +39,9 @@ class PreemptionLimits:
 
     def pause_seconds(self, attempts: int) -> float:
         """The pause after so many candidates in a row."""
-        return float(min(self.initial_pause_seconds * 2 ** min(attempts - 1, 30), self.max_pause_seconds))
+        return exponential_backoff(
+            attempts, base_seconds=self.initial_pause_seconds, max_seconds=self.max_pause_seconds
+        )
 
 
 class PreemptionResult(msgspec.Struct, frozen=True):

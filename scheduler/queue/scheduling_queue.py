@@ -10,14 +10,14 @@ from collections.abc import Callable
 from itertools import count
 from typing import Final
 
+from api.backoff import exponential_backoff
 from scheduler.algorithm.decision import Decision
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.pod_group_state import PodGroupState
 from scheduler.cache.records import EntityKey, StateChange
 from scheduler.plugins.gang_scheduling import missing_count, pre_enqueue
 from scheduler.plugins.status import Code, Status
-from scheduler.queue.active import ActiveQueue
-from scheduler.queue.entity import Cause, Place, QueuedEntity, Version
+from scheduler.queue.active import ActiveQueue, Cause, Place, QueuedEntity, Version
 from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.patience import Patience
 from scheduler.queue.queueing_hints import QueueingHint, placeable, wakes_exactly
@@ -332,7 +332,8 @@ class SchedulingQueue:
         # What looks as if it fitted still was not woken because of room that others have taken since.
         if not is_exact or placeable(state, members) >= missing_count(members):
             entity.wasted_wakes += 1
-            pause = settings.wake_pause_seconds * 2 ** min(entity.wasted_wakes - 1, 10)
+            base = settings.wake_pause_seconds
+            pause = exponential_backoff(entity.wasted_wakes, base_seconds=base, max_seconds=base * 1024)
             entity.no_wake_before_seconds = self._clock() + pause
 
     def _wait(self, entity: QueuedEntity, members: PodGroupState, *, is_over_budget: bool = False) -> None:

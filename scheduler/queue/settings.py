@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from math import sqrt
 
+from api.backoff import exponential_backoff
+
 
 @dataclass(frozen=True, slots=True)
 class QueueSettings:
@@ -39,4 +41,4 @@ class QueueSettings:
 def backoff_seconds(failures: int, pods: int, settings: QueueSettings) -> float:
     """The wait after the `failures`-th refusal in a row of an item with so many pending pods (1 s, 2 s, ... by default)."""
     longest = settings.max_backoff_seconds * sqrt(max(pods, 1))
-    return float(min(settings.initial_backoff_seconds * 2 ** min(failures - 1, 30), longest))
+    return exponential_backoff(failures, base_seconds=settings.initial_backoff_seconds, max_seconds=longest)

@@ -11,8 +11,7 @@ from scheduler.cache.cluster import ClusterState
 from scheduler.cache.pod_group_state import PodGroupState
 from scheduler.cache.records import EntityKey
 from scheduler.plugins.status import Code
-from scheduler.queue.active import ActiveQueue
-from scheduler.queue.entity import Cause, Place, QueuedEntity
+from scheduler.queue.active import ActiveQueue, Cause, Place, QueuedEntity
 from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.queueing_hints import QueueingHint
 

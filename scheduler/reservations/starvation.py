@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from api.backoff import exponential_backoff
 from api.constants import REASON_UNSCHEDULABLE
 from scheduler.algorithm.decision import Decision
 from scheduler.cache.cluster import ClusterState
@@ -85,7 +86,8 @@ def review(
     if now_seconds < held.deadline_seconds and queue.refused_seconds(held.key):
         return Step(past=past)
     times = past.times + 1
-    pause = settings.reserve_seconds * 2 ** min(times, _MOST_DOUBLINGS)
+    base = settings.reserve_seconds
+    pause = exponential_backoff(times + 1, base_seconds=base, max_seconds=base * 2**_MOST_DOUBLINGS)
     return Step(is_released=True, past=Past(times, now_seconds + pause))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from api.backoff import exponential_backoff
 from localcluster.controllers.jobs.pods import ContainerStatus, Pod
 from localcluster.controllers.times import parse_time
 
@@ -37,7 +38,7 @@ class Failures:
         """How long pods may not be made yet; 0 when they may."""
         if self.count == 0 or self.last is None:
             return 0.0
-        pause = min(base_seconds * 2.0 ** min(self.count - 1, 32), MAX_SECONDS)
+        pause = exponential_backoff(self.count, base_seconds=base_seconds, max_seconds=MAX_SECONDS)
         return max(0.0, pause - (now - self.last).total_seconds())
 
 

@@ -24,7 +24,7 @@ import asyncio, sys, time
 from api.errors import ConfigurationError
 from kube.client.credentials import Credentials
 from kube.client.errors import Forbidden
-from kube.process.lease import Elector, LeaseLost
+from kube.process.lease import LeaderElector, LeaseLost
 from kube.process.run import run_process
 """
 
@@ -97,7 +97,7 @@ async def leases() -> AsyncIterator[LeaseServer]:
 async def test_a_stopped_process_wakes_up_without_the_lease(leases: LeaseServer) -> None:
     process = await started(
         f"""
-        elector = Elector(credentials=Credentials(server={leases.url!r}), namespace="ns", name="l",
+        elector = LeaderElector(credentials=Credentials(server={leases.url!r}), namespace="ns", name="l",
                           identity="sleeper", lease_seconds=2.0, renew_seconds=1.0, retry_seconds=0.2)
         await elector.acquire()
         print("up", flush=True)

@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.algorithm.free_after_nominations import SnapshotOnResources, new_snapshot, resources_left_to
-from scheduler.algorithm.node_fits import FEW, FitCache, fits_of
+from scheduler.algorithm.node_fits import FEW, FitCache, TopNodes, fits_of
 from scheduler.algorithm.partition import partition_by_signature
 from scheduler.algorithm.snapshot import SnapshotOverlay
-from scheduler.algorithm.top_nodes import TopNodes
 from scheduler.algorithm.topology_domains import DomainTable
 from scheduler.cache.pod_group_state import PodGroupState
 from scheduler.cache.pod_signature import PodSignature

@@ -13,7 +13,7 @@ from scheduler.cache.records import EntityKey, StateChange
 from scheduler.cache.scoring import Scoring
 from scheduler.eventhandlers.storage import StorageEventHandlers
 from scheduler.plugins.messages import message
-from scheduler.queue.entity import Cause
+from scheduler.queue.active import Cause
 from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.queue.settings import QueueSettings
 from tests.scheduler.core import build
