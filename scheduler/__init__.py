@@ -1,1 +1,1 @@
-"""The embedded gang scheduler: a pure core (state, filters, placement, queue, cycle) and a thin shell that reads and writes."""
+"""The embedded gang scheduler: a pure core (cache, plugins, algorithm, queue) and a thin shell that reads and writes."""

@@ -64,13 +64,13 @@ class SchedulerSettings(ProcessSettings):
     """Whether pods of lower priority may be evicted for groups and pods that find no place."""
 
     victim_deadline_seconds: float = Field(120.0, gt=0)
-    """A victim that has not left its node by then is given up on, and another plan is looked for."""
+    """A victim that has not left its node by then is given up on, and another candidate is looked for."""
 
     eviction_pause_seconds: float = Field(5.0, gt=0)
-    """Shortest time between two plans for one preemptor; doubles with each plan that did not start it."""
+    """Shortest time between two candidates for one preemptor; doubles with each that did not start it."""
 
     max_eviction_pause_seconds: float = Field(600.0, gt=0)
-    """Longest time between two plans for one preemptor."""
+    """Longest time between two candidates for one preemptor."""
 
     held_report_seconds: float = Field(2.0, ge=0)
     """How long a gang must have been waiting for members before it says so: pods of a Job appear one by one."""

@@ -22,7 +22,7 @@ from controllers.gangs.patches import Body
 from kube.client.resources import Resource
 
 StopReason = Literal["preempted", "timed-out"]
-"""StopReason we stopped a Job. After a preemption we make its Workload active again, after a timeout its user does."""
+"""Why we stopped a Job. After a preemption we make its Workload active again, after a timeout its user does."""
 
 
 class _Spec(msgspec.Struct, frozen=True):

@@ -28,7 +28,7 @@ class ObservedJob:
         pods: the Job's pods; looked at only when `needs_pods` says so.
         group_objects: the objects that the Job's gang scheduler has for it, if it brings its own kind.
         kind_missing: the cluster does not know that kind.
-        in_queue: Kueue's Workload for the Job; looked at only when the Job may have to be stopped.
+        kueue_workload: Kueue's Workload for the Job; looked at only when the Job may have to be stopped.
         is_preemptor_gone: the group is a disruption target for a preemptor that is gone or placed; not looked up once the Job is
             suspended.
     """

@@ -2,7 +2,7 @@
 
 The shapes are those of kube-scheduler's own preemption benchmarks (for which upstream publishes no threshold) and three that
 were measured with the stock scheduler on a real control plane. Each decision is made on the state that all earlier ones of its
-row left behind, with their claims on it. Garbage is collected as in the scheduler's process, which keeps what its caches hold
+row left behind, with their nominations in it. Garbage is collected as in the scheduler's process, which keeps what its caches hold
 out of it.
 """
 
@@ -103,7 +103,7 @@ def _row(
 
 
 def _preempt(state: ClusterState, gangs: int, size: int, milli_cpu: int, rule: Rule) -> tuple[list[float], int]:
-    """Times in milliseconds of all decisions but the first (which compiles the shape), unless it is the only one."""
+    """Times in milliseconds of all decisions but the first (which compiles the signature), unless it is the only one."""
     keys = [_preemptor(state, number, size, milli_cpu, rule) for number in range(gangs)]
     _decide(state, _preemptor(state, gangs, size, milli_cpu, rule))
     times, leaving = [], set()

@@ -8,8 +8,8 @@ members by signature and by what rules about other pods tell apart; `topology_do
 Ways to place: `identical` spreads equal pods exactly in closed form, `heterogeneous` and `heterogeneous_in_order` place members
 that nearly all differ, `pod_by_pod` those whose nodes matter to each other. `upper_bound` says what no way can exceed.
 
-Tables: `node_fits` has for each signature how many pods each node can take and how good it is, with `static_scores` and
-`top_nodes`; `overlay` has other amounts than the node table. Rules about other pods: `term_matching`, `compile_topology`,
+Tables: `node_fits` has for each signature how many pods each node can take and which nodes are best, with `static_scores`;
+`overlay` has other amounts than the node table. Rules about other pods: `term_matching`, `compile_topology`,
 `topology`, and `topology_state` for one snapshot; volumes: `volume_claims` and `volume_binder`. `future_pods` adds pods that a
 group announces.
 """

@@ -83,7 +83,7 @@ class _Compiler:
         self._accepting: dict[NodeRules, tuple[NDArray[np.bool_], NDArray[np.bool_]]] = {}
 
     def prefilter(self, signature: PodSignature, pod_labels: PodLabels) -> PreFilterState:
-        """Shared by all signatures that have the same rules and have the same labels for all rules."""
+        """Shared by all signatures that have the same rules and whose labels look the same to every rule."""
         defaults = self._defaults.get(signature, ())
         key = (id(signature.rules), self._terms.labels_key(signature), tuple(map(id, defaults)))
         prefilter = self._shared.get(key)

@@ -1,7 +1,7 @@
 """Pods that a group announces and that do not exist yet, but must find room together with one that does.
 
 Some members of a group are created only once another one runs: the workers of a LeaderWorkerSet replica whose leader must be
-ready first. Were the leader placed alone, replicas would fill the cluster with top nodes whose workers fit nowhere. So the group
+ready first. Were the leader placed alone, replicas would fill the cluster with leaders whose workers fit nowhere. So the group
 says beforehand what its other pods will ask for (annotation `min-resources`), and as long as none of its pods has a place,
 everything that decides about it sees those pods as if they were there: placement, topology, preemption, wake-ups. No record of
 the cluster knows them: there is one record for each role and a count, and what is needed of a single pod, its UID or its record,

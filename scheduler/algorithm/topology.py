@@ -115,7 +115,7 @@ class Topology:
 
     Attributes:
         nodes: the node table that it is about.
-        volume claims: what the members carry; None when nobody has volumes that matter.
+        volume_claims: what the members carry; None when nobody has volumes that matter.
         groups: the numbers that rules look at.
         sources: where the number of each group comes from.
         prefilter_states: by signature what limits and attracts its pods.

@@ -21,7 +21,7 @@ from scheduler.plugins.status import Status
 Mask = NDArray[np.bool_]
 Whole = NDArray[np.int64]
 Refusals = Iterator[tuple[Status, frozenset[int], Mask]]
-"""(status, places that can still change it for the better, nodes refused)."""
+"""(status, topology groups that can still change it for the better, nodes refused)."""
 
 _NEVER: Final[frozenset[int]] = frozenset()
 _SCANS_OF_A_RULE: Final = 3

@@ -1,1 +1,1 @@
-"""Writes to the API server: the lanes in which they go out, and conditions; the lease is asked for just before each is sent."""
+"""Writes to the API server: their order (`dispatcher`), and conditions; the lease is asked for just before each is sent."""

@@ -3,7 +3,7 @@
 A gang waits together: no member is bound before so many have their volumes that, with those placed before, its minimum is
 reached. When that becomes impossible all of them are given back and go through a cycle again, with whatever has become of their
 claims. A bound claim stays bound: the next decision takes it as it is. What is on its way is counted as assumed
-(`state.volumes`), so that no two decisions give away one volume; that ends with the watch or with giving back.
+(`state.storage`), so that no two decisions give away one volume; that ends with the watch or with giving back.
 """
 
 import logging

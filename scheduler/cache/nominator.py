@@ -58,7 +58,7 @@ class Nomination:
 
 
 class Nominator:
-    """All claims, at most one per item."""
+    """All nominations, at most one per item."""
 
     def __init__(self) -> None:
         self._nominations: dict[EntityKey, Nomination] = {}
@@ -88,11 +88,11 @@ class Nominator:
         return nomination
 
     def of(self, key: EntityKey) -> Nomination | None:
-        """The claim of an item."""
+        """The nomination of an item."""
         return self._nominations.get(key)
 
     def restore(self, nomination: Nomination) -> None:
-        """Takes a claim up again that was dropped."""
+        """Takes a nomination up again that was withdrawn."""
         self.withdraw(nomination.key)
         self._nominations[nomination.key] = nomination
         self._priorities[nomination.priority] += 1
@@ -111,7 +111,7 @@ class Nominator:
         return nomination
 
     def delete_pod(self, pod_uid: str, *, has_place: bool = False) -> None:
-        """A pod has its place, or is gone: it claims none."""
+        """A pod has its place, or is gone: no room is held for it."""
         nomination = self._of_pod.get(pod_uid)
         if nomination is not None:
             self._forget(pod_uid, nomination.places.pop(pod_uid)[0])
@@ -134,13 +134,13 @@ class Nominator:
         return held
 
     def is_held_against(self, key: EntityKey, priority: int) -> bool:
-        """Whether anybody else claims room that an item of that priority must leave alone."""
+        """Whether room is held for anybody else that an item of that priority must leave alone."""
         own = self._nominations.get(key)
         own_priority = None if own is None else own.priority
         return any(level >= priority and count > (level == own_priority) for level, count in self._priorities.items())
 
     def held_on(self, node: str, priority: int) -> Iterator[Demand]:
-        """What is held on a node against items of that priority which claim nothing, pod by pod."""
+        """What is held on a node against items of that priority which are nominated nowhere, pod by pod."""
         for pod_uid, nomination in self._on_node.get(node, {}).items():
             if nomination.priority >= priority:
                 yield nomination.places[pod_uid][1]
@@ -178,7 +178,7 @@ class Nominator:
 
 
 class ForeignNominations:
-    """Keeps a claim for every waiting pod of another scheduler that is nominated to a node."""
+    """Keeps a nomination for every waiting pod of another scheduler that is nominated to a node."""
 
     def __init__(self, claims: Nominator, scheduler_names: frozenset[str]) -> None:
         self._nominations: Final = claims

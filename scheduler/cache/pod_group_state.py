@@ -65,7 +65,7 @@ _TO_AGREE = frozenset({MemberState.PENDING, MemberState.GATED, MemberState.ASSUM
 
 
 class PodGroupState:
-    """The pods that claim one group, or one lone pod (`is_lone`)."""
+    """The pods that name one group, or one lone pod (`is_lone`)."""
 
     __slots__ = (
         "_by_standing",
@@ -151,7 +151,7 @@ class PodGroupState:
 
     @property
     def is_empty(self) -> bool:
-        """True when no pod claims it."""
+        """True when no pod names it."""
         return not self._by_standing
 
     def pods(self, *standings: MemberState) -> Iterator[PodRecord]:
@@ -214,7 +214,7 @@ class PodGroupState:
             self.put(pod)
 
     def set_group(self, group: GroupRecord | None, key: EntityKey) -> None:
-        """Another PodGroup, or none, stands behind the name: every claim is judged anew."""
+        """Another PodGroup, or none, stands behind the name: every pod that names it is judged anew."""
         self.group, self.key = group, key
         for pod in list(self.pods()):
             self.put(pod)

@@ -128,7 +128,7 @@ class TopologySpreadConstraint(msgspec.Struct, frozen=True, gc=False):
     """What the pod itself must match to count as well."""
     max_skew: int
     is_hard: bool
-    """DoNotSchedule; otherwise it is a wish (ScheduleAnyway)."""
+    """DoNotSchedule; otherwise it is a preference (ScheduleAnyway)."""
     min_domains: int = 1
     honours_affinity: bool = True
     """Only nodes that the pod's selector and affinity accept count."""

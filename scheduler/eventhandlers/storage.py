@@ -1,6 +1,6 @@
 """Follows volumes, claims, storage classes and what drivers say, and wakes the pods that wait for one of them.
 
-All of these are small and few beside pods; of each only what decides is kept (`state.volume_records`).
+All of these are small and few beside pods; of each only what decides is kept (`scheduler.cache.volume_records`).
 """
 
 from collections.abc import Callable, Iterable

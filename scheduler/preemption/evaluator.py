@@ -80,7 +80,7 @@ class Evaluator:
     """The nominations of all items and how often each has evicted.
 
     Args:
-        state: the cluster. Of it only `claims` is changed.
+        state: the cluster. Of it only `nominator` is changed.
         limits: times.
     """
 

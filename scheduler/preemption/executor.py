@@ -95,7 +95,7 @@ class _Run:
 
 
 class Executor:
-    """Hands the writes of candidates to the lanes, in their order (upstream: Executor)."""
+    """Hands the writes of candidates to the dispatcher, in their order (upstream: Executor)."""
 
     def __init__(  # noqa: PLR0913 (the parts it ties together)
         self,

@@ -39,7 +39,7 @@ _REFUSALS: Final = {
 
 
 class VictimPriorities:
-    """Belongs to the preemptor, which calls it for groups that changed."""
+    """Belongs to the preemption manager, which calls it for groups that changed."""
 
     def __init__(self, state: ClusterState, groups: GroupConditions) -> None:
         self._state = state

@@ -21,7 +21,7 @@ _A_ROW: Final = 100
 """Steps of finding one running pod among others."""
 
 Effect = tuple[int, int, int]
-"""(number of the topology group in `Topology.places`, code of the label's value, amount) that one pod adds there."""
+"""(number of the topology group in `Topology.groups`, code of the label's value, amount) that one pod adds there."""
 
 Sums = dict[int, NDArray[np.int64]]
 """Number of a topology group -> [code of the label's value] what pods add up to."""

@@ -1,7 +1,7 @@
 """Exceptions about single items: noted where they are met, so that whoever meets one goes on with the next item.
 
 Nothing that one item says, and no defect that it brings to light, may end what is done for all the others. The scheduling loop
-collects what was noted and sets those items aside (`scheduler.set_aside`).
+collects what was noted and sets those items aside (`scheduler.schedule_one`).
 """
 
 from collections import deque

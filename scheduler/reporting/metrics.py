@@ -135,7 +135,7 @@ class PreemptionMetrics:
         self._seconds.observe(seconds)
 
     def planned(self, victims: int, violations: int) -> None:
-        """A plan was found."""
+        """A candidate was found."""
         self._victims.observe(victims)
         self._violations.inc(violations)
 
@@ -144,7 +144,7 @@ class PreemptionMetrics:
         self._evictions.inc()
 
     def wasted(self, evictions: int) -> None:
-        """A plan was given up after so many evictions."""
+        """A nomination was given up after so many evictions."""
         self._wasted.inc(evictions)
 
 

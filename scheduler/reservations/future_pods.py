@@ -63,7 +63,7 @@ def is_over(kept: Reservation, state: ClusterState, now_seconds: float) -> bool:
 
 
 class FutureReservations:
-    """Keeps `state.remainders`; belongs to the scheduling loop.
+    """Keeps `state.future_reservations`; belongs to the scheduling loop.
 
     Args:
         state: the cluster as it is.

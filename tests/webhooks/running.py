@@ -103,7 +103,7 @@ class RunningServer:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=30)
 
     def connect(self, bundle: CertBundle | None = None, *, shown: Path | None = None) -> ssl.SSLSocket:
-        """A TLS connection, verified against the authorities of `material` (default: those of the start).
+        """A TLS connection, verified against the authorities of `bundle` (default: those of the start).
 
         `shown` is a file with a client certificate and its key.
         """

@@ -276,7 +276,7 @@ def test_a_volume_for_one_pod_is_not_shared_by_two(scene: Scene, claim: Callable
 
 
 def test_members_of_two_sizes_are_fitted_together(scene: Scene) -> None:
-    """Upstream asks for its batch cache here; ours takes the members by shape."""
+    """Upstream asks for its batch cache here; ours takes the members by signature."""
     for _ in range(3):
         scene.node(4)
     scene.group("g", 3)

@@ -1,4 +1,4 @@
-"""What becomes of plans over time: one at a time, held, given up, ever more rarely."""
+"""What becomes of candidates over time: one at a time, nominated, given up, ever more rarely."""
 
 import msgspec
 

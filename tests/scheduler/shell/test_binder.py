@@ -15,7 +15,7 @@ LOST = OutcomeUnknown("the answer was lost")
 
 
 class Told:
-    """Bind results that notes what it is told."""
+    """Bind results that note what they are told."""
 
     def __init__(self) -> None:
         self.ends: list[str] = []

@@ -1,4 +1,4 @@
-"""What can go wrong between a plan and the last of its deletes."""
+"""What can go wrong between a candidate and the last of its deletes."""
 
 import asyncio
 from typing import Any
@@ -180,7 +180,7 @@ async def test_a_victim_that_is_put_back_at_once_by_another_scheduler_is_evicted
         tried = arena.metrics.attempts
         await arena.api.until(lambda: arena.metrics.attempts >= tried + 8)
         assert arena.runs("g", 0)
-    # Some forty attempts a second are made; plans come after 0.1, 0.2, 0.4, ... seconds.
+    # Some forty attempts a second are made; candidates come after 0.1, 0.2, 0.4, ... seconds.
     assert len(arena.deleted) <= 5
     assert arena.metric("tutti_wasted_evictions_total") >= 1
 

@@ -1,4 +1,4 @@
-"""In which order a plan is written: what the preemptor waits for goes first, what only tells goes when it has started."""
+"""In which order a candidate is carried out: what the preemptor waits for goes first, what only tells goes when it has started."""
 
 import asyncio
 from typing import Any
