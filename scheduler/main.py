@@ -162,7 +162,7 @@ class _Process:
             async with self._background(scheduler.loop.run()):
                 await self._until(stop, asyncio.Event().wait())
             # What was sent is waited for, so that its outcome is known while the lease is still ours.
-            await scheduler.lanes.close(_GOODBYE_SECONDS)
+            await scheduler.dispatcher.close(_GOODBYE_SECONDS)
             if self._elector.holds():
                 await scheduler.recorder.flush(_GOODBYE_SECONDS)
         return self._exit_code()

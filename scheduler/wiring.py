@@ -79,7 +79,7 @@ class Scheduler:
 
     informers: Informers
     loop: SchedulingLoop
-    lanes: APIDispatcher
+    dispatcher: APIDispatcher
     recorder: EventRecorder
     cache_comparer: CacheComparer
     state: ClusterState
@@ -98,7 +98,7 @@ class _Shared:
         self.seen: Final = ClusterWithFuturePods(self.state)
         self.queue_settings: Final = _queue_settings(settings)
         self.queue: Final = SchedulingQueue(clock, self.queue_settings, given.epoch, self.errors)
-        self.lanes: Final = APIDispatcher(
+        self.dispatcher: Final = APIDispatcher(
             concurrency=settings.bind_concurrency,
             may_write=given.may_write,
             clock=clock,
@@ -108,15 +108,17 @@ class _Shared:
         self.retries: Final = Retries(self.later, given.jitter)
         self.informer: Final[Informer[PodGroup]] = Informer(given.reader, pod_groups, ListDecoder(PodGroup))
         self.groups: Final = GroupConditions(
-            given.writer, self.lanes, pod_groups, shown=self.informer.store.get, retries=self.retries
+            given.writer, self.dispatcher, pod_groups, shown=self.informer.store.get, retries=self.retries
         )
-        self.pods: Final = PodConditions(given.writer, self.lanes, is_waiting=self._is_waiting, retries=self.retries)
+        self.pods: Final = PodConditions(
+            given.writer, self.dispatcher, is_waiting=self._is_waiting, retries=self.retries
+        )
         self.recorder: Final = EventRecorder(
             given.writer,
             component=settings.scheduler_name,
             instance=settings.identity,
             clock=clock,
-            gate=self.lanes.quiet,
+            gate=self.dispatcher.quiet,
         )
         self.event_writer: Final = EventWriter(
             self.recorder,
@@ -162,7 +164,7 @@ def build_scheduler(given: Surroundings) -> Scheduler:
     scheduler = Scheduler(
         informers=build_informers(given.reader, shared.informer, state, handlers, priorities, storage, errors),
         loop=_loop(shared, reporter, preemptor, changes, binding),
-        lanes=shared.lanes,
+        dispatcher=shared.dispatcher,
         recorder=shared.recorder,
         cache_comparer=CacheComparer(
             given.reader, state, every_seconds=given.settings.self_check_seconds, export=given.metrics.drift
@@ -234,7 +236,7 @@ def _preemptor(
     metrics = PreemptionMetrics(given.metrics.registry)
     executor = Executor(
         given.writer,
-        shared.lanes,
+        shared.dispatcher,
         retries=shared.retries,
         later=shared.later,
         state=shared.state,
@@ -262,7 +264,7 @@ def _binding(shared: _Shared, reporter: Reporter, changes: StateChanges) -> _Bin
     given, settings = shared.given, shared.given.settings
     assumptions = Assumptions(
         client=given.writer,
-        lanes=shared.lanes,
+        dispatcher=shared.dispatcher,
         state=shared.state,
         queue=shared.queue,
         reporter=reporter,
@@ -274,7 +276,7 @@ def _binding(shared: _Shared, reporter: Reporter, changes: StateChanges) -> _Bin
     )
     binder = Binder(
         given.writer,
-        shared.lanes,
+        shared.dispatcher,
         assumptions,
         retries=shared.retries,
         clock=given.clock,
@@ -283,7 +285,7 @@ def _binding(shared: _Shared, reporter: Reporter, changes: StateChanges) -> _Bin
     )
     volumes = VolumeBinding(
         state=shared.state,
-        writer=ClaimWriter(given.writer, shared.lanes, shared.retries),
+        writer=ClaimWriter(given.writer, shared.dispatcher, shared.retries),
         bind=binder.submit,
         results=assumptions,
         tell=reporter.decided,
@@ -349,6 +351,6 @@ def _export(metrics: SchedulerMetrics, scheduler: Scheduler, queue: SchedulingQu
     metrics.follow_objects("pods", lambda: scheduler.state.pods_total)
     metrics.follow_objects("nodes", lambda: scheduler.state.nodes_total)
     metrics.follow_objects("podgroups", lambda: len(scheduler.informers.groups.store))
-    metrics.follow_writes(BIND_LANE, lambda: scheduler.lanes.queued_binds)
-    metrics.follow_writes(EVICTION_LANE, lambda: scheduler.lanes.queued_evictions)
-    metrics.follow_writes(STATUS_LANE, lambda: scheduler.lanes.queued_statuses)
+    metrics.follow_writes(BIND_LANE, lambda: scheduler.dispatcher.queued_binds)
+    metrics.follow_writes(EVICTION_LANE, lambda: scheduler.dispatcher.queued_evictions)
+    metrics.follow_writes(STATUS_LANE, lambda: scheduler.dispatcher.queued_statuses)

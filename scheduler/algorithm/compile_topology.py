@@ -88,7 +88,7 @@ class _Compiler:
         key = (id(signature.rules), self._terms.labels_key(signature), tuple(map(id, defaults)))
         prefilter = self._shared.get(key)
         if prefilter is None:
-            prefilter = self._shared[key] = self._new_stance(signature, pod_labels)
+            prefilter = self._shared[key] = self._new_prefilter_state(signature, pod_labels)
             for spread in defaults:
                 even = CompiledSpreadConstraint(
                     spread, *self._soft_place(spread, signature, self._nodes.alive), counts_itself=False
@@ -96,7 +96,7 @@ class _Compiler:
                 prefilter.soft_spreads.append(even)
         return prefilter
 
-    def _new_stance(self, signature: PodSignature, pod_labels: PodLabels) -> PreFilterState:
+    def _new_prefilter_state(self, signature: PodSignature, pod_labels: PodLabels) -> PreFilterState:
         prefilter = PreFilterState()
         affinity_terms = signature.rules.affinity_terms
         if affinity_terms is not None:
@@ -107,7 +107,7 @@ class _Compiler:
             else []
         )
         self._terms_of_others(prefilter, signature, pod_labels, existing_terms)
-        self._wishes(prefilter, signature, affinity_terms, existing_terms)
+        self._preferred_terms(prefilter, signature, affinity_terms, existing_terms)
         if signature.rules.spread_constraints:
             self._spreads(prefilter, signature, pod_labels)
         return prefilter
@@ -147,7 +147,7 @@ class _Compiler:
                 self._held[same] = self._held_place(key, held, self._terms.by_signature(effects), source)
             prefilter.existing_anti_affinity.append(self._held[same])
 
-    def _wishes(
+    def _preferred_terms(
         self,
         prefilter: PreFilterState,
         signature: PodSignature,
@@ -161,7 +161,7 @@ class _Compiler:
         preferred: dict[str, list[AffinityTerm]] = {}
         for term in affinity_terms.preferred if affinity_terms else ():
             preferred.setdefault(term.key, []).append(term)
-        coming = self._terms.wishing(signature)
+        coming = self._terms.preferring(signature)
         for key in {**by_key, **preferred, **coming}:
             if not self._is_on_nodes(key):
                 continue

@@ -57,6 +57,9 @@ INFEASIBLE: Final = -(2**62)
 _TOO_MUCH: Final = 2**62
 _CELLS: Final = 2**15
 """Of a table that is small enough to be worked on fast."""
+_A_CELL: Final = 4
+_A_CELL_OF_A_ROW: Final = 5
+"""Steps of saying how many pods of a signature a node class can take, and of each resource that they ask for differently."""
 _SCANS_OF_A_RULE_SET: Final = 70
 """Operations on all nodes that each distinct set of rules takes."""
 _FEWEST: Final = 8
@@ -136,6 +139,7 @@ class HeterogeneousMembers:
         least = np.full((1, len(first)), np.inf)
         for row in by_all:
             np.minimum(least, self._fitting(row, slice(1)), out=least)
+        self.steps.spend(len(self.signatures) * len(first) * (_A_CELL + _A_CELL_OF_A_ROW * len(by_each)))
         found = np.empty((2, len(self.signatures)))
         for some in _slices(len(self.signatures), max(1, _CELLS // max(1, len(first)))):
             room = np.where(self.is_open[self.rule_set_of[some]][:, first], least, 0)

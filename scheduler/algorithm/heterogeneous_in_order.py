@@ -28,7 +28,7 @@ _MOST_CHANGED: Final = 8
 """Nodes that are judged one by one."""
 _CELL: Final = 60
 """Steps of scoring one node for one pod."""
-_ONE_POD: Final = 120_000
+_ONE_POD: Final = 35_000
 """Steps of one pod beside the nodes that are scored for it."""
 _MANY: Final = 512
 """From so many columns on it pays to leave those out that cannot be best."""

@@ -144,7 +144,7 @@ class Fit:
         supply: Supply,
         ports: PortTable,
     ) -> None:
-        self.shape = signature
+        self.signature = signature
         self.mask = mask
         self.static_scores = static_scores
         self.capacity: NDArray[np.int64] = np.empty(0, dtype=np.int64)
@@ -218,7 +218,7 @@ class Fit:
 
         Most of a stream of gangs meet such nodes.
         """
-        if self.shape.demand.ports or self._load.others:
+        if self.signature.demand.ports or self._load.others:
             return list(
                 zip(self._capacity(slots, slots).tolist(), *self._scores(self._two, slots).T.tolist(), strict=True)
             )
@@ -228,7 +228,7 @@ class Fit:
         if not alike.keys() >= set(states):
             if len(alike) >= MOST_ALIKE:
                 alike.clear()
-            room = pods_that_fit(self._supply.free, nodes.resolve(self.shape.demand), slots)
+            room = pods_that_fit(self._supply.free, nodes.resolve(self.signature.demand), slots)
             alike.update(
                 zip(states, zip(room.tolist(), *self._scores(self._two, slots).T.tolist(), strict=True), strict=True)
             )
@@ -237,10 +237,10 @@ class Fit:
         return [figures if code == 0 else (0, *figures[1:]) for figures, code in zip(found, codes, strict=True)]
 
     def _capacity(self, slots: Slots, where: Slots | slice) -> NDArray[np.int64]:
-        demand = self._nodes.resolve(self.shape.demand)
+        demand = self._nodes.resolve(self.signature.demand)
         capacity = pods_that_fit(self._supply.free, demand, where)
         capacity *= self.mask.codes[where] == 0
-        ports = self.shape.demand.ports
+        ports = self.signature.demand.ports
         if ports:
             capacity = np.minimum(capacity, 1)
             capacity[nodes_in_conflict(ports, self._nodes, self._ports, slots)] = 0

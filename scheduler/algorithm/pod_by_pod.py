@@ -83,7 +83,7 @@ _STEP: Final = 2**20
 """Weight of a score against the number of members that are on the node already."""
 
 _SCANS_OF_A_POD: Final = 3
-_SCANS_OF_A_SHAPE: Final = 40
+_SCANS_OF_A_SIGNATURE: Final = 40
 """Operations on all nodes that a pod takes, and the first of its signature besides."""
 _FEW: Final = 8
 """Changed nodes that are looked at one by one."""
@@ -178,7 +178,7 @@ class PodByPod:
         offer = self._offers.get(signature)
         slots = self._topology.slots
         if offer is None:
-            self._trial.spend(_SCANS_OF_A_SHAPE, slots)
+            self._trial.spend(_SCANS_OF_A_SIGNATURE, slots)
             room, score = self._trial.room(signature)[slots], self._trial.score(signature)[slots]
             # The trial knows of counted pods only once it is told which nodes they touched.
             has_static_scores = self._trial.fits.static_scores(signature, self._spread_out(room)) is not None

@@ -144,7 +144,7 @@ class MemberTerms:
         """The required anti-affinity of members that selects this signature, by topology key."""
         return self._repelling.get(self._labels_key_of[signature], {})
 
-    def wishing(self, signature: PodSignature) -> Mapping[str, AmountsByTerms]:
+    def preferring(self, signature: PodSignature) -> Mapping[str, AmountsByTerms]:
         """What else the terms of members mean to this signature, as weights by topology key."""
         return self._wishing.get(self._labels_key_of[signature], {})
 

@@ -50,7 +50,7 @@ class GroupConditions:
     def __init__(
         self,
         client: Client,
-        lanes: APIDispatcher,
+        dispatcher: APIDispatcher,
         pod_groups: Resource,
         *,
         shown: Callable[[str, str], PodGroup | None],
@@ -59,12 +59,12 @@ class GroupConditions:
     ) -> None:
         """`shown` gives the informer's copy of a group by namespace and name."""
         self._client = client
-        self._lanes = lanes
+        self._dispatcher = dispatcher
         self._pod_groups = pod_groups
         self._shown = shown
         self._retries = retries
         self._wall_clock = wall_clock
-        self._wishes: dict[str, dict[str, Condition]] = {}
+        self._wanted: dict[str, dict[str, Condition]] = {}
         self._followers: dict[str, Done] = {}
         self._answered: dict[str, PodGroup] = {}
 
@@ -83,11 +83,11 @@ class GroupConditions:
 
         `then` is called once the condition stands, unless a later wish for this group overtakes it.
         """
-        wishes = self._wishes.get(group.uid, {})
-        if with_conditions(self.current(group), (wishes | {wanted.type: wanted}).values(), now="") is None:
+        wanted_now = self._wanted.get(group.uid, {})
+        if with_conditions(self.current(group), (wanted_now | {wanted.type: wanted}).values(), now="") is None:
             self.forget(group.uid)
             return False
-        self._wishes[group.uid] = wishes | {wanted.type: wanted}
+        self._wanted[group.uid] = wanted_now | {wanted.type: wanted}
         if then is not None:
             self._followers[group.uid] = then
         self._queue(group)
@@ -95,9 +95,9 @@ class GroupConditions:
 
     def forget(self, uid: str) -> None:
         """The group is gone, or nothing is to be said: drop what is queued for it."""
-        self._wishes.pop(uid, None)
+        self._wanted.pop(uid, None)
         self._followers.pop(uid, None)
-        self._lanes.drop(("group", uid))
+        self._dispatcher.drop(("group", uid))
 
     def seen(self, group: PodGroup) -> None:
         """The informer shows this version: our own answer need not be remembered once it is as new."""
@@ -112,13 +112,13 @@ class GroupConditions:
         self._answered.pop(uid, None)
 
     def _queue(self, group: Identified) -> None:
-        self._lanes.status(("group", group.uid), lambda: self._write(group))
+        self._dispatcher.status(("group", group.uid), lambda: self._write(group))
 
     async def _write(self, group: Identified) -> str:
-        wishes = self._wishes.pop(group.uid, {})
+        wanted_now = self._wanted.pop(group.uid, {})
         follower = self._followers.pop(group.uid, None)
         try:
-            outcome = await self._patch_until_written(group, wishes)
+            outcome = await self._patch_until_written(group, wanted_now)
         except NotFound:
             outcome = "gone"
         except Forbidden as error:
@@ -127,8 +127,8 @@ class GroupConditions:
         except KubeError as error:
             if self._is_gone(group):
                 return "gone"
-            # Newer wishes win over those that failed.
-            self._wishes[group.uid] = wishes | self._wishes.get(group.uid, {})
+            # Newer ones win over those that failed.
+            self._wanted[group.uid] = wanted_now | self._wanted.get(group.uid, {})
             if follower is not None:
                 self._followers.setdefault(group.uid, follower)
             self._retries.again(("group", group.uid), lambda: self._queue(group), error)
@@ -138,13 +138,13 @@ class GroupConditions:
             follower()
         return outcome
 
-    async def _patch_until_written(self, group: Identified, wishes: dict[str, Condition]) -> str:
+    async def _patch_until_written(self, group: Identified, wanted_now: dict[str, Condition]) -> str:
         base = self._latest(group)
         for _ in range(_ATTEMPTS):
             if base is None:
                 base = await self._read(group)
             now = time_stamp(self._wall_clock())
-            conditions = with_conditions(base.status.conditions or (), wishes.values(), now=now)
+            conditions = with_conditions(base.status.conditions or (), wanted_now.values(), now=now)
             if conditions is None:
                 return _UNCHANGED
             try:

@@ -43,7 +43,7 @@ class PodConditions:
     def __init__(
         self,
         client: Client,
-        lanes: APIDispatcher,
+        dispatcher: APIDispatcher,
         *,
         is_waiting: Callable[[str], bool],
         retries: Retries,
@@ -51,7 +51,7 @@ class PodConditions:
     ) -> None:
         """`is_waiting` says whether the pod with that UID exists and is neither bound nor assumed."""
         self._client = client
-        self._lanes = lanes
+        self._dispatcher = dispatcher
         self._is_waiting = is_waiting
         self._retries = retries
         self._wall_clock = wall_clock
@@ -76,7 +76,7 @@ class PodConditions:
         known = self._standing.get(pod.uid)
         same = known is not None and known.reason == reason
         if known is not None and same and (not or_blockers or known.blockers == blockers(message)):
-            self._lanes.drop(("pod", pod.uid))
+            self._dispatcher.drop(("pod", pod.uid))
             return False
         self._queue(pod, condition(CONDITION_POD_SCHEDULED, is_true=False, reason=reason, message=message))
         return True
@@ -85,14 +85,14 @@ class PodConditions:
         """The pod is bound, finished or deleted: it has nothing to say any more."""
         self._standing.pop(uid, None)
         self._retries.succeeded(("pod", uid))
-        self._lanes.drop(("pod", uid))
+        self._dispatcher.drop(("pod", uid))
 
     def withdraw(self, uid: str) -> None:
         """The pod is about to be bound: what is queued for it is overtaken."""
-        self._lanes.drop(("pod", uid))
+        self._dispatcher.drop(("pod", uid))
 
     def _queue(self, pod: Identified, wanted: Condition) -> None:
-        self._lanes.status(("pod", pod.uid), lambda: self._write(pod, wanted))
+        self._dispatcher.status(("pod", pod.uid), lambda: self._write(pod, wanted))
 
     async def _write(self, pod: Identified, wanted: Condition) -> str:
         outcome = await self._send(pod, wanted) if self._is_waiting(pod.uid) else "overtaken"

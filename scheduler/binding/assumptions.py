@@ -34,7 +34,7 @@ class Assumptions:
 
     Args:
         client: reads pods whose bind nobody knows about.
-        lanes: where these reads are queued.
+        dispatcher: where these reads are queued.
         state: where pods are assumed and forgotten.
         queue: hears of binds that failed, so that their item is not tried again at once.
         reporter: hears what the server said to binds.
@@ -49,7 +49,7 @@ class Assumptions:
         self,
         *,
         client: Client,
-        lanes: APIDispatcher,
+        dispatcher: APIDispatcher,
         state: ClusterState,
         queue: SchedulingQueue,
         reporter: Reporter,
@@ -60,7 +60,7 @@ class Assumptions:
         assume_seconds: float,
     ) -> None:
         self._client = client
-        self._lanes = lanes
+        self._dispatcher = dispatcher
         self._state = state
         self._queue = queue
         self._reporter = reporter
@@ -123,7 +123,7 @@ class Assumptions:
         for uid in late:
             pod = self._state.pod(uid)
             if pod is not None and uid not in self._open:
-                self._lanes.bind(partial(self._recheck, pod))
+                self._dispatcher.bind(partial(self._recheck, pod))
         if late:
             self._expiry_due = now + _AGAIN_SECONDS
         else:

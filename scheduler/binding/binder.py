@@ -89,7 +89,7 @@ class Binder:
     def __init__(
         self,
         client: Client,
-        lanes: APIDispatcher,
+        dispatcher: APIDispatcher,
         results: BindResults,
         *,
         retries: Retries,
@@ -98,7 +98,7 @@ class Binder:
         observe_seconds: Callable[[float], None] | None = None,
     ) -> None:
         self._client = client
-        self._lanes = lanes
+        self._dispatcher = dispatcher
         self._results = results
         self._retries = retries
         self._clock = clock
@@ -108,7 +108,7 @@ class Binder:
 
     def submit(self, bind: Bind) -> None:
         """Queue the bind."""
-        self._lanes.bind(lambda: self._send(bind))
+        self._dispatcher.bind(lambda: self._send(bind))
 
     # --- sending -----------------------------------------------------------------------------------------------------
 
@@ -144,7 +144,7 @@ class Binder:
             return self._fail(bind, "the pod is gone")
         except KubeError as error:
             # Nothing is known, so nothing may be concluded: keep the room and read again.
-            read_again = lambda: self._lanes.bind(lambda: self._read_pod(bind, afterwards=afterwards))  # noqa: E731
+            read_again = lambda: self._dispatcher.bind(lambda: self._read_pod(bind, afterwards=afterwards))  # noqa: E731
             self._retries.again(bind.uid, read_again, error)
             return UNKNOWN
         if pod.get("metadata", {}).get("uid") != bind.uid:
@@ -159,7 +159,7 @@ class Binder:
     def _retry(self, bind: Bind, reason: str, error: KubeError | None = None) -> str:
         if self._clock() - bind.since_seconds > self._give_up_seconds:
             return self._fail(bind, f"gave up after {self._give_up_seconds:.0f} s: {reason}")
-        self._retries.again(bind.uid, lambda: self._lanes.bind(lambda: self._send(bind)), error)
+        self._retries.again(bind.uid, lambda: self._dispatcher.bind(lambda: self._send(bind)), error)
         return RETRY
 
     def _end_unbound(self, bind: Bind, _reason: str) -> str:

@@ -56,9 +56,9 @@ Write = StaticBinding | DynamicProvisioning
 class ClaimWriter:
     """Hands the writes to the bind lane: pods wait for them as they wait for their binds."""
 
-    def __init__(self, client: Client, lanes: APIDispatcher, retries: Retries) -> None:
+    def __init__(self, client: Client, dispatcher: APIDispatcher, retries: Retries) -> None:
         self._client = client
-        self._lanes = lanes
+        self._dispatcher = dispatcher
         self._retries = retries
 
     def submit(self, write: Write, ended: Ended, is_wanted: Callable[[], bool]) -> None:
@@ -72,7 +72,7 @@ class ClaimWriter:
                 return self._overtaken(write)
             return await self._send(write, version, ended, is_wanted)
 
-        self._lanes.bind(send)
+        self._dispatcher.bind(send)
 
     def _queue_read(self, write: Write, ended: Ended, is_wanted: Callable[[], bool]) -> None:
         async def look() -> str:
@@ -80,7 +80,7 @@ class ClaimWriter:
                 return self._overtaken(write)
             return await self._read(write, ended, is_wanted)
 
-        self._lanes.bind(look)
+        self._dispatcher.bind(look)
 
     async def _send(self, write: Write, version: str, ended: Ended, is_wanted: Callable[[], bool]) -> str:
         resource, name, namespace = _where(write)

@@ -14,8 +14,8 @@ ONE_BY_ONE: Final = 500
 """Steps of one comparison outside arrays: a label with a value, a pod with a rule."""
 ONE_SCAN: Final = 3_000
 """Steps of one operation on all nodes beside those for each node."""
-MOST_STEPS: Final = 180_000_000
-"""Of one computation, by default: on 5,000 nodes some 22,000 looks at all of them."""
+MOST_STEPS: Final = 150_000_000
+"""Of one computation, by default: on 5,000 nodes some 18,000 looks at all of them."""
 
 Computation = Literal["decision", "preemption", "reservation"]
 

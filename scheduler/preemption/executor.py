@@ -100,7 +100,7 @@ class Executor:
     def __init__(  # noqa: PLR0913 (the parts it ties together)
         self,
         client: Client,
-        lanes: APIDispatcher,
+        dispatcher: APIDispatcher,
         *,
         retries: Retries,
         later: Later,
@@ -113,7 +113,7 @@ class Executor:
         wall_clock: WallClock = utc_now,
     ) -> None:
         self._client = client
-        self._lanes = lanes
+        self._dispatcher = dispatcher
         self._retries = retries
         self._later = later
         self._state = state
@@ -144,12 +144,12 @@ class Executor:
             group,
             message,
             cancelled,
-            expect_no_more=self._lanes.expect(_EXPECT_SECONDS),
+            expect_no_more=self._dispatcher.expect(_EXPECT_SECONDS),
             cleared=frozenset(node for _, node in known),
             to_nominate=len(known),
         )
         for pod, node in known:
-            self._lanes.bind(partial(self._nominate, run, pod, node))
+            self._dispatcher.bind(partial(self._nominate, run, pod, node))
         if not known:
             self._begin(run)
 
@@ -158,13 +158,13 @@ class Executor:
     def withdraw(self, pod: PodRecord) -> None:
         """The pod is nominated no longer: take its node name off again when there is nothing better to do."""
         write = partial(self._write_nomination, pod, None, partial(self.withdraw, pod))
-        self._lanes.status(_nomination_key(pod), write)
+        self._dispatcher.status(_nomination_key(pod), write)
 
     async def _nominate(self, run: _Run, pod: PodRecord, node: str) -> str:
-        self._lanes.drop(_nomination_key(pod))
+        self._dispatcher.drop(_nomination_key(pod))
         outcome = _OVERTAKEN
         if self._evaluator.is_current(run.nomination):
-            again = partial(self._lanes.bind, partial(self._nominate, run, pod, node))
+            again = partial(self._dispatcher.bind, partial(self._nominate, run, pod, node))
             outcome = await self._write_nomination(pod, node, again)
             if outcome == _RETRY:
                 return outcome
@@ -225,7 +225,7 @@ class Executor:
             wave = run.waves.popleft()
             run.open_deletes = len(wave)
             for number, pod in wave:
-                self._lanes.evict(partial(self._preempt_pod, run, number, pod))
+                self._dispatcher.evict(partial(self._preempt_pod, run, number, pod))
             return
         self._later(_START_SECONDS, run.expect_no_more)
         if not any(run.begun.values()) and not run.has_suspended:
@@ -252,7 +252,7 @@ class Executor:
                 if isinstance(error, _FINAL):
                     run.begun[number].discard(pod.uid)
                     self._log_refusal(run, error)
-                again = partial(self._lanes.evict, partial(self._preempt_pod, run, number, pod))
+                again = partial(self._dispatcher.evict, partial(self._preempt_pod, run, number, pod))
                 self._retries.again(("evict", pod.uid), again, error)
                 return _RETRY
             else:

@@ -48,7 +48,7 @@ class QueueingHint:
 
     def fits(self, members: PodGroupState) -> bool:
         """Whether there can be room for the item."""
-        key = self._wish(members)
+        key = self._depends_on(members)
         if key is None:
             return self._look(members)
         known = self._known.get(key)
@@ -75,7 +75,7 @@ class QueueingHint:
     def _look(self, members: PodGroupState) -> bool:
         return placeable(self._state, members) >= missing_count(members)
 
-    def _wish(self, members: PodGroupState) -> Hashable | None:
+    def _depends_on(self, members: PodGroupState) -> Hashable | None:
         """What the answer depends on, None when that is not the same for anybody else."""
         state, key = self._state, members.key
         if any(kept.of(key) for kept in (state.nominator, state.reservations, state.future_reservations)):

@@ -96,6 +96,21 @@ def test_a_thousand_members_that_all_ask_for_other_amounts_are_within_the_budget
     assert len(decide(world.state, group_key("g")).bindings) == 1000
 
 
+def test_different_members_are_the_more_work_the_more_nodes_differ() -> None:
+    def steps(differing: int) -> int:
+        world = World()
+        for index in range(400):
+            world.node(f"n{index}", cpu=8 + index % differing)
+        world.group("g", 50)
+        for index in range(50):
+            world.pod(f"g-{index}", cpu=f"{100 + index}m", group="g")
+        before = world.state.nodes.steps.spent
+        assert len(decide(world.state, group_key("g")).bindings) == 50
+        return world.state.nodes.steps.spent - before
+
+    assert steps(400) - steps(1) >= 50 * 399 * 9
+
+
 def test_made_up_topology_keys_cost_no_column_each() -> None:
     world = World()
     _nodes(world, 10)

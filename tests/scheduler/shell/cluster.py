@@ -81,7 +81,7 @@ class Cluster:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            await scheduler.lanes.close(1.0)
+            await scheduler.dispatcher.close(1.0)
 
     # --- what is there -----------------------------------------------------------------------------------------------
 

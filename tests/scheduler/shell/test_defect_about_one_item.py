@@ -102,7 +102,7 @@ async def others_start(cluster: Cluster, scheduler: Scheduler, name: str = "good
     cluster.add_gang(name, 2)
     cluster.api.put("pods", pod(f"{name}-lone"))
     await cluster.api.until(lambda: cluster.group_says(name) == TRUE and f"{name}-lone" in cluster.api.bound())
-    await scheduler.lanes.idle()
+    await scheduler.dispatcher.idle()
 
 
 BEFORE_IT_IS_BOUND = {

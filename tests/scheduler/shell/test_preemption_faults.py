@@ -89,7 +89,7 @@ async def test_a_preemptor_deleted_after_planning_evicts_nobody(arena: Arena) ->
     async with arena.scheduler() as scheduler:
         arena.gang("g", 2)
         await arena.api.until(lambda: not arena.is_there("g-0"))
-        await scheduler.lanes.idle()
+        await scheduler.dispatcher.idle()
         assert not len(scheduler.state.nominator)
     assert arena.deleted == []
     assert arena.metric("tutti_wasted_evictions_total") == 0
@@ -227,7 +227,7 @@ async def test_who_may_not_nominate_evicts_nobody(arena: Arena) -> None:
     async with arena.scheduler() as scheduler:
         arena.gang("g", 2)
         await arena.api.until(lambda: arena.group_says("g")[0] == "False")
-        await scheduler.lanes.idle()
+        await scheduler.dispatcher.idle()
     assert arena.deleted == []
 
 

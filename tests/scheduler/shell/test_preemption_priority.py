@@ -125,6 +125,6 @@ async def test_a_group_that_states_none_says_nothing(arena: Arena) -> None:
     async with arena.scheduler() as scheduler:
         arena.gang("g", 2)
         await arena.api.until(lambda: arena.runs("g", 2))
-        await scheduler.lanes.idle()
+        await scheduler.dispatcher.idle()
     conditions: list[dict[str, Any]] = arena.api.peek("podgroups", "ns", "v").get("status", {}).get("conditions", [])
     assert not any(one["type"] == CONDITION_PREEMPTION_PRIORITY for one in conditions)

@@ -74,14 +74,14 @@ async def test_retries_that_change_nothing_write_nothing(cluster: Cluster) -> No
         cluster.add_gang("g", 8)
         await cluster.api.until(lambda: all(cluster.pod_says(f"g-{i}") == "Unschedulable" for i in range(8)))
         await cluster.api.until(lambda: len(cluster.events("FailedScheduling")) == 2)
-        await scheduler.lanes.idle()
+        await scheduler.dispatcher.idle()
         writes = len([verb for verb, _, _ in cluster.api.log if verb in {"create", "patch"}])
         # Room that is no help: the gang is tried again and nothing about it changes but counts.
         for number in range(3):
             tried = cluster.metrics.attempts
             cluster.api.put("nodes", node(f"tiny-{number}", gpus=0))
             await cluster.api.until(partial(_has_tried_more_often, cluster, tried))
-        await scheduler.lanes.idle()
+        await scheduler.dispatcher.idle()
         assert cluster.api.bound() == {}
         changed = [entry for entry in cluster.api.log if entry[0] in {"create", "patch"}][writes:]
         assert [entry for entry in changed if entry[1] in {"pods/status", "events"}] == []
@@ -262,7 +262,7 @@ async def test_nothing_is_written_without_the_lease(cluster: Cluster) -> None:
     async with cluster.scheduler() as scheduler:
         cluster.add_gang("g", 8)
         await cluster.api.until(lambda: scheduler.state.pods_total == 8)
-        await scheduler.lanes.idle()
+        await scheduler.dispatcher.idle()
     assert [verb for verb, what, _ in cluster.api.log if verb in {"create", "patch"} and what != "events"] == []
     assert cluster.api.bound() == {}
 
@@ -295,12 +295,12 @@ async def test_a_waiting_gang_is_not_written_again_after_a_restart(cluster: Clus
     async with cluster.scheduler() as scheduler:
         cluster.add_gang("g", 8)
         await cluster.api.until(lambda: all(cluster.pod_says(f"g-{i}") == "Unschedulable" for i in range(8)))
-        await scheduler.lanes.idle()
+        await scheduler.dispatcher.idle()
     patches = len([verb for verb, _, _ in cluster.api.log if verb == "patch"])
     said = len(cluster.events("FailedScheduling"))
     async with cluster.scheduler() as scheduler:
         await cluster.api.until(lambda: len(cluster.events("FailedScheduling")) == said + 2)
-        await scheduler.lanes.idle()
+        await scheduler.dispatcher.idle()
     assert len([verb for verb, _, _ in cluster.api.log if verb == "patch"]) == patches
 
 
@@ -339,7 +339,7 @@ async def test_members_beyond_the_minimum_wait_without_taking_the_start_back(clu
         await cluster.api.until(lambda: len(cluster.api.bound()) == 3)
         late = next(f"g-{number}" for number in range(4) if f"g-{number}" not in cluster.api.bound())
         await cluster.api.until(lambda: cluster.pod_says(late) == "Unschedulable")
-        await scheduler.lanes.idle()
+        await scheduler.dispatcher.idle()
         assert cluster.group_says("g") == TRUE
         cluster.add_nodes(1, first=3)
         await cluster.api.until(lambda: len(cluster.api.bound()) == 4)
@@ -353,7 +353,7 @@ async def test_a_decided_pod_that_the_watch_never_shows_is_read(cluster: Cluster
         uid = cluster.api.peek("pods", "ns", "lone")["metadata"]["uid"]
         cluster.api.hold_watches = True
         await cluster.api.until(lambda: bool(cluster.api.sent("get", "pods")))
-        await scheduler.lanes.idle()
+        await scheduler.dispatcher.idle()
         found = scheduler.state.pod(uid)
         assert found is not None
         assert found.node_name == "n0"
