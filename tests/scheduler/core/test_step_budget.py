@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.free_after_nominations import new_snapshot
+from scheduler.algorithm.heterogeneous import HeterogeneousMembers
 from scheduler.algorithm.partition import partition_by_signature
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.steps import OverBudgetError, Steps
@@ -96,19 +98,19 @@ def test_a_thousand_members_that_all_ask_for_other_amounts_are_within_the_budget
     assert len(decide(world.state, group_key("g")).bindings) == 1000
 
 
-def test_different_members_are_the_more_work_the_more_nodes_differ() -> None:
-    def steps(differing: int) -> int:
-        world = World()
-        for index in range(400):
-            world.node(f"n{index}", cpu=8 + index % differing)
-        world.group("g", 50)
-        for index in range(50):
-            world.pod(f"g-{index}", cpu=f"{100 + index}m", group="g")
-        before = world.state.nodes.steps.spent
-        assert len(decide(world.state, group_key("g")).bindings) == 50
-        return world.state.nodes.steps.spent - before
-
-    assert steps(400) - steps(1) >= 50 * 399 * 9
+def test_counting_room_for_different_members_on_different_nodes_is_work_by_member_and_node() -> None:
+    world = World()
+    for index in range(40):
+        world.node(f"n{index}", cpu=8 + index)
+    world.group("g", 50)
+    for index in range(50):
+        world.pod(f"g-{index}", cpu=f"{100 + index}m", group="g")
+    members = world.state.item(group_key("g"))
+    assert members is not None
+    different = HeterogeneousMembers(new_snapshot(world.state, members), list(members.pending))
+    before = world.state.nodes.steps.spent
+    different.room()
+    assert world.state.nodes.steps.spent - before >= 50 * 40
 
 
 def test_made_up_topology_keys_cost_no_column_each() -> None:
