@@ -118,6 +118,24 @@ def test_a_second_bind_is_seen() -> None:
     assert any("bound twice" in each for each in found)
 
 
+def made_again(name: str, when: float) -> Record:
+    record = pod(name, member_of=None)
+    metadata = {**record.response["metadata"], "uid": f"second-uid-{name}"}
+    return replace(record, response={**record.response, "metadata": metadata}, received=when - 0.1, completed=when)
+
+
+def bind_by_uid(name: str, when: float, uid: str) -> Record:
+    record = bind(name, when)
+    return replace(record, request={**record.request, "metadata": {"uid": uid}})
+
+
+def test_a_pod_made_again_under_its_name_may_be_bound_before_its_maker_has_the_answer() -> None:
+    first = [node(), pod("a", member_of=None), bind_by_uid("a", 1.0, "uid-a"), ended("a", 2.0)]
+    again = [bind_by_uid("a", 3.0, "second-uid-a"), made_again("a", 3.1)]
+    assert verdict(*first, *again) == []
+    assert any("bound twice" in each for each in verdict(*first, *again, bind_by_uid("a", 3.2, "second-uid-a")))
+
+
 def test_a_refused_attempt_to_bind_again_is_seen() -> None:
     (found,) = verdict(node(), pod("a", member_of=None), bind("a", 1.0), bind("a", 1.1, code=409))
     assert "tried to bind a pod again" in found

@@ -65,6 +65,8 @@ class Auditor:
     nodes: dict[str, Amounts] = field(default_factory=dict)
     groups_made: dict[Key, float] = field(default_factory=dict)
     creators: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    early_binds: dict[str, tuple[str, Record]] = field(default_factory=dict)
+    """Node and record by the UID of the pod: the server shows a pod to watchers before it has answered who creates it."""
 
     def feed(self, records: list[Record]) -> None:
         """Replays these records; the order is that of their effects."""
@@ -130,6 +132,8 @@ class Auditor:
                 self.violations.append(f"a member was created before its group {group}: {record}")
         if spec.get("nodeName"):
             self._bound(key, spec["nodeName"], record)
+        if record.object_uid in self.early_binds:
+            self._bound(key, *self.early_binds.pop(record.object_uid))
 
     def _pod_changed(self, key: Key, record: Record) -> None:
         pod = self.pods.get(key)
@@ -157,6 +161,10 @@ class Auditor:
         pod = self.pods.get(key)
         if pod is None:
             return  # created before the first record that was fed
+        uid = record.request.get("metadata", {}).get("uid", "") if record.resource == "pods/binding" else ""
+        if uid and uid != pod.uid:
+            self.early_binds[uid] = (node, record)
+            return
         if pod.node:
             self.violations.append(f"pod {key} was bound twice, to {pod.node} and to {node}: {record}")
         pod.node, pod.bound_at, pod.bound_by = node, record.completed, record.user
