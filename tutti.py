@@ -54,49 +54,8 @@ def parser() -> argparse.ArgumentParser:
     _add_process(
         commands, "controllers", "make a Workload and a PodGroup for each gang and start its Job", _controllers
     )
-    webhooks = _add_process(commands, "webhooks", "take Jobs in as gangs: the admission server", _webhooks)
-    webhooks.add_argument("--listen", metavar="HOST:PORT", help="address of the admission server (default: :9443)")
-    webhooks.add_argument(
-        "--url",
-        metavar="URL",
-        help="https://HOST:PORT by which the API server reaches it from a cluster "
-        "that it does not run in (default: through its Service)",
-    )
-    webhooks.add_argument(
-        "--certificates",
-        metavar="FOLDER",
-        help="keep CA and certificate here (default: a Secret in the "
-        "system namespace, with --url a folder in the home directory)",
-    )
-    webhooks.add_argument(
-        "--given-certificates",
-        metavar="FOLDER",
-        help="serve with the tls.crt and tls.key of this folder, which somebody else keeps; nothing is made or registered",
-    )
-    run = commands.add_parser(
-        "run",
-        help="put Tutti on a cluster and run all of it from here",
-        description="Install what is needed on the cluster, run scheduler, controllers and webhooks from here, each with the "
-        "rights of its own service account, and take the webhook configurations away again at the end.",
-    )
-    _add_common(run, _run)
-    run.add_argument(
-        "--listen",
-        metavar="HOST:PORT",
-        help="address of the admission server (default: a free port on the "
-        "address by which this machine reaches the API server)",
-    )
-    run.add_argument(
-        "--webhook-url",
-        metavar="URL",
-        help="https://HOST:PORT by which the API server reaches it (default: the address it listens on)",
-    )
-    run.add_argument(
-        "--group-api",
-        choices=["auto", "built-in", "own"],
-        help="where Workloads and PodGroups live (default: "
-        "auto, which prefers scheduling.k8s.io/v1beta1 where the server has it)",
-    )
+    _add_webhooks(commands)
+    _add_run(commands)
     _add_cluster(commands)
     uninstall = commands.add_parser(
         "uninstall",
@@ -123,6 +82,55 @@ def _add_process(
         "--end-with-stdin", action="store_true", help="end when standard input is closed, as `tutti run` needs it"
     )
     return parser
+
+
+def _add_webhooks(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    webhooks = _add_process(commands, "webhooks", "take Jobs in as gangs: the admission server", _webhooks)
+    webhooks.add_argument("--listen", metavar="HOST:PORT", help="address of the admission server (default: :9443)")
+    webhooks.add_argument(
+        "--url",
+        metavar="URL",
+        help="https://HOST:PORT by which the API server reaches it from a cluster "
+        "that it does not run in (default: through its Service)",
+    )
+    webhooks.add_argument(
+        "--certificates",
+        metavar="FOLDER",
+        help="keep CA and certificate here (default: a Secret in the "
+        "system namespace, with --url a folder in the home directory)",
+    )
+    webhooks.add_argument(
+        "--given-certificates",
+        metavar="FOLDER",
+        help="serve with the tls.crt and tls.key of this folder, which somebody else keeps; nothing is made or registered",
+    )
+
+
+def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    run = commands.add_parser(
+        "run",
+        help="put Tutti on a cluster and run all of it from here",
+        description="Install what is needed on the cluster, run scheduler, controllers and webhooks from here, each with the "
+        "rights of its own service account, and take the webhook configurations away again at the end.",
+    )
+    _add_common(run, _run)
+    run.add_argument(
+        "--listen",
+        metavar="HOST:PORT",
+        help="address of the admission server (default: a free port on the "
+        "address by which this machine reaches the API server)",
+    )
+    run.add_argument(
+        "--webhook-url",
+        metavar="URL",
+        help="https://HOST:PORT by which the API server reaches it (default: the address it listens on)",
+    )
+    run.add_argument(
+        "--group-api",
+        choices=["auto", "built-in", "own"],
+        help="where Workloads and PodGroups live (default: "
+        "auto, which prefers scheduling.k8s.io/v1beta1 where the server has it)",
+    )
 
 
 def _add_cluster(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
