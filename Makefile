@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-anywhere demo cluster lint format run conformance bench controlplane crds clean
+.PHONY: help test test-anywhere demo cluster lint format run conformance bench call-paths controlplane crds clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ conformance: $(READY) ## tests/conformance against a real control plane, once pe
 
 bench: $(READY) ## measure and print the tables of hack/bench
 	$(BIN)/python -m hack.bench $(ARGS)
+
+call-paths: $(READY) ## print through which functions a pod, a preemption and a Job go
+	$(BIN)/python -m hack.call_paths $(ARGS)
 
 crds: $(READY) ## write config/crd from api/crds (make test fails while they differ)
 	$(BIN)/python -m hack.crds
