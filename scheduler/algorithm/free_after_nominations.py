@@ -183,7 +183,7 @@ class SnapshotOnResources(SnapshotOverlay):
         self._resources.start_from(room.free.copy(), room.scored.copy(), np.flatnonzero(room.touched))
 
 
-def new_snapshot(
+def snapshot_for(
     state: ClusterState,
     members: PodGroupState,
     allowed: NDArray[np.bool_] | None = None,

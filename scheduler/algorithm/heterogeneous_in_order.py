@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scheduler.algorithm.heterogeneous import INFEASIBLE, HeterogeneousMembers, Table
 from scheduler.cache.node_columns import Slots
 from scheduler.cache.steps import ONE_SCAN
+from scheduler.plugins.framework import best_score, total_score
 from scheduler.plugins.resource_allocation import ROWS, NodesWithPods
-from scheduler.plugins.resource_scores import SingleLoad, SingleNode, best_score, plain_loads, total_score
+from scheduler.plugins.single_node_scores import SingleLoad, SingleNode, plain_loads
 
 _STEP: Final = 2**32
 """Weight of a score against a node slot; no cluster has as many nodes."""

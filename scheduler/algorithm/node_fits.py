@@ -10,7 +10,6 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.algorithm.static_scores import ImageScores, RuleScores
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.demand import PortTable
 from scheduler.cache.node_columns import ChangeLog, Slots
@@ -18,11 +17,10 @@ from scheduler.cache.node_rules import NodeRules
 from scheduler.cache.nodes import Amounts, NodeTable
 from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.steps import ONE_SCAN
+from scheduler.plugins.framework import ImageScores, RuleScores, StaticFilterResult, total_score
 from scheduler.plugins.node_ports import nodes_in_conflict
 from scheduler.plugins.node_resources_fit import pods_that_fit
 from scheduler.plugins.resource_allocation import ROWS, NodesWithPods, PodLoads
-from scheduler.plugins.resource_scores import total_score
-from scheduler.plugins.static_filters import StaticFilterResult
 
 _KEPT: Final = 256
 _STEP: Final = 2**32

@@ -4,18 +4,16 @@ Members that have their place count towards the minimum, so late members and rep
 does a lone pod: it is a group of one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from scheduler.algorithm.attempts import Attempt, best_attempt
 from scheduler.algorithm.decision import Decision
-from scheduler.algorithm.free_after_nominations import is_room_held_against, new_snapshot, nominated_slots
+from scheduler.algorithm.free_after_nominations import is_room_held_against, nominated_slots, snapshot_for
 from scheduler.algorithm.partition import MemberPartition, partition_by_signature
-from scheduler.algorithm.snapshot import SnapshotOverlay
+from scheduler.algorithm.snapshot import NewSnapshot
 from scheduler.algorithm.topology_domains import best_domain, domains_in_use
 from scheduler.algorithm.validation import over_budget, validate_pod_group
 from scheduler.cache.cluster import ClusterState
@@ -25,10 +23,6 @@ from scheduler.cache.records import EntityKey
 from scheduler.cache.steps import OverBudgetError
 from scheduler.plugins.gang_scheduling import missing_count, pre_enqueue
 from scheduler.plugins.status import Code, Diagnosis, PodGroupDiagnosis, Status
-
-_Allowed = NDArray[np.bool_] | None
-MakeTrial = Callable[[_Allowed, str], SnapshotOverlay]
-"""(the nodes it is limited to `[node slot]`, None for all; the reason to give for the others) -> a trial."""
 
 _SUCCESS: Final = Status(Code.SUCCESS)
 _NOTHING_TO_DO: Final = Status(Code.SKIP)
@@ -56,31 +50,42 @@ def decide(state: ClusterState, key: EntityKey, aim: int = 0) -> Decision:
     problem = validate_pod_group(members, state.most_members)
     if problem is not None:
         return _refused(members, problem)
+    need = missing_count(members)
     try:
         with state.nodes.steps.limited("decision"):
-            return _decided(state, members, aim)
+            state.nodes.steps.spend(_ONE_POD * members.pending_count)
+            found = partition_by_signature(state, members)
+            attempt = _on_nominated_nodes(state, members, found) or attempt_to_place(
+                state, members, found, max(need, aim), _snapshots(state, members, found)
+            )
+            if isinstance(attempt, Status):
+                return _refused(members, attempt)
+            if attempt.total >= max(need, aim):
+                return _scheduled(state, members, found, attempt)
+            refusal = _unschedulable(state, members, found, attempt)
     except OverBudgetError:
         return msgspec.structs.replace(_refused(members, over_budget(members)), is_over_budget=True)
+    return _hoping(members, refusal, attempt, aim) if attempt.total >= need else refusal
 
 
 def attempt_to_place(
-    state: ClusterState, members: PodGroupState, found: MemberPartition, need: int, trial: MakeTrial
+    state: ClusterState, members: PodGroupState, found: MemberPartition, need: int, new_snapshot: NewSnapshot
 ) -> Attempt | Status:
     """The best attempt to place the pending members, anywhere or inside one value of a label; why there is nowhere to try.
 
     Args:
-        state: the cluster; on which room is tried is left to `trial`.
+        state: the cluster; which of its room may be used is left to `new_snapshot`.
         members: the item.
         found: its pending members by what they need.
         need: members that must get a place together.
-        trial: how a trial is made.
+        new_snapshot: makes a snapshot for one try.
 
     Raises:
         OverBudgetError: that takes more steps than the computation under way may cost.
     """
     key = members.group.topology_key if members.group else None
     if key is None:
-        return best_attempt(found.pending, need, state.nodes, lambda: trial(None, ""))
+        return best_attempt(found.pending, need, state.nodes, lambda: new_snapshot(None, ""))
     pins = domains_in_use(key, state.nodes_in_use(members), state.nodes)
     if len(pins) > 1:
         values = ", ".join(sorted(pins))
@@ -88,10 +93,10 @@ def attempt_to_place(
     pin = next(iter(pins), None)
     hoped = None if pin is not None else _hoped(members, found)
     if hoped is not None:
-        room_for_all = best_domain(key, None, hoped, sum(hoped.values()), state, trial)
+        room_for_all = best_domain(key, None, hoped, sum(hoped.values()), state, new_snapshot)
         if room_for_all is not None and room_for_all.total == sum(hoped.values()):
             pin = room_for_all.domain
-    inside = best_domain(key, pin, found.pending, need, state, trial)
+    inside = best_domain(key, pin, found.pending, need, state, new_snapshot)
     if inside is not None:
         return inside
     value = f" with the value {pin}, where members already run" if pin else ""
@@ -108,29 +113,20 @@ def _hoped(members: PodGroupState, found: MemberPartition) -> PodsBySignature | 
     return {**found.pending, most: found.pending[most] + missing}
 
 
-def _decided(state: ClusterState, members: PodGroupState, aim: int) -> Decision:
-    state.nodes.steps.spend(_ONE_POD * members.pending_count)
-    found = partition_by_signature(state, members)
-    attempt = _attempt(state, members, found, max(missing_count(members), aim))
-    if isinstance(attempt, Status):
-        return _refused(members, attempt)
-    if attempt.total >= max(missing_count(members), aim):
-        return _scheduled(state, members, found, attempt)
-    refusal = _unschedulable(state, members, found, attempt)
-    return _hoping(members, refusal, attempt, aim) if attempt.total >= missing_count(members) else refusal
-
-
-def _attempt(state: ClusterState, members: PodGroupState, found: MemberPartition, need: int) -> Attempt | Status:
-    def trial(allowed: _Allowed = None, outside: str = "") -> SnapshotOverlay:
-        return new_snapshot(state, members, allowed, outside, found.topology)
-
+def _on_nominated_nodes(state: ClusterState, members: PodGroupState, found: MemberPartition) -> Attempt | None:
+    """What was cleared for the item is taken first, even if a better node has become free; None when not all fit in there."""
     nominated = nominated_slots(state, members)
-    if nominated is not None:
-        # What was cleared for the item is taken first, even if a better node has become free.
-        attempt = best_attempt(found.pending, need, state.nodes, lambda: trial(nominated, _NOT_NOMINATED))
-        if attempt.total == members.pending_count:
-            return attempt
-    return attempt_to_place(state, members, found, need, trial)
+    if nominated is None:
+        return None
+    new_snapshot = _snapshots(state, members, found)
+    attempt = best_attempt(
+        found.pending, members.pending_count, state.nodes, lambda: new_snapshot(nominated, _NOT_NOMINATED)
+    )
+    return attempt if attempt.total == members.pending_count else None
+
+
+def _snapshots(state: ClusterState, members: PodGroupState, found: MemberPartition) -> NewSnapshot:
+    return lambda allowed, outside: snapshot_for(state, members, allowed, outside, found.topology)
 
 
 def _scheduled(state: ClusterState, members: PodGroupState, found: MemberPartition, attempt: Attempt) -> Decision:

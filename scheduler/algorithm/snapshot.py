@@ -4,7 +4,7 @@ Nothing is copied until a second signature, or an explanation, must see where ea
 some are computed anew.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Final
 
@@ -22,11 +22,11 @@ from scheduler.cache.nodes import Amounts, NodeTable
 from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.steps import ONE_SCAN
 from scheduler.cache.volume_records import ClaimKey
+from scheduler.plugins.framework import total_score
 from scheduler.plugins.node_declared_features import REASON as LACKS_FEATURES
 from scheduler.plugins.node_ports import REASON as PORTS_REASON
 from scheduler.plugins.node_resources_fit import insufficient_resources, pods_that_fit
 from scheduler.plugins.resource_allocation import NodesWithPods, PodLoads
-from scheduler.plugins.resource_scores import total_score
 from scheduler.plugins.status import Code, Diagnosis, Status
 
 MOST_BY_TOP_NODES: Final = 64
@@ -120,30 +120,17 @@ class SnapshotOverlay:
         Each goes to the node with the best score at that moment, or with `pack` to the fullest, to leave whole nodes free.
         """
         is_as_in_state = not (self._unapplied or len(self._resources.changed))
+        placed: Placed | None = None
         if (
-            not pack
+            is_as_in_state
+            and not pack
             and count <= MOST_BY_TOP_NODES
             and self._allowed is None
             and self.topology is None
-            and is_as_in_state
         ):
             placed = self._on_top_nodes(signature, count)
-            if placed is not None:
-                self._unapplied.append(placed)
-                return placed
-        self.spend(_SCANS_OF_A_PLACEMENT)
-        capacity = self.capacity(signature)
-        score = self.score(signature)
-        other_scores = self._other_scores(signature, capacity)
-        if other_scores is not None:
-            score = score + other_scores
-        if pack:
-            slots, counts = pack_full(count, capacity, score)
-        else:
-            slots, counts = spread(
-                count, capacity, score, lambda where, depth: self._table(signature, where, depth, other_scores)
-            )
-        placed = Placed(signature, slots, counts)
+        if placed is None:
+            placed = self._on_all_nodes(signature, count, pack=pack)
         if placed.total:
             self._unapplied.append(placed)
         return placed
@@ -157,6 +144,22 @@ class SnapshotOverlay:
         nodes = np.array(sorted(best), dtype=np.intp)
         table = partial(self.scores_on, signature)
         return Placed(signature, *spread_over(nodes, count, fit.capacity, fit.score[nodes], table, fit.second))
+
+    def _on_all_nodes(self, signature: PodSignature, count: int, *, pack: bool) -> Placed:
+        self.spend(_SCANS_OF_A_PLACEMENT)
+        capacity = self.capacity(signature)
+        score = self.score(signature)
+        other_scores = self._other_scores(signature, capacity)
+        if other_scores is not None:
+            score = score + other_scores
+        if pack:
+            return Placed(signature, *pack_full(count, capacity, score))
+
+        def table(slots: Slots, depth: int) -> NDArray[np.int64]:
+            scores = self.scores_on(signature, slots, depth)
+            return scores if other_scores is None else scores + other_scores[slots][:, None]
+
+        return Placed(signature, *spread(count, capacity, score, table))
 
     def diagnosis(self, signature: PodSignature, *, room_is_kept: bool = False) -> Diagnosis:
         """Why no further pod of this signature fits; `room_is_kept` is the same of the diagnosis."""
@@ -294,12 +297,6 @@ class SnapshotOverlay:
             NodesWithPods(self.nodes.allocatable, self._resources.free, self._resources.scored, loads, slots)
         )
 
-    def _table(
-        self, signature: PodSignature, slots: Slots, depth: int, other_scores: NDArray[np.int64] | None
-    ) -> NDArray[np.int64]:
-        table = self.scores_on(signature, slots, depth)
-        return table if other_scores is None else table + other_scores[slots][:, None]
-
     def _other_scores(self, signature: PodSignature, capacity: PodsByNode) -> NDArray[np.int64] | None:
         static_scores = self.fits.static_scores(signature, capacity)
         if self.topology is None:
@@ -325,3 +322,7 @@ class SnapshotOverlay:
                 for slot, pods in zip(placed.slots.tolist(), placed.counts.tolist(), strict=True):
                     self.topology.assume_pod(placed.signature, slot, pods)
         self._unapplied.clear()
+
+
+NewSnapshot = Callable[[NDArray[np.bool_] | None, str], SnapshotOverlay]
+"""(the nodes to use `[node]`, None for all; the reason to give for the others) -> a snapshot without tentative pods."""

@@ -5,7 +5,7 @@ then the one that is fuller afterwards, so that whole racks stay free for others
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from api.requests import PODS
 from scheduler.algorithm.attempts import Attempt, AttemptBudget, affect_each_other, best_attempt
-from scheduler.algorithm.snapshot import SnapshotOverlay
+from scheduler.algorithm.snapshot import NewSnapshot
 from scheduler.algorithm.upper_bound import by_base, most_in_domain
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.node_columns import Column, Slots
@@ -101,10 +101,6 @@ class DomainTable:
         return sums
 
 
-NewTrial = Callable[[NDArray[np.bool_] | None, str], SnapshotOverlay]
-"""A trial limited to these nodes (None: all), with the reason to give for all others."""
-
-
 def domain_sums_of(state: ClusterState, key: str) -> DomainSums:
     """The current sums by a label, kept with the cluster."""
     return state.derived(_domain_table).of(key)
@@ -122,7 +118,7 @@ def domains_in_use(key: str, placed: Iterable[str], nodes: NodeTable) -> set[str
 
 
 def best_domain(
-    key: str, pinned: str | None, pending: PodsBySignature, wanted: int, state: ClusterState, new_trial: NewTrial
+    key: str, pinned: str | None, pending: PodsBySignature, wanted: int, state: ClusterState, new_snapshot: NewSnapshot
 ) -> Attempt | None:
     """The best attempt over all domains; None when no node carries the label (with the pinned value).
 
@@ -132,14 +128,14 @@ def best_domain(
         pending: members to place, by signature.
         wanted: members that must get a node together.
         state: the cluster.
-        new_trial: makes a trial on some nodes.
+        new_snapshot: makes a snapshot for one try, on some nodes.
 
     Raises:
         OverBudgetError: more steps are needed than the computation under way may take.
     """
     nodes = state.nodes
     column = nodes.label_column(key)
-    everywhere = new_trial(None, "")
+    everywhere = new_snapshot(None, "")
     most = most_in_domain(key, pinned, pending, nodes, everywhere)
     domains = domain_sums_of(state, key)
     codes = np.flatnonzero((most >= 0) & (domains.nodes_in > 0))
@@ -152,7 +148,7 @@ def best_domain(
             break
         allowed = column.codes == code
         outside = f"node(s) were in another {key}"
-        attempt = best_attempt(pending, wanted, nodes, lambda: new_trial(allowed, outside), budget)  # noqa: B023
+        attempt = best_attempt(pending, wanted, nodes, lambda: new_snapshot(allowed, outside), budget)  # noqa: B023
         attempt.domain = column.values[code] or ""
         if best is None or attempt.total > best.total:
             best = attempt

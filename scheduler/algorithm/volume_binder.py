@@ -21,7 +21,7 @@ from scheduler.cache.volume_records import MANY_NODES, ClaimKey, ClaimRecord, Vo
 from scheduler.cache.volume_topology import Attached
 from scheduler.plugins import node_volume_limits, volume_restrictions, volume_zone
 from scheduler.plugins import volume_binding as binding
-from scheduler.plugins.framework import IntArray
+from scheduler.plugins.interface import IntArray
 from scheduler.plugins.status import Status
 
 _SCANS_OF_A_VOLUME: Final = 5

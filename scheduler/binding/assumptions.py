@@ -87,22 +87,19 @@ class Assumptions:
             UnknownPod: one is not there, or has a node already.
         """
         freed: list[int] = []
+        deadline = self._clock() + self._assume_seconds
         try:
             for bind in binds:
-                freed += self._assume(bind).freed
+                freed += self._state.assume(bind.uid, bind.node_name, deadline).freed
+                self._open.add(bind.uid)
+                self._last_deadline = deadline
+                if self._expiry_due is None:
+                    self._expiry_due = deadline
         except Exception:
             self.give_back(binds)
             raise
         finally:
             self._apply(StateChange(freed=tuple(freed)))
-
-    def _assume(self, bind: Bind) -> StateChange:
-        self._last_deadline = self._clock() + self._assume_seconds
-        change = self._state.assume(bind.uid, bind.node_name, self._last_deadline)
-        self._open.add(bind.uid)
-        if self._expiry_due is None:
-            self._expiry_due = self._last_deadline
-        return change
 
     def give_back(self, binds: Sequence[Bind]) -> None:
         """Nothing of these has been sent, and what is queued is refused when its turn comes: they are not assumed any more."""

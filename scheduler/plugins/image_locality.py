@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from scheduler.cache.node_columns import ImageTable
-from scheduler.plugins.framework import MAX_SCORE, IntArray
+from scheduler.plugins.interface import MAX_SCORE, IntArray
 
 MEBIBYTE: Final = 1024 * 1024
 LEAST_BYTES: Final = 23 * MEBIBYTE

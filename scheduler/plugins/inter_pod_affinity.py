@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from scheduler.plugins.framework import MAX_SCORE, IntArray, Mask
+from scheduler.plugins.interface import MAX_SCORE, IntArray, Mask
 from scheduler.plugins.status import Code, Status
 
 NAME: Final = "InterPodAffinity"

@@ -11,7 +11,7 @@ from scheduler.cache.node_columns import Slots
 from scheduler.cache.node_rules import NodeRules, NodeTerm
 from scheduler.cache.nodes import NodeTable
 from scheduler.cache.selectors import Requirement, matches
-from scheduler.plugins.framework import IntArray, Mask, NodeStatuses
+from scheduler.plugins.interface import IntArray, Mask, NodeStatuses
 from scheduler.plugins.status import Code, Status
 
 NAME: Final = "NodeAffinity"

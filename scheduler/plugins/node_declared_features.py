@@ -5,7 +5,7 @@ from typing import Final
 from scheduler.cache.node_columns import Slots
 from scheduler.cache.node_rules import NodeRules
 from scheduler.cache.nodes import NodeTable
-from scheduler.plugins.framework import NodeStatuses
+from scheduler.plugins.interface import NodeStatuses
 from scheduler.plugins.status import Code, Status
 
 NAME: Final = "NodeDeclaredFeatures"

@@ -7,7 +7,7 @@ import numpy as np
 from scheduler.cache.demand import HostPort, PortTable
 from scheduler.cache.node_columns import Slots
 from scheduler.cache.nodes import NodeTable
-from scheduler.plugins.framework import Mask
+from scheduler.plugins.interface import Mask
 from scheduler.plugins.status import Code, Status
 
 NAME: Final = "NodePorts"

@@ -7,7 +7,7 @@ What counts is the change (Kubernetes 1.36, PR 135573): 75 is none, 50 is from e
 import numpy as np
 
 from scheduler.cache.scoring import Scoring
-from scheduler.plugins.framework import MAX_SCORE
+from scheduler.plugins.interface import MAX_SCORE
 from scheduler.plugins.resource_allocation import ROUNDING, NodesWithPods, Numbers, Use
 
 HALF = MAX_SCORE // 2

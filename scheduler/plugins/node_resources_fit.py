@@ -15,7 +15,7 @@ from api.requests import PODS
 from scheduler.cache.node_columns import Slots
 from scheduler.cache.nodes import Amounts, Resolved
 from scheduler.cache.scoring import Scoring
-from scheduler.plugins.framework import MAX_SCORE
+from scheduler.plugins.interface import MAX_SCORE
 from scheduler.plugins.resource_allocation import ROUNDING, NodesWithPods, Numbers
 from scheduler.plugins.status import Code, Status
 

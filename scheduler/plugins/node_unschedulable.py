@@ -6,7 +6,7 @@ from api.node import Taint
 from scheduler.cache.node_columns import Slots
 from scheduler.cache.node_rules import NodeRules
 from scheduler.cache.nodes import NodeTable
-from scheduler.plugins.framework import NodeStatuses
+from scheduler.plugins.interface import NodeStatuses
 from scheduler.plugins.status import Code, Status
 from scheduler.plugins.taint_toleration import tolerated
 

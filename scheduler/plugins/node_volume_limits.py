@@ -10,7 +10,7 @@ import numpy as np
 
 from scheduler.cache.nodes import NodeTable
 from scheduler.cache.volume_topology import Attached, Attachments
-from scheduler.plugins.framework import IntArray, Mask
+from scheduler.plugins.interface import IntArray, Mask
 from scheduler.plugins.status import Code, Status
 
 NAME: Final = "NodeVolumeLimits"

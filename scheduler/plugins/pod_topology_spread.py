@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.plugins.framework import MAX_SCORE, IntArray, Mask
+from scheduler.plugins.interface import MAX_SCORE, IntArray, Mask
 from scheduler.plugins.status import Code, Status
 
 NAME: Final = "PodTopologySpread"

@@ -13,7 +13,7 @@ from api.node import Taint
 from scheduler.cache.node_columns import Slots
 from scheduler.cache.node_rules import NodeRules, Toleration
 from scheduler.cache.nodes import NodeTable
-from scheduler.plugins.framework import IntArray, NodeStatuses
+from scheduler.plugins.interface import IntArray, NodeStatuses
 from scheduler.plugins.status import Code, Status
 
 NAME: Final = "TaintToleration"

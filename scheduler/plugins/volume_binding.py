@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scheduler.cache.nodes import NodeTable
 from scheduler.cache.volume_records import CapacityRecord, ClaimRecord, ClassRecord, VolumeRecord
 from scheduler.cache.volume_topology import VolumeReachability
-from scheduler.plugins.framework import MAX_SCORE, IntArray, Mask
+from scheduler.plugins.interface import MAX_SCORE, IntArray, Mask
 from scheduler.plugins.status import Code, Status
 
 NAME: Final = "VolumeBinding"

@@ -7,7 +7,7 @@ import numpy as np
 
 from scheduler.cache.nodes import NodeTable
 from scheduler.cache.volume_records import ZONE_LABELS
-from scheduler.plugins.framework import Mask
+from scheduler.plugins.interface import Mask
 from scheduler.plugins.status import Code, Status
 
 NAME: Final = "VolumeZone"

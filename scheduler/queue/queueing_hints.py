@@ -7,7 +7,7 @@ such an item is never woken in vain.
 from collections.abc import Hashable
 from typing import Final
 
-from scheduler.algorithm.free_after_nominations import is_room_held_against, new_snapshot
+from scheduler.algorithm.free_after_nominations import is_room_held_against, snapshot_for
 from scheduler.algorithm.node_fits import fits_of
 from scheduler.algorithm.partition import depends_on_other_pods
 from scheduler.algorithm.topology_domains import domains_in_use
@@ -29,7 +29,7 @@ def placeable(state: ClusterState, members: PodGroupState) -> int:
     """No placement now puts more of the item's pending members on nodes than this."""
     pending = {signature: len(waiting) for signature, waiting in members.pending.items()}
     key = members.group.topology_key if members.group else None
-    trial = new_snapshot(state, members)
+    trial = snapshot_for(state, members)
     if key is None:
         return most(pending, trial)
     pins = domains_in_use(key, state.nodes_in_use(members), state.nodes)

@@ -123,24 +123,32 @@ class SchedulingQueue:
             self._set_held(entity, None)
 
     def pop(self, state: ClusterState) -> EntityKey | None:
-        """The item to be tried now, to be given back with `done`."""
-        now = self._clock()
-        for key in self._patience.take_due():
-            self.activate(key, state, is_due=True)
-        for entity, cause in self._unschedulable.ready(state, now):
-            if cause is not Cause.TIME:
-                self._activate(entity, cause, was_woken=cause is not Cause.NEWS)
-            elif entity.errors:
-                self.activate(entity.key, state)
-            else:
-                self._active.put_overdue(entity)
-        found = self._next(state)
-        if found is None:
-            return None
-        # What happens while it is tried, also between two computations about it, may have come too late for it.
-        found.tried_version = self._version(state)
-        self._move(found, Place.IN_FLIGHT)
-        return found.key
+        """The item to be tried now, to be given back with `done`.
+
+        Retries of which it is known how they would end are left out. While too much time has been spent in vain, new items are
+        looked at before they are tried, and those for which there is no room wait with the other doubtful ones.
+        """
+        self._activate_due(state)
+        hint: QueueingHint | None = None
+        looks_until = 0.0
+        while (entity := self._active.take()) is not None:
+            if entity.cause is Cause.TIME and self._would_end_alike(entity, state):
+                members = state.item(entity.key)
+                if members is not None:
+                    entity.failures += 1
+                    self._wait(entity, members)
+                continue
+            if entity.cause is Cause.NEWS and not self._active.trusts_doubtful:
+                if hint is None:
+                    hint, looks_until = QueueingHint(state), self._clock() + _LOOK_SECONDS
+                if self._clock() <= looks_until and not self._may_fit(entity, hint, state):
+                    self._activate(entity, Cause.DOUBT)
+                    continue
+            # What happens while it is tried, also between two computations about it, may have come too late for it.
+            entity.tried_version = self._version(state)
+            self._move(entity, Place.IN_FLIGHT)
+            return entity.key
+        return None
 
     def done(self, key: EntityKey, decision: Decision, state: ClusterState) -> Cause | None:
         """The popped item has been tried and its bindings, if any, have been assumed.
@@ -264,34 +272,22 @@ class SchedulingQueue:
 
     # --- which is next -----------------------------------------------------------------------------------------------
 
-    def _next(self, state: ClusterState) -> QueuedEntity | None:
-        """The item to be tried now.
+    def _activate_due(self, state: ClusterState) -> None:
+        """Those whose time has come, or for which room appeared."""
+        for key in self._patience.take_due():
+            self.activate(key, state, is_due=True)
+        for entity, cause in self._unschedulable.ready(state, self._clock()):
+            if cause is not Cause.TIME:
+                self._activate(entity, cause, was_woken=cause is not Cause.NEWS)
+            elif entity.errors:
+                self.activate(entity.key, state)
+            else:
+                self._active.put_overdue(entity)
 
-        Retries of which it is known how they would end are left out. While too much time has been spent in vain, new items are
-        looked at before they are tried, and those for which there is no room wait with the other doubtful ones.
-        """
-        outlook: QueueingHint | None = None
-        looks_until = 0.0
-        while (entity := self._active.take()) is not None:
-            if entity.cause is Cause.TIME and self._would_end_alike(entity, state):
-                members = state.item(entity.key)
-                if members is not None:
-                    entity.failures += 1
-                    self._wait(entity, members)
-                continue
-            if entity.cause is not Cause.NEWS or self._active.trusts_doubtful:
-                return entity
-            if outlook is None:
-                outlook, looks_until = QueueingHint(state), self._clock() + _LOOK_SECONDS
-            if self._clock() > looks_until or self._may_fit(entity, outlook, state):
-                return entity
-            self._activate(entity, Cause.DOUBT)
-        return None
-
-    def _may_fit(self, entity: QueuedEntity, outlook: QueueingHint, state: ClusterState) -> bool:
+    def _may_fit(self, entity: QueuedEntity, hint: QueueingHint, state: ClusterState) -> bool:
         with self._errors.about(entity.key, _STAGE):
             members = state.item(entity.key)
-            return members is None or not members.pending or outlook.fits(members)
+            return members is None or not members.pending or hint.fits(members)
         return True
 
     def _version(self, state: ClusterState) -> Version:

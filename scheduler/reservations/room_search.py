@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.algorithm.attempts import Attempt
-from scheduler.algorithm.free_after_nominations import SnapshotOnResources, new_snapshot, resources_left_to
+from scheduler.algorithm.free_after_nominations import SnapshotOnResources, resources_left_to, snapshot_for
 from scheduler.algorithm.node_fits import fits_of
 from scheduler.algorithm.overlay import ResourceOverlay
 from scheduler.algorithm.partition import MemberPartition, partition_by_signature
@@ -85,7 +85,7 @@ class _Search:
         return SnapshotOnResources(state.nodes, fits_of(state), self._room, allowed, outside, self._found.topology)
 
     def _easiest_first(self) -> Slots:
-        now, then = new_snapshot(self._state, self._members, relations=self._found.topology), self._trial()
+        now, then = snapshot_for(self._state, self._members, relations=self._found.topology), self._trial()
         free = np.zeros(self._state.nodes.slots, dtype=np.int64)
         possible = free.copy()
         for signature in self._found.pending:

@@ -7,8 +7,8 @@ import numpy as np
 
 from scheduler.cache.demand import Demand
 from scheduler.cache.nodes import NodeTable
+from scheduler.plugins.framework import total_score
 from scheduler.plugins.resource_allocation import NodesWithPods, PodLoads
-from scheduler.plugins.resource_scores import total_score
 
 Amounts = dict[str, int]
 

@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.cache.demand import Demand
+from scheduler.plugins.framework import best_score, total_score
 from scheduler.plugins.resource_allocation import NodesWithPods, PodLoads
-from scheduler.plugins.resource_scores import SingleNode, best_score, plain_loads, total_score
+from scheduler.plugins.single_node_scores import SingleNode, plain_loads
 
 OFFERED = st.one_of(st.just(0), st.integers(1, 200), st.integers(1, 2**50))
 NODE = st.tuples(OFFERED, OFFERED, st.floats(-0.2, 1), st.floats(-0.2, 1), st.integers(0, 2**40), st.integers(0, 2**40))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from scheduler.algorithm.decision import Decision
-from scheduler.algorithm.free_after_nominations import new_snapshot
+from scheduler.algorithm.free_after_nominations import snapshot_for
 from scheduler.algorithm.heterogeneous import HeterogeneousMembers
 from scheduler.algorithm.partition import partition_by_signature
 from scheduler.algorithm.schedule_pod_group import decide
@@ -107,7 +107,7 @@ def test_counting_room_for_different_members_on_different_nodes_is_work_by_membe
         world.pod(f"g-{index}", cpu=f"{100 + index}m", group="g")
     members = world.state.item(group_key("g"))
     assert members is not None
-    different = HeterogeneousMembers(new_snapshot(world.state, members), list(members.pending))
+    different = HeterogeneousMembers(snapshot_for(world.state, members), list(members.pending))
     before = world.state.nodes.steps.spent
     different.room()
     assert world.state.nodes.steps.spent - before >= 50 * 40

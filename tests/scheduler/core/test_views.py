@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.algorithm.free_after_nominations import SnapshotOnResources, new_snapshot, resources_left_to
+from scheduler.algorithm.free_after_nominations import SnapshotOnResources, resources_left_to, snapshot_for
 from scheduler.algorithm.node_fits import FEW, FitCache, TopNodes, fits_of
 from scheduler.algorithm.partition import partition_by_signature
 from scheduler.algorithm.snapshot import SnapshotOverlay
@@ -147,7 +147,7 @@ def test_room_that_is_held_for_others_is_the_same_followed_or_made_anew(
 
 
 def _room(world: World, members: PodGroupState, shape: PodSignature) -> list[int]:
-    found: list[int] = new_snapshot(world.state, members).room(shape).tolist()
+    found: list[int] = snapshot_for(world.state, members).room(shape).tolist()
     return found
 
 

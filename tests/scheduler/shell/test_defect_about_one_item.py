@@ -112,7 +112,7 @@ BEFORE_IT_IS_BOUND = {
     "asked who should leave": (PreemptionManager, "post_filter"),
     "reduced to pods that exist": (schedule_one, "of_existing_pods"),
     "made a bind": (ItemScheduler, "_bind"),
-    "assumed": (Assumptions, "_assume"),
+    "assumed": (ClusterState, "assume"),
     "handed to the binder": (Binder, "submit"),
     "taken in, its group": (ClusterState, "upsert_group"),
     "taken in, its pods": (ClusterState, "upsert_pod"),

@@ -1,61 +1,19 @@
-"""The weighted sum of the scores that depend on amounts, for arrays of nodes and, in plain numbers, for one node.
+"""The scores that depend on amounts, in plain numbers, for one node whose pods change one by one.
 
-Where nodes change pod by pod, a call of numpy costs more than the whole figure. The plain figures are those of `total_score` to
-the last bit: the same steps in the same order, on the same floating point numbers.
+There a call of numpy costs more than the whole figure. The plain figures are those of `framework.total_score` to the last bit: the
+same steps in the same order, on the same floating point numbers.
 """
 
-from collections.abc import Callable, Mapping
 from itertools import starmap
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from scheduler.cache.node_columns import Slots
-from scheduler.cache.nodes import Amounts
-from scheduler.plugins.framework import MAX_SCORE, IntArray
-from scheduler.plugins.node_resources_balanced_allocation import (
-    HALF,
-    balanced_allocation,
-    balanced_scores,
-    best_balanced_allocation,
-)
-from scheduler.plugins.node_resources_fit import best_least_allocated, least_allocated, strategy_scores
-from scheduler.plugins.resource_allocation import ROUNDING, NodesWithPods, Numbers, PodLoads
-
-Score = Callable[[NodesWithPods], Numbers]
-
-SCORES: Final[tuple[tuple[Score, int], ...]] = ((least_allocated, 1), (balanced_allocation, 1))
-"""(score, weight) as in kube-scheduler's default profile."""
-
-_BEST: Final[Mapping[Score, Callable[[NodesWithPods, NodesWithPods], Numbers]]] = {
-    least_allocated: best_least_allocated,
-    balanced_allocation: best_balanced_allocation,
-}
-"""What no load exceeds, from the nodes under the least and under the most that is asked of each resource."""
+from scheduler.plugins.interface import MAX_SCORE
+from scheduler.plugins.node_resources_balanced_allocation import HALF
+from scheduler.plugins.resource_allocation import ROUNDING, PodLoads
 
 _FULL: Final = MAX_SCORE + ROUNDING
-
-
-def total_score(after: NodesWithPods) -> IntArray:
-    """The weighted sum by the loads' profile, `[node, load]`."""
-    scoring = after.loads.scoring
-    if not scoring.is_usual:
-        weights = scoring.weights
-        total = weights.node_resources_fit * strategy_scores(after, scoring)
-        if weights.balanced_allocation:
-            total = total + weights.balanced_allocation * balanced_scores(after, scoring)
-        return total.astype(np.int64)
-    first, *others = (score(after) * weight if weight != 1 else score(after) for score, weight in SCORES)
-    for other in others:
-        first += other
-    return first.astype(np.int64)
-
-
-def best_score(allocatable: Amounts, free: Amounts, scored: Amounts, loads: PodLoads, slots: Slots | slice) -> IntArray:
-    """What none of these loads exceeds on each node by the default profile, `[asked node]`; tables as for `NodesWithPods`."""
-    least, most = (NodesWithPods(allocatable, free, scored, extreme, slots) for extreme in loads.extremes())
-    best = sum(weight * _BEST[score](least, most)[:, 0] for score, weight in SCORES)
-    return np.asarray(best, dtype=np.int64)
 
 
 class SingleLoad(NamedTuple):
