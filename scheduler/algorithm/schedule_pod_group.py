@@ -15,13 +15,12 @@ from scheduler.algorithm.free_after_nominations import is_room_held_against, nom
 from scheduler.algorithm.partition import MemberPartition, partition_by_signature
 from scheduler.algorithm.snapshot import NewSnapshot
 from scheduler.algorithm.topology_domains import best_domain, domains_in_use
-from scheduler.algorithm.validation import over_budget, validate_pod_group
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.pod_group_state import PodGroupState
 from scheduler.cache.pod_signature import PodsBySignature
 from scheduler.cache.records import EntityKey
 from scheduler.cache.steps import OverBudgetError
-from scheduler.plugins.gang_scheduling import missing_count, pre_enqueue
+from scheduler.plugins.gang_scheduling import missing_count, over_budget, pre_enqueue, validate_pod_group
 from scheduler.plugins.status import Code, Diagnosis, PodGroupDiagnosis, Status
 
 _SUCCESS: Final = Status(Code.SUCCESS)

@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.cache.disruption import PriorityClasses
 from scheduler.cache.node_columns import Slots
 from scheduler.cache.nodes import NodeTable
+from scheduler.cache.priority_classes import PriorityClasses
 from scheduler.cache.records import GroupRecord, PodRecord
 
 _NOWHERE: Final = -1

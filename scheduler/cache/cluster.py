@@ -18,12 +18,13 @@ from scheduler.cache.assigned_pods import AssignedPods
 from scheduler.cache.comparer import Drift, compare
 from scheduler.cache.default_topology_spread import DefaultSpreads
 from scheduler.cache.demand import PortTable
-from scheduler.cache.disruption import Budgets, PriorityClasses
+from scheduler.cache.disruption_budgets import Budgets
 from scheduler.cache.entities import Entities, ForeignGroups
 from scheduler.cache.nodes import NodeTable, facts_of
 from scheduler.cache.nominator import ForeignNominations, Nominator
 from scheduler.cache.occupancy import Occupancy
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
+from scheduler.cache.priority_classes import PriorityClasses
 from scheduler.cache.record_factory import RecordFactory
 from scheduler.cache.records import NO_CHANGE, Assumption, EntityKey, GroupRecord, PodRecord, StateChange
 from scheduler.cache.reservations import FuturePodReservations, Reservations

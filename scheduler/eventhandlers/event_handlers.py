@@ -17,7 +17,7 @@ from kube.cache.informer import Change
 from scheduler.apicalls.group_conditions import GroupConditions
 from scheduler.apicalls.pod_conditions import PodConditions
 from scheduler.cache.cluster import ClusterState
-from scheduler.cache.disruption import Budget
+from scheduler.cache.disruption_budgets import Budget
 from scheduler.cache.records import EntityKey, PodRecord, StateChange
 from scheduler.preemption.manager import PreemptionManager
 from scheduler.queue.item_errors import TAKE_IN, ItemErrors

@@ -35,7 +35,7 @@ from kube.client.resources import (
 )
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.default_topology_spread import DefaultSpreads, SelectorOwner, SimpleOwner
-from scheduler.cache.disruption import Budget
+from scheduler.cache.disruption_budgets import Budget
 from scheduler.cache.records import PodRecord
 from scheduler.cache.selectors import RawSelector
 from scheduler.eventhandlers.event_handlers import EventHandlers

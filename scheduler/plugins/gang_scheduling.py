@@ -1,10 +1,14 @@
-"""What makes pods a gang: what must be there before any of them is tried, and how many start together (KEP-4671).
+"""What makes pods a gang: what must be there before any is tried, how many start together, why a group is refused as a whole.
 
-The rules of upstream's plugin GangScheduling. Upstream shows nothing of them to its users; here every held item says what it
-waits for.
+The rules of upstream's plugin GangScheduling (KEP-4671) and of its validation of pod groups (`SchedulerError`): members must agree
+with each other and with their group, every member must be something this scheduler can place at all, and deciding must not take
+longer than one decision may. Upstream shows nothing of the former to its users; here every held item says what it waits for.
 """
 
+from collections.abc import Mapping
+
 from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.records import AgreedFields
 from scheduler.plugins.status import Code, Status
 
 _GANG_SCHEDULING = "GangScheduling"
@@ -47,3 +51,88 @@ def _missing(need: int, known: int, barred: int) -> Status:
         text += "; {} more name this group but belong to another owner"
         args.append(barred)
     return Status(Code.WAITING_FOR_MEMBERS, text, tuple(args), plugin=_GANG_SCHEDULING)
+
+
+_TOO_MANY = "the group has {} members, and the profile {} allows {}"
+_SAME_PRIORITY = (
+    "all pods in a single pod group should have the same priority as the pod group's priority, got {} and {}"
+)
+_SAME_SCHEDULER = 'all pods in a single pod group should have the same .spec.schedulerName set, got: "{}" and "{}"'
+_SAME = "all pods in a single pod group should have the same {}, got {} and {}"
+_OVER_BUDGET = (
+    "finding a place would take longer than one decision may, so it is tried only every few minutes: "
+    "{} of {} with {} and {}; fewer pods, fewer kinds of pods or fewer terms would help"
+)
+
+
+def validate_pod_group(members: PodGroupState, most_members: Mapping[str, int]) -> Status | None:
+    """What is wrong with the item before any node is looked at, None when nothing is; `most_members` is by scheduler name."""
+    if members.problem:
+        return Status(Code.ERROR, members.problem)
+    return _disagreement(members) or _too_many(members, most_members) or _unplaceable(members)
+
+
+def over_budget(members: PodGroupState) -> Status:
+    """That finding a place would take longer than one decision may.
+
+    Who reads it wrote the pods, so it says what makes a decision long and how much of that there is.
+    """
+    signatures = list(members.pending)
+    rules = {signature.rules: None for signature in signatures}
+    terms = sum(len(one.affinity_terms.terms) if one.affinity_terms else 0 for one in rules) + sum(
+        len(one.spread_constraints) for one in rules
+    )
+    requirements = sum(one.requirements for one in rules)
+    what_is_long = (
+        _count(members.pending_count, "pod"),
+        _count(len(signatures), "kind"),
+        _count(terms, "pod affinity or spread term"),
+        _count(requirements, "node requirement"),
+    )
+    return Status(Code.ERROR, _OVER_BUDGET, what_is_long)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _too_many(members: PodGroupState, most_members: Mapping[str, int]) -> Status | None:
+    profile = next(iter(members.profiles), None)
+    most = most_members.get(profile.scheduler_name) if profile is not None else None
+    count = sum(members.profiles.values())
+    if most is None or profile is None or members.is_lone or count <= most:
+        return None
+    return Status(Code.ERROR, _TOO_MANY, (count, profile.scheduler_name, most))
+
+
+def _disagreement(members: PodGroupState) -> Status | None:
+    group = members.group
+    for profile in members.profiles:
+        if group and group.priority is not None and profile.priority != group.priority:
+            return Status(Code.ERROR, _SAME_PRIORITY, (profile.priority, group.priority))
+        if group and group.preemption_policy is not None and profile.preemption_policy != group.preemption_policy:
+            return _differ("preemption policy", profile.preemption_policy, group.preemption_policy)
+    if len(members.profiles) < 2:
+        return None
+    one, other = sorted(members.profiles, key=_order)[:2]
+    if one.scheduler_name != other.scheduler_name:
+        return Status(Code.ERROR, _SAME_SCHEDULER, (one.scheduler_name, other.scheduler_name))
+    if one.priority != other.priority:
+        return _differ("priority", one.priority, other.priority)
+    return _differ("preemption policy", one.preemption_policy, other.preemption_policy)
+
+
+def _differ(what: str, one: int | str, other: int | str) -> Status:
+    return Status(Code.ERROR, _SAME, (what, one, other))
+
+
+def _order(profile: AgreedFields) -> tuple[str, int, str]:
+    return (profile.scheduler_name, profile.priority, profile.preemption_policy)
+
+
+def _unplaceable(members: PodGroupState) -> Status | None:
+    for signature, waiting in members.pending.items():
+        if signature.problem:
+            name = waiting.names[0]
+            return Status(Code.ERROR, signature.problem if members.is_lone else f"pod {name}: {signature.problem}")
+    return None

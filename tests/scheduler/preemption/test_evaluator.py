@@ -3,7 +3,7 @@
 import msgspec
 
 from scheduler.algorithm.schedule_pod_group import decide
-from scheduler.cache.disruption import Budget, Budgets, BudgetSpec, BudgetStatus
+from scheduler.cache.disruption_budgets import Budget, Budgets, BudgetSpec, BudgetStatus
 from scheduler.cache.selectors import RawRequirement, RawSelector
 from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
 from tests.scheduler.core import build

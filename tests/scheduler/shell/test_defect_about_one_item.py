@@ -9,7 +9,6 @@ import pytest
 
 from api.constants import MANAGED_BY, METRIC_ITEM_ERRORS, MIN_RESOURCES
 from scheduler import schedule_one
-from scheduler.binding.assumptions import Assumptions
 from scheduler.binding.binder import Binder
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.pod_group_state import PodGroupState
