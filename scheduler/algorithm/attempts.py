@@ -32,30 +32,29 @@ PODS_DIFFER: Final = "the pods differ in what they need."
 PODS_LIMIT_EACH_OTHER: Final = "where one of the pods goes limits the others."
 
 Way = Callable[[SnapshotOverlay], list[Placed]]
-"""Puts members on the nodes of a trial that has placed nothing yet."""
+"""Puts members on the nodes of a snapshot without tentative pods."""
 
 
 class Attempt:
     """The outcome of one try.
 
     Attributes:
-        trial: the snapshot with the placed pods on it.
+        snapshot: the snapshot with the placed pods on it.
         placed: pods by signature and node slot.
         total: how many pods were placed.
-        proven: no other try can place enough.
-        doubt: why another try might do better, when `proven` is false; a clause of the message that people read.
+        incomplete_reason: why another try might place more, a clause of the message that people read; empty when none can place
+            enough.
         domain: the value of the topology label inside which the pods are, empty without one.
     """
 
-    __slots__ = ("_counts", "domain", "doubt", "placed", "proven", "total", "trial")
+    __slots__ = ("_counts", "domain", "incomplete_reason", "placed", "snapshot", "total")
 
-    def __init__(self, trial: SnapshotOverlay, placed: list[Placed]) -> None:
-        self.trial: Final = trial
+    def __init__(self, snapshot: SnapshotOverlay, placed: list[Placed]) -> None:
+        self.snapshot: Final = snapshot
         self.placed: Final = placed
         self.total: Final = sum(part.total for part in placed)
         self._counts: Counter[PodSignature] | None = None
-        self.proven = True
-        self.doubt = PODS_DIFFER
+        self.incomplete_reason = ""
         self.domain = ""
 
     def count(self, signature: PodSignature) -> int:
@@ -68,7 +67,7 @@ class Attempt:
 
 
 class AttemptBudget:
-    """How many pods may still be placed in trials before giving up on further ways, shared by the attempts of one decision."""
+    """How many pods may still be placed tentatively before giving up on further ways, shared by the attempts of one decision."""
 
     __slots__ = ("pods",)
 
@@ -77,16 +76,16 @@ class AttemptBudget:
         self.pods = 1000 + 3 * sum(pending.values())
 
 
-def affect_each_other(trial: SnapshotOverlay, pending: PodsBySignature) -> bool:
+def affect_each_other(snapshot: SnapshotOverlay, pending: PodsBySignature) -> bool:
     """Whether the node of one member matters to another one."""
-    return trial.topology is not None and not trial.topology.relations.are_fixed and sum(pending.values()) > 1
+    return snapshot.topology is not None and not snapshot.topology.relations.are_fixed and sum(pending.values()) > 1
 
 
 def best_attempt(
     pending: PodsBySignature,
     wanted: int,
     nodes: NodeTable,
-    new_trial: Callable[[], SnapshotOverlay],
+    new_snapshot: Callable[[], SnapshotOverlay],
     budget: AttemptBudget | None = None,
 ) -> Attempt:
     """Places as many members as it can find room for, stopping early once all have a node or too few ever will.
@@ -94,8 +93,8 @@ def best_attempt(
     Args:
         pending: members to place, by signature; at least one.
         wanted: members that must get a node together; fewer are as good as none.
-        nodes: the node table that the trials are about.
-        new_trial: a trial that has placed nothing yet; called once for each way that is tried, and once more.
+        nodes: the node table that the snapshots are of.
+        new_snapshot: a snapshot without tentative pods; called once for each way that is tried, and once more.
         budget: limits the ways that place pod by pod; None for one of its own.
 
     Returns:
@@ -104,7 +103,7 @@ def best_attempt(
     Raises:
         OverBudgetError: more steps are needed than the computation under way may take.
     """
-    empty = new_trial()
+    empty = new_snapshot()
     if affect_each_other(empty, pending):
         ways, budget = _pod_by_pod(pending, empty), budget or AttemptBudget(pending)
     elif len(pending) == 1 or (empty.topology is None and len(by_base(pending)) == 1):
@@ -118,8 +117,8 @@ def best_attempt(
         if best is not None and budget is not None and (budget.pods <= 0 or steps.left < _MARGIN * cost):
             break
         begun = steps.spent
-        trial = new_trial()
-        attempt = Attempt(trial, place(trial))
+        snapshot = new_snapshot()
+        attempt = Attempt(snapshot, place(snapshot))
         cost = max(cost, steps.spent - begun)
         if budget is not None:
             budget.pods -= sum(pending.values())
@@ -129,7 +128,7 @@ def best_attempt(
             break
     if best is None:
         raise ValueError("nothing to place")
-    best.proven, best.doubt = ways.limit < wanted, ways.doubt
+    best.incomplete_reason = "" if ways.limit < wanted else ways.incomplete_reason
     return best
 
 
@@ -138,7 +137,7 @@ class _Ways(NamedTuple):
 
     ways: Iterator[Way]
     limit: int
-    doubt: str = PODS_DIFFER
+    incomplete_reason: str = PODS_DIFFER
 
 
 # --- several signatures that do not affect each other ----------------------------------------------------------------
@@ -159,8 +158,8 @@ def _by_signature(pending: PodsBySignature, nodes: NodeTable, empty: SnapshotOve
         capacity = empty.capacity(signature)
         difficulties[signature] = _Difficulty(int(capacity.sum()), int(np.count_nonzero(capacity)), share)
 
-    def place(order: list[PodSignature], pack: bool, trial: SnapshotOverlay) -> list[Placed]:
-        return [trial.place(signature, pending[signature], pack=pack) for signature in order]
+    def place(order: list[PodSignature], pack: bool, snapshot: SnapshotOverlay) -> list[Placed]:
+        return [snapshot.place(signature, pending[signature], pack=pack) for signature in order]
 
     return _Ways(_in_orders(difficulties, place), _limit(pending, difficulties))
 
@@ -174,12 +173,12 @@ def _heterogeneous(pending: PodsBySignature, nodes: NodeTable, empty: SnapshotOv
     )
     index_of = {signature: index for index, signature in enumerate(signatures)}
 
-    def place(order: list[PodSignature], pack: bool, trial: SnapshotOverlay) -> list[Placed]:
+    def place(order: list[PodSignature], pack: bool, snapshot: SnapshotOverlay) -> list[Placed]:
         pods = [signature for signature in order for _ in range(pending[signature])]
         slots = np.array(place_in_order(among, [index_of[signature] for signature in pods], pack=pack), dtype=np.intp)
         one = np.ones(1, dtype=np.int64)
         placed = [Placed(signature, slots[at : at + 1], one, 1) for at, signature in enumerate(pods) if slots[at] >= 0]
-        trial.assume_all(placed)
+        snapshot.assume_all(placed)
         return placed
 
     return _Ways(_in_orders(difficulties, place), _limit(pending, difficulties))
@@ -238,9 +237,9 @@ def _confined_ways(
     runs = [[(signature, pending[signature]) for signature in order] for order in orders]
 
     def place(
-        run: list[tuple[PodSignature, int]], pack: bool, confined: Confined, trial: SnapshotOverlay
+        run: list[tuple[PodSignature, int]], pack: bool, confined: Confined, snapshot: SnapshotOverlay
     ) -> list[Placed]:
-        return PodByPod(trial, pack=pack, confined=confined).place(run)
+        return PodByPod(snapshot, pack=pack, confined=confined).place(run)
 
     yield partial(place, runs[0], False, {})
     for confined in _where_to_gather(pending, empty):

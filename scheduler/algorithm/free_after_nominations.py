@@ -1,4 +1,4 @@
-"""What others leave to an item: free amounts less the room that nominations and reservations hold against it, and trials on that.
+"""What others leave to an item: free amounts less the room that nominations and reservations hold, and snapshots of it.
 
 Most items hold nothing themselves, so to all of one priority the same is left. It is kept per priority and follows the logs of
 what changes, so that two thousand nominations cost the pods beside them next to nothing.
@@ -167,7 +167,7 @@ def _free_by_priority(state: ClusterState) -> FreeByPriority:
 
 
 class SnapshotOnResources(SnapshotOverlay):
-    """A trial that starts from a `ResourceOverlay`; the other arguments are those of `SnapshotOverlay`."""
+    """A snapshot that starts from a `ResourceOverlay`; the other arguments are those of `SnapshotOverlay`."""
 
     def __init__(
         self,
@@ -190,7 +190,7 @@ def snapshot_for(
     outside: str = "",
     relations: Topology | None = None,
 ) -> SnapshotOverlay:
-    """A trial for this item: without the room that is held for others.
+    """A snapshot for this item: without the room that is held for others.
 
     Args:
         state: the cluster.

@@ -67,9 +67,9 @@ _MOST_ALIKE: Final = 8
 """From so many pods of each signature on it is cheaper to look at signature after signature."""
 
 
-def are_heterogeneous(trial: SnapshotOverlay, pending: Mapping[PodSignature, int]) -> bool:
+def are_heterogeneous(snapshot: SnapshotOverlay, pending: Mapping[PodSignature, int]) -> bool:
     """Whether the members are many of which few are alike, and nothing but amounts, masks and images decides."""
-    if len(pending) < _FEWEST or sum(pending.values()) > _MOST_ALIKE * len(pending) or trial.topology is not None:
+    if len(pending) < _FEWEST or sum(pending.values()) > _MOST_ALIKE * len(pending) or snapshot.topology is not None:
         return False
     if not all(
         scoring.is_usual for scoring in {id(signature.scoring): signature.scoring for signature in pending}.values()
@@ -77,16 +77,16 @@ def are_heterogeneous(trial: SnapshotOverlay, pending: Mapping[PodSignature, int
         return False
     if any(signature.demand.ports for signature in pending):
         return False
-    return not any(map(trial.fits.has_preferences, {signature.rules for signature in pending}))
+    return not any(map(snapshot.fits.has_preferences, {signature.rules for signature in pending}))
 
 
 class HeterogeneousMembers:
-    """Many signatures, and the nodes of a trial that nothing was placed on yet, told apart by class."""
+    """Many signatures, and the nodes of a snapshot without tentative pods, told apart by class."""
 
-    def __init__(self, trial: SnapshotOverlay, signatures: Sequence[PodSignature]) -> None:
+    def __init__(self, snapshot: SnapshotOverlay, signatures: Sequence[PodSignature]) -> None:
         self.signatures: Final = signatures
-        self.steps: Final = trial.steps
-        resolved = [trial.nodes.resolve(signature.demand) for signature in signatures]
+        self.steps: Final = snapshot.steps
+        resolved = [snapshot.nodes.resolve(signature.demand) for signature in signatures]
         amounts = np.array([each.column for each in resolved], dtype=np.int64).T
         self.amounts: Final[Table] = amounts
         self.least: Final[Table] = np.where(amounts > 0, amounts, INFEASIBLE)
@@ -102,18 +102,18 @@ class HeterogeneousMembers:
         self.rule_set_of: Final = np.array(
             [number[signature.rules, signature.images] for signature in signatures], dtype=np.intp
         )
-        trial.spend(_SCANS_OF_A_RULE_SET * len(rule_sets) + len(self.asked))
-        masks = [trial.accepting_nodes(signatures[index]) for index in rule_sets.values()]
+        snapshot.spend(_SCANS_OF_A_RULE_SET * len(rule_sets) + len(self.asked))
+        masks = [snapshot.accepting_nodes(signatures[index]) for index in rule_sets.values()]
         static_scores_of = [
-            trial.fits.static_scores(signatures[index], mask.astype(np.int64))
+            snapshot.fits.static_scores(signatures[index], mask.astype(np.int64))
             for index, mask in zip(rule_sets.values(), masks, strict=True)
         ]
         self.slots: Final[Slots] = np.flatnonzero(np.any(masks, axis=0))
-        self.free: Final[Table] = trial.free[:, self.slots]
-        self.scored: Final[Table] = trial.scored[:, self.slots]
-        self.offered: Final[Table] = trial.nodes.allocatable[: len(ROWS), self.slots]
+        self.free: Final[Table] = snapshot.free[:, self.slots]
+        self.scored: Final[Table] = snapshot.scored[:, self.slots]
+        self.offered: Final[Table] = snapshot.nodes.allocatable[: len(ROWS), self.slots]
         self.is_open: Final[NDArray[np.bool_]] = np.array(masks)[:, self.slots]
-        nothing = np.zeros(trial.nodes.slots, dtype=np.int64)
+        nothing = np.zeros(snapshot.nodes.slots, dtype=np.int64)
         self.static_score: Final[Table] = np.array(
             [nothing if static_score is None else static_score for static_score in static_scores_of]
         )[:, self.slots]

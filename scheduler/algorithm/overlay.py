@@ -106,7 +106,7 @@ class AssumedResources:
 
 
 class ResourceOverlay:
-    """Amounts that differ from the node table's, made once; any number of trials start from it.
+    """Amounts that differ from the node table's, made once; any number of snapshots start from it.
 
     Attributes:
         free: what is free, `[resource, node]`; may be negative.

@@ -95,12 +95,12 @@ Confined = Mapping[PodSignature, NDArray[np.bool_]]
 class PodByPod:
     """One pass after the other over members in a given order."""
 
-    def __init__(self, trial: SnapshotOverlay, *, pack: bool, confined: Confined) -> None:
+    def __init__(self, snapshot: SnapshotOverlay, *, pack: bool, confined: Confined) -> None:
         """With `pack` full nodes are preferred to empty ones."""
-        if trial.topology is None:
+        if snapshot.topology is None:
             raise ValueError("where members do not affect each other they are placed at once")
-        self._trial: Final = trial
-        self._topology: Final = trial.topology
+        self._snapshot: Final = snapshot
+        self._topology: Final = snapshot.topology
         self._sign: Final = -1 if pack else 1
         self._confined: Final = confined
         self._offers: dict[PodSignature, _Offer] = {}
@@ -121,7 +121,7 @@ class PodByPod:
             if sum(count for _, count in left) == sum(count for _, count in waiting):
                 break
             waiting = left
-        self._trial.note_changed(self._topology.slots[np.unique(np.array(self._history, dtype=np.intp))])
+        self._snapshot.note_changed(self._topology.slots[np.unique(np.array(self._history, dtype=np.intp))])
         return [self._placed(signature, found) for signature, found in slots.items() if found]
 
     def _run(self, signature: PodSignature, count: int) -> list[int]:
@@ -130,7 +130,7 @@ class PodByPod:
             index = self._best(signature)
             if index is None:
                 break
-            self._trial.assume_pod(signature, int(self._topology.slots[index]))
+            self._snapshot.assume_pod(signature, int(self._topology.slots[index]))
             self._given[index] += 1
             self._history.append(index)
             found.append(index)
@@ -149,14 +149,14 @@ class PodByPod:
         if not (feasible.any() and all_labelled(values, feasible)):
             return []
         rank = np.where(feasible, self._sign * offer.score * _STEP - self._given, OUT)
-        found = take_one_each(rank, values, count, self._trial.steps)
-        self._trial.assume_pod_on_each(signature, self._topology.slots[found])
+        found = take_one_each(rank, values, count, self._snapshot.steps)
+        self._snapshot.assume_pod_on_each(signature, self._topology.slots[found])
         self._given[found] += 1
         self._history += found
         return found
 
     def _best(self, signature: PodSignature) -> int | None:
-        self._trial.spend(_SCANS_OF_A_POD, self._topology.slots)
+        self._snapshot.spend(_SCANS_OF_A_POD, self._topology.slots)
         offer = self._offer(signature)
         feasible = offer.room > 0
         allowed = self._topology.allowed(signature)
@@ -166,7 +166,7 @@ class PodByPod:
             return None
         score = offer.score
         if offer.has_static_scores:
-            static_scores = self._trial.fits.static_scores(signature, self._spread_out(feasible))
+            static_scores = self._snapshot.fits.static_scores(signature, self._spread_out(feasible))
             score = score if static_scores is None else score + static_scores[self._topology.slots]
         liked = self._topology.scores(signature, feasible)
         if liked is not None:
@@ -178,10 +178,10 @@ class PodByPod:
         offer = self._offers.get(signature)
         slots = self._topology.slots
         if offer is None:
-            self._trial.spend(_SCANS_OF_A_SIGNATURE, slots)
-            room, score = self._trial.room(signature)[slots], self._trial.score(signature)[slots]
-            # The trial knows of counted pods only once it is told which nodes they touched.
-            has_static_scores = self._trial.fits.static_scores(signature, self._spread_out(room)) is not None
+            self._snapshot.spend(_SCANS_OF_A_SIGNATURE, slots)
+            room, score = self._snapshot.room(signature)[slots], self._snapshot.score(signature)[slots]
+            # The snapshot knows of counted pods only once it is told which nodes they touched.
+            has_static_scores = self._snapshot.fits.static_scores(signature, self._spread_out(room)) is not None
             offer = self._offers[signature] = _Offer(room, score, has_static_scores=has_static_scores)
             limit = self._confined.get(signature)
             if limit is not None:
@@ -189,19 +189,19 @@ class PodByPod:
         news = sorted(set(self._history[offer.position :]))
         if len(news) <= _FEW:
             for index in news:
-                offer.room[index], offer.score[index] = self._trial.room_and_score_on(
+                offer.room[index], offer.score[index] = self._snapshot.room_and_score_on(
                     signature, int(slots[index]), offer.known
                 )
         else:
-            offer.room[news] = self._trial.room_on(signature, slots[news])
-            offer.score[news] = self._trial.scores_on(signature, slots[news], 1)[:, 0]
+            offer.room[news] = self._snapshot.room_on(signature, slots[news])
+            offer.score[news] = self._snapshot.scores_on(signature, slots[news], 1)[:, 0]
         offer.position = len(self._history)
         if offer.limit is not None:
             offer.room[~offer.limit] = 0
         return offer
 
     def _spread_out(self, values: NDArray[np.int64] | NDArray[np.bool_]) -> NDArray[np.int64]:
-        whole = np.zeros(self._trial.nodes.slots, dtype=np.int64)
+        whole = np.zeros(self._snapshot.nodes.slots, dtype=np.int64)
         whole[self._topology.slots] = values
         return whole
 

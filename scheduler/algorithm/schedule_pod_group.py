@@ -135,7 +135,7 @@ def _scheduled(state: ClusterState, members: PodGroupState, found: MemberPartiti
         _SUCCESS,
         bindings=_bindings(state, found, attempt),
         carries=any(signature.rules.mounts for signature in found.uids),
-        volumes=tuple(attempt.trial.matched_volumes().items()),
+        volumes=tuple(attempt.snapshot.matched_volumes().items()),
         failures=() if is_all else _failures(_diagnoses(found, attempt)),
         scheduled_so_far=members.scheduled_count,
         need=members.min_count,
@@ -159,7 +159,7 @@ def _diagnoses(
     for signature, uids in found.uids.items():
         rest = uids[attempt.count(signature) :]
         if rest:
-            missing.append((rest, attempt.trial.diagnosis(signature, room_is_kept=room_is_kept)))
+            missing.append((rest, attempt.snapshot.diagnosis(signature, room_is_kept=room_is_kept)))
     return missing
 
 
@@ -192,7 +192,7 @@ def _of_group(members: PodGroupState, attempt: Attempt, of_pod: Diagnosis) -> St
         topology_key=members.group.topology_key if members.group else None,
         best_domain=attempt.domain,
         pod=of_pod,
-        incomplete_reason="" if attempt.proven else attempt.doubt,
+        incomplete_reason=attempt.incomplete_reason,
     )
     return Status(Code.UNSCHEDULABLE, diagnosis=diagnosis)
 

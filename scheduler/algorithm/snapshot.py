@@ -232,7 +232,7 @@ class SnapshotOverlay:
         return is_open if self._allowed is None else is_open & self._allowed
 
     def assume_all(self, placed: Iterable[Placed]) -> None:
-        """Counts pods that were placed without the help of this trial."""
+        """Counts pods that were placed without the help of this snapshot."""
         self._unapplied += [part for part in placed if part.total]
 
     # --- pod by pod --------------------------------------------------------------------------------------------------

@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.requests import PODS
-from scheduler.algorithm.attempts import Attempt, AttemptBudget, affect_each_other, best_attempt
+from scheduler.algorithm.attempts import (
+    PODS_DIFFER,
+    PODS_LIMIT_EACH_OTHER,
+    Attempt,
+    AttemptBudget,
+    affect_each_other,
+    best_attempt,
+)
 from scheduler.algorithm.snapshot import NewSnapshot
 from scheduler.algorithm.upper_bound import by_base, most_in_domain
 from scheduler.cache.cluster import ClusterState
@@ -153,8 +160,10 @@ def best_domain(
         if best is None or attempt.total > best.total:
             best = attempt
     if best is not None:
-        is_exact = len(by_base(pending)) == 1 and not affect_each_other(everywhere, pending)
-        best.proven = is_exact or bool(most.max() < wanted)
+        is_limiting = affect_each_other(everywhere, pending)
+        is_exact = len(by_base(pending)) == 1 and not is_limiting
+        reason = PODS_LIMIT_EACH_OTHER if is_limiting else PODS_DIFFER
+        best.incomplete_reason = "" if is_exact or most.max() < wanted else reason
     return best
 
 

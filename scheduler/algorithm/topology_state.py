@@ -1,4 +1,4 @@
-"""Rules about other pods on one trial: where its pods went changes which nodes the later ones may use and prefer.
+"""Rules about other pods on one snapshot: where its pods went changes which nodes the later ones may use and prefer.
 
 Works on some node slots (`slots`) only; numbers per value of a label are copied when the first pod changes them.
 """
@@ -32,11 +32,11 @@ _MANY_RULES: Final = 100
 
 
 class TopologyState:
-    """Which nodes rules about other pods allow and prefer, with the running pods and those that this trial has placed.
+    """Which nodes rules about other pods allow and prefer, with the running pods and the tentative ones of this snapshot.
 
     Args:
         relations: the compiled rules.
-        slots: the node slots that the trial uses; masks and scores are `[entry of slots]`.
+        slots: the node slots that the snapshot uses; masks and scores are `[entry of slots]`.
     """
 
     def __init__(self, relations: Topology, slots: Slots) -> None:

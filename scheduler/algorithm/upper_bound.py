@@ -19,13 +19,13 @@ from scheduler.cache.pod_signature import PodsBySignature, PodSignature
 _SCANS_OF_A_CEILING: Final = 15
 
 
-def most_pods_by_node(trial: SnapshotOverlay, signature: PodSignature) -> PodsByNode:
-    """Per node slot, on a trial that has placed nothing yet."""
-    room = trial.room(signature)
-    topology = trial.topology
+def most_pods_by_node(snapshot: SnapshotOverlay, signature: PodSignature) -> PodsByNode:
+    """Per node slot, on a snapshot without tentative pods."""
+    room = snapshot.room(signature)
+    topology = snapshot.topology
     if topology is None:
         return room
-    trial.spend(_SCANS_OF_A_CEILING)
+    snapshot.spend(_SCANS_OF_A_CEILING)
     room = room.copy()
     refused = topology.permanently_filtered(signature)
     if refused is not None:
@@ -35,11 +35,11 @@ def most_pods_by_node(trial: SnapshotOverlay, signature: PodSignature) -> PodsBy
     return room
 
 
-def most_pods(trial: SnapshotOverlay, signature: PodSignature, count: int) -> int:
+def most_pods(snapshot: SnapshotOverlay, signature: PodSignature, count: int) -> int:
     """In total, of so many pods."""
-    room = most_pods_by_node(trial, signature)
+    room = most_pods_by_node(snapshot, signature)
     most = min(count, int(room.sum()))
-    topology = trial.topology
+    topology = snapshot.topology
     if topology is None:
         return most
     for group in topology.relations.self_repelling(signature):
@@ -62,12 +62,12 @@ def _one_each(group: TopologyGroup, room: PodsByNode) -> int:
     return unlabelled + int(np.count_nonzero(by_value(group, room)))
 
 
-def most(pending: PodsBySignature, trial: SnapshotOverlay) -> int:
+def most(pending: PodsBySignature, snapshot: SnapshotOverlay) -> int:
     """No placement puts more members than this on nodes: each signature as if it were alone."""
-    if are_heterogeneous(trial, pending):
-        room, _ = HeterogeneousMembers(trial, list(pending)).room()
+    if are_heterogeneous(snapshot, pending):
+        room, _ = HeterogeneousMembers(snapshot, list(pending)).room()
         return sum(map(min, pending.values(), room))
-    return sum(most_pods(trial, signature, count) for signature, count in by_base(pending).items())
+    return sum(most_pods(snapshot, signature, count) for signature, count in by_base(pending).items())
 
 
 def by_base(pending: PodsBySignature) -> dict[PodSignature, int]:
@@ -88,7 +88,7 @@ def most_in_domain(
         pinned: the only value that may be used, None for all.
         pending: members to place, by signature.
         nodes: the node table.
-        empty: a trial on all nodes that has placed nothing yet.
+        empty: a snapshot of all nodes without tentative pods.
     """
     column = nodes.label_column(key)
     most = np.zeros(len(column.values), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The volumes of one trial: where pods may go with their claims, and which volume each claim gets.
+"""The volumes of one snapshot: where pods may go with their claims, and which volume each claim gets.
 
 A placed pod takes volumes from the others, fills up nodes that can attach only so many, and decides for everybody who shares
 its claims. Members of a gang that share a claim for many nodes whose volume is yet to be made may be anywhere the class allows:
@@ -43,7 +43,7 @@ class _Feasibility:
 
 
 class VolumeBinder:
-    """The volumes of all pods of a trial; masks are `[node]`."""
+    """The volumes of all pods of a snapshot; masks are `[node]`."""
 
     def __init__(self, volume_claims: MemberVolumeClaims, nodes: NodeTable) -> None:
         self.volume_claims: Final = volume_claims

@@ -29,13 +29,13 @@ def placeable(state: ClusterState, members: PodGroupState) -> int:
     """No placement now puts more of the item's pending members on nodes than this."""
     pending = {signature: len(waiting) for signature, waiting in members.pending.items()}
     key = members.group.topology_key if members.group else None
-    trial = snapshot_for(state, members)
+    snapshot = snapshot_for(state, members)
     if key is None:
-        return most(pending, trial)
+        return most(pending, snapshot)
     pins = domains_in_use(key, state.nodes_in_use(members), state.nodes)
     if len(pins) > 1:
         return 0
-    return int(most_in_domain(key, next(iter(pins), None), pending, state.nodes, trial).max())
+    return int(most_in_domain(key, next(iter(pins), None), pending, state.nodes, snapshot).max())
 
 
 class QueueingHint:

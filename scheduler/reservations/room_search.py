@@ -76,16 +76,16 @@ class _Search:
             self._members,
             self._found,
             self._need,
-            lambda allowed, outside: self._trial(easy if allowed is None else allowed & easy, outside),
+            lambda allowed, outside: self._snapshot(easy if allowed is None else allowed & easy, outside),
         )
         return attempt if isinstance(attempt, Attempt) and attempt.total >= self._need else None
 
-    def _trial(self, allowed: NDArray[np.bool_] | None = None, outside: str = "") -> SnapshotOverlay:
+    def _snapshot(self, allowed: NDArray[np.bool_] | None = None, outside: str = "") -> SnapshotOverlay:
         state = self._state
         return SnapshotOnResources(state.nodes, fits_of(state), self._room, allowed, outside, self._found.topology)
 
     def _easiest_first(self) -> Slots:
-        now, then = snapshot_for(self._state, self._members, relations=self._found.topology), self._trial()
+        now, then = snapshot_for(self._state, self._members, relations=self._found.topology), self._snapshot()
         free = np.zeros(self._state.nodes.slots, dtype=np.int64)
         possible = free.copy()
         for signature in self._found.pending:

@@ -77,11 +77,11 @@ def test_they_go_where_they_would_have_gone_one_by_one(
     world = _world(nodes * copies, used, with_images)
     state = world.state
     shapes = _members(world, requests, with_images=with_images, with_selectors=with_selectors)
-    trial = SnapshotOverlay(state.nodes, state.ports, fits_of(state))
-    assert are_heterogeneous(trial, dict.fromkeys(shapes, 1))
+    snapshot = SnapshotOverlay(state.nodes, state.ports, fits_of(state))
+    assert are_heterogeneous(snapshot, dict.fromkeys(shapes, 1))
     with patch.multiple(heterogeneous_in_order, _MANY=many, _BEST_FEW=2, _MOST_CHANGED=most_warm):
-        together = place_in_order(HeterogeneousMembers(trial, shapes), range(len(shapes)), pack=pack)
-    one_by_one = [trial.place(shape, 1, pack=pack).slots.tolist() for shape in shapes]
+        together = place_in_order(HeterogeneousMembers(snapshot, shapes), range(len(shapes)), pack=pack)
+    one_by_one = [snapshot.place(shape, 1, pack=pack).slots.tolist() for shape in shapes]
     assert together == [slots[0] if slots else -1 for slots in one_by_one]
 
 
@@ -100,9 +100,9 @@ def test_how_hard_they_are_is_what_each_alone_would_find(
 ) -> None:
     world = _world(nodes, used, with_images=False)
     shapes = _members(world, requests, with_images=False, with_selectors=with_selectors)
-    trial = SnapshotOverlay(world.state.nodes, world.state.ports, fits_of(world.state))
-    pods, hosts = HeterogeneousMembers(trial, shapes).room()
-    rooms = [trial.room(shape) for shape in shapes]
+    snapshot = SnapshotOverlay(world.state.nodes, world.state.ports, fits_of(world.state))
+    pods, hosts = HeterogeneousMembers(snapshot, shapes).room()
+    rooms = [snapshot.room(shape) for shape in shapes]
     assert pods == [int(room.sum()) for room in rooms]
     assert hosts == [int((room > 0).sum()) for room in rooms]
 

@@ -155,12 +155,12 @@ def _room_made_anew(world: World, members: PodGroupState, shape: PodSignature) -
     state = world.state
     fits = FitCache(state.nodes, state.ports)
     room = resources_left_to(state, members)
-    trial = (
+    snapshot = (
         SnapshotOverlay(state.nodes, state.ports, fits)
         if room is None
         else SnapshotOnResources(state.nodes, fits, room)
     )
-    found: list[int] = trial.room(shape).tolist()
+    found: list[int] = snapshot.room(shape).tolist()
     return found
 
 
