@@ -36,7 +36,7 @@ class FreeAfterNominations:
 
     Args:
         nodes: the node table.
-        claims: the nominations.
+        nominator: the nominations.
         reservations: the room that is kept for groups.
         priority: that of the items.
 
@@ -46,12 +46,12 @@ class FreeAfterNominations:
         followed: names of the nodes where the held room changed since the last `catch_up`.
     """
 
-    def __init__(self, nodes: NodeTable, claims: Nominator, reservations: Reservations, priority: int) -> None:
+    def __init__(self, nodes: NodeTable, nominator: Nominator, reservations: Reservations, priority: int) -> None:
         self.free: Amounts = np.zeros((0, 0), dtype=np.int64)
         self.room_changes: Final = ChangeLog()
-        self.followed: Final = claims.follow()
+        self.followed: Final = nominator.follow()
         self._nodes: Final = nodes
-        self._nominator: Final = claims
+        self._nominator: Final = nominator
         self._reservations: Final = reservations
         self._priority: Final = priority
         self._reserved: dict[str, Counter[Demand]] = {}
@@ -136,10 +136,10 @@ class FreeAfterNominations:
 class FreeByPriority:
     """What is left, by priority, with the fits on it; the arguments are those of `FreeAfterNominations`."""
 
-    def __init__(self, nodes: NodeTable, ports: PortTable, claims: Nominator, reservations: Reservations) -> None:
+    def __init__(self, nodes: NodeTable, ports: PortTable, nominator: Nominator, reservations: Reservations) -> None:
         self._nodes: Final = nodes
         self._ports: Final = ports
-        self._nominator: Final = claims
+        self._nominator: Final = nominator
         self._reservations: Final = reservations
         self._views: OrderedDict[int, tuple[FreeAfterNominations, FitCache]] = OrderedDict()
 

@@ -151,9 +151,9 @@ class PodGroupStateWithFuturePods(PodGroupState):
         for signature, alike in by_signature.items():
             self.pending[signature] = PendingAndFuturePods(self.pending.get(signature), group.uid, alike)
 
-    def count(self, standing: MemberState) -> int:
+    def count(self, state: MemberState) -> int:
         """How many pods stand like that; those to come are pending."""
-        return super().count(standing) + (self._to_come if standing is MemberState.PENDING else 0)
+        return super().count(state) + (self._to_come if state is MemberState.PENDING else 0)
 
 
 def uid_of(group_uid: str, number: int) -> str:

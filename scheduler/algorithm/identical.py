@@ -80,11 +80,11 @@ def spread_over(
     depth = min(count, max(2, 2 * count // len(nodes)))
     groups = np.full(len(nodes), depth)
     deeper: Slots = np.arange(len(nodes))
-    merit, place = _elements(deeper, room, score_table(nodes, depth), count)
+    rank, place = _elements(deeper, room, score_table(nodes, depth), count)
     while True:
-        if len(merit) > count:
-            chosen = _best_by(merit, place, count)
-            merit, place = merit[chosen], place[chosen]
+        if len(rank) > count:
+            chosen = _best_by(rank, place, count)
+            rank, place = rank[chosen], place[chosen]
         owner = place // count
         given = np.bincount(owner, minlength=len(nodes)).astype(np.int64)
         is_used_up = (given >= groups) & (room > groups)
@@ -93,9 +93,9 @@ def spread_over(
         deeper = np.flatnonzero(is_used_up)
         depth = min(2 * depth, count)
         groups[deeper] = depth
-        found_merit, found_place = _elements(deeper, room, score_table(nodes[deeper], depth), count)
+        found_rank, found_place = _elements(deeper, room, score_table(nodes[deeper], depth), count)
         keep = ~is_used_up[owner]
-        merit = np.concatenate([merit[keep], found_merit])
+        rank = np.concatenate([rank[keep], found_rank])
         place = np.concatenate([place[keep], found_place])
 
 
@@ -121,8 +121,8 @@ def _best(score: NDArray[np.int64], count: int) -> Slots:
     return np.sort(np.argpartition(order, len(order) - count)[len(order) - count :])
 
 
-def _best_by(merit: NDArray[np.int64], place: NDArray[np.int64], count: int) -> Slots:
-    order = merit * (int(place.max()) + 1) - place
+def _best_by(rank: NDArray[np.int64], place: NDArray[np.int64], count: int) -> Slots:
+    order = rank * (int(place.max()) + 1) - place
     return np.argpartition(order, len(order) - count)[len(order) - count :]
 
 
@@ -131,7 +131,7 @@ def _elements(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Running minima of these nodes, and a number that tells node and position apart: node x count + position."""
     before = np.arange(scores.shape[1])
-    merit = np.minimum.accumulate(scores * _STEP - before, axis=1)
+    rank = np.minimum.accumulate(scores * _STEP - before, axis=1)
     exists = before < room[owners][:, None]
     place = owners[:, None] * count + before
-    return merit[exists], place[exists]
+    return rank[exists], place[exists]

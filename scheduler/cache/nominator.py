@@ -180,8 +180,8 @@ class Nominator:
 class ForeignNominations:
     """Keeps a nomination for every waiting pod of another scheduler that is nominated to a node."""
 
-    def __init__(self, claims: Nominator, scheduler_names: frozenset[str]) -> None:
-        self._nominations: Final = claims
+    def __init__(self, nominator: Nominator, scheduler_names: frozenset[str]) -> None:
+        self._nominator: Final = nominator
         self._scheduler_names: Final = scheduler_names
 
     def moved(self, old: PodRecord | None, new: PodRecord | None) -> str:
@@ -194,9 +194,9 @@ class ForeignNominations:
             return ""
         key = EntityKey("pod", pod.namespace, pod.name, pod.uid)
         if after:
-            self._nominations.nominate(key, pod.profile.priority, {pod.uid: (after, pod.demand)}, frozenset(), math.inf)
+            self._nominator.nominate(key, pod.profile.priority, {pod.uid: (after, pod.demand)}, frozenset(), math.inf)
         else:
-            self._nominations.withdraw(key)
+            self._nominator.withdraw(key)
         return before
 
     def _node_of(self, pod: PodRecord | None) -> str:

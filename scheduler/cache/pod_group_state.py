@@ -68,7 +68,7 @@ class PodGroupState:
     """The pods that name one group, or one lone pod (`is_lone`)."""
 
     __slots__ = (
-        "_by_standing",
+        "_by_state",
         "_oldest_seconds",
         "group",
         "is_assumed",
@@ -93,7 +93,7 @@ class PodGroupState:
         self.problem = ""
         """Why none of them can be placed, whatever the nodes have; empty when that is not so."""
         self.is_assumed = is_assumed
-        self._by_standing: dict[MemberState, dict[str, PodRecord]] = {}
+        self._by_state: dict[MemberState, dict[str, PodRecord]] = {}
         self._oldest_seconds: float | None = None
         """When the oldest pending pod was created, once somebody has asked and as long as it holds."""
 
@@ -123,7 +123,7 @@ class PodGroupState:
         return max(self.group.created_seconds, self._oldest_pending_seconds())
 
     def counts(self) -> MemberCounts:
-        """Members by standing."""
+        """Members by state."""
         return MemberCounts(
             pending=self.count(MemberState.PENDING),
             gated=self.count(MemberState.GATED),
@@ -134,9 +134,9 @@ class PodGroupState:
             min_count=self.min_count,
         )
 
-    def count(self, standing: MemberState) -> int:
+    def count(self, state: MemberState) -> int:
         """How many pods stand like that."""
-        pods = self._by_standing.get(standing)
+        pods = self._by_state.get(state)
         return len(pods) if pods else 0
 
     @property
@@ -152,27 +152,27 @@ class PodGroupState:
     @property
     def is_empty(self) -> bool:
         """True when no pod names it."""
-        return not self._by_standing
+        return not self._by_state
 
-    def pods(self, *standings: MemberState) -> Iterator[PodRecord]:
+    def pods(self, *states: MemberState) -> Iterator[PodRecord]:
         """The pods that stand like that; all of them when nothing is said."""
-        for standing in standings or tuple(self._by_standing):
-            yield from self._by_standing.get(standing, {}).values()
+        for state in states or tuple(self._by_state):
+            yield from self._by_state.get(state, {}).values()
 
     def put(self, pod: PodRecord) -> None:
         """Takes in a pod, or its newer record, or notices that it has been assumed or forgotten."""
         self.drop(pod.uid)
-        standing = self._judge(pod)
-        pods = self._by_standing.get(standing)
+        state = self._judge(pod)
+        pods = self._by_state.get(state)
         if pods is None:
-            self._by_standing[standing] = {pod.uid: pod}
+            self._by_state[state] = {pod.uid: pod}
         else:
             pods[pod.uid] = pod
-        if standing in _TO_AGREE:
+        if state in _TO_AGREE:
             self.profiles[pod.profile] += 1
-        if standing is MemberState.PENDING and self._oldest_seconds is not None:
+        if state is MemberState.PENDING and self._oldest_seconds is not None:
             self._oldest_seconds = min(self._oldest_seconds, pod.created_seconds)
-        if standing is MemberState.PENDING and pod.signature is not None:
+        if state is MemberState.PENDING and pod.signature is not None:
             waiting = self.pending.get(pod.signature)
             if waiting is None:
                 waiting = self.pending[pod.signature] = PendingPods()
@@ -180,27 +180,27 @@ class PodGroupState:
 
     def refresh(self, pod: PodRecord) -> None:
         """Exchanges the record of a known pod for one that decides alike."""
-        for pods in self._by_standing.values():
+        for pods in self._by_state.values():
             if pod.uid in pods:
                 pods[pod.uid] = pod
 
     def drop(self, uid: str) -> None:
         """Forgets a pod, if known."""
-        for standing, pods in self._by_standing.items():  # noqa: B007 (both are used below)
+        for state, pods in self._by_state.items():  # noqa: B007 (both are used below)
             if uid in pods:
                 break
         else:
             return
         pod = pods.pop(uid)
         if not pods:
-            del self._by_standing[standing]
-        if standing in _TO_AGREE:
+            del self._by_state[state]
+        if state in _TO_AGREE:
             self.profiles[pod.profile] -= 1
             if not self.profiles[pod.profile]:
                 del self.profiles[pod.profile]
-        if standing is MemberState.PENDING and pod.created_seconds == self._oldest_seconds:
+        if state is MemberState.PENDING and pod.created_seconds == self._oldest_seconds:
             self._oldest_seconds = None
-        if standing is MemberState.PENDING and pod.signature is not None:
+        if state is MemberState.PENDING and pod.signature is not None:
             waiting = self.pending[pod.signature]
             waiting.remove(pod.name, pod.uid)
             if not waiting:

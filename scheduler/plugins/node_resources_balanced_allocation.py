@@ -19,7 +19,7 @@ def balanced_allocation(after: NodesWithPods) -> Numbers:
     0 for pods that ask for neither CPU nor memory.
     """
     with_pod = _evenness(after, after.requested)
-    found = _improvement(with_pod, after.before(with_pod, _evenness(after, after.standing)))
+    found = _improvement(with_pod, after.before(with_pod, _evenness(after, after.used)))
     if after.undemanding is not None:
         found[:, after.undemanding] = 0
     return found
@@ -30,7 +30,7 @@ def best_balanced_allocation(least: NodesWithPods, most: NodesWithPods) -> Numbe
     (cpu_from, memory_from), (cpu_to, memory_to) = _shares(least, least.requested), _shares(most, most.requested)
     apart = np.maximum(cpu_from - memory_to, memory_from - cpu_to)
     with_pod = _even(least, np.maximum(apart, 0, out=apart))
-    return _improvement(with_pod, _evenness(least, least.standing))
+    return _improvement(with_pod, _evenness(least, least.used))
 
 
 def balanced_scores(after: NodesWithPods, scoring: Scoring) -> Numbers:

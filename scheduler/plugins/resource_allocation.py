@@ -116,8 +116,8 @@ class NodesWithPods:
         "percent",
         "requested",
         "scored",
-        "standing",
         "undemanding",
+        "used",
     )
 
     def __init__(
@@ -130,9 +130,9 @@ class NodesWithPods:
         self.is_offered_by_all: bool = bool(self.is_offered.all())
         self.percent: Numbers = (100.0 / np.maximum(offered, 1))[:, :, None]
         """Percent of the node that one unit is."""
-        self.standing: Numbers = (offered - unused).astype(np.float64)[:, :, None]
+        self.used: Numbers = (offered - unused).astype(np.float64)[:, :, None]
         """What those ask for who are there already, exactly."""
-        self.requested: Numbers = self.standing + loads.asked[:, None, :]
+        self.requested: Numbers = self.used + loads.asked[:, None, :]
         """What pods ask for, exactly."""
         self.scored: Numbers = scored.astype(np.float64)[:, :, None] + loads.counted[:, None, :]
         """The same with a default for pods that ask for nothing."""
@@ -168,11 +168,11 @@ class NodesWithPods:
             found.append((used, offered, counts))
         return found
 
-    def before(self, with_pod: Numbers, standing: Numbers) -> Numbers:
+    def before(self, with_pod: Numbers, used: Numbers) -> Numbers:
         """Figures for the moment before the last pod of each load came, from those with it and those without any load."""
         if not self.loads.is_series or with_pod.shape[1] == 1:
-            return standing
-        return np.concatenate([standing[:, :1], with_pod[:, :-1]], axis=1)
+            return used
+        return np.concatenate([used[:, :1], with_pod[:, :-1]], axis=1)
 
 
 def _columns(table: Amounts, slots: Slots | slice) -> Amounts:

@@ -47,8 +47,8 @@ class SingleNode:
         "_scored_cpu",
         "_scored_memory",
         "_share",
-        "_standing_cpu",
-        "_standing_memory",
+        "_used_cpu",
+        "_used_memory",
         "_without",
     )
 
@@ -62,7 +62,7 @@ class SingleNode:
         self._memory_counts: Final = float(memory > 0)
         self._both: Final = self._cpu_counts * self._memory_counts
         self._share: Final = 1 / max(self._cpu_counts + self._memory_counts, 1)
-        self._standing_cpu, self._standing_memory = float(cpu - free_cpu), float(memory - free_memory)
+        self._used_cpu, self._used_memory = float(cpu - free_cpu), float(memory - free_memory)
         self._scored_cpu, self._scored_memory = float(scored_cpu), float(scored_memory)
         self._without = self._evenness(0, 0)
 
@@ -70,7 +70,7 @@ class SingleNode:
     def unused(self) -> tuple[float, float]:
         """CPU and memory that nobody asked for."""
         cpu, memory = self._offered
-        return cpu - self._standing_cpu, memory - self._standing_memory
+        return cpu - self._used_cpu, memory - self._used_memory
 
     @property
     def scored(self) -> tuple[float, float]:
@@ -79,8 +79,8 @@ class SingleNode:
 
     def take(self, load: SingleLoad) -> None:
         """A pod is on the node from now on."""
-        self._standing_cpu += load.asked_cpu
-        self._standing_memory += load.asked_memory
+        self._used_cpu += load.asked_cpu
+        self._used_memory += load.asked_memory
         self._scored_cpu += load.counted_cpu
         self._scored_memory += load.counted_memory
         self._without = self._evenness(0, 0)
@@ -98,8 +98,8 @@ class SingleNode:
         return least + (self._evenness(asked_cpu, asked_memory) - self._without + 3 * HALF) * 0.5 // 1
 
     def _evenness(self, asked_cpu: float, asked_memory: float) -> float:
-        cpu = (self._standing_cpu + asked_cpu) * self._cpu_percent
-        memory = (self._standing_memory + asked_memory) * self._memory_percent
+        cpu = (self._used_cpu + asked_cpu) * self._cpu_percent
+        memory = (self._used_memory + asked_memory) * self._memory_percent
         if cpu > MAX_SCORE or memory > MAX_SCORE:
             cpu, memory = min(cpu, MAX_SCORE), min(memory, MAX_SCORE)
         return (_FULL - abs(cpu - memory) * self._both * 0.5) // 1

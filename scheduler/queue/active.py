@@ -48,7 +48,6 @@ class QueuedEntity:
     __slots__ = (
         "bind_failures",
         "cause",
-        "created_seconds",
         "depends_on_time",
         "due_seconds",
         "errors",
@@ -66,6 +65,7 @@ class QueuedEntity:
         "stamp",
         "tried_seconds",
         "tried_version",
+        "waits_since_seconds",
         "was_woken",
         "wasted_wakes",
     )
@@ -74,7 +74,7 @@ class QueuedEntity:
         self.key = key
         self.sequence = sequence
         """Order of arrival; decides between items created within the same second."""
-        self.created_seconds = 0.0
+        self.waits_since_seconds = 0.0
         self.priority = 0
         self.place = Place.IDLE
         self.stamp = 0
@@ -112,7 +112,7 @@ class QueuedEntity:
     @property
     def order(self) -> tuple[int, float, int, str]:
         """Highest priority first, then the oldest, then by arrival, then by UID."""
-        return (-self.priority, self.created_seconds, self.sequence, self.key.uid)
+        return (-self.priority, self.waits_since_seconds, self.sequence, self.key.uid)
 
 
 _NOTHING_SECONDS: Final = 1e-6

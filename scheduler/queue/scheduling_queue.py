@@ -94,7 +94,7 @@ class SchedulingQueue:
             self._unschedulable.bring_forward(entity, entity.not_before_seconds)
             return
         with self._errors.about(key, _STAGE):
-            entity.priority, entity.created_seconds = members.priority, members.waits_since_seconds
+            entity.priority, entity.waits_since_seconds = members.priority, members.waits_since_seconds
             held = self._patience.judge(members, state, entity.held, is_due=is_due) or pre_enqueue(members)
             if held is not None:
                 self._set_held(entity, held)
