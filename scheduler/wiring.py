@@ -31,12 +31,12 @@ from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
 from scheduler.preemption.executor import Executor
 from scheduler.preemption.manager import PreemptionManager
 from scheduler.preemption.suspensions import Suspensions
-from scheduler.preemption.victim_priorities import VictimPriorities
 from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.queue.settings import QueueSettings
 from scheduler.reporting.events import EventWriter
 from scheduler.reporting.metrics import PreemptionMetrics, SchedulerMetrics
+from scheduler.reporting.preemption_priority import PreemptionPriorityReporter
 from scheduler.reporting.progress import Progress
 from scheduler.reporting.reporter import Reporter
 from scheduler.reservations.future_pods import FutureReservations
@@ -144,7 +144,7 @@ def build_scheduler(given: Surroundings) -> Scheduler:
     shared = _Shared(given)
     state, queue, errors = shared.state, shared.queue, shared.errors
     reporter = _reporter(shared)
-    priorities = VictimPriorities(state, shared.groups)
+    priorities = PreemptionPriorityReporter(state, shared.groups)
     # Each of the two tells the other: this one is looked up when it is called.
     preemptor = _preemptor(shared, priorities, lambda change: changes.apply(change))  # noqa: PLW0108
     changes = StateChanges(
@@ -223,7 +223,7 @@ def _reporter(shared: _Shared) -> Reporter:
 
 
 def _preemptor(
-    shared: _Shared, priorities: VictimPriorities, apply: Callable[[StateChange], None]
+    shared: _Shared, priorities: PreemptionPriorityReporter, apply: Callable[[StateChange], None]
 ) -> PreemptionManager:
     given, settings = shared.given, shared.given.settings
     limits = PreemptionLimits(

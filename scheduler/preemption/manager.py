@@ -17,9 +17,9 @@ from scheduler.preemption.candidate import RefusalCode
 from scheduler.preemption.evaluator import Evaluator, PreemptionResult
 from scheduler.preemption.executor import Executor
 from scheduler.preemption.suspensions import Suspensions
-from scheduler.preemption.victim_priorities import VictimPriorities
 from scheduler.queue.scheduling_queue import ROOM_APPEARED, SchedulingQueue
 from scheduler.reporting.metrics import PreemptionMetrics
+from scheduler.reporting.preemption_priority import PreemptionPriorityReporter
 
 
 class PreemptionManager:
@@ -33,7 +33,7 @@ class PreemptionManager:
         evaluator: Evaluator,
         executor: Executor,
         suspensions: Suspensions,
-        priorities: VictimPriorities,
+        priorities: PreemptionPriorityReporter,
         metrics: PreemptionMetrics,
         clock: Callable[[], float],
         apply: Callable[[StateChange], None],
