@@ -21,6 +21,7 @@ from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.records import PodRecord
 from scheduler.cache.steps import ONE_SCAN
 from scheduler.preemption.victim_topology import VictimTopology
+from scheduler.preemption.victims import least_important_first
 
 _A_POD: Final = 300
 """Steps of looking at one pod that could leave."""
@@ -193,8 +194,7 @@ class PreemptionContext:
             _, inverse, counts = np.unique(unit, return_inverse=True, return_counts=True)
             size = counts[inverse]
         priority = assigned_pods.priorities[rows]
-        # The last key is the first to sort by; the youngest comes first, for it is the least important.
-        order = np.lexsort((unit, -assigned_pods.since[rows], size, in_whole, priority))
+        order = least_important_first(priority, in_whole, size, assigned_pods.since[rows], unit)
         rows, unit, size, in_whole = rows[order], unit[order], size[order], in_whole[order]
         return PotentialVictims(
             rows,

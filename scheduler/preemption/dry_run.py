@@ -24,10 +24,10 @@ from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.steps import OverBudgetError
 from scheduler.plugins.gang_scheduling import missing_count
 from scheduler.plugins.node_resources_fit import pods_that_fit
-from scheduler.preemption.candidate import Candidate, Refusal, RefusalCode
 from scheduler.preemption.context import PotentialVictims, PreemptionContext, Violators
 from scheduler.preemption.node_candidates import Mask, capacity, node_candidates, select_nodes
 from scheduler.preemption.reprieve import Placement, candidate_for
+from scheduler.preemption.victims import Candidate, Refusal, RefusalCode
 
 POLICY_NEVER: Final = "Never"
 MOST_COMPARED: Final = 32

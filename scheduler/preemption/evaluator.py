@@ -22,9 +22,9 @@ from scheduler.cache.nominator import Nomination
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
 from scheduler.cache.records import EntityKey, PodRecord
 from scheduler.plugins.gang_scheduling import missing_count, pre_enqueue
-from scheduler.preemption.candidate import Candidate, Refusal, RefusalCode, found_message
 from scheduler.preemption.context import Violators
 from scheduler.preemption.dry_run import dry_run_preemption
+from scheduler.preemption.victims import Candidate, Refusal, RefusalCode, found_message
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,9 +28,9 @@ from scheduler.apicalls.retry import Later, Retries
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.nominator import Nomination
 from scheduler.cache.records import GroupRecord, PodRecord
-from scheduler.preemption.candidate import Candidate, found_message
 from scheduler.preemption.evaluator import Evaluator
 from scheduler.preemption.suspensions import Suspensions
+from scheduler.preemption.victims import Candidate, found_message
 from scheduler.reporting.events import EventWriter
 from scheduler.reporting.metrics import PreemptionMetrics
 

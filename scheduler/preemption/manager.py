@@ -13,10 +13,10 @@ from scheduler.algorithm.decision import Decision
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.nominator import Nomination
 from scheduler.cache.records import EntityKey, StateChange
-from scheduler.preemption.candidate import RefusalCode
 from scheduler.preemption.evaluator import Evaluator, PreemptionResult
 from scheduler.preemption.executor import Executor
 from scheduler.preemption.suspensions import Suspensions
+from scheduler.preemption.victims import RefusalCode
 from scheduler.queue.scheduling_queue import ROOM_APPEARED, SchedulingQueue
 from scheduler.reporting.metrics import PreemptionMetrics
 from scheduler.reporting.preemption_priority import PreemptionPriorityReporter

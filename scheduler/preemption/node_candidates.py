@@ -18,9 +18,7 @@ from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.steps import ONE_SCAN
 from scheduler.plugins.node_resources_fit import pods_that_fit
 from scheduler.preemption.context import PotentialVictims, PreemptionContext
-
-LIFT: Final = 2.0**31
-"""Added to every victim's priority in sums, so that fewer victims cost less whatever their priority is (as upstream does)."""
+from scheduler.preemption.victims import LIFT, cheapest_first
 
 Mask = NDArray[np.bool_]
 
@@ -171,8 +169,8 @@ def _ranked(
     tops = np.append(potential.priority[order], np.iinfo(np.int64).min)
     top = np.maximum.reduceat(tops, np.ravel(np.column_stack([start, end + 1])))[::2]
     gained = np.minimum(gain[end], need)
-    ranking = np.lexsort(
-        (slot[end], (money[end + 1] - money[start]) / gained, top, (broken[end + 1] - broken[start]) / gained)
+    ranking = cheapest_first(
+        (broken[end + 1] - broken[start]) / gained, top, (money[end + 1] - money[start]) / gained, slot[end]
     )
     rank = np.empty(len(end), dtype=np.int64)
     rank[ranking] = np.arange(len(end))

@@ -16,10 +16,10 @@ from api.requests import PODS
 from scheduler.cache.demand import HostPort, ports_conflict
 from scheduler.cache.node_columns import Slots
 from scheduler.cache.pod_signature import PodSignature
-from scheduler.preemption.candidate import Candidate, Cost, Victim
 from scheduler.preemption.context import PotentialVictims, PreemptionContext
-from scheduler.preemption.node_candidates import LIFT, Mask
+from scheduler.preemption.node_candidates import Mask
 from scheduler.preemption.victim_topology import ReprieveTopology
+from scheduler.preemption.victims import LIFT, Candidate, Cost, Victim, importance
 
 _A_POD: Final = 3_000
 """Steps of putting one pod back."""
@@ -49,7 +49,7 @@ def candidate_for(
     """
     assigned_pods, names = context.state.assigned_pods, context.state.nodes.names
     numbers = reprieve(context, placement, potential, chosen)
-    units = sorted((assigned_pods.units[number] for number in numbers), key=lambda unit: unit.importance)
+    units = sorted((assigned_pods.units[number] for number in numbers), key=importance)
     pods = [tuple(pod for pod in assigned_pods.records(unit.rows) if not pod.terminating) for unit in units]
     violating = context.violators(pods) if context.violators is not None else [False] * len(units)
     victims = tuple(Victim(*victim) for victim in zip(units, pods, violating, strict=True))

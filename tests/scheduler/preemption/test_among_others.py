@@ -6,7 +6,7 @@ import pytest
 
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.cluster import ClusterState
-from scheduler.preemption.candidate import Candidate, Refusal
+from scheduler.preemption.victims import Candidate, Refusal
 from tests.scheduler.core import build
 from tests.scheduler.preemption.test_choices import leaving, low, searched, state_of
 

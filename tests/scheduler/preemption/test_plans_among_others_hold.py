@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.cluster import ClusterState
 from scheduler.plugins.gang_scheduling import missing_count
-from scheduler.preemption.candidate import Candidate, Refusal
 from scheduler.preemption.dry_run import dry_run_preemption
+from scheduler.preemption.victims import Candidate, Refusal
 from tests.scheduler.core import build
 from tests.scheduler.core.neighbour_reference import HOSTNAME, REQUIRED, Being, Cluster, refusal
 

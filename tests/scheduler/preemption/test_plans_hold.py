@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.records import PodRecord
-from scheduler.preemption.candidate import Candidate as Plan
-from scheduler.preemption.candidate import Refusal
 from scheduler.preemption.dry_run import dry_run_preemption as search
+from scheduler.preemption.victims import Candidate as Plan
+from scheduler.preemption.victims import Refusal
 from tests.scheduler.core import build
 
 MOST_UNITS = 12
