@@ -13,10 +13,9 @@ from kube.client.client import Client
 from kube.client.events import EventRecorder
 from kube.groups.group_api import GroupAPI
 from scheduler.algorithm.future_pods import ClusterWithFuturePods
-from scheduler.apicalls.dispatcher import BIND_LANE, EVICTION_LANE, STATUS_LANE, APIDispatcher
+from scheduler.apicalls.conditions import PodConditions
+from scheduler.apicalls.dispatcher import EVICTION_LANE, STATUS_LANE, URGENT_LANE, APIDispatcher, Retries
 from scheduler.apicalls.group_conditions import GroupConditions
-from scheduler.apicalls.pod_conditions import PodConditions
-from scheduler.apicalls.retry import Retries
 from scheduler.binding.assumptions import Assumptions
 from scheduler.binding.binder import Binder
 from scheduler.binding.claim_writes import ClaimWriter
@@ -351,6 +350,6 @@ def _export(metrics: SchedulerMetrics, scheduler: Scheduler, queue: SchedulingQu
     metrics.follow_objects("pods", lambda: scheduler.state.pods_total)
     metrics.follow_objects("nodes", lambda: scheduler.state.nodes_total)
     metrics.follow_objects("podgroups", lambda: len(scheduler.informers.groups.store))
-    metrics.follow_writes(BIND_LANE, lambda: scheduler.dispatcher.queued_binds)
+    metrics.follow_writes(URGENT_LANE, lambda: scheduler.dispatcher.queued_urgent)
     metrics.follow_writes(EVICTION_LANE, lambda: scheduler.dispatcher.queued_evictions)
     metrics.follow_writes(STATUS_LANE, lambda: scheduler.dispatcher.queued_statuses)

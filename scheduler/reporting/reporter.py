@@ -17,9 +17,8 @@ from api.constants import (
 )
 from kube.client.rate_limit import TokenBucket
 from scheduler.algorithm.decision import Decision
-from scheduler.apicalls.conditions import condition
+from scheduler.apicalls.conditions import PodConditions, condition
 from scheduler.apicalls.group_conditions import GroupConditions
-from scheduler.apicalls.pod_conditions import PodConditions
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.records import EntityKey, GroupRecord, StateChange
 from scheduler.plugins.messages import member_message, message
