@@ -25,7 +25,7 @@ from scheduler.queue.active import Cause
 from scheduler.queue.item_errors import ItemError, ItemErrors
 from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.reporting.reporter import Reporter
-from scheduler.reservations.future_pods import FutureReservations, Places, of_existing_pods
+from scheduler.reservations.future_reservations import FutureReservations, Places, of_existing_pods
 from scheduler.reservations.starvation import StarvationReservations
 
 _log = logging.getLogger(__name__)

@@ -38,7 +38,7 @@ from scheduler.reporting.metrics import PreemptionMetrics, SchedulerMetrics
 from scheduler.reporting.preemption_priority import PreemptionPriorityReporter
 from scheduler.reporting.progress import Progress
 from scheduler.reporting.reporter import Reporter
-from scheduler.reservations.future_pods import FutureReservations
+from scheduler.reservations.future_reservations import FutureReservations
 from scheduler.reservations.starvation import StarvationReservations
 from scheduler.run import Pace, SchedulingLoop, Stages, Waker
 from scheduler.schedule_one import ItemScheduler
@@ -305,7 +305,7 @@ def _loop(
         shared.seen.view, queue, clock, shared.queue_settings, apply=changes.apply, errors=errors
     )
     future = FutureReservations(
-        state, clock=clock, keep_seconds=settings.keep_remainder_seconds, apply=changes.apply, errors=errors
+        state, clock=clock, reserve_seconds=settings.keep_remainder_seconds, apply=changes.apply, errors=errors
     )
     stages = Stages(clock, errors)
     stages.add("report", reporter.say_what_is_due, reporter.next_due_seconds)

@@ -14,7 +14,7 @@ from scheduler.algorithm.future_pods import MOST_FUTURE_PODS, ClusterWithFutureP
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.records import EntityKey
 from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
-from scheduler.reservations.future_pods import FutureReservations, of_existing_pods
+from scheduler.reservations.future_reservations import FutureReservations, of_existing_pods
 from tests.scheduler.core import build
 from tests.scheduler.core.world import World
 
@@ -32,7 +32,7 @@ class Stage(World):
 
     def start_keeping(self) -> None:
         self.future = FutureReservations(
-            self.state, clock=lambda: self.now, keep_seconds=KEEP_SECONDS, apply=self.apply
+            self.state, clock=lambda: self.now, reserve_seconds=KEEP_SECONDS, apply=self.apply
         )
 
     def step(self) -> Decision | None:

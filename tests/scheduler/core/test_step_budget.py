@@ -12,7 +12,7 @@ from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.steps import OverBudgetError, Steps
 from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
 from scheduler.queue.settings import QueueSettings
-from scheduler.reservations.room_search import room_to_keep
+from scheduler.reservations.starvation import demands_to_reserve
 from tests.placement.case import HOSTNAME, apart, near, selector, term
 from tests.scheduler.core.build import group_key
 from tests.scheduler.core.world import World
@@ -247,11 +247,11 @@ def test_a_search_for_room_to_reserve_keeps_what_it_found_in_time(share: float, 
     assert members is not None
     steps = world.state.nodes.steps
     steps.most = ENOUGH
-    room_to_keep(world.state, members)
+    demands_to_reserve(world.state, members)
     before = steps.spent
-    assert room_to_keep(world.state, members) is not None
+    assert demands_to_reserve(world.state, members) is not None
     steps.most = int(share * (steps.spent - before))
-    found = room_to_keep(world.state, members)
+    found = demands_to_reserve(world.state, members)
     assert (found is not None) is is_kept
     if found is not None:
         assert sum(sum(demands.values()) for demands in found.values()) == 10
