@@ -130,7 +130,7 @@ class Executor:
             nomination: the room it makes.
             cancelled: told when nobody was asked to leave.
         """
-        self._metrics.planned(len(candidate.pods), candidate.cost.violations)
+        self._metrics.candidate_found(len(candidate.pods), candidate.cost.violations)
         group = self._state.group(candidate.key)
         name = self._state.entities.scheduler_name(candidate.key) or self._scheduler_name
         message = f"{name}: preempting to accommodate a higher priority {'podgroup' if group is not None else 'pod'}"
