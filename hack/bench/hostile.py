@@ -63,7 +63,7 @@ def _row(name: str, members: Sequence[Member]) -> list[str]:
     figures = [event_ms, decision_ms, victims_ms, reserve_ms]
     return [
         name,
-        decision.verdict,
+        decision.result,
         *(f"{figure:.1f}" for figure in figures),
         f"{max(figures):.0f}",
         f"at most {GOAL_MS}",

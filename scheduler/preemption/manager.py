@@ -57,12 +57,12 @@ class PreemptionManager:
 
         Whatever an earlier attempt nominated its pods for is cleared, unless it is still being made (KEP-4671).
         """
-        if decision.verdict == "error" or not self._may_evict:
+        if decision.result == "error" or not self._may_evict:
             nomination = self._evaluator.unresolvable(decision.key)
             if nomination is not None:
                 self._release(nomination)
             return decision
-        if decision.verdict != "unschedulable":
+        if decision.result != "unschedulable":
             return decision
         begun = self._clock()
         result = self._evaluator.preempt(decision.key, begun)

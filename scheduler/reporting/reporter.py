@@ -81,13 +81,13 @@ class Reporter:
         """A cycle ended."""
         for pod_uid, _ in decision.bindings:
             self._pods.withdraw(pod_uid)
-        if decision.verdict == "scheduled":
+        if decision.result == "scheduled":
             self._said_held.discard(decision.key)
             self._timeouts.update(decision.key)
             self._tell_pods(decision, REASON_UNSCHEDULABLE, others=None)
-        elif decision.verdict == "unschedulable":
+        elif decision.result == "unschedulable":
             self._refused(decision, REASON_UNSCHEDULABLE)
-        elif decision.verdict == "error":
+        elif decision.result == "error":
             self._refused(decision, REASON_SCHEDULER_ERROR)
 
     def changed(self, change: StateChange) -> None:

@@ -174,7 +174,7 @@ class StarvationReservations:
             self._past.pop(key, None)
             if self._state.reservations.drop(key) is not None:
                 self._apply(ROOM_APPEARED)
-        elif decision.verdict == "unschedulable" and key.kind == "group" and not decision.is_hope:
+        elif decision.result == "unschedulable" and key.kind == "group" and not decision.is_hope:
             past = self._past.get(key, _NO_PAST)
             self._carry_out(key, after_refusal(key, past, self._state, self._queue, self._settings, self._clock()))
 
