@@ -14,8 +14,8 @@ from scheduler.algorithm.decision import Decision
 from scheduler.algorithm.schedule_pod_group import decide
 from tests.placement.case import HOSTNAME, apart, even, near, selector, spread, term
 from tests.scheduler.core.build import NAMESPACE, group_key
-from tests.scheduler.core.neighbour_reference import Being, Cluster, refusal
 from tests.scheduler.core.plain_scheduler import Site, most_that_fit
+from tests.scheduler.core.topology_reference import Being, Cluster, refusal
 from tests.scheduler.core.world import World
 
 CLUSTERS = 2000

@@ -12,7 +12,7 @@ import pytest
 from api.constants import MANAGED_BY, MIN_RESOURCES
 from scheduler.algorithm.decision import Decision
 from tests.scheduler.core.build import group_key
-from tests.scheduler.core.test_pods_to_come import Stage
+from tests.scheduler.core.test_future_pods import Stage
 from tests.scheduler.core.world import World
 
 NUMBERS = (-(2**63), -1, 0, 2**31, 2**63 - 1, 2**63, 2**64 - 1, 2**70)
