@@ -57,7 +57,7 @@ class KindMissing(TuttiError):
 @dataclass(frozen=True, slots=True)
 class _Follower:
     informer: Informer[ProviderGroup]
-    fresh: MutationCache[ProviderGroup]
+    cache: MutationCache[ProviderGroup]
 
 
 class ProviderGroups:
@@ -92,15 +92,15 @@ class ProviderGroups:
             KindMissing: the cluster does not know the kind.
             KubeError: it could not be listed.
         """
-        fresh = (await self._follower(kind)).fresh
-        found = fresh.by_index(BY_OWNER, owner_uid)
+        cache = (await self._follower(kind)).cache
+        found = cache.by_index(BY_OWNER, owner_uid)
         return tuple(each for each in found if not each.metadata.is_terminating)
 
     def note(self, kind: GroupKind, written: ProviderGroup) -> None:
         """Remember what the server answered to a write of ours."""
         follower = self._followers.get(kind)
         if follower is not None:
-            follower.fresh.note(written)
+            follower.cache.note(written)
 
     def is_missing(self, kind: GroupKind) -> KindMissing:
         """The server answered that it does not know the kind; the error to raise."""
@@ -128,7 +128,7 @@ class ProviderGroups:
     def _follow(self, kind: GroupKind) -> _Follower:
         informer = Informer(self._client, resource_of(kind), ListDecoder(ProviderGroup), indexers=INDEXERS)
         follower = _Follower(informer, MutationCache(informer.store, INDEXERS))
-        informer.add_handler(follower.fresh.caught_up)
+        informer.add_handler(follower.cache.caught_up)
         informer.add_handler(self._changed)
         self._followers[kind] = follower
         self._to_follow.put_nowait(informer)

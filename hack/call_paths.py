@@ -89,7 +89,7 @@ async def bind() -> Recorder:
             "score of a plugin": node_resources_fit.least_allocated,
             "the best nodes": identical.spread_over,
             "assumed": ClusterState.assume,
-            "bind handed over": APIDispatcher.bind,
+            "bind handed over": APIDispatcher.add_urgent,
             "bind sent": Binder._send,
         },
     )

@@ -25,13 +25,13 @@ from scheduler.queue.active import Cause
 from scheduler.queue.item_errors import ItemError, ItemErrors
 from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.reporting.reporter import Reporter
-from scheduler.reservations.future_pods import FutureReservations, Places, of_existing_pods
+from scheduler.reservations.future_reservations import FutureReservations, Places, of_existing_pods
 from scheduler.reservations.starvation import StarvationReservations
 
 _log = logging.getLogger(__name__)
 
 ObserveAttempt = Callable[[str, str, float, float], None]
-"""Called after every attempt with the item's kind, the verdict, the seconds of the attempt and those of the decision in it."""
+"""Called after every attempt with the item's kind, the result, the seconds of the attempt and those of the decision in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class ItemScheduler:
         try:
             result = self._scheduling_cycle(key)
             decision = result.decision
-            if decision.verdict == "unschedulable" and not decision.is_hope:
+            if decision.result == "unschedulable" and not decision.is_hope:
                 await watch.give_way(watch.started_seconds)
             if not decision.is_hope:
                 # Begins a preemption where that helps (upstream: PostFilter).
@@ -139,7 +139,7 @@ class ItemScheduler:
         self._queue.charge(cause, watch.seconds())
         with self._errors.about(key, "report"):
             self._observe(
-                key.kind, decision.verdict, self._clock() - watch.started_seconds, decided - watch.started_seconds
+                key.kind, decision.result, self._clock() - watch.started_seconds, decided - watch.started_seconds
             )
         if len(self._errors):
             self.set_aside_failed()

@@ -13,10 +13,9 @@ from kube.client.client import Client
 from kube.client.events import EventRecorder
 from kube.groups.group_api import GroupAPI
 from scheduler.algorithm.future_pods import ClusterWithFuturePods
-from scheduler.apicalls.dispatcher import BIND_LANE, EVICTION_LANE, STATUS_LANE, APIDispatcher
+from scheduler.apicalls.conditions import PodConditions
+from scheduler.apicalls.dispatcher import EVICTION_LANE, STATUS_LANE, URGENT_LANE, APIDispatcher, Retries
 from scheduler.apicalls.group_conditions import GroupConditions
-from scheduler.apicalls.pod_conditions import PodConditions
-from scheduler.apicalls.retry import Retries
 from scheduler.binding.assumptions import Assumptions
 from scheduler.binding.binder import Binder
 from scheduler.binding.claim_writes import ClaimWriter
@@ -31,15 +30,15 @@ from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
 from scheduler.preemption.executor import Executor
 from scheduler.preemption.manager import PreemptionManager
 from scheduler.preemption.suspensions import Suspensions
-from scheduler.preemption.victim_priorities import VictimPriorities
 from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.queue.settings import QueueSettings
 from scheduler.reporting.events import EventWriter
 from scheduler.reporting.metrics import PreemptionMetrics, SchedulerMetrics
+from scheduler.reporting.preemption_priority import PreemptionPriorityReporter
 from scheduler.reporting.progress import Progress
 from scheduler.reporting.reporter import Reporter
-from scheduler.reservations.future_pods import FutureReservations
+from scheduler.reservations.future_reservations import FutureReservations
 from scheduler.reservations.starvation import StarvationReservations
 from scheduler.run import Pace, SchedulingLoop, Stages, Waker
 from scheduler.schedule_one import ItemScheduler
@@ -144,7 +143,7 @@ def build_scheduler(given: Surroundings) -> Scheduler:
     shared = _Shared(given)
     state, queue, errors = shared.state, shared.queue, shared.errors
     reporter = _reporter(shared)
-    priorities = VictimPriorities(state, shared.groups)
+    priorities = PreemptionPriorityReporter(state, shared.groups)
     # Each of the two tells the other: this one is looked up when it is called.
     preemptor = _preemptor(shared, priorities, lambda change: changes.apply(change))  # noqa: PLW0108
     changes = StateChanges(
@@ -223,7 +222,7 @@ def _reporter(shared: _Shared) -> Reporter:
 
 
 def _preemptor(
-    shared: _Shared, priorities: VictimPriorities, apply: Callable[[StateChange], None]
+    shared: _Shared, priorities: PreemptionPriorityReporter, apply: Callable[[StateChange], None]
 ) -> PreemptionManager:
     given, settings = shared.given, shared.given.settings
     limits = PreemptionLimits(
@@ -306,7 +305,7 @@ def _loop(
         shared.seen.view, queue, clock, shared.queue_settings, apply=changes.apply, errors=errors
     )
     future = FutureReservations(
-        state, clock=clock, keep_seconds=settings.keep_remainder_seconds, apply=changes.apply, errors=errors
+        state, clock=clock, reserve_seconds=settings.keep_remainder_seconds, apply=changes.apply, errors=errors
     )
     stages = Stages(clock, errors)
     stages.add("report", reporter.say_what_is_due, reporter.next_due_seconds)
@@ -351,6 +350,6 @@ def _export(metrics: SchedulerMetrics, scheduler: Scheduler, queue: SchedulingQu
     metrics.follow_objects("pods", lambda: scheduler.state.pods_total)
     metrics.follow_objects("nodes", lambda: scheduler.state.nodes_total)
     metrics.follow_objects("podgroups", lambda: len(scheduler.informers.groups.store))
-    metrics.follow_writes(BIND_LANE, lambda: scheduler.dispatcher.queued_binds)
+    metrics.follow_writes(URGENT_LANE, lambda: scheduler.dispatcher.queued_urgent)
     metrics.follow_writes(EVICTION_LANE, lambda: scheduler.dispatcher.queued_evictions)
     metrics.follow_writes(STATUS_LANE, lambda: scheduler.dispatcher.queued_statuses)

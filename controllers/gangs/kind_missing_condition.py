@@ -10,7 +10,7 @@ from typing import Any
 
 from api.constants import CONDITION_GROUP_KIND_MISSING, EVENT_GROUP_KIND_MISSING, REASON_GROUP_KIND_FOUND
 from api.meta import Metadata
-from controllers.gangs.steps import ShowKindMissing
+from controllers.gangs.common_steps import ShowKindMissing
 from controllers.gangs.tools import Tools
 from controllers.gangs.writes import Outdated
 from kube.client.errors import AnsweredError, Conflict, NotFound

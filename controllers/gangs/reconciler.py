@@ -11,7 +11,7 @@ import msgspec
 
 from api.constants import EVENT_INVALID_GANG_SETTINGS, EVENT_NAME_TAKEN
 from api.errors import InvalidObject
-from controllers.gangs.steps import NAME_TAKEN_SECONDS, Plan
+from controllers.gangs.common_steps import NAME_TAKEN_SECONDS, Plan
 from controllers.gangs.tools import Tools
 from controllers.gangs.writes import NameTaken, Outdated, OwnerGone
 from controllers.provider_groups import KindMissing

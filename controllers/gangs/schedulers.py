@@ -5,7 +5,7 @@ from api.errors import InvalidGangSettings
 from api.gang import settings_of
 from api.job import TemplateMetadata
 from api.meta import Metadata
-from controllers.gangs.steps import Warn
+from controllers.gangs.common_steps import Warn
 from providers.base import Provider
 from providers.selection import Providers
 

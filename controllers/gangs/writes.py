@@ -21,9 +21,9 @@ from api.constants import (
 from api.errors import TuttiError
 from api.meta import Metadata
 from api.podgroup import POD_GROUP_KIND, WORKLOAD, PodGroup, Workload
+from controllers.gangs.common_steps import SetWorkloadMinimum
 from controllers.gangs.ownership import describe_holder, is_ours
 from controllers.gangs.patches import workload_minimum_patch
-from controllers.gangs.steps import SetWorkloadMinimum
 from controllers.gangs.tools import Tools
 from controllers.mutation_cache import MutationCache
 from kube.cache.store import KubeObject
@@ -224,10 +224,10 @@ async def all_of(works: Iterable[Coroutine[Any, Any, object]]) -> None:
     Raises:
         Exception: one that a work raised, Outdated only if no work raised another.
     """
-    room = asyncio.Semaphore(AT_ONCE)
+    slots = asyncio.Semaphore(AT_ONCE)
 
     async def one(work: Coroutine[Any, Any, object]) -> None:
-        async with room:
+        async with slots:
             await work
 
     results = await asyncio.gather(*(one(work) for work in works), return_exceptions=True)

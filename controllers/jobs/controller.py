@@ -7,9 +7,9 @@ from api.meta import Metadata
 from api.podgroup import PodGroup, Workload
 from controllers.context import ControllerContext
 from controllers.events import DedupEventRecorder
+from controllers.gangs.common_steps import Rules
 from controllers.gangs.controller import Controller
 from controllers.gangs.reconciler import Reconciler
-from controllers.gangs.steps import Rules
 from controllers.gangs.tools import Tools, tools_of
 from controllers.jobs.execute import execute
 from controllers.jobs.interning import interned

@@ -10,8 +10,8 @@ from api.constants import (
 from api.errors import InvalidGangSettings
 from api.gang import Delegated, GroupIntent, Plain, delegation_of, is_managed_template, job_intent
 from api.job import Job
+from controllers.gangs.common_steps import Refusal
 from controllers.gangs.schedulers import provider_of_pods
-from controllers.gangs.steps import Refusal
 from controllers.jobs.observed import ObservedJob
 from providers.selection import Providers, choose_provider
 

@@ -14,11 +14,11 @@ from api.compile import delegated_pod_group, pod_group_for_job
 from api.constants import GATE, GATE_POD_GROUP, MANAGED, POD_GROUP, SUSPENDED
 from api.job import Job
 from api.podgroup import PodGroup, Workload
-from controllers.gangs.group_objects import GroupObjectWriter
+from controllers.gangs.common_steps import CreateWorkload, SetWorkloadMinimum, ShowKindMissing, Warn
+from controllers.gangs.group_object_writer import GroupObjectWriter
 from controllers.gangs.kind_missing_condition import show_kind_missing
 from controllers.gangs.patches import Body, group_minimum_patch, pod_association_patch, pod_release_patch
 from controllers.gangs.pod import GangPod
-from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, ShowKindMissing, Warn
 from controllers.gangs.tools import Tools
 from controllers.gangs.writes import Creation, G, Outdated, all_of, create, patch, read_owner, set_workload_minimum
 from controllers.jobs.group_objects import gang_of, provider_of

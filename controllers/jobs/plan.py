@@ -20,9 +20,7 @@ from api.gang import Delegated, GroupIntent, delegation_of, is_managed_template
 from api.job import Job
 from api.names import pod_group_name, template_name, workload_name
 from api.podgroup import PodGroup, SchedulingPolicy, Workload
-from controllers.gangs.ownership import is_ours
-from controllers.gangs.schedulers import kind_missing
-from controllers.gangs.steps import (
+from controllers.gangs.common_steps import (
     NAME_TAKEN_SECONDS,
     CreateWorkload,
     Refusal,
@@ -31,6 +29,8 @@ from controllers.gangs.steps import (
     Warn,
     condition_steps,
 )
+from controllers.gangs.ownership import is_ours
+from controllers.gangs.schedulers import kind_missing
 from controllers.jobs.desired_group import (
     DesiredGroup,
     desired_group,

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from api.podgroup import PodGroup, PodGroupTemplate, Workload
+from controllers.gangs.common_steps import CreateWorkload, Plan, SetWorkloadMinimum, ShowKindMissing, Warn
 from controllers.gangs.pod import GangPod
-from controllers.gangs.steps import CreateWorkload, Plan, SetWorkloadMinimum, ShowKindMissing, Warn
 from controllers.jobs.kueue import SetKueueWorkloadActive
 
 

@@ -27,7 +27,7 @@ from api.meta import condition_of
 from api.podgroup import PodGroup
 from api.preemption import is_asked_to_leave
 from api.waiting import waiting_of
-from controllers.gangs.steps import Warn
+from controllers.gangs.common_steps import Warn
 from controllers.jobs.kueue import ServedKueueWorkload, SetKueueWorkloadActive
 from controllers.jobs.observed import is_suspended
 from controllers.jobs.steps import (

@@ -23,9 +23,9 @@ from api.meta import Metadata, condition_of, controller_of
 from api.podgroup import PodGroup, Workload
 from controllers.context import ControllerContext
 from controllers.events import DedupEventRecorder
+from controllers.gangs.common_steps import Rules
 from controllers.gangs.controller import Controller
 from controllers.gangs.reconciler import Reconciler
-from controllers.gangs.steps import Rules
 from controllers.gangs.tools import tools_of
 from controllers.leaderworkersets.execute import SetTools, execute
 from controllers.leaderworkersets.observe import LEADER_INDEXERS, STATEFUL_SET_INDEXERS, GroupObjects, SetObserver

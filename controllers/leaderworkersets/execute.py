@@ -13,11 +13,11 @@ from api.constants import LWS_GROUP_INDEX, MIN_RESOURCES
 from api.lws import LeaderWorkerSet
 from api.podgroup import PodGroup, Workload
 from api.replica import group_index, group_to_come
-from controllers.gangs.group_objects import GroupObjectWriter
+from controllers.gangs.common_steps import CreateWorkload, SetWorkloadMinimum, ShowKindMissing, Warn
+from controllers.gangs.group_object_writer import GroupObjectWriter
 from controllers.gangs.kind_missing_condition import show_kind_missing
 from controllers.gangs.patches import group_minimum_patch, pod_association_patch
 from controllers.gangs.schedulers import provider_of_pods
-from controllers.gangs.steps import CreateWorkload, SetWorkloadMinimum, ShowKindMissing, Warn
 from controllers.gangs.tools import Tools
 from controllers.gangs.writes import Creation, Outdated, all_of, create, patch, read_owner, set_workload_minimum
 from controllers.leaderworkersets.observed import ReplicaPod

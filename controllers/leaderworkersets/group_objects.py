@@ -13,8 +13,8 @@ from api.errors import InvalidObject
 from api.lws import LeaderWorkerSet
 from api.meta import OwnerReference
 from api.replica import group_index
+from controllers.gangs.common_steps import Warn
 from controllers.gangs.schedulers import kind_missing, provider_of_pods, timeout_seconds
-from controllers.gangs.steps import Warn
 from controllers.leaderworkersets.observed import ObservedReplica, group_named_by
 from controllers.leaderworkersets.steps import ApplyReplicaGroupObjects
 from providers.base import Provider

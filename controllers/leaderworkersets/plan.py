@@ -40,7 +40,7 @@ from api.podgroup import Workload
 from api.replica import group_index, group_name_of, is_managed_set, replica_intent
 from api.revision import roles_of, write_roles
 from api.waiting import carried
-from controllers.gangs.steps import (
+from controllers.gangs.common_steps import (
     NAME_TAKEN_SECONDS,
     CreateWorkload,
     Refusal,

@@ -5,7 +5,7 @@ from typing import Final
 
 from api.compile_replica import Replica
 from api.podgroup import PodGroup, Workload
-from controllers.gangs.steps import CreateWorkload, Plan, SetWorkloadMinimum, ShowKindMissing, Warn
+from controllers.gangs.common_steps import CreateWorkload, Plan, SetWorkloadMinimum, ShowKindMissing, Warn
 from controllers.leaderworkersets.observed import ReplicaPod
 from providers.gang import Gang
 

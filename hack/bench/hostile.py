@@ -16,7 +16,7 @@ from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.records import EntityKey
 from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
-from scheduler.reservations.room_search import room_to_keep
+from scheduler.reservations.starvation import demands_to_reserve
 
 NODES = 5_000
 OTHERS = 20_000
@@ -59,11 +59,11 @@ def _row(name: str, members: Sequence[Member]) -> list[str]:
     decision, decision_ms = _timed(lambda: decide(state, key))
     _, victims_ms = _timed(lambda: Evaluator(state, _LIMITS).preempt(key, 0.0))
     state.nominator.withdraw(key)
-    _, reserve_ms = _timed(lambda: room_to_keep(state, held))
+    _, reserve_ms = _timed(lambda: demands_to_reserve(state, held))
     figures = [event_ms, decision_ms, victims_ms, reserve_ms]
     return [
         name,
-        decision.verdict,
+        decision.result,
         *(f"{figure:.1f}" for figure in figures),
         f"{max(figures):.0f}",
         f"at most {GOAL_MS}",

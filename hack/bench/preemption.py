@@ -22,8 +22,8 @@ from hack.bench.table import show
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.records import EntityKey
 from scheduler.main import tune_garbage_collection
-from scheduler.preemption.candidate import Candidate
 from scheduler.preemption.dry_run import dry_run_preemption
+from scheduler.preemption.victims import Candidate
 
 Rule = dict[str, Any]
 """Fields of a pod's spec that speak of other pods."""

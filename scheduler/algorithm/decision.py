@@ -48,7 +48,7 @@ class Decision(msgspec.Struct, frozen=True):
     """Some room was not looked at because it is held for somebody else."""
 
     @property
-    def verdict(self) -> Result:
+    def result(self) -> Result:
         """How it is counted."""
         return _RESULTS.get(self.status.code, "nothing")
 

@@ -9,7 +9,6 @@ last, so a cache that lags behind cannot make us go back.
 
 import logging
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
@@ -20,28 +19,16 @@ from api.podgroup import PodGroup
 from kube.client.client import Client
 from kube.client.errors import Conflict, Forbidden, KubeError, NotFound
 from kube.client.resources import Resource
-from scheduler.apicalls.conditions import TRUE, Identified, as_json, with_conditions
-from scheduler.apicalls.dispatcher import APIDispatcher
-from scheduler.apicalls.retry import Retries
+from scheduler.apicalls.conditions import TRUE, Identified, WallClock, as_json, time_stamp, utc_now, with_conditions
+from scheduler.apicalls.dispatcher import APIDispatcher, Retries
 
 _log = logging.getLogger(__name__)
 
 _ATTEMPTS: Final = 4
 _WRITTEN: Final = "written"
 _UNCHANGED: Final = "unchanged"
-_STANDS: Final = frozenset({_WRITTEN, _UNCHANGED})
-WallClock = Callable[[], datetime]
+_SAID: Final = frozenset({_WRITTEN, _UNCHANGED})
 Done = Callable[[], None]
-
-
-def utc_now() -> datetime:
-    """The time of day, for time stamps only."""
-    return datetime.now(tz=UTC)
-
-
-def time_stamp(moment: datetime) -> str:
-    """A moment in the form of metav1.Time."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class GroupConditions:
@@ -108,11 +95,11 @@ class GroupConditions:
     def gone(self, uid: str) -> None:
         """The informer saw the group leave."""
         self.forget(uid)
-        self._retries.succeeded(("group", uid))
+        self._retries.forget(("group", uid))
         self._answered.pop(uid, None)
 
     def _queue(self, group: Identified) -> None:
-        self._dispatcher.status(("group", group.uid), lambda: self._write(group))
+        self._dispatcher.add_status(("group", group.uid), lambda: self._write(group))
 
     async def _write(self, group: Identified) -> str:
         wanted_now = self._wanted.pop(group.uid, {})
@@ -131,10 +118,10 @@ class GroupConditions:
             self._wanted[group.uid] = wanted_now | self._wanted.get(group.uid, {})
             if follower is not None:
                 self._followers.setdefault(group.uid, follower)
-            self._retries.again(("group", group.uid), lambda: self._queue(group), error)
+            self._retries.add(("group", group.uid), lambda: self._queue(group), error)
             return "retry"
-        self._retries.succeeded(("group", group.uid))
-        if follower is not None and outcome in _STANDS and not self._is_gone(group):
+        self._retries.forget(("group", group.uid))
+        if follower is not None and outcome in _SAID and not self._is_gone(group):
             follower()
         return outcome
 

@@ -120,7 +120,7 @@ class Assumptions:
         for uid in late:
             pod = self._state.pod(uid)
             if pod is not None and uid not in self._open:
-                self._dispatcher.bind(partial(self._recheck, pod))
+                self._dispatcher.add_urgent(partial(self._recheck, pod))
         if late:
             self._expiry_due = now + _AGAIN_SECONDS
         else:

@@ -22,8 +22,7 @@ from api.constants import REASON_BIND_FORBIDDEN, REASON_NAMESPACE_TERMINATING
 from kube.client.client import Client
 from kube.client.errors import AlreadyExists, BadRequest, Conflict, Forbidden, Invalid, KubeError, NotFound
 from kube.client.resources import PODS
-from scheduler.apicalls.dispatcher import APIDispatcher
-from scheduler.apicalls.retry import Retries
+from scheduler.apicalls.dispatcher import APIDispatcher, Retries
 
 _log = logging.getLogger(__name__)
 
@@ -108,7 +107,7 @@ class Binder:
 
     def submit(self, bind: Bind) -> None:
         """Queue the bind."""
-        self._dispatcher.bind(lambda: self._send(bind))
+        self._dispatcher.add_urgent(lambda: self._send(bind))
 
     # --- sending -----------------------------------------------------------------------------------------------------
 
@@ -144,8 +143,8 @@ class Binder:
             return self._fail(bind, "the pod is gone")
         except KubeError as error:
             # Nothing is known, so nothing may be concluded: keep the room and read again.
-            read_again = lambda: self._dispatcher.bind(lambda: self._read_pod(bind, afterwards=afterwards))  # noqa: E731
-            self._retries.again(bind.uid, read_again, error)
+            read_again = lambda: self._dispatcher.add_urgent(lambda: self._read_pod(bind, afterwards=afterwards))  # noqa: E731
+            self._retries.add(bind.uid, read_again, error)
             return UNKNOWN
         if pod.get("metadata", {}).get("uid") != bind.uid:
             return self._fail(bind, "the pod was replaced by another of its name")
@@ -159,7 +158,7 @@ class Binder:
     def _retry(self, bind: Bind, reason: str, error: KubeError | None = None) -> str:
         if self._clock() - bind.since_seconds > self._give_up_seconds:
             return self._fail(bind, f"gave up after {self._give_up_seconds:.0f} s: {reason}")
-        self._retries.again(bind.uid, lambda: self._dispatcher.bind(lambda: self._send(bind)), error)
+        self._retries.add(bind.uid, lambda: self._dispatcher.add_urgent(lambda: self._send(bind)), error)
         return RETRY
 
     def _end_unbound(self, bind: Bind, _reason: str) -> str:
@@ -168,20 +167,20 @@ class Binder:
     # --- ends --------------------------------------------------------------------------------------------------------
 
     def _succeed(self, bind: Bind) -> str:
-        self._retries.succeeded(bind.uid)
+        self._retries.forget(bind.uid)
         self._forbidden_said = False
         self._observe_seconds(self._clock() - bind.since_seconds)
         self._results.bound(bind)
         return BOUND
 
     def _fail(self, bind: Bind, reason: str, outcome: str = FAILED) -> str:
-        self._retries.succeeded(bind.uid)
+        self._retries.forget(bind.uid)
         _log.info("pod %s/%s was not bound to %s: %s", bind.namespace, bind.name, bind.node_name, reason)
         self._results.failed(bind, reason)
         return outcome
 
     def _refuse(self, bind: Bind, error: Forbidden) -> str:
-        self._retries.succeeded(bind.uid)
+        self._retries.forget(bind.uid)
         if error.has_cause(REASON_NAMESPACE_TERMINATING):
             self._results.forbidden(bind, REASON_NAMESPACE_TERMINATING, NAMESPACE_TERMINATES.format(bind.namespace))
             return FORBIDDEN

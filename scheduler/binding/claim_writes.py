@@ -13,8 +13,7 @@ from api.constants import BOUND_BY_CONTROLLER, SELECTED_NODE
 from kube.client.client import Client
 from kube.client.errors import BadRequest, Conflict, Forbidden, Invalid, KubeError, NotFound
 from kube.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
-from scheduler.apicalls.dispatcher import APIDispatcher
-from scheduler.apicalls.retry import Retries
+from scheduler.apicalls.dispatcher import APIDispatcher, Retries
 from scheduler.cache.volume_records import ClaimRecord, VolumeRecord
 
 Object = dict[str, Any]
@@ -72,7 +71,7 @@ class ClaimWriter:
                 return self._overtaken(write)
             return await self._send(write, version, ended, is_wanted)
 
-        self._dispatcher.bind(send)
+        self._dispatcher.add_urgent(send)
 
     def _queue_read(self, write: Write, ended: Ended, is_wanted: Callable[[], bool]) -> None:
         async def look() -> str:
@@ -80,7 +79,7 @@ class ClaimWriter:
                 return self._overtaken(write)
             return await self._read(write, ended, is_wanted)
 
-        self._dispatcher.bind(look)
+        self._dispatcher.add_urgent(look)
 
     async def _send(self, write: Write, version: str, ended: Ended, is_wanted: Callable[[], bool]) -> str:
         resource, name, namespace = _where(write)
@@ -93,7 +92,7 @@ class ClaimWriter:
         except KubeError as error:
             if error.outcome_unknown:
                 return await self._read(write, ended, is_wanted)
-            self._retries.again(_key(write), lambda: self._queue(write, version, ended, is_wanted), error)
+            self._retries.add(_key(write), lambda: self._queue(write, version, ended, is_wanted), error)
             return "retry"
         return self._end(write, ended, "")
 
@@ -104,21 +103,21 @@ class ClaimWriter:
         except NotFound as error:
             return self._end(write, ended, str(error))
         except KubeError as error:
-            self._retries.again(_key(write), lambda: self._queue_read(write, ended, is_wanted), error)
+            self._retries.add(_key(write), lambda: self._queue_read(write, ended, is_wanted), error)
             return "unknown"
         problem = _ended_at_volume(write, found) if isinstance(write, StaticBinding) else _ended_at_claim(write, found)
         if problem is None:
             version = str(found["metadata"]["resourceVersion"])
-            self._retries.again(_key(write), lambda: self._queue(write, version, ended, is_wanted))
+            self._retries.add(_key(write), lambda: self._queue(write, version, ended, is_wanted))
             return "retry"
         return self._end(write, ended, problem)
 
     def _overtaken(self, write: Write) -> str:
-        self._retries.succeeded(_key(write))
+        self._retries.forget(_key(write))
         return "overtaken"
 
     def _end(self, write: Write, ended: Ended, problem: str) -> str:
-        self._retries.succeeded(_key(write))
+        self._retries.forget(_key(write))
         ended(problem)
         return "failed" if problem else "written"
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from scheduler.algorithm.decision import Decision
-from scheduler.apicalls.retry import Later
+from scheduler.apicalls.dispatcher import Later
 from scheduler.binding.binder import Bind, BindResults
 from scheduler.binding.claim_writes import ClaimWriter, DynamicProvisioning, StaticBinding, Write
 from scheduler.cache.cluster import ClusterState

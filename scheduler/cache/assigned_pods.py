@@ -93,11 +93,6 @@ class PreemptionUnit:
         self.created_seconds = created_seconds
         self.rows: dict[int, None] = {}
 
-    @property
-    def importance(self) -> tuple[int, bool, int, float]:
-        """Greater is more important: priority, group before pod, larger, older (KEP-5710)."""
-        return (self.priority, self.group is not None, len(self.rows), -self.created_seconds)
-
 
 class AssignedPods:
     """The rows of all bound pods; all arrays are `[row]` unless it says otherwise.

@@ -14,8 +14,8 @@ from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
 from kube.cache.informer import Change
+from scheduler.apicalls.conditions import PodConditions
 from scheduler.apicalls.group_conditions import GroupConditions
-from scheduler.apicalls.pod_conditions import PodConditions
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.disruption_budgets import Budget
 from scheduler.cache.records import EntityKey, PodRecord, StateChange

@@ -40,8 +40,8 @@ from scheduler.cache.records import PodRecord
 from scheduler.cache.selectors import RawSelector
 from scheduler.eventhandlers.event_handlers import EventHandlers
 from scheduler.eventhandlers.storage import STORAGE, StorageEventHandlers, storage_informers
-from scheduler.preemption.victim_priorities import VictimPriorities
 from scheduler.queue.item_errors import TAKE_IN, ItemErrors
+from scheduler.reporting.preemption_priority import PreemptionPriorityReporter
 
 OWNERS: Final[tuple[Resource, ...]] = (SERVICES, REPLICATION_CONTROLLERS, REPLICA_SETS, STATEFUL_SETS)
 
@@ -173,7 +173,7 @@ def build_informers(
     groups: Informer[PodGroup],
     state: ClusterState,
     handlers: EventHandlers,
-    priorities: VictimPriorities,
+    priorities: PreemptionPriorityReporter,
     storage: StorageEventHandlers,
     errors: ItemErrors,
 ) -> Informers:

@@ -2,5 +2,5 @@
 
 The way of an item that found no place: `manager` (for the loop), `evaluator` (what becomes of its candidate over time),
 `dry_run` (the best candidate on a snapshot, the `context`; `node_candidates` chooses nodes to clear, `reprieve` who can stay),
-`executor` (the writes).
+`executor` (the writes; groups of Jobs are asked to leave by `suspensions`). Which victim leaves before which is in `victims`.
 """

@@ -1,4 +1,4 @@
-"""What one evaluation works on: the room there would be, what rules about other pods would say, and the potential victims.
+"""What one evaluation works on: the resources there would be, what rules about other pods would say, and the potential victims.
 
 Pods that are being deleted count as gone, whoever asked for it, so nobody else is evicted for room that is about to be free.
 Those in `overdue` were given up on: they count as staying, and their nodes as they are.
@@ -21,6 +21,7 @@ from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.records import PodRecord
 from scheduler.cache.steps import ONE_SCAN
 from scheduler.preemption.victim_topology import VictimTopology
+from scheduler.preemption.victims import least_important_first
 
 _A_POD: Final = 300
 """Steps of looking at one pod that could leave."""
@@ -85,7 +86,7 @@ class PotentialVictims:
 
 
 class PreemptionContext:
-    """One preemptor, the room without those who leave anyway, and everybody who could be asked to.
+    """One preemptor, the resources without those who leave anyway, and everybody who could be asked to.
 
     Args:
         state: the snapshot; nothing of it is changed.
@@ -109,10 +110,10 @@ class PreemptionContext:
         state.nodes.steps.spend(_A_POD * len(assigned_pods.pods))
         found = partition_by_signature(state, members)
         # Preferences alone do not decide whether somebody has to leave, and pods that only prefer are equal.
-        relations = found.topology if found.topology is not None and found.topology.is_strict else None
+        topology = found.topology if found.topology is not None and found.topology.is_strict else None
         self.uids: Final[Mapping[PodSignature, Sequence[str]]] = (
             found.uids
-            if relations is not None
+            if topology is not None
             else {signature: waiting.uids for signature, waiting in members.pending.items()}
         )
         self.pending: Final = {signature: len(uids) for signature, uids in self.uids.items()}
@@ -125,59 +126,59 @@ class PreemptionContext:
         self.leaving: Final = terminating
         """[pod] rows of those who leave anyway."""
         left = resources_left_to(state, members)
-        self.room: Final = left if left is not None else ResourceOverlay(state.nodes, state.ports)
+        self.resources: Final = left if left is not None else ResourceOverlay(state.nodes, state.ports)
         """What the preemptor may use once they have left."""
-        self._give_room(
-            self.room, self.leaving, assigned_pods.slots[self.leaving], assigned_pods.amounts[:, self.leaving]
+        self._give_back(
+            self.resources, self.leaving, assigned_pods.slots[self.leaving], assigned_pods.amounts[:, self.leaving]
         )
         self.potential_victims: Final = self._potential_victims()
         self.victim_topology: Final = (
-            VictimTopology(state, relations, np.concatenate([self.leaving, self.potential_victims.row]))
-            if relations is not None
+            VictimTopology(state, topology, np.concatenate([self.leaving, self.potential_victims.row]))
+            if topology is not None
             else None
         )
-        self.relations: Final = (
-            self.victim_topology.without(relations, self.leaving)
-            if relations is not None and self.victim_topology is not None
+        self.topology: Final = (
+            self.victim_topology.without(topology, self.leaving)
+            if topology is not None and self.victim_topology is not None
             else None
         )
         """None when no rule about other pods, or volumes, can refuse a node."""
 
-    def room_without(self, victims: PotentialVictims) -> ResourceOverlay:
-        """The room when these have left."""
+    def resources_without(self, victims: PotentialVictims) -> ResourceOverlay:
+        """What the preemptor may use once these have left, too."""
         nodes = self.state.nodes
         nodes.steps.spend(2 * len(nodes.resources) * (ONE_SCAN + nodes.slots + 5 * len(victims)))
-        room = self.room.copy()
-        self._give_room(room, victims.row, victims.slot, victims.amounts)
-        return room
+        resources = self.resources.copy()
+        self._give_back(resources, victims.row, victims.slot, victims.amounts)
+        return resources
 
-    def relations_without(self, victims: PotentialVictims) -> Topology | None:
-        """The relations when these have left."""
-        if self.relations is None or self.victim_topology is None:
+    def topology_without(self, victims: PotentialVictims) -> Topology | None:
+        """The rules about other pods once these have left, too; None when there are none."""
+        if self.topology is None or self.victim_topology is None:
             return None
-        return self.victim_topology.without(self.relations, victims.row)
+        return self.victim_topology.without(self.topology, victims.row)
 
     def needed_by_affinity(self) -> NDArray[np.bool_]:
         """[pod] which potential victims the members may need: required affinity speaks of them, or of others of their unit."""
         potential = self.potential_victims
-        if self.relations is None or self.victim_topology is None:
+        if self.topology is None or self.victim_topology is None:
             return np.zeros(len(potential), dtype=np.bool_)
-        near = {at for prefilter_state in self.relations.prefilter_states.values() for at in prefilter_state.affinity}
+        near = {at for prefilter_state in self.topology.prefilter_states.values() for at in prefilter_state.affinity}
         units = np.unique(potential.unit[np.isin(potential.row, self.victim_topology.rows(near))])
         return np.isin(potential.unit, units)
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _give_room(self, room: ResourceOverlay, rows: Slots, slots: Slots, amounts: NDArray[np.int64]) -> None:
-        """Adds to `room` what these pods hold: `amounts` is [resource, pod]."""
+    def _give_back(self, resources: ResourceOverlay, rows: Slots, slots: Slots, amounts: NDArray[np.int64]) -> None:
+        """Adds to `resources` what these pods hold: `amounts` is [resource, pod]."""
         if len(rows):
-            room.add(slots, amounts)
+            resources.add(slots, amounts)
         assigned_pods = self.state.assigned_pods
         with_ports = assigned_pods.with_ports.intersection(rows.tolist()) if assigned_pods.with_ports else set()
         if with_ports and any(signature.demand.ports for signature in self.pending):
-            room.ports = room.ports.copy()
+            resources.ports = resources.ports.copy()
             for pod in assigned_pods.records(with_ports):
-                room.ports.give_back(pod.node_name, pod.demand.ports)
+                resources.ports.give_back(pod.node_name, pod.demand.ports)
 
     def _potential_victims(self) -> PotentialVictims:
         assigned_pods = self.state.assigned_pods
@@ -193,8 +194,7 @@ class PreemptionContext:
             _, inverse, counts = np.unique(unit, return_inverse=True, return_counts=True)
             size = counts[inverse]
         priority = assigned_pods.priorities[rows]
-        # The last key is the first to sort by; the youngest comes first, for it is the least important.
-        order = np.lexsort((unit, -assigned_pods.since[rows], size, in_whole, priority))
+        order = least_important_first(priority, in_whole, size, assigned_pods.since[rows], unit)
         rows, unit, size, in_whole = rows[order], unit[order], size[order], in_whole[order]
         return PotentialVictims(
             rows,
@@ -222,7 +222,7 @@ class PreemptionContext:
             return np.zeros(len(unit), dtype=np.bool_)
         assigned_pods = self.state.assigned_pods
         numbers = list(dict.fromkeys(unit.tolist()))
-        verdicts = self.violators(
+        is_violating = self.violators(
             [tuple(assigned_pods.records(assigned_pods.units[number].rows)) for number in numbers]
         )
-        return np.isin(unit, [number for number, violates in zip(numbers, verdicts, strict=True) if violates])
+        return np.isin(unit, [number for number, violates in zip(numbers, is_violating, strict=True) if violates])

@@ -24,10 +24,10 @@ from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.steps import OverBudgetError
 from scheduler.plugins.gang_scheduling import missing_count
 from scheduler.plugins.node_resources_fit import pods_that_fit
-from scheduler.preemption.candidate import Candidate, Refusal, RefusalCode
 from scheduler.preemption.context import PotentialVictims, PreemptionContext, Violators
-from scheduler.preemption.node_candidates import Mask, capacity, node_candidates, select_nodes
+from scheduler.preemption.node_candidates import Mask, fits_by_node, node_candidates, select_nodes
 from scheduler.preemption.reprieve import Placement, candidate_for
+from scheduler.preemption.victims import Candidate, Refusal, RefusalCode
 
 POLICY_NEVER: Final = "Never"
 MOST_COMPARED: Final = 32
@@ -70,7 +70,7 @@ def _best_candidate(context: PreemptionContext, *, is_nominated: bool) -> Candid
     if not len(context.potential_victims) and not len(context.leaving):
         return Refusal(RefusalCode.NO_VICTIMS)
     domains = _domains_that_fit_most(context)
-    fits = domains[0].most if domains else 0
+    fits = domains[0].most_that_fit if domains else 0
     if fits < missing_count(members):
         return _fits_too_few(members, fits)
     free = next((domain for domain in domains if domain.fits_already), None)
@@ -101,14 +101,14 @@ def _domains_that_fit_most(context: PreemptionContext) -> list["_Domain"]:
     """Where most members fit once everybody who may has left."""
     potential, masks = context.potential_victims, list(_domain_masks(context.state, context.members))
     domains = [_Domain(context, mask, potential) for mask in masks]
-    most = max((domain.most for domain in domains), default=0)
+    most = max((domain.most_that_fit for domain in domains), default=0)
     needed = context.needed_by_affinity()
     if needed.any() and most < context.members.pending_count:
         # Those whom required affinity speaks of have to stay, or there is nobody to be near to.
         others = [_Domain(context, mask, potential.where(~needed)) for mask in masks]
-        if (more := max((domain.most for domain in others), default=0)) > most:
+        if (more := max((domain.most_that_fit for domain in others), default=0)) > most:
             domains, most = others, more
-    return [domain for domain in domains if domain.most == most]
+    return [domain for domain in domains if domain.most_that_fit == most]
 
 
 def _domain_masks(state: ClusterState, members: PodGroupState) -> Iterator[Mask | None]:
@@ -143,16 +143,16 @@ class _Domain:
         self._nobody = potential.where(np.zeros(len(potential), dtype=np.bool_))
         self._signatures = context.pending
         self._has_ports = any(signature.demand.ports for signature in self._signatures)
-        self._is_alone = context.relations is None
+        self._is_alone = context.topology is None
         self._is_plain = self._is_alone and len(self._signatures) == 1 and not self._has_ports
         self._latest: tuple[PotentialVictims, Attempt] | None = None
-        self.most = self._fitting(potential)
+        self.most_that_fit = self._fits(potential)
         """Members that fit when everybody who could leave has left."""
 
     @property
     def fits_already(self) -> bool:
         """True when as many fit without anybody leaving who is not leaving already."""
-        return self._fitting(self._nobody) >= self.most
+        return self._fits(self._nobody) >= self.most_that_fit
 
     def places_already(self) -> tuple[tuple[str, str], ...]:
         """(pod UID, node name) of the members when nobody else leaves; only if `fits_already`."""
@@ -162,7 +162,7 @@ class _Domain:
     def candidates(self) -> Iterator[Candidate]:
         """The candidates worth comparing: one for each choice of who may leave, or one per promising node for a single pod."""
         for potential in self._choices():
-            if self.most == 1 and len(self._signatures) == 1:
+            if self.most_that_fit == 1 and len(self._signatures) == 1:
                 yield from (
                     self._on_each_node(potential) if self._is_plain else self._on_each_node_among_others(potential)
                 )
@@ -183,7 +183,7 @@ class _Domain:
         if not everybody.violates.any():
             return [cheapest]
         spared = everybody.where(~everybody.violates)
-        if self._fitting(spared) >= self.most:
+        if self._fits(spared) >= self.most_that_fit:
             return [spared if is_lone else self._up_to_level(spared, spared.priority), cheapest]
         violating = np.where(everybody.violates, everybody.priority, _LOWEST)
         return [self._up_to_level(everybody, violating), cheapest]
@@ -195,7 +195,7 @@ class _Domain:
         while low < high:
             middle = (low + high) // 2
             tried = potential.where(priority <= levels[middle])
-            if self._fitting(tried) >= self.most:
+            if self._fits(tried) >= self.most_that_fit:
                 high, found = middle, tried
             else:
                 low = middle + 1
@@ -203,27 +203,27 @@ class _Domain:
 
     # --- how much fits -----------------------------------------------------------------------------------------------
 
-    def _fitting(self, leaving: PotentialVictims) -> int:
+    def _fits(self, leaving: PotentialVictims) -> int:
         """How many members fit when these have left."""
-        room = self._context.room_without(leaving)
+        resources = self._context.resources_without(leaving)
         if self._is_plain:
             [(signature, count)] = self._signatures.items()
-            return min(count, int(capacity(self._context, room, signature, self._mask).sum()))
-        return self._attempt(leaving, room).total
+            return min(count, int(fits_by_node(self._context, resources, signature, self._mask).sum()))
+        return self._attempt(leaving, resources).total
 
-    def _attempt(self, leaving: PotentialVictims, room: ResourceOverlay) -> Attempt:
+    def _attempt(self, leaving: PotentialVictims, resources: ResourceOverlay) -> Attempt:
         """Where members go when these have left; the last answer is kept, for it is asked first how many fit and then where."""
         if self._latest is not None and self._latest[0] is leaving:
             return self._latest[1]
         need = missing_count(self._context.members)
-        attempt = best_attempt(self._signatures, need, self._context.state.nodes, self._trials(room, leaving))
+        attempt = best_attempt(self._signatures, need, self._context.state.nodes, self._snapshots(resources, leaving))
         if self._latest is None or attempt.total >= self._latest[1].total:
             self._latest = (leaving, attempt)
         return attempt
 
-    def _trials(self, room: ResourceOverlay, leaving: PotentialVictims) -> Callable[[], SnapshotOnResources]:
-        state, relations = self._context.state, self._context.relations_without(leaving)
-        return lambda: SnapshotOnResources(state.nodes, fits_of(state), room, self._mask, relations=relations)
+    def _snapshots(self, resources: ResourceOverlay, leaving: PotentialVictims) -> Callable[[], SnapshotOnResources]:
+        state, topology = self._context.state, self._context.topology_without(leaving)
+        return lambda: SnapshotOnResources(state.nodes, fits_of(state), resources, self._mask, relations=topology)
 
     # --- candidates --------------------------------------------------------------------------------------------------
 
@@ -231,9 +231,9 @@ class _Domain:
         """One pod that only amounts keep away: the nodes whose victims cost least."""
         context = self._context
         [signature] = self._signatures
-        places = capacity(context, context.room, signature, self._mask)
+        places = fits_by_node(context, context.resources, signature, self._mask)
         inside = np.ones(len(potential), dtype=np.bool_) if self._mask is None else self._mask[potential.slot]
-        nodes = node_candidates(context, context.room, signature, 1, potential, inside, places)
+        nodes = node_candidates(context, context.resources, signature, 1, potential, inside, places)
         # Later ones of a node are for further pods.
         _, first = np.unique(nodes.slot, return_index=True)
         found = []
@@ -246,8 +246,8 @@ class _Domain:
     def _on_each_node_among_others(self, potential: PotentialVictims) -> list[Candidate]:
         """One pod that minds others, or wants a host port: the nodes with the fewest in its way first."""
         [signature] = self._signatures
-        trial = self._trials(self._context.room_without(potential), potential)()
-        feasible = np.flatnonzero(trial.capacity(signature))
+        snapshot = self._snapshots(self._context.resources_without(potential), potential)()
+        feasible = np.flatnonzero(snapshot.capacity(signature))
         in_the_way = self._count_in_the_way(signature, potential)
         order = feasible[np.lexsort((feasible, in_the_way[feasible]))]
         found = []
@@ -260,14 +260,14 @@ class _Domain:
     def _count_in_the_way(self, signature: PodSignature, leaving: PotentialVictims) -> NDArray[np.int64]:
         """[node slot] roughly how many would have to leave for one pod: whom it minds, and who takes its room."""
         context, nodes = self._context, self._context.state.nodes
-        room = pods_that_fit(context.room.free, nodes.resolve(signature.demand), slice(None))
-        found = np.where(room > 0, 0, np.bincount(leaving.slot, minlength=nodes.slots))
-        relations, after = context.relations, context.relations_without(leaving)
-        if relations is not None and after is not None:
-            prefilter_state = relations.prefilter_states[signature]
+        fits = pods_that_fit(context.resources.free, nodes.resolve(signature.demand), slice(None))
+        found = np.where(fits > 0, 0, np.bincount(leaving.slot, minlength=nodes.slots))
+        topology, after = context.topology, context.topology_without(leaving)
+        if topology is not None and after is not None:
+            prefilter_state = topology.prefilter_states[signature]
             for at in (*prefilter_state.anti_affinity, *prefilter_state.existing_anti_affinity):
-                place = relations.groups[at]
-                found += (place.counts - after.groups[at].counts)[place.codes]
+                group = topology.groups[at]
+                found += (group.counts - after.groups[at].counts)[group.codes]
         return found
 
     def _signature_by_signature(self, potential: PotentialVictims) -> Candidate | None:
@@ -278,35 +278,35 @@ class _Domain:
         context = self._context
         if not self._is_alone or self._has_ports:
             return None
-        everything = context.room_without(potential)
+        everything = context.resources_without(potential)
         order = sorted(
-            self._signatures, key=lambda signature: int(capacity(context, everything, signature, self._mask).sum())
+            self._signatures, key=lambda signature: int(fits_by_node(context, everything, signature, self._mask).sum())
         )
-        room, chosen = context.room.copy(), np.zeros(len(potential), dtype=np.bool_)
+        resources, chosen = context.resources.copy(), np.zeros(len(potential), dtype=np.bool_)
         placement: list[tuple[PodSignature, NDArray[np.intp], NDArray[np.int64]]] = []
         for signature in order:
             stay = np.flatnonzero(~chosen)
             counts, more = select_nodes(
-                context, room, signature, self._signatures[signature], potential.where(~chosen), self._mask
+                context, resources, signature, self._signatures[signature], potential.where(~chosen), self._mask
             )
             gone = stay[more]
             chosen[gone] = True
-            room.add(potential.slot[gone], potential.amounts[:, gone])
+            resources.add(potential.slot[gone], potential.amounts[:, gone])
             slots = np.flatnonzero(counts)
             if len(slots):
                 placement.append((signature, slots, counts[slots]))
                 demand = context.state.nodes.resolve(signature.demand)
-                room.free[np.ix_(demand.rows, slots)] -= np.outer(demand.amounts, counts[slots])
-        if sum(int(counts.sum()) for _, _, counts in placement) < self.most:
+                resources.free[np.ix_(demand.rows, slots)] -= np.outer(demand.amounts, counts[slots])
+        if sum(int(counts.sum()) for _, _, counts in placement) < self.most_that_fit:
             return None
         return candidate_for(context, placement, potential, chosen, self._mask)
 
     def _after_everybody(self, potential: PotentialVictims) -> Candidate | None:
         """Upstream's way: place with everybody gone, then see who can stay."""
         context = self._context
-        attempt = self._attempt(potential, context.room_without(potential))
+        attempt = self._attempt(potential, context.resources_without(potential))
         placement = [(part.signature, part.slots, part.counts) for part in attempt.placed if part.total]
-        if attempt.total < self.most:
+        if attempt.total < self.most_that_fit:
             return None
         return candidate_for(context, placement, potential, self._in_the_way(potential, placement), self._mask)
 

@@ -3,9 +3,13 @@
 Evictions per item are limited by pauses that double: two schedulers that undo each other's work would otherwise evict for days
 (one pair did: 8,000 pods). A candidate that is not possible any more (a more important item took the room, a node or the item
 itself is gone) is given up, and whoever has not been asked to leave yet stays.
+
+After a restart what a predecessor was about to do is read from the nominations of pods and from groups that are asked to leave:
+nominations are written before the first victim is asked, so whoever is nominated may have room cleared for it. Those that cannot
+be meant any more (the node is gone, the item is held) are named to be cleared, as after a refusal (KEP-4671).
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -15,12 +19,12 @@ from api.backoff import exponential_backoff
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.demand import Demand
 from scheduler.cache.nominator import Nomination
+from scheduler.cache.pod_group_state import MemberState, PodGroupState
 from scheduler.cache.records import EntityKey, PodRecord
 from scheduler.plugins.gang_scheduling import missing_count, pre_enqueue
-from scheduler.preemption.candidate import Candidate, Refusal, RefusalCode, found_message
 from scheduler.preemption.context import Violators
 from scheduler.preemption.dry_run import dry_run_preemption
-from scheduler.preemption.recovery import nominated_items
+from scheduler.preemption.victims import Candidate, Refusal, RefusalCode, found_message
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,7 @@ class Evaluator:
         """
         stale: list[PodRecord] = []
         deadline = now_seconds + self._limits.victim_deadline_seconds
-        for item in list(nominated_items(self._state)):
+        for item in list(_nominated_items(self._state)):
             stale += item.stale if may_evict else item.pods
             if item.places and may_evict:
                 self._state.nominator.nominate(item.key, item.priority, item.places, item.victims, deadline)
@@ -238,3 +242,63 @@ class Evaluator:
 
 def _ongoing(nomination: Nomination) -> Refusal:
     return Refusal(RefusalCode.ONGOING, waits=True, victims=len(nomination.victims), kind=nomination.key.kind)
+
+
+# --- after a restart ---------------------------------------------------------------------------------------------------
+
+
+class _Nominated(msgspec.Struct, frozen=True):
+    """An item whose waiting pods are nominated: where, and who leaves for them as far as that can be seen."""
+
+    key: EntityKey
+    priority: int
+    pods: tuple[PodRecord, ...]
+    """All pods of it that are nominated."""
+    places: dict[str, tuple[str, Demand]]
+    """Pod UID -> (node name, demand), of those whose nomination may still be meant."""
+    victims: frozenset[str]
+
+    @property
+    def stale(self) -> tuple[PodRecord, ...]:
+        """Pods of it that are nominated for nothing."""
+        return tuple(pod for pod in self.pods if pod.uid not in self.places)
+
+
+def _nominated_items(state: ClusterState) -> Iterator[_Nominated]:
+    """All items of which a waiting pod is nominated."""
+    asked = _asked_by_preemptor(state)
+    for key in state.entities:
+        members = state.entities.get(key)
+        pods = _nominated_pods(members) if members is not None else ()
+        if members is None or not pods:
+            continue
+        may_start = pre_enqueue(members) is None
+        meant = [pod for pod in pods if may_start and state.node_uid(pod.nominated_node) is not None]
+        places = {pod.uid: (pod.nominated_node, pod.demand) for pod in meant}
+        nodes = {node for node, _ in places.values()}
+        victims = frozenset((*_leaving(state, nodes, members.priority), *asked.get(key.uid, ())))
+        yield _Nominated(key, members.priority, pods, places, victims)
+
+
+def _nominated_pods(members: PodGroupState) -> tuple[PodRecord, ...]:
+    waiting = members.pods(MemberState.PENDING, MemberState.GATED, MemberState.BARRED)
+    return tuple(pod for pod in waiting if pod.nominated_node and not pod.is_bound)
+
+
+def _leaving(state: ClusterState, nodes: Collection[str], priority: int) -> Iterator[str]:
+    assigned_pods = state.assigned_pods
+    for row in assigned_pods.terminating().tolist():
+        pod = assigned_pods.pods[row]
+        if pod is not None and pod.node_name in nodes and assigned_pods.priorities[row] < priority:
+            yield pod.uid
+
+
+def _asked_by_preemptor(state: ClusterState) -> dict[str, set[str]]:
+    """UID of a preemptor -> UIDs of the pods of groups that are asked to leave for it."""
+    found: dict[str, set[str]] = {}
+    for key in state.entities:
+        members = state.entities.get(key)
+        if members is not None and members.group is not None and members.group.preempted_by:
+            pods = found.setdefault(members.group.preempted_by, set())
+            pods.update(pod.uid for pod in members.pods() if pod.is_bound and not pod.is_terminal)
+    return found

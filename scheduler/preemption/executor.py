@@ -21,16 +21,14 @@ from api.constants import CONDITION_DISRUPTION_TARGET, REASON_PREEMPTION_BY_SCHE
 from kube.client.client import Client, PatchKind
 from kube.client.errors import BadRequest, Conflict, Forbidden, Invalid, KubeError, NotFound
 from kube.client.resources import PODS
-from scheduler.apicalls.conditions import as_json, condition
-from scheduler.apicalls.dispatcher import APIDispatcher
-from scheduler.apicalls.group_conditions import WallClock, time_stamp, utc_now
-from scheduler.apicalls.retry import Later, Retries
+from scheduler.apicalls.conditions import WallClock, as_json, condition, time_stamp, utc_now
+from scheduler.apicalls.dispatcher import APIDispatcher, Later, Retries
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.nominator import Nomination
 from scheduler.cache.records import GroupRecord, PodRecord
-from scheduler.preemption.candidate import Candidate, found_message
 from scheduler.preemption.evaluator import Evaluator
 from scheduler.preemption.suspensions import Suspensions
+from scheduler.preemption.victims import Candidate, found_message
 from scheduler.reporting.events import EventWriter
 from scheduler.reporting.metrics import PreemptionMetrics
 
@@ -132,7 +130,7 @@ class Executor:
             nomination: the room it makes.
             cancelled: told when nobody was asked to leave.
         """
-        self._metrics.planned(len(candidate.pods), candidate.cost.violations)
+        self._metrics.candidate_found(len(candidate.pods), candidate.cost.violations)
         group = self._state.group(candidate.key)
         name = self._state.entities.scheduler_name(candidate.key) or self._scheduler_name
         message = f"{name}: preempting to accommodate a higher priority {'podgroup' if group is not None else 'pod'}"
@@ -144,12 +142,12 @@ class Executor:
             group,
             message,
             cancelled,
-            expect_no_more=self._dispatcher.expect(_EXPECT_SECONDS),
+            expect_no_more=self._dispatcher.expect_urgent(_EXPECT_SECONDS),
             cleared=frozenset(node for _, node in known),
             to_nominate=len(known),
         )
         for pod, node in known:
-            self._dispatcher.bind(partial(self._nominate, run, pod, node))
+            self._dispatcher.add_urgent(partial(self._nominate, run, pod, node))
         if not known:
             self._begin(run)
 
@@ -158,17 +156,17 @@ class Executor:
     def withdraw(self, pod: PodRecord) -> None:
         """The pod is nominated no longer: take its node name off again when there is nothing better to do."""
         write = partial(self._write_nomination, pod, None, partial(self.withdraw, pod))
-        self._dispatcher.status(_nomination_key(pod), write)
+        self._dispatcher.add_status(_nomination_key(pod), write)
 
     async def _nominate(self, run: _Run, pod: PodRecord, node: str) -> str:
         self._dispatcher.drop(_nomination_key(pod))
         outcome = _OVERTAKEN
         if self._evaluator.is_current(run.nomination):
-            again = partial(self._dispatcher.bind, partial(self._nominate, run, pod, node))
+            again = partial(self._dispatcher.add_urgent, partial(self._nominate, run, pod, node))
             outcome = await self._write_nomination(pod, node, again)
             if outcome == _RETRY:
                 return outcome
-        self._retries.succeeded(_nomination_key(pod))
+        self._retries.forget(_nomination_key(pod))
         run.is_forbidden |= outcome == _FORBIDDEN
         run.to_nominate -= 1
         if not run.to_nominate:
@@ -187,9 +185,9 @@ class Executor:
             _log.error("cannot nominate nodes for pods: %s", error)
             outcome = _FORBIDDEN
         except KubeError as error:
-            self._retries.again(_nomination_key(pod), again, error)
+            self._retries.add(_nomination_key(pod), again, error)
             return _RETRY
-        self._retries.succeeded(_nomination_key(pod))
+        self._retries.forget(_nomination_key(pod))
         return outcome
 
     # --- victims -----------------------------------------------------------------------------------------------------
@@ -225,7 +223,7 @@ class Executor:
             wave = run.waves.popleft()
             run.open_deletes = len(wave)
             for number, pod in wave:
-                self._dispatcher.evict(partial(self._preempt_pod, run, number, pod))
+                self._dispatcher.add_eviction(partial(self._preempt_pod, run, number, pod))
             return
         self._later(_START_SECONDS, run.expect_no_more)
         if not any(run.begun.values()) and not run.has_suspended:
@@ -252,13 +250,13 @@ class Executor:
                 if isinstance(error, _FINAL):
                     run.begun[number].discard(pod.uid)
                     self._log_refusal(run, error)
-                again = partial(self._dispatcher.evict, partial(self._preempt_pod, run, number, pod))
-                self._retries.again(("evict", pod.uid), again, error)
+                again = partial(self._dispatcher.add_eviction, partial(self._preempt_pod, run, number, pod))
+                self._retries.add(("evict", pod.uid), again, error)
                 return _RETRY
             else:
                 self._evicted(run, pod)
                 outcome = "evicted"
-        self._retries.succeeded(("evict", pod.uid))
+        self._retries.forget(("evict", pod.uid))
         run.open_deletes -= 1
         self._go_on(run)
         return outcome

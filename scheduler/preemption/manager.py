@@ -13,13 +13,13 @@ from scheduler.algorithm.decision import Decision
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.nominator import Nomination
 from scheduler.cache.records import EntityKey, StateChange
-from scheduler.preemption.candidate import RefusalCode
 from scheduler.preemption.evaluator import Evaluator, PreemptionResult
 from scheduler.preemption.executor import Executor
 from scheduler.preemption.suspensions import Suspensions
-from scheduler.preemption.victim_priorities import VictimPriorities
+from scheduler.preemption.victims import RefusalCode
 from scheduler.queue.scheduling_queue import ROOM_APPEARED, SchedulingQueue
 from scheduler.reporting.metrics import PreemptionMetrics
+from scheduler.reporting.preemption_priority import PreemptionPriorityReporter
 
 
 class PreemptionManager:
@@ -33,7 +33,7 @@ class PreemptionManager:
         evaluator: Evaluator,
         executor: Executor,
         suspensions: Suspensions,
-        priorities: VictimPriorities,
+        priorities: PreemptionPriorityReporter,
         metrics: PreemptionMetrics,
         clock: Callable[[], float],
         apply: Callable[[StateChange], None],
@@ -57,12 +57,12 @@ class PreemptionManager:
 
         Whatever an earlier attempt nominated its pods for is cleared, unless it is still being made (KEP-4671).
         """
-        if decision.verdict == "error" or not self._may_evict:
+        if decision.result == "error" or not self._may_evict:
             nomination = self._evaluator.unresolvable(decision.key)
             if nomination is not None:
                 self._release(nomination)
             return decision
-        if decision.verdict != "unschedulable":
+        if decision.result != "unschedulable":
             return decision
         begun = self._clock()
         result = self._evaluator.preempt(decision.key, begun)

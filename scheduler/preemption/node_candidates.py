@@ -18,9 +18,7 @@ from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.steps import ONE_SCAN
 from scheduler.plugins.node_resources_fit import pods_that_fit
 from scheduler.preemption.context import PotentialVictims, PreemptionContext
-
-LIFT: Final = 2.0**31
-"""Added to every victim's priority in sums, so that fewer victims cost less whatever their priority is (as upstream does)."""
+from scheduler.preemption.victims import LIFT, cheapest_first
 
 Mask = NDArray[np.bool_]
 
@@ -57,12 +55,12 @@ class NodeCandidates:
         return self.order[self.start[index] : self.end[index] + 1]
 
 
-def capacity(
-    context: PreemptionContext, room: ResourceOverlay, signature: PodSignature, domain: Mask | None
+def fits_by_node(
+    context: PreemptionContext, resources: ResourceOverlay, signature: PodSignature, domain: Mask | None
 ) -> NDArray[np.int64]:
-    """[node slot] how many pods of this signature each node of the domain (None: all) could take in this room."""
+    """[node slot] how many pods of this signature each node of the domain (None: all) could take in these resources."""
     state = context.state
-    found = pods_that_fit(room.free, state.nodes.resolve(signature.demand), slice(None))
+    found = pods_that_fit(resources.free, state.nodes.resolve(signature.demand), slice(None))
     found[fits_of(state).of(signature).mask.codes != 0] = 0
     if domain is not None:
         found[~domain] = 0
@@ -71,7 +69,7 @@ def capacity(
 
 def select_nodes(
     context: PreemptionContext,
-    room: ResourceOverlay,
+    resources: ResourceOverlay,
     signature: PodSignature,
     count: int,
     potential: PotentialVictims,
@@ -81,7 +79,7 @@ def select_nodes(
 
     Args:
         context: the snapshot.
-        room: what there is before anybody leaves; not changed.
+        resources: what there is before anybody leaves; not changed.
         signature: of the pods.
         count: how many of them.
         potential: who may leave.
@@ -93,23 +91,23 @@ def select_nodes(
     """
     chosen = np.zeros(len(potential), dtype=np.bool_)
     inside = domain[potential.slot] if domain is not None else ~chosen
-    room = room.copy()
-    places = capacity(context, room, signature, domain)
+    resources = resources.copy()
+    places = fits_by_node(context, resources, signature, domain)
     while (need := count - int(places.sum())) > 0:
-        nodes = node_candidates(context, room, signature, need, potential, inside & ~chosen, places)
+        nodes = node_candidates(context, resources, signature, need, potential, inside & ~chosen, places)
         if not len(nodes):
             break
         leaving = _best_victims(nodes, need, potential) & ~chosen
         chosen |= leaving
-        room.add(potential.slot[leaving], potential.amounts[:, leaving])
-        places = capacity(context, room, signature, domain)
-    _give_whole_units_back(context, room, signature, count, potential, chosen, places)
+        resources.add(potential.slot[leaving], potential.amounts[:, leaving])
+        places = fits_by_node(context, resources, signature, domain)
+    _give_whole_units_back(context, resources, signature, count, potential, chosen, places)
     return _trimmed(places, count, potential, chosen), chosen
 
 
 def node_candidates(
     context: PreemptionContext,
-    room: ResourceOverlay,
+    resources: ResourceOverlay,
     signature: PodSignature,
     need: int,
     potential: PotentialVictims,
@@ -120,12 +118,12 @@ def node_candidates(
 
     Args:
         context: the snapshot.
-        room: what there is before anybody leaves.
+        resources: what there is before anybody leaves.
         signature: of the pods.
         need: how many places are missing.
         potential: the potential victims.
         may_leave: [pod] which of them to look at.
-        places: [node slot] pods of this signature that fit in `room`.
+        places: [node slot] pods of this signature that fit in `resources`.
     """
     demand = context.state.nodes.resolve(signature.demand)
     context.state.nodes.steps.spend((10 + len(demand.rows)) * (ONE_SCAN + 20 * len(potential)))
@@ -139,7 +137,7 @@ def node_candidates(
     for row, amount in zip(demand.rows.tolist(), demand.amounts.tolist(), strict=True):
         freed = np.cumsum(potential.amounts[row][order])
         freed -= np.where(begin > 0, freed[begin - 1], 0)
-        fitting = (room.free[row][slot] + freed) // amount
+        fitting = (resources.free[row][slot] + freed) // amount
         after = fitting if after is None else np.minimum(after, fitting)
     if after is None or not len(order):
         empty = np.empty(0, dtype=np.intp)
@@ -150,10 +148,10 @@ def node_candidates(
     before[1:] = after[:-1]
     before[first] = places[slot[first]]
     gain = after - before
-    return _ranked(potential, order, slot, begin, gain, need)
+    return _cheapest_first(potential, order, slot, begin, gain, need)
 
 
-def _ranked(
+def _cheapest_first(
     potential: PotentialVictims, order: Slots, slot: Slots, begin: Slots, gain: NDArray[np.int64], need: int
 ) -> NodeCandidates:
     """`slot`, `begin` (index of the first one on the same node) and `gain` have one entry per entry of `order`."""
@@ -165,14 +163,17 @@ def _ranked(
     if not len(end):
         return NodeCandidates(order, start, end, slot[end], gain[end], np.empty(0, dtype=np.bool_))
     pods, violations = _shares(potential, order, slot, need)
-    money = np.concatenate([[0.0], np.cumsum(pods * (potential.priority[order] + LIFT))])
-    broken = np.concatenate([[0.0], np.cumsum(violations)])
+    priority_sums = np.concatenate([[0.0], np.cumsum(pods * (potential.priority[order] + LIFT))])
+    violation_sums = np.concatenate([[0.0], np.cumsum(violations)])
     whole = np.concatenate([[0], np.cumsum(potential.in_whole[order])])
     tops = np.append(potential.priority[order], np.iinfo(np.int64).min)
     top = np.maximum.reduceat(tops, np.ravel(np.column_stack([start, end + 1])))[::2]
     gained = np.minimum(gain[end], need)
-    ranking = np.lexsort(
-        (slot[end], (money[end + 1] - money[start]) / gained, top, (broken[end + 1] - broken[start]) / gained)
+    ranking = cheapest_first(
+        (violation_sums[end + 1] - violation_sums[start]) / gained,
+        top,
+        (priority_sums[end + 1] - priority_sums[start]) / gained,
+        slot[end],
     )
     rank = np.empty(len(end), dtype=np.int64)
     rank[ranking] = np.arange(len(end))
@@ -218,14 +219,14 @@ def _best_victims(nodes: NodeCandidates, need: int, potential: PotentialVictims)
 
 def _give_whole_units_back(
     context: PreemptionContext,
-    room: ResourceOverlay,
+    resources: ResourceOverlay,
     signature: PodSignature,
     count: int,
     potential: PotentialVictims,
     chosen: Mask,
     places: NDArray[np.int64],
 ) -> None:
-    """Groups without which enough places remain stay, the most important first; changes `room`, `chosen` and `places`."""
+    """Groups without which enough places remain stay, the most important first; changes `resources`, `chosen` and `places`."""
     whole = np.flatnonzero(chosen & potential.in_whole)
     if not len(whole):
         return
@@ -235,16 +236,16 @@ def _give_whole_units_back(
         context.state.nodes.steps.spend(20 * ONE_SCAN + 2 * len(whole))
         rows = whole[potential.unit[whole] == unit]
         slots = np.unique(potential.slot[rows])
-        before = room.free[:, slots].copy()
-        room.add(potential.slot[rows], -potential.amounts[:, rows])
-        now = np.where(places[slots] > 0, pods_that_fit(room.free, demand, slots), 0)
+        before = resources.free[:, slots].copy()
+        resources.add(potential.slot[rows], -potential.amounts[:, rows])
+        now = np.where(places[slots] > 0, pods_that_fit(resources.free, demand, slots), 0)
         lost = int((places[slots] - now).sum())
         if lost <= spare:
             spare -= lost
             places[slots] = now
             chosen[rows] = False
         else:
-            room.free[:, slots] = before
+            resources.free[:, slots] = before
 
 
 def _trimmed(places: NDArray[np.int64], count: int, potential: PotentialVictims, chosen: Mask) -> NDArray[np.int64]:
@@ -256,6 +257,6 @@ def _trimmed(places: NDArray[np.int64], count: int, potential: PotentialVictims,
     order = np.flatnonzero(places)
     order = order[np.lexsort((order, cost[order]))]
     taken = np.diff(np.minimum(np.cumsum(places[order]), count), prepend=0)
-    kept = np.zeros_like(places)
-    kept[order] = taken
-    return kept
+    trimmed = np.zeros_like(places)
+    trimmed[order] = taken
+    return trimmed

@@ -16,10 +16,10 @@ from api.requests import PODS
 from scheduler.cache.demand import HostPort, ports_conflict
 from scheduler.cache.node_columns import Slots
 from scheduler.cache.pod_signature import PodSignature
-from scheduler.preemption.candidate import Candidate, Cost, Victim
 from scheduler.preemption.context import PotentialVictims, PreemptionContext
-from scheduler.preemption.node_candidates import LIFT, Mask
+from scheduler.preemption.node_candidates import Mask
 from scheduler.preemption.victim_topology import ReprieveTopology
+from scheduler.preemption.victims import LIFT, Candidate, Cost, Victim, importance
 
 _A_POD: Final = 3_000
 """Steps of putting one pod back."""
@@ -49,7 +49,7 @@ def candidate_for(
     """
     assigned_pods, names = context.state.assigned_pods, context.state.nodes.names
     numbers = reprieve(context, placement, potential, chosen)
-    units = sorted((assigned_pods.units[number] for number in numbers), key=lambda unit: unit.importance)
+    units = sorted((assigned_pods.units[number] for number in numbers), key=importance)
     pods = [tuple(pod for pod in assigned_pods.records(unit.rows) if not pod.terminating) for unit in units]
     violating = context.violators(pods) if context.violators is not None else [False] * len(units)
     victims = tuple(Victim(*victim) for victim in zip(units, pods, violating, strict=True))
@@ -72,8 +72,8 @@ def reprieve(context: PreemptionContext, placement: Placement, potential: Potent
     left = everybody[~np.isin(potential.unit[everybody], stuck)]
     if not len(left):
         return stuck
-    relations = context.relations_without(potential.where(chosen))
-    topology = ReprieveTopology(relations, placement) if relations is not None else None
+    topology = context.topology_without(potential.where(chosen))
+    others = ReprieveTopology(topology, placement) if topology is not None else None
     slack: dict[int, list[int]] = dict(zip(used.tolist(), over.T.tolist(), strict=True))
     ports = _ports(placement)
     amounts = potential.amounts[np.ix_(rows, left)].T.tolist()
@@ -85,9 +85,9 @@ def reprieve(context: PreemptionContext, placement: Placement, potential: Potent
     order = [*(unit for unit in reversed(parts) if unit in violating)]
     order += [unit for unit in reversed(parts) if unit not in violating]
     while True:
-        leave = [unit for unit in order if not _reprieve_unit(context, parts[unit], slack, ports, topology)]
+        leave = [unit for unit in order if not _reprieve_unit(context, parts[unit], slack, ports, others)]
         # Somebody who came back may be whom required affinity needs, or make a spread even, so that others can stay as well.
-        if topology is None or len(leave) == len(order):
+        if others is None or len(leave) == len(order):
             return [*stuck, *leave]
         order = leave
 
@@ -97,7 +97,7 @@ def _reprieve_unit(
     pods: list[tuple[int, list[int], int]],
     slack: dict[int, list[int]],
     ports: dict[int, list[HostPort]],
-    topology: ReprieveTopology | None,
+    others: ReprieveTopology | None,
 ) -> bool:
     """Puts all pods of a unit back if every node they were on bears it, and so do the placed pods.
 
@@ -106,7 +106,7 @@ def _reprieve_unit(
         pods: (node slot, amounts [resource], row) of each pod of the unit.
         slack: node slot -> what is over there [resource]; nodes without placed pods are not in it. Becomes less.
         ports: node slot -> host ports of the pods placed there.
-        topology: None when no rule about other pods can refuse a node.
+        others: rules about other pods; None when none of them can refuse a node.
     """
     context.state.nodes.steps.spend(_A_POD * (1 + len(pods)))
     after: dict[int, list[int]] = {}
@@ -118,9 +118,9 @@ def _reprieve_unit(
         if min(rest) < 0 or (slot in ports and _collides(context, row, ports[slot])):
             return False
         after[slot] = rest
-    if topology is not None and context.victim_topology is not None:
+    if others is not None and context.victim_topology is not None:
         effects = [effect for _, _, row in pods for effect in context.victim_topology.of(row)]
-        if not topology.reprieve(effects):
+        if not others.reprieve(effects):
             return False
     slack.update(after)
     return True
@@ -152,7 +152,7 @@ def _slack(
     nodes = context.state.nodes
     used = np.unique(np.concatenate([slots for _, slots, _ in placement]))
     free = np.zeros((len(nodes.resources), len(used)), dtype=np.int64)
-    free += context.room.free[:, used]
+    free += context.resources.free[:, used]
     asked = np.zeros(free.shape, dtype=np.bool_)
     here = left[np.isin(potential.slot[left], used)]
     where = np.searchsorted(used, potential.slot[here])
@@ -211,7 +211,7 @@ def _vacancy_after(context: PreemptionContext, domain: Mask, placement: Placemen
     leaving = np.array([row for number in units for row in assigned_pods.units[number].rows], dtype=np.intp)
     slots = assigned_pods.slots[leaving]
     leaving = leaving[(slots >= 0) & domain[slots]]
-    free = context.room.free[:, domain].sum(axis=1, dtype=np.float64)
+    free = context.resources.free[:, domain].sum(axis=1, dtype=np.float64)
     freed = assigned_pods.amounts[:, leaving].sum(axis=1, dtype=np.float64)
     free[: len(freed)] += freed
     asked: set[int] = set()

@@ -16,7 +16,7 @@ from scheduler.cache.cluster import ClusterState
 from scheduler.cache.nominator import Nomination
 from scheduler.cache.pod_group_state import PodGroupState
 from scheduler.cache.records import EntityKey, GroupRecord, PodRecord
-from scheduler.preemption.candidate import Victim
+from scheduler.preemption.victims import Victim
 
 _POD_KIND = "Pod"
 _HAVE_LEFT = "all its pods have left; it queues again"

@@ -28,31 +28,31 @@ Sums = dict[int, NDArray[np.int64]]
 
 
 class VictimTopology:
-    """The effects of some running pods, as columns: `row[i]` adds `amount[i]` to `code[i]` of `place[i]`.
+    """The effects of some running pods, as columns: `row[i]` adds `amount[i]` to `code[i]` of `group[i]`.
 
     Args:
         state: the snapshot.
-        relations: the rules of the members, and what counts for them.
+        topology: the rules of the members about other pods, and what counts for them.
         rows: [pod] rows of the pods to look at.
     """
 
-    __slots__ = ("_effects", "amount", "code", "place", "row")
+    __slots__ = ("_effects", "amount", "code", "group", "row")
 
-    def __init__(self, state: ClusterState, relations: Topology, rows: Slots) -> None:
+    def __init__(self, state: ClusterState, topology: Topology, rows: Slots) -> None:
         slots = state.assigned_pods.slots[rows]
         found = [
-            (at, row, code, much)
-            for at in sorted(relations.strict)
-            for row, code, much in _on(state, relations, at, rows, slots)
+            (at, row, code, amount)
+            for at in sorted(topology.strict)
+            for row, code, amount in _on(state, topology, at, rows, slots)
         ]
         columns = np.array(found, dtype=np.int64).reshape(len(found), 4)
-        self.place: Final = columns[:, 0]
+        self.group: Final = columns[:, 0]
         self.row: Final = columns[:, 1]
         self.code: Final = columns[:, 2]
         self.amount: Final = columns[:, 3]
         self._effects: dict[int, list[Effect]] = {}
-        for at, row, code, much in found:
-            self._effects.setdefault(row, []).append((at, code, much))
+        for at, row, code, amount in found:
+            self._effects.setdefault(row, []).append((at, code, amount))
 
     def __len__(self) -> int:
         return len(self.row)
@@ -61,35 +61,35 @@ class VictimTopology:
         """What the pod of one row adds."""
         return self._effects.get(row, [])
 
-    def rows(self, places: set[int] | None = None) -> Slots:
+    def rows(self, groups: set[int] | None = None) -> Slots:
         """Rows of the pods that change some of these topology groups (None: any), each once."""
-        chosen = self.row if places is None else self.row[np.isin(self.place, list(places))]
+        chosen = self.row if groups is None else self.row[np.isin(self.group, list(groups))]
         return np.unique(chosen).astype(np.intp)
 
-    def without(self, relations: Topology, rows: Slots) -> Topology:
-        """The relations once the pods of these rows have left."""
-        relations.nodes.steps.spend(ONE_SCAN + _A_ROW * (len(self.row) + len(rows)))
+    def without(self, topology: Topology, rows: Slots) -> Topology:
+        """The same rules once the pods of these rows have left."""
+        topology.nodes.steps.spend(ONE_SCAN + _A_ROW * (len(self.row) + len(rows)))
         gone = np.isin(self.row, rows)
         if not gone.any():
-            return relations
+            return topology
         taken: dict[int, NDArray[np.int64]] = {}
-        for at in np.unique(self.place[gone]).tolist():
-            relations.nodes.steps.spend(3 * (ONE_SCAN + len(self.row)))
-            here = gone & (self.place == at)
-            taken[at] = np.zeros_like(relations.groups[at].counts)
+        for at in np.unique(self.group[gone]).tolist():
+            topology.nodes.steps.spend(3 * (ONE_SCAN + len(self.row)))
+            here = gone & (self.group == at)
+            taken[at] = np.zeros_like(topology.groups[at].counts)
             np.add.at(taken[at], self.code[here], self.amount[here])
-        return relations.less(taken)
+        return topology.less(taken)
 
 
-def _on(state: ClusterState, relations: Topology, at: int, rows: Slots, slots: Slots) -> list[tuple[int, int, int]]:
-    place, steps = relations.groups[at], relations.nodes.steps
-    steps.spend(4 * (ONE_SCAN + len(place.codes)) + 2 * len(rows))
-    counts = place.codes != 0
-    if place.eligible is not None:
-        counts = counts & place.eligible
-    is_concerned = (counts & relations.counted_on(at))[slots]
+def _on(state: ClusterState, topology: Topology, at: int, rows: Slots, slots: Slots) -> list[tuple[int, int, int]]:
+    group, steps = topology.groups[at], topology.nodes.steps
+    steps.spend(4 * (ONE_SCAN + len(group.codes)) + 2 * len(rows))
+    counts = group.codes != 0
+    if group.eligible is not None:
+        counts = counts & group.eligible
+    is_concerned = (counts & topology.counted_on(at))[slots]
     concerned = rows[is_concerned]
-    codes = place.codes[slots[is_concerned]].tolist()
+    codes = group.codes[slots[is_concerned]].tolist()
     steps.spend(4 * ONE_BY_ONE * len(concerned))
     known: dict[Hashable, int] = {}
     found: list[tuple[int, int, int]] = []
@@ -100,7 +100,7 @@ def _on(state: ClusterState, relations: Topology, at: int, rows: Slots, slots: S
         likeness = _likeness(state, pod)
         amount = known.get(likeness)
         if amount is None:
-            amount = known[likeness] = relations.added_by(pod, at)
+            amount = known[likeness] = topology.added_by(pod, at)
         if amount:
             found.append((row, code, amount))
     return found
@@ -117,29 +117,29 @@ class ReprieveTopology:
     depend on the order in which the pods come, so they are placed again, one after the other; some order must work.
 
     Args:
-        relations: those once everybody who may leave has left.
+        topology: the rules once everybody who may leave has left.
         placement: (signature, node slots, pods on each of them); the nodes are fixed.
     """
 
-    def __init__(self, relations: Topology, placement: Iterable[tuple[PodSignature, Slots, NDArray[np.int64]]]) -> None:
-        self._relations: Final = relations
+    def __init__(self, topology: Topology, placement: Iterable[tuple[PodSignature, Slots, NDArray[np.int64]]]) -> None:
+        self._topology: Final = topology
         self._placed: Final = [
             (signature, slot) for signature, slots, counts in placement for slot in slots.repeat(counts).tolist()
         ]
-        self._steps: Final = relations.nodes.steps
-        self._closed: Final = set(self._kept_free())
+        self._steps: Final = topology.nodes.steps
+        self._forbidden: Final = set(self._forbidden_by_anti_affinity())
         signatures = {signature for signature, _ in self._placed}
-        prefilter_states = [relations.prefilter_states[signature] for signature in signatures]
+        prefilter_states = [topology.prefilter_states[signature] for signature in signatures]
         self._ordered: Final = {
             at
             for prefilter_state in prefilter_states
             for at in (*prefilter_state.affinity, *(one.place for one in prefilter_state.hard_spreads))
         }
-        self._sums: Final[Sums] = {at: relations.groups[at].counts.copy() for at in self._ordered}
+        self._sums: Final[Sums] = {at: topology.groups[at].counts.copy() for at in self._ordered}
 
     def reprieve(self, effects: list[Effect]) -> bool:
         """Whether a unit with these effects can stay as well; if so, it counts as staying from now on."""
-        if any((at, code) in self._closed for at, code, _ in effects):
+        if any((at, code) in self._forbidden for at, code, _ in effects):
             return False
         felt = [effect for effect in effects if effect[0] in self._ordered]
         if not felt:
@@ -154,14 +154,14 @@ class ReprieveTopology:
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _kept_free(self) -> Iterable[tuple[int, int]]:
+    def _forbidden_by_anti_affinity(self) -> Iterable[tuple[int, int]]:
         for signature, slot in self._placed:
-            prefilter_state = self._relations.prefilter_states[signature]
+            prefilter_state = self._topology.prefilter_states[signature]
             self._steps.spend(
                 ONE_BY_ONE * (1 + len(prefilter_state.anti_affinity) + len(prefilter_state.existing_anti_affinity))
             )
             for at in (*prefilter_state.anti_affinity, *prefilter_state.existing_anti_affinity):
-                code = int(self._relations.groups[at].codes[slot])
+                code = int(self._topology.groups[at].codes[slot])
                 if code:
                     yield at, code
 
@@ -178,30 +178,30 @@ class ReprieveTopology:
         return True
 
     def _place(self, signature: PodSignature, slot: int, sums: Sums) -> bool:
-        prefilter_state = self._relations.prefilter_states[signature]
+        prefilter_state = self._topology.prefilter_states[signature]
         rules = 1 + len(prefilter_state.hard_spreads) + len(prefilter_state.affinity)
-        self._steps.spend(ONE_SCAN * rules + ONE_BY_ONE * len(self._relations.effects[signature]))
+        self._steps.spend(ONE_SCAN * rules + ONE_BY_ONE * len(self._topology.effects[signature]))
         if not all(self._is_even(one, slot, sums) for one in prefilter_state.hard_spreads):
             return False
         if prefilter_state.affinity and not self._is_near(signature, slot, sums):
             return False
-        for at, amount in self._relations.effects[signature].items():
-            place = self._relations.groups[at]
-            if at in sums and (place.eligible is None or place.eligible[slot]):
-                code = place.codes[slot]
+        for at, amount in self._topology.effects[signature].items():
+            group = self._topology.groups[at]
+            if at in sums and (group.eligible is None or group.eligible[slot]):
+                code = group.codes[slot]
                 if code:
                     sums[at][code] += amount
         return True
 
     def _is_even(self, one: CompiledSpreadConstraint, slot: int, sums: Sums) -> bool:
-        code = self._relations.groups[one.place].codes[slot]
+        code = self._topology.groups[one.place].codes[slot]
         self._steps.spend(len(one.values))
         least = min_match(sums[one.place], one.values, one.spread.min_domains)
         return bool(code and sums[one.place][code] + one.counts_itself - least <= one.spread.max_skew)
 
     def _is_near(self, signature: PodSignature, slot: int, sums: Sums) -> bool:
-        prefilter_state = self._relations.prefilter_states[signature]
-        codes = [(at, self._relations.groups[at].codes[slot]) for at in prefilter_state.affinity]
+        prefilter_state = self._topology.prefilter_states[signature]
+        codes = [(at, self._topology.groups[at].codes[slot]) for at in prefilter_state.affinity]
         if not all(code for _, code in codes):
             return False
         if all(sums[at][code] > 0 for at, code in codes):

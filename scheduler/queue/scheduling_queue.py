@@ -165,14 +165,14 @@ class SchedulingQueue:
         cause = entity.cause
         entity.errors = 0
         entity.is_hoping = False
-        is_refused = decision.verdict in {"unschedulable", "error"}
+        is_refused = decision.result in {"unschedulable", "error"}
         if is_refused:
             self._refused(entity, decision, members, state)
         else:
             entity.failures = entity.wasted_wakes = 0
             entity.refused_since_seconds = None
             self._set_held(entity, None)
-        if entity.is_dirty or decision.verdict == "nothing":
+        if entity.is_dirty or decision.result == "nothing":
             self._move(entity, Place.IDLE)
             self.activate(key, state)
         elif is_refused or members.pending_count:

@@ -134,8 +134,8 @@ class PreemptionMetrics:
         self._attempts.labels(result).inc()
         self._seconds.observe(seconds)
 
-    def planned(self, victims: int, violations: int) -> None:
-        """A candidate was found."""
+    def candidate_found(self, victims: int, violations: int) -> None:
+        """A candidate was found: so many pods leave, of which so many violate a disruption budget."""
         self._victims.observe(victims)
         self._violations.inc(violations)
 

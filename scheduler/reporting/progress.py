@@ -20,9 +20,8 @@ from api.constants import (
     REASON_WAITS_AGAIN,
 )
 from api.meta import condition_of
-from scheduler.apicalls.conditions import TRUE, condition
+from scheduler.apicalls.conditions import TRUE, PodConditions, condition
 from scheduler.apicalls.group_conditions import GroupConditions
-from scheduler.apicalls.pod_conditions import PodConditions
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.records import EntityKey, GroupRecord, MemberCounts
 from scheduler.plugins.messages import message

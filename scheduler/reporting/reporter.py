@@ -17,9 +17,8 @@ from api.constants import (
 )
 from kube.client.rate_limit import TokenBucket
 from scheduler.algorithm.decision import Decision
-from scheduler.apicalls.conditions import condition
+from scheduler.apicalls.conditions import PodConditions, condition
 from scheduler.apicalls.group_conditions import GroupConditions
-from scheduler.apicalls.pod_conditions import PodConditions
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.records import EntityKey, GroupRecord, StateChange
 from scheduler.plugins.messages import member_message, message
@@ -82,13 +81,13 @@ class Reporter:
         """A cycle ended."""
         for pod_uid, _ in decision.bindings:
             self._pods.withdraw(pod_uid)
-        if decision.verdict == "scheduled":
+        if decision.result == "scheduled":
             self._said_held.discard(decision.key)
             self._timeouts.update(decision.key)
             self._tell_pods(decision, REASON_UNSCHEDULABLE, others=None)
-        elif decision.verdict == "unschedulable":
+        elif decision.result == "unschedulable":
             self._refused(decision, REASON_UNSCHEDULABLE)
-        elif decision.verdict == "error":
+        elif decision.result == "error":
             self._refused(decision, REASON_SCHEDULER_ERROR)
 
     def changed(self, change: StateChange) -> None:

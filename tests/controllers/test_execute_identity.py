@@ -6,7 +6,7 @@ import pytest
 
 from api.constants import EVENT_NAME_TAKEN
 from api.names import pod_group_name
-from controllers.gangs.steps import NAME_TAKEN_SECONDS
+from controllers.gangs.common_steps import NAME_TAKEN_SECONDS
 from controllers.owner_cache import JUST_NOW_SECONDS
 from kube.client.resources import JOBS
 from kube.groups.group_api import OWN

@@ -10,7 +10,7 @@ from api.constants import (
     EVENT_NOT_ADMITTED_AS_GANG,
     EVENT_UNSUPPORTED_WORKLOAD_STRUCTURE,
 )
-from controllers.gangs.steps import CreateWorkload, Rules, SetWorkloadMinimum, Warn
+from controllers.gangs.common_steps import CreateWorkload, Rules, SetWorkloadMinimum, Warn
 from controllers.jobs.observed import ObservedJob
 from controllers.jobs.plan import plan
 from controllers.jobs.steps import (

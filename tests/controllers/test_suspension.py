@@ -7,7 +7,7 @@ import msgspec
 from api.constants import CONDITION_DISRUPTION_TARGET, CONDITION_TIMED_OUT, ON_SCHEDULING_TIMEOUT, SCHEDULING_TIMEOUT
 from api.meta import Condition
 from api.podgroup import PodGroup, PodGroupStatus
-from controllers.gangs.steps import Rules, Warn
+from controllers.gangs.common_steps import Rules, Warn
 from controllers.jobs.execute import job_patch
 from controllers.jobs.observed import ObservedJob
 from controllers.jobs.plan import plan

@@ -11,8 +11,8 @@ from api.job import Job
 from api.meta import controller_of
 from api.podgroup import PodGroup, Workload
 from controllers.events import DedupEventRecorder
+from controllers.gangs.common_steps import Rules
 from controllers.gangs.indexes import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
-from controllers.gangs.steps import Rules
 from controllers.gangs.tools import Tools
 from controllers.jobs.controller import job_reconciler
 from controllers.jobs.observe import JobObserver, group_objects_of

@@ -11,8 +11,8 @@ from api.lws import LeaderWorkerSet
 from api.meta import controller_of
 from api.podgroup import PodGroup, Workload
 from controllers.events import DedupEventRecorder
+from controllers.gangs.common_steps import Rules
 from controllers.gangs.indexes import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
-from controllers.gangs.steps import Rules
 from controllers.leaderworkersets.controller import set_reconciler
 from controllers.leaderworkersets.execute import SetTools
 from controllers.leaderworkersets.observe import LEADER_INDEXERS, STATEFUL_SET_INDEXERS, GroupObjects, SetObserver

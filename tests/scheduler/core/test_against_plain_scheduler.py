@@ -14,8 +14,8 @@ from scheduler.algorithm.decision import Decision
 from scheduler.algorithm.schedule_pod_group import decide
 from tests.placement.case import HOSTNAME, apart, even, near, selector, spread, term
 from tests.scheduler.core.build import NAMESPACE, group_key
-from tests.scheduler.core.neighbour_reference import Being, Cluster, refusal
 from tests.scheduler.core.plain_scheduler import Site, most_that_fit
+from tests.scheduler.core.topology_reference import Being, Cluster, refusal
 from tests.scheduler.core.world import World
 
 CLUSTERS = 2000
@@ -100,7 +100,7 @@ def check_equal(drawn: Drawn, wanted: tuple[Amounts, dict[str, Any], int], count
     drawn.world.group("g", count)
     drawn.world.pods("g", count, requests=requests(amounts), spec=spec, ports=ports)
     decision = decide(drawn.world.state, group_key("g"))
-    assert (decision.verdict == "scheduled") is (fits >= count), decision.condition_message
+    assert (decision.result == "scheduled") is (fits >= count), decision.condition_message
     assert len(decision.bindings) == (count if fits >= count else 0)
     sites = drawn.sites()
     for _, node in decision.bindings:
@@ -117,7 +117,7 @@ def check_any(drawn: Drawn, members: list[Member], need: int, topology: str) -> 
         drawn.world.pod(f"any-{number}", group="any", requests=requests(amounts), spec=spec, labels=labels)
     decision = decide(drawn.world.state, group_key("any"))
     assert not decision.bindings or len(decision.bindings) >= need
-    assert (decision.verdict == "scheduled") is bool(decision.bindings)
+    assert (decision.result == "scheduled") is bool(decision.bindings)
     assert len({uid for uid, _ in decision.bindings}) == len(decision.bindings)
     sites, placed = drawn.sites(), _placed(members, decision)
     for being, amounts in placed:

@@ -72,7 +72,7 @@ def test_without_any_room_it_is_refused_like_others() -> None:
     _group(world, 3)
     world.pods("g", 3)
     (decision,) = world.run()
-    assert (decision.verdict, decision.is_hope) == ("unschedulable", False)
+    assert (decision.result, decision.is_hope) == ("unschedulable", False)
 
 
 def test_it_goes_where_all_of_them_would_fit() -> None:

@@ -206,7 +206,7 @@ def test_a_constraint_that_is_not_evaluated_is_refused_by_name(spec: dict[str, A
     world.node("n1")
     world.pod("p", spec=spec)
     (decision,) = world.run()
-    assert (decision.verdict, decision.bindings) == ("error", ())
+    assert (decision.result, decision.bindings) == ("error", ())
     assert decision.condition_message == f"not supported yet by this scheduler: {what}"
 
 

@@ -38,7 +38,7 @@ def test_pods_before_their_group_are_held_then_refused_then_bound_when_the_block
     assert world.run() == []
     assert world.held(group_key("g", "")) == ("WaitingForPodGroup", 'waiting for PodGroup "g"')
     world.group("g", 3)
-    assert [decision.verdict for decision in world.run()] == ["unschedulable"]
+    assert [decision.result for decision in world.run()] == ["unschedulable"]
     reason, message = world.held(group_key("g"))
     assert reason == "Unschedulable"
     assert message == (
@@ -56,7 +56,7 @@ def test_members_beyond_the_minimum_wait_for_room() -> None:
     world.group("g", 3)
     world.pods("g", 4)
     (decision,) = world.run()
-    assert decision.verdict == "scheduled"
+    assert decision.result == "scheduled"
     assert len(decision.bindings) == 3
     assert decision.pod_messages == (("uid-of-g-3", "0/1 nodes are available: 1 Insufficient cpu."),)
     world.pod_gone("blocker")
@@ -111,7 +111,7 @@ def test_a_basic_group_places_what_fits_and_what_comes_later() -> None:
     assert world.run() == []
     world.group("g")
     (decision,) = world.run()
-    assert (decision.verdict, len(decision.bindings), len(decision.failures)) == ("scheduled", 2, 1)
+    assert (decision.result, len(decision.bindings), len(decision.failures)) == ("scheduled", 2, 1)
     world.node("n2", cpu=2)
     world.pods("g", 1, first=3)
     world.run()
@@ -274,7 +274,7 @@ def test_members_must_have_the_priority_of_their_group() -> None:
     world.pods("g", 1)
     world.pods("g", 1, first=1, priority=1000)
     (decision,) = world.run()
-    assert decision.verdict == "error"
+    assert decision.result == "error"
     assert decision.condition_message == (
         "all pods in a single pod group should have the same priority as the pod group's priority, got 1000 and 0"
     )
@@ -288,7 +288,7 @@ def test_a_running_member_of_another_priority_blocks_later_ones() -> None:
     world.pod("g-0", group="g", priority=7, on="n1")
     world.pods("g", 1, first=1)
     (decision,) = world.run()
-    assert decision.verdict == "error"
+    assert decision.result == "error"
 
 
 def test_members_of_two_of_our_schedulers_are_refused() -> None:
@@ -353,4 +353,4 @@ def test_a_managed_pod_without_a_group_is_never_placed_alone() -> None:
     world.pod("a", managed=True, group="g")
     world.run()
     assert world.bound() == {"a": "n1"}
-    assert decide(world.state, pod_key("a")).verdict == "nothing"
+    assert decide(world.state, pod_key("a")).result == "nothing"

@@ -46,7 +46,7 @@ def test_a_gang_of_equal_pods_is_placed_exactly_when_it_fits_one_by_one(
     demand = world.state.slim_pod(build.pod("probe", requests=_requests(wanted))).demand
     decision = decide(world.state, build.group_key("g"))
     feasible = greedy_feasible(world.state.nodes, demand.amounts, count)
-    assert (decision.verdict == "scheduled") is feasible
+    assert (decision.result == "scheduled") is feasible
     assert len(decision.bindings) == (count if feasible else 0)
 
 
@@ -112,6 +112,6 @@ def test_a_deep_node_takes_what_shallow_ones_cannot() -> None:
     world.pods("g", 400)
     (decision,) = world.run()
     demand = world.state.slim_pod(build.pod("probe")).demand
-    assert decision.verdict == "scheduled"
+    assert decision.result == "scheduled"
     assert Counter(node for _, node in decision.bindings)["deep"] >= 390
     assert demand.amounts == {"cpu": 1000, "pods": 1}

@@ -35,7 +35,7 @@ def test_packing_is_tried_when_spreading_leaves_no_hole_large_enough() -> None:
         world.pod(f"a-{index}", group="g", requests={"cpu": "1500m"})
     world.pod("b-0", group="g", requests={"cpu": "1500m", "memory": "60Gi"})
     (decision,) = world.run()
-    assert decision.verdict == "scheduled"
+    assert decision.result == "scheduled"
 
 
 def test_a_refusal_that_is_not_proven_says_so() -> None:
@@ -44,7 +44,7 @@ def test_a_refusal_that_is_not_proven_says_so() -> None:
     world.node("n2", cpu=7)
     _mixed(world, [4, 4, 3, 3, 1])
     (decision,) = world.run()
-    assert decision.verdict == "unschedulable"
+    assert decision.result == "unschedulable"
     assert decision.condition_message.endswith(
         "A placement may exist that was not found: the pods differ in what they need."
     )
@@ -85,12 +85,12 @@ def test_a_decision_is_whole_and_fits_whatever_the_members(nodes: list[int], siz
     decision = decide(world.state, build.group_key("g"))
     assert len(decision.bindings) + len(decision.failures) == len(sizes)
     assert not decision.bindings or len(decision.bindings) >= need
-    assert (decision.verdict == "scheduled") is bool(decision.bindings)
+    assert (decision.result == "scheduled") is bool(decision.bindings)
     taken: Counter[str] = Counter()
     for uid, node in decision.bindings:
         pod = world.state.pod(uid)
         assert pod is not None
         taken[node] += pod.demand.amounts["cpu"]
     assert all(taken[machine.name] <= machine.free["cpu"] for machine in machines(world.state.nodes))
-    if decision.verdict == "unschedulable" and "may exist" not in decision.condition_message:
+    if decision.result == "unschedulable" and "may exist" not in decision.condition_message:
         assert sum(min(sizes.count(size), sum(cpu // size for cpu in nodes)) for size in set(sizes)) < need

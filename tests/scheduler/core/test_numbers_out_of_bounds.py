@@ -12,7 +12,7 @@ import pytest
 from api.constants import MANAGED_BY, MIN_RESOURCES
 from scheduler.algorithm.decision import Decision
 from tests.scheduler.core.build import group_key
-from tests.scheduler.core.test_pods_to_come import Stage
+from tests.scheduler.core.test_future_pods import Stage
 from tests.scheduler.core.world import World
 
 NUMBERS = (-(2**63), -1, 0, 2**31, 2**63 - 1, 2**63, 2**64 - 1, 2**70)
@@ -45,7 +45,7 @@ def amounts(number: int) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def is_said(decision: Decision) -> bool:
-    return decision.verdict == "scheduled" or bool(decision.condition_message)
+    return decision.result == "scheduled" or bool(decision.condition_message)
 
 
 def two_nodes(world: World) -> None:
@@ -116,7 +116,7 @@ def test_a_weight_that_no_api_server_takes_is_named(name: str, number: int) -> N
     stage = announced({"placement": dict(placements(number))[name]})
     stage.pod("r-leader", group="r")
     (decision,) = stage.run()
-    assert decision.verdict == "error"
+    assert decision.result == "error"
     assert "its placement rules cannot be read" in decision.condition_message
     assert "weight" in decision.condition_message
 
@@ -126,7 +126,7 @@ def test_a_host_port_that_no_api_server_takes_is_named(port: int) -> None:
     stage = announced({"placement": {"hostPorts": [{"hostPort": port}]}})
     stage.pod("r-leader", group="r")
     (decision,) = stage.run()
-    assert decision.verdict == "error"
+    assert decision.result == "error"
     assert "hostPort" in decision.condition_message
 
 

@@ -170,7 +170,7 @@ class Events(RuleBasedStateMachine):
             members = self.state.item(key)
             assert members is not None
             if self.now >= self.bind_failed_until and wakes_exactly(self.state, members):
-                assert decide(self.state, key).verdict != "scheduled", "room that is enough is never overlooked"
+                assert decide(self.state, key).result != "scheduled", "room that is enough is never overlooked"
 
     @rule()
     def one_cycle(self) -> None:

@@ -12,7 +12,7 @@ from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.steps import OverBudgetError, Steps
 from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
 from scheduler.queue.settings import QueueSettings
-from scheduler.reservations.room_search import room_to_keep
+from scheduler.reservations.starvation import demands_to_reserve
 from tests.placement.case import HOSTNAME, apart, near, selector, term
 from tests.scheduler.core.build import group_key
 from tests.scheduler.core.world import World
@@ -121,7 +121,7 @@ def test_made_up_topology_keys_cost_no_column_each() -> None:
     world.pods("g", 2, labels={"app": "x"}, spec=apart(*terms))
     columns = {id(world.state.nodes.label_column(f"made-up-{number}")) for number in range(400)}
     assert len(columns) == 1
-    assert [decision.verdict for decision in world.run()] == ["scheduled"]
+    assert [decision.result for decision in world.run()] == ["scheduled"]
 
 
 def test_a_label_that_the_first_node_gets_later_counts_from_then_on() -> None:
@@ -130,7 +130,7 @@ def test_a_label_that_the_first_node_gets_later_counts_from_then_on() -> None:
     world.node("n1", cpu=8)
     world.group("g", 2)
     world.pods("g", 2, labels={"app": "x"}, spec={"nodeSelector": {"new": "yes"}})
-    assert [decision.verdict for decision in world.run()] == ["unschedulable"]
+    assert [decision.result for decision in world.run()] == ["unschedulable"]
     world.node("n1", cpu=8, labels={"new": "yes"})
     world.run()
     assert set(world.bound("g").values()) == {"n1"}
@@ -143,7 +143,7 @@ def test_what_takes_too_many_steps_is_refused_with_what_would_help() -> None:
     _nodes(world, 5)
     _all_different(world, 4)
     decision = _over_budget(world)
-    assert (decision.verdict, decision.is_over_budget, decision.bindings) == ("error", True, ())
+    assert (decision.result, decision.is_over_budget, decision.bindings) == ("error", True, ())
     reason, message = world.held(group_key("g"))
     assert reason == "SchedulerError"
     assert message == (
@@ -174,7 +174,7 @@ def test_it_is_tried_again_after_minutes_and_not_because_there_is_room() -> None
     world.state.nodes.steps.most = ENOUGH
     world.node("more", cpu=64)
     assert world.wait(SETTINGS.over_budget_seconds - 1) == []
-    assert [decision.verdict for decision in world.wait(1)] == ["scheduled"]
+    assert [decision.result for decision in world.wait(1)] == ["scheduled"]
 
 
 def test_its_own_change_is_looked_at_a_little_later() -> None:
@@ -185,7 +185,7 @@ def test_its_own_change_is_looked_at_a_little_later() -> None:
     world.state.nodes.steps.most = ENOUGH
     world.pod("g-0", group="g", labels={"number": "0"}, spec={})
     assert world.run() == []
-    assert [decision.verdict for decision in world.wait(SETTINGS.over_budget_pause_seconds)] == ["scheduled"]
+    assert [decision.result for decision in world.wait(SETTINGS.over_budget_pause_seconds)] == ["scheduled"]
 
 
 def test_the_same_decision_ends_the_same_way_after_the_same_steps() -> None:
@@ -247,11 +247,11 @@ def test_a_search_for_room_to_reserve_keeps_what_it_found_in_time(share: float, 
     assert members is not None
     steps = world.state.nodes.steps
     steps.most = ENOUGH
-    room_to_keep(world.state, members)
+    demands_to_reserve(world.state, members)
     before = steps.spent
-    assert room_to_keep(world.state, members) is not None
+    assert demands_to_reserve(world.state, members) is not None
     steps.most = int(share * (steps.spent - before))
-    found = room_to_keep(world.state, members)
+    found = demands_to_reserve(world.state, members)
     assert (found is not None) is is_kept
     if found is not None:
         assert sum(sum(demands.values()) for demands in found.values()) == 10

@@ -57,7 +57,7 @@ def test_after_the_deadline_another_victim_is_found_and_the_first_is_not_asked_a
     assert second.given_up == (first.nomination,)
 
 
-def test_plans_that_do_not_help_come_ever_more_rarely() -> None:
+def test_candidates_that_do_not_help_come_ever_more_rarely() -> None:
     world, evaluator = full_world()
     now, planned = 0.0, []
     for step in range(2000):

@@ -5,8 +5,7 @@ import random
 import pytest
 
 from kube.client.errors import Conflict, Forbidden, KubeError, OutcomeUnknown, ServerError, TooManyRequests, Unreachable
-from scheduler.apicalls.dispatcher import APIDispatcher
-from scheduler.apicalls.retry import Retries
+from scheduler.apicalls.dispatcher import APIDispatcher, Retries
 from scheduler.binding.binder import Bind, Binder
 from tests.scheduler.shell.clocks import FakeClock
 from tests.scheduler.shell.fake_api import FakeApi, always, once

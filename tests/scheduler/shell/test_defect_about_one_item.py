@@ -18,8 +18,8 @@ from scheduler.queue.queueing_hints import QueueingHint
 from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.reporting.progress import Progress, Timeouts
 from scheduler.reporting.reporter import Reporter
-from scheduler.reservations import future_pods, starvation
-from scheduler.reservations.future_pods import FutureReservations
+from scheduler.reservations import future_reservations, starvation
+from scheduler.reservations.future_reservations import FutureReservations
 from scheduler.reservations.starvation import StarvationReservations
 from scheduler.schedule_one import ItemScheduler
 from scheduler.wiring import Scheduler
@@ -218,7 +218,7 @@ def announcing(name: str) -> Any:
 
 @pytest.mark.parametrize(
     "spot",
-    [(future_pods, "decide"), (Progress, "update"), (Timeouts, "update"), (FutureReservations, "reserve")],
+    [(future_reservations, "decide"), (Progress, "update"), (Timeouts, "update"), (FutureReservations, "reserve")],
     ids=lambda spot: spot[1],
 )
 async def test_at_every_start(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str]) -> None:
@@ -237,7 +237,7 @@ async def test_at_every_start(cluster: Cluster, monkeypatch: pytest.MonkeyPatch,
     assert defect.met
 
 
-@pytest.mark.parametrize("spot", [(starvation, "review"), (future_pods, "is_over")], ids=["reserved", "kept"])
+@pytest.mark.parametrize("spot", [(starvation, "review"), (future_reservations, "is_over")], ids=["reserved", "kept"])
 async def test_while_room_is_held_for_it(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str]
 ) -> None:

@@ -13,9 +13,8 @@ from api.podgroup import PodGroup
 from kube.client.errors import Forbidden, OutcomeUnknown, Unreachable
 from kube.groups.group_api import OWN
 from scheduler.apicalls.conditions import condition
-from scheduler.apicalls.dispatcher import APIDispatcher
+from scheduler.apicalls.dispatcher import APIDispatcher, Retries
 from scheduler.apicalls.group_conditions import GroupConditions
-from scheduler.apicalls.retry import Retries
 from tests.scheduler.shell.clocks import FakeClock
 from tests.scheduler.shell.fake_api import FakeApi, always, once
 

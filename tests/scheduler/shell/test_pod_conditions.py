@@ -11,9 +11,8 @@ import pytest
 from api.constants import CONDITION_POD_SCHEDULED
 from api.pod import Pod
 from kube.client.errors import OutcomeUnknown
-from scheduler.apicalls.dispatcher import APIDispatcher
-from scheduler.apicalls.pod_conditions import PodConditions
-from scheduler.apicalls.retry import Retries
+from scheduler.apicalls.conditions import PodConditions
+from scheduler.apicalls.dispatcher import APIDispatcher, Retries
 from tests.scheduler.shell.clocks import FakeClock
 from tests.scheduler.shell.fake_api import FakeApi, once
 
@@ -121,7 +120,7 @@ async def test_what_is_queued_for_a_pod_is_withdrawn_when_it_gets_a_place(bench:
         await bind_ends.wait()
         return "bound"
 
-    bench.lanes.bind(bind)
+    bench.lanes.add_urgent(bind)
     bench.conditions.want(bench.pod.metadata, reason="Unschedulable", message="no room")
     bench.conditions.withdraw(bench.pod.metadata.uid)
     bind_ends.set()

@@ -7,8 +7,8 @@ import pytest
 from api.node import Node
 from api.podgroup import PodGroup
 from scheduler.cache.cluster import ClusterState
-from scheduler.preemption.candidate import Candidate, Refusal, RefusalCode
 from scheduler.preemption.dry_run import dry_run_preemption
+from scheduler.preemption.victims import Candidate, Refusal, RefusalCode
 from tests.scheduler.core import build
 
 PORT = [{"hostPort": 80, "containerPort": 80}]

@@ -10,7 +10,7 @@ from scheduler.algorithm.partition import partition_by_signature
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.algorithm.snapshot import SnapshotOverlay
 from tests.scheduler.core import build
-from tests.scheduler.core.neighbour_reference import (
+from tests.scheduler.core.topology_reference import (
     HOSTNAME,
     PREFERRED,
     REQUIRED,

@@ -45,7 +45,7 @@ def test_a_pod_that_cannot_be_understood_is_an_error_of_its_item_only(more: dict
     world.pod("g-1", group="g", **more)
     world.pod("sound")
     decisions = {decision.key.name: decision for decision in world.run()}
-    assert decisions["g"].verdict == "error"
+    assert decisions["g"].result == "error"
     assert decisions["g"].bindings == ()
     assert what in decisions["g"].condition_message
     assert decisions["g"].condition_message.startswith("pod g-1: ")

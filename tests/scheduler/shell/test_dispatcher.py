@@ -2,7 +2,7 @@
 
 import asyncio
 
-from scheduler.apicalls.dispatcher import BINDS_IN_A_ROW, APIDispatcher, Job
+from scheduler.apicalls.dispatcher import URGENT_IN_A_ROW, APICall, APIDispatcher
 from tests.scheduler.shell.clocks import FakeClock
 
 
@@ -23,7 +23,7 @@ class Bench:
             count=lambda lane, outcome: self.counted.append((lane, outcome)),
         )
 
-    def job(self, name: str, *, blocks: bool = False) -> Job:
+    def job(self, name: str, *, blocks: bool = False) -> APICall:
         self.gates[name] = asyncio.Event()
         self._starts[name] = asyncio.Event()
 
@@ -43,10 +43,10 @@ class Bench:
 
 async def test_binds_go_before_status_writes_that_were_queued_earlier() -> None:
     bench = Bench()
-    bench.lanes.bind(bench.job("first", blocks=True))
-    bench.lanes.status("a", bench.job("status"))
-    bench.lanes.bind(bench.job("second"))
-    bench.lanes.bind(bench.job("third"))
+    bench.lanes.add_urgent(bench.job("first", blocks=True))
+    bench.lanes.add_status("a", bench.job("status"))
+    bench.lanes.add_urgent(bench.job("second"))
+    bench.lanes.add_urgent(bench.job("third"))
     await asyncio.sleep(0)
     bench.gates["first"].set()
     await bench.lanes.idle()
@@ -55,10 +55,10 @@ async def test_binds_go_before_status_writes_that_were_queued_earlier() -> None:
 
 async def test_evictions_wait_for_binds_and_go_before_status_writes() -> None:
     bench = Bench()
-    bench.lanes.bind(bench.job("first", blocks=True))
-    bench.lanes.status("a", bench.job("status"))
-    bench.lanes.evict(bench.job("eviction"))
-    bench.lanes.bind(bench.job("second"))
+    bench.lanes.add_urgent(bench.job("first", blocks=True))
+    bench.lanes.add_status("a", bench.job("status"))
+    bench.lanes.add_eviction(bench.job("eviction"))
+    bench.lanes.add_urgent(bench.job("second"))
     assert bench.lanes.queued_evictions == 1
     await asyncio.sleep(0)
     bench.gates["first"].set()
@@ -68,9 +68,9 @@ async def test_evictions_wait_for_binds_and_go_before_status_writes() -> None:
 
 async def test_while_binds_are_expected_evictions_go_and_what_only_tells_waits() -> None:
     bench = Bench()
-    expect_no_more = bench.lanes.expect(60.0)
-    bench.lanes.status("a", bench.job("status"))
-    bench.lanes.evict(bench.job("eviction"))
+    expect_no_more = bench.lanes.expect_urgent(60.0)
+    bench.lanes.add_status("a", bench.job("status"))
+    bench.lanes.add_eviction(bench.job("eviction"))
     await bench.until_started("eviction")
     quiet = asyncio.ensure_future(bench.lanes.quiet())
     await asyncio.sleep(0)
@@ -83,27 +83,27 @@ async def test_while_binds_are_expected_evictions_go_and_what_only_tells_waits()
 
 async def test_binds_are_not_expected_for_ever() -> None:
     bench = Bench()
-    bench.lanes.expect(0.001)
-    bench.lanes.status("a", bench.job("status"))
+    bench.lanes.expect_urgent(0.001)
+    bench.lanes.add_status("a", bench.job("status"))
     await bench.until_started("status")
 
 
 async def test_a_stream_of_binds_does_not_hold_up_evictions_for_ever() -> None:
     bench = Bench()
-    bench.lanes.bind(bench.job("first", blocks=True))
-    bench.lanes.evict(bench.job("eviction"))
+    bench.lanes.add_urgent(bench.job("first", blocks=True))
+    bench.lanes.add_eviction(bench.job("eviction"))
     for number in range(20):
-        bench.lanes.bind(bench.job(f"bind-{number}"))
+        bench.lanes.add_urgent(bench.job(f"bind-{number}"))
     await asyncio.sleep(0)
     bench.gates["first"].set()
     await bench.lanes.idle()
-    assert bench.started.index("eviction") == BINDS_IN_A_ROW
+    assert bench.started.index("eviction") == URGENT_IN_A_ROW
 
 
 async def test_no_more_writes_than_connections_are_under_way() -> None:
     bench = Bench(concurrency=2)
     for name in ("a", "b", "c"):
-        bench.lanes.bind(bench.job(name, blocks=True))
+        bench.lanes.add_urgent(bench.job(name, blocks=True))
     await asyncio.sleep(0)
     assert bench.started == ["a", "b"]
     bench.gates["a"].set()
@@ -115,10 +115,10 @@ async def test_no_more_writes_than_connections_are_under_way() -> None:
 
 async def test_the_latest_status_of_an_object_replaces_one_that_has_not_started() -> None:
     bench = Bench()
-    bench.lanes.bind(bench.job("bind", blocks=True))
-    bench.lanes.status("pod", bench.job("old"))
-    bench.lanes.status("other", bench.job("other"))
-    bench.lanes.status("pod", bench.job("new"))
+    bench.lanes.add_urgent(bench.job("bind", blocks=True))
+    bench.lanes.add_status("pod", bench.job("old"))
+    bench.lanes.add_status("other", bench.job("other"))
+    bench.lanes.add_status("pod", bench.job("new"))
     bench.gates["bind"].set()
     await bench.lanes.idle()
     assert bench.started == ["bind", "new", "other"]
@@ -126,8 +126,8 @@ async def test_the_latest_status_of_an_object_replaces_one_that_has_not_started(
 
 async def test_a_status_write_that_was_overtaken_is_dropped() -> None:
     bench = Bench()
-    bench.lanes.bind(bench.job("bind", blocks=True))
-    bench.lanes.status("pod", bench.job("says it waits"))
+    bench.lanes.add_urgent(bench.job("bind", blocks=True))
+    bench.lanes.add_status("pod", bench.job("says it waits"))
     bench.lanes.drop("pod")
     bench.gates["bind"].set()
     await bench.lanes.idle()
@@ -136,10 +136,10 @@ async def test_a_status_write_that_was_overtaken_is_dropped() -> None:
 
 async def test_two_writes_for_one_object_are_never_under_way_at_once() -> None:
     bench = Bench(concurrency=4)
-    bench.lanes.status("pod", bench.job("one", blocks=True))
+    bench.lanes.add_status("pod", bench.job("one", blocks=True))
     await asyncio.sleep(0)
-    bench.lanes.status("pod", bench.job("two"))
-    bench.lanes.status("other", bench.job("other"))
+    bench.lanes.add_status("pod", bench.job("two"))
+    bench.lanes.add_status("other", bench.job("other"))
     await bench.until_started("other")
     assert bench.started == ["one", "other"]
     bench.gates["one"].set()
@@ -149,12 +149,12 @@ async def test_two_writes_for_one_object_are_never_under_way_at_once() -> None:
 
 async def test_a_status_write_that_waited_too_long_gets_one_connection_beside_the_binds() -> None:
     bench = Bench(patience_seconds=10.0)
-    bench.lanes.bind(bench.job("b1", blocks=True))
-    bench.lanes.status("a", bench.job("s1"))
-    bench.lanes.status("b", bench.job("s2"))
+    bench.lanes.add_urgent(bench.job("b1", blocks=True))
+    bench.lanes.add_status("a", bench.job("s1"))
+    bench.lanes.add_status("b", bench.job("s2"))
     bench.clock.pass_seconds(5.0)
-    bench.lanes.bind(bench.job("b2", blocks=True))
-    bench.lanes.bind(bench.job("b3"))
+    bench.lanes.add_urgent(bench.job("b2", blocks=True))
+    bench.lanes.add_urgent(bench.job("b3"))
     bench.gates["b1"].set()
     await bench.until_started("b2")
     bench.clock.pass_seconds(5.0)
@@ -165,8 +165,8 @@ async def test_a_status_write_that_waited_too_long_gets_one_connection_beside_th
 
 async def test_nothing_is_written_without_the_lease() -> None:
     bench = Bench(may_write=False)
-    bench.lanes.bind(bench.job("bind"))
-    bench.lanes.status("a", bench.job("status"))
+    bench.lanes.add_urgent(bench.job("bind"))
+    bench.lanes.add_status("a", bench.job("status"))
     await bench.lanes.idle()
     assert bench.started == []
     assert bench.counted == [("bind", "no_lease"), ("status", "no_lease")]
@@ -178,8 +178,8 @@ async def test_a_write_that_breaks_does_not_stop_the_others() -> None:
     async def broken() -> str:
         raise RuntimeError("a defect")
 
-    bench.lanes.bind(broken)
-    bench.lanes.bind(bench.job("next"))
+    bench.lanes.add_urgent(broken)
+    bench.lanes.add_urgent(bench.job("next"))
     await bench.lanes.idle()
     assert bench.started == ["next"]
     assert bench.counted == [("bind", "crashed"), ("bind", "done")]
@@ -187,21 +187,21 @@ async def test_a_write_that_breaks_does_not_stop_the_others() -> None:
 
 async def test_others_who_give_way_to_binds_wait_until_none_is_queued() -> None:
     bench = Bench()
-    bench.lanes.bind(bench.job("one", blocks=True))
-    bench.lanes.bind(bench.job("two"))
+    bench.lanes.add_urgent(bench.job("one", blocks=True))
+    bench.lanes.add_urgent(bench.job("two"))
     waiter = asyncio.ensure_future(bench.lanes.quiet())
     await asyncio.sleep(0)
     assert not waiter.done()
     bench.gates["one"].set()
     await waiter
-    assert bench.lanes.queued_binds == 0
+    assert bench.lanes.queued_urgent == 0
     await bench.lanes.idle()
 
 
 async def test_closing_drops_what_is_queued_and_waits_for_what_was_sent() -> None:
     bench = Bench()
-    bench.lanes.bind(bench.job("sent", blocks=True))
-    bench.lanes.bind(bench.job("queued"))
+    bench.lanes.add_urgent(bench.job("sent", blocks=True))
+    bench.lanes.add_urgent(bench.job("queued"))
     await asyncio.sleep(0)
     closing = asyncio.ensure_future(bench.lanes.close(5.0))
     await asyncio.sleep(0)

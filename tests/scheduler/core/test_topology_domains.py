@@ -33,7 +33,7 @@ def test_room_over_all_domains_is_not_enough_until_one_has_it() -> None:
     world.group("g", 3, topology="rack")
     world.pods("g", 3)
     (decision,) = world.run()
-    assert decision.verdict == "unschedulable"
+    assert decision.result == "unschedulable"
     assert decision.condition_message == (
         "minCount (3) cannot be satisfied: 2 of 3 pods can be placed inside one rack (best: r1); "
         "0/2 nodes are available for the rest: 1 Insufficient cpu, 1 node(s) were in another rack."
@@ -72,7 +72,7 @@ def test_members_in_two_domains_are_an_error() -> None:
     world.pod("g-1", group="g", on="r2-0")
     world.pods("g", 1, first=2)
     (decision,) = world.run()
-    assert (decision.verdict, decision.condition_message) == (
+    assert (decision.result, decision.condition_message) == (
         "error",
         "members already run in more than one rack: r1, r2",
     )
@@ -100,4 +100,4 @@ def test_a_label_that_no_node_has_is_named() -> None:
     world.node("n1", labels={"rack": "r1"})
     world.run()
     assert world.bound() == {"g-0": "n1"}
-    assert decide(world.state, group_key("g")).verdict == "nothing"
+    assert decide(world.state, group_key("g")).result == "nothing"

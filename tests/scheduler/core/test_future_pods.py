@@ -14,7 +14,7 @@ from scheduler.algorithm.future_pods import MOST_FUTURE_PODS, ClusterWithFutureP
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.records import EntityKey
 from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
-from scheduler.reservations.future_pods import FutureReservations, of_existing_pods
+from scheduler.reservations.future_reservations import FutureReservations, of_existing_pods
 from tests.scheduler.core import build
 from tests.scheduler.core.world import World
 
@@ -32,7 +32,7 @@ class Stage(World):
 
     def start_keeping(self) -> None:
         self.future = FutureReservations(
-            self.state, clock=lambda: self.now, keep_seconds=KEEP_SECONDS, apply=self.apply
+            self.state, clock=lambda: self.now, reserve_seconds=KEEP_SECONDS, apply=self.apply
         )
 
     def step(self) -> Decision | None:
@@ -88,7 +88,7 @@ def test_a_leader_with_room_for_itself_alone_waits_and_says_what_for() -> None:
     nodes(stage, 3)
     stage.replica("r", workers=3)
     (decision,) = stage.run()
-    assert decision.verdict == "unschedulable"
+    assert decision.result == "unschedulable"
     assert [uid for uid, _ in decision.failures] == ["uid-of-r-leader"]
     assert "minCount (1) and room for the 3 pods that come later cannot be satisfied" in decision.condition_message
     assert stage.bound() == {}
@@ -289,7 +289,7 @@ def test_a_group_that_announces_more_than_can_be_looked_for_waits_and_says_so() 
     nodes(stage, 3)
     stage.replica("r", workers=MOST_FUTURE_PODS + 1)
     (decision,) = stage.run()
-    assert decision.verdict == "error"
+    assert decision.result == "error"
     assert decision.condition_message == (
         "its first pod starts only with room for the 10,001 pods that come later, "
         "and room is looked for 10,000 pods of a group at most"

@@ -1,4 +1,4 @@
-"""Whatever the cluster looks like: a plan is complete, feasible, minimal and touches nobody it must not touch."""
+"""Whatever the cluster looks like: a candidate is complete, feasible, minimal and touches nobody it must not touch."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.records import PodRecord
-from scheduler.preemption.candidate import Candidate as Plan
-from scheduler.preemption.candidate import Refusal
 from scheduler.preemption.dry_run import dry_run_preemption as search
+from scheduler.preemption.victims import Candidate, Refusal
 from tests.scheduler.core import build
 
 MOST_UNITS = 12
@@ -99,7 +98,7 @@ def protects(units: list[tuple[PodRecord, ...]]) -> list[bool]:
     return [any(pod.name.startswith("safe") for pod in unit) for unit in units]
 
 
-def outcome(state: ClusterState, *, budgets: bool = True) -> Plan | Refusal:
+def outcome(state: ClusterState, *, budgets: bool = True) -> Candidate | Refusal:
     members = state.item(build.group_key("new"))
     assert members is not None
     return search(state, members, protects if budgets else None)
@@ -167,8 +166,8 @@ def test_there_is_a_plan_exactly_when_leaving_units_make_room_for_enough(case: C
     everybody = [pod for _, pods, _ in units_below(case) for pod in pods]
     most = fits(case, everybody)
     found = outcome(cluster(case))
-    assert isinstance(found, Plan) == (most >= case.need)
-    if isinstance(found, Plan):
+    assert isinstance(found, Candidate) == (most >= case.need)
+    if isinstance(found, Candidate):
         assert len(found.places) == most
 
 
@@ -179,7 +178,7 @@ def test_a_plan_is_feasible_whole_and_touches_lower_priorities_only(case: Case) 
         return
     state = cluster(case)
     found = outcome(state)
-    if not isinstance(found, Plan):
+    if not isinstance(found, Candidate):
         return
     leaving = {pod.uid for pod in found.pods}
     free = {f"n{number}": cpu for number, cpu in enumerate(case.nodes)}
@@ -207,7 +206,7 @@ def test_giving_back_any_one_unit_breaks_the_plan(case: Case) -> None:
     if not is_full(case):
         return
     found = outcome(cluster(case))
-    if not isinstance(found, Plan):
+    if not isinstance(found, Candidate):
         return
     placed = [node for _, node in found.places]
     for kept in found.victims:
@@ -229,27 +228,29 @@ def test_no_budget_is_broken_without_need_and_then_no_lower_priority_suffices(ca
     if not is_full(case):
         return
     found = outcome(cluster(case))
-    if not isinstance(found, Plan):
+    if not isinstance(found, Candidate):
         return
-    plans: list[tuple[int | None, Plan]] = [(None, found)]
+    candidates: list[tuple[int | None, Candidate]] = [(None, found)]
     if case.racks:
         alone = [(rack, outcome(cluster(case, only_rack=rack))) for rack in range(min(2, len(case.nodes)))]
-        plans = [
-            (rack, plan) for rack, plan in alone if isinstance(plan, Plan) and len(plan.places) == len(found.places)
+        candidates = [
+            (rack, candidate)
+            for rack, candidate in alone
+            if isinstance(candidate, Candidate) and len(candidate.places) == len(found.places)
         ]
-    for rack, plan in plans:
-        lowest = lowest_without_violators(case, rack, len(plan.places))
+    for rack, candidate in candidates:
+        lowest = lowest_without_violators(case, rack, len(candidate.places))
         if lowest is None:
-            assert plan.cost.violations
-            highest = max(victim.unit.priority for victim in plan.victims if victim.violates_budget)
-            lowest = lowest_of_violators(case, rack, len(plan.places))
+            assert candidate.cost.violations
+            highest = max(victim.unit.priority for victim in candidate.victims if victim.violates_budget)
+            lowest = lowest_of_violators(case, rack, len(candidate.places))
             assert lowest is not None
             if highest > lowest:
                 # As in kube-scheduler: the number of violations, the highest priority and the sum of all victims come first.
-                assert weight(plan) < least_weight(case, rack, len(plan.places), up_to=lowest)
+                assert weight(candidate) < least_weight(case, rack, len(candidate.places), up_to=lowest)
         else:
-            assert (plan.cost.violations, plan.cost.top_priority) == (0, lowest)
-    assert found.cost == min(plan.cost for _, plan in plans)
+            assert (candidate.cost.violations, candidate.cost.top_priority) == (0, lowest)
+    assert found.cost == min(candidate.cost for _, candidate in candidates)
 
 
 def lowest_without_violators(case: Case, rack: int | None, wanted: int) -> int | None:
@@ -266,8 +267,8 @@ Weight = tuple[int, int, int]
 """Violations in pods, the highest priority, the sum of all priorities: each victim's priority plus one, so that all count."""
 
 
-def weight(plan: Plan) -> Weight:
-    victims = plan.victims
+def weight(candidate: Candidate) -> Weight:
+    victims = candidate.victims
     return weight_of(
         [(victim.unit.priority, len(victim.pods), victim.violates_budget) for victim in victims],
     )

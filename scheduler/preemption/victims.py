@@ -1,15 +1,80 @@
-"""What an evaluation ends with: a candidate (who leaves, and who goes where), or a refusal with a code."""
+"""Victims: which of them leave before which, and what a dry run ends with: a candidate (who leaves, who goes where) or a refusal.
+
+How victims are compared is said here and nowhere else, from one of them to a whole candidate:
+
+- units by `importance` (KEP-5710): the least important is the first to leave. `least_important_first` is the same order for the
+  columns of the potential victims; a reprieve goes through it from the other end, those that exceed a disruption budget first.
+- nodes to be cleared by what each place on them costs: `cheapest_first`.
+- candidates by their `Cost`, in the order of upstream's `pickOneNodeForPreemption`.
+
+Nodes and candidates are compared by the same figures: pods that exceed a disruption budget, then the highest priority, then the
+sum of the priorities, each moved above zero by `LIFT`, so that it also says how many leave.
+"""
 
 from enum import Enum, auto
 from typing import Final, Literal
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from scheduler.cache.assigned_pods import PreemptionUnit
+from scheduler.cache.node_columns import Slots
 from scheduler.cache.records import EntityKey, PodRecord
+
+LIFT: Final = 2.0**31
+"""Added to every victim's priority in sums, so that fewer victims cost less whatever their priority is (as upstream does)."""
 
 JOB_KIND: Final = "Job"
 Kind = Literal["group", "pod"]
+
+
+# --- which victims leave before which --------------------------------------------------------------------------------
+
+
+def importance(unit: PreemptionUnit) -> tuple[int, bool, int, float]:
+    """The greater, the more important: priority, group before pod, larger, older (KEP-5710)."""
+    return (unit.priority, unit.group is not None, len(unit.rows), -unit.created_seconds)
+
+
+def least_important_first(
+    priority: NDArray[np.int64],
+    in_whole: NDArray[np.bool_],
+    size: NDArray[np.int64],
+    since: NDArray[np.float64],
+    unit: NDArray[np.int64],
+) -> Slots:
+    """The order of pods by the importance of the units they leave with; pods of one unit stay together.
+
+    Args:
+        priority: [pod] of its unit.
+        in_whole: [pod] whether the unit is a whole group.
+        size: [pod] pods of the unit that can leave.
+        since: [pod] when the unit was created, in seconds since 1970.
+        unit: [pod] the unit's number; decides between equals.
+
+    Returns:
+        Indexes of the pods, the least important first.
+    """
+    # The last key is the first to sort by; the youngest comes first, for it is the least important.
+    return np.lexsort((unit, -since, size, in_whole, priority))
+
+
+def cheapest_first(
+    violations: NDArray[np.float64], top_priority: NDArray[np.int64], priority_sum: NDArray[np.float64], slot: Slots
+) -> Slots:
+    """The order in which nodes are cleared; all arguments are [node candidate].
+
+    Args:
+        violations: pods that leave beyond what a disruption budget allows, for each place.
+        top_priority: the highest priority of a pod that leaves.
+        priority_sum: of all pods that leave, each moved above zero by `LIFT`, for each place.
+        slot: the node; decides between equals.
+
+    Returns:
+        Indexes of the node candidates, the cheapest first.
+    """
+    return np.lexsort((slot, priority_sum, top_priority, violations))
 
 
 class Cost(msgspec.Struct, frozen=True, order=True):
@@ -22,12 +87,15 @@ class Cost(msgspec.Struct, frozen=True, order=True):
     """Pods that leave beyond what a disruption budget allows."""
     top_priority: int
     priority_sum: int
-    """Of all pods that leave, each moved above zero, so that fewer pods are fewer."""
+    """Of all pods that leave, each moved above zero by `LIFT`, so that fewer pods are fewer."""
     units: int
     vacancy: float
     """How empty it leaves the topology domain of the placement: the fuller, the better, so that whole domains stay free."""
     earliest: float
     """Minus the start of the oldest of the most important victims (seconds since 1970): who started last leaves first."""
+
+
+# --- what a dry run ends with ----------------------------------------------------------------------------------------
 
 
 class Victim(msgspec.Struct, frozen=True):

@@ -39,7 +39,7 @@ def test_18_on_one_node_nobody_is_bound() -> None:
     _case_18(world)
     (decision,) = world.run()
     assert world.bound() == {}
-    assert decision.verdict == "unschedulable"
+    assert decision.result == "unschedulable"
     world.node("n1")
     world.run()
     assert world.bound() == {"g-0": "n0", "g-1": "n1"}
@@ -101,7 +101,7 @@ def test_no_zone_with_room_for_all_is_a_proven_refusal() -> None:
     world.group("g", 5)
     world.pods("g", 5, labels=FOO, spec=near(term(IS_FOO)))
     (decision,) = world.run()
-    assert decision.verdict == "unschedulable"
+    assert decision.result == "unschedulable"
     assert DOUBT not in decision.condition_message
 
 
@@ -237,7 +237,7 @@ def test_rules_that_cannot_be_read_are_refused_by_name() -> None:
     broken = {"labelSelector": {"matchExpressions": [{"key": "a", "operator": "Wat"}]}, "topologyKey": "zone"}
     world.pod("p", spec=apart(broken))
     (decision,) = world.run()
-    assert decision.verdict == "error"
+    assert decision.result == "error"
     assert "label selectors have no operator 'Wat'" in decision.condition_message
 
 
@@ -256,7 +256,7 @@ def test_members_beyond_the_minimum_that_find_no_place_say_why() -> None:
     _zones(world, "", "")
     world.group("g", 2)
     world.pods("g", 3, labels=FOO, spec=apart(term(IS_FOO, HOSTNAME)))
-    (decision,) = [one for one in world.run() if one.verdict == "scheduled"]
+    (decision,) = [one for one in world.run() if one.result == "scheduled"]
     assert len(decision.bindings) == 2
     ((_, message),) = decision.pod_messages
     assert message == "0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules."

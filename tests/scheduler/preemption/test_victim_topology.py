@@ -6,9 +6,9 @@ import pytest
 
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.cluster import ClusterState
-from scheduler.preemption.candidate import Candidate, Refusal
+from scheduler.preemption.victims import Candidate, Refusal
 from tests.scheduler.core import build
-from tests.scheduler.preemption.test_choices import leaving, low, searched, state_of
+from tests.scheduler.preemption.test_victims import leaving, low, searched, state_of
 
 HOST, ZONE = "kubernetes.io/hostname", "zone"
 
@@ -37,12 +37,12 @@ def gang(size: int, spec: dict[str, Any], *, need: int | None = None, **more: An
     return [build.group("new", need or size, priority=5), *pods]
 
 
-def after(state: ClusterState, plan: Candidate | Refusal) -> dict[str, str]:
+def after(state: ClusterState, candidate: Candidate | Refusal) -> dict[str, str]:
     """Where the scheduler puts the new ones once the victims have left."""
-    assert isinstance(plan, Candidate), plan
-    for pod in plan.pods:
+    assert isinstance(candidate, Candidate), candidate
+    for pod in candidate.pods:
         state.remove_pod(pod.namespace, pod.name, pod.uid)
-    return dict(decide(state, plan.key).bindings)
+    return dict(decide(state, candidate.key).bindings)
 
 
 @pytest.mark.parametrize("whose", ["preemptor", "victim"])

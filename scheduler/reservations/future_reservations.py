@@ -1,4 +1,4 @@
-"""Keeps room for pods that will be created later (`scheduler.algorithm.future_pods`) from the decision that counted on it.
+"""Reservations for pods that will be created later (`scheduler.algorithm.future_pods`), from the decision that counted on them.
 
 The leader is bound, its workers follow once it is ready. Until each of them has arrived, its room is kept against everybody of
 lower or equal priority; and for no longer than a limit, for a leader that never becomes ready must not hold a cluster's nodes.
@@ -27,7 +27,12 @@ NOWHERE: Final[Places] = {}
 
 
 def of_existing_pods(decision: Decision, seen: ClusterWithFuturePods) -> tuple[Decision, Places]:
-    """The decision as far as it is about pods that exist, and the room that it counts on for the others."""
+    """The decision as far as it is about pods that exist, and the nodes that it counts on for the others.
+
+    Args:
+        decision: made on `seen`; returned as it is when it is about no future pod.
+        seen: the cluster with the future pods.
+    """
     to_come = [binding for binding in decision.bindings if is_future_pod(binding[0])]
     if not to_come and not any(is_future_pod(uid) for uid, _ in decision.failures):
         return decision, NOWHERE
@@ -55,11 +60,11 @@ def _with_pods_to_come(status: Status, absent: int) -> Status:
     return msgspec.structs.replace(status, diagnosis=msgspec.structs.replace(status.diagnosis, to_come=absent))
 
 
-def is_over(kept: Reservation, state: ClusterState, now_seconds: float) -> bool:
-    """Whether room is kept too long, or for somebody who does not need it any more; `now_seconds` is monotonic."""
-    members = state.item(kept.key)
-    is_needed = members is not None and members.scheduled_count and kept.held
-    return not is_needed or now_seconds >= kept.deadline_seconds
+def is_over(reservation: Reservation, state: ClusterState, now_seconds: float) -> bool:
+    """Whether a reservation is too old, or for somebody who does not need it any more; `now_seconds` is monotonic."""
+    members = state.item(reservation.key)
+    is_needed = members is not None and members.scheduled_count and reservation.held
+    return not is_needed or now_seconds >= reservation.deadline_seconds
 
 
 class FutureReservations:
@@ -68,7 +73,7 @@ class FutureReservations:
     Args:
         state: the cluster as it is.
         clock: monotonic seconds.
-        keep_seconds: how long room is kept at most.
+        reserve_seconds: how long a reservation may last.
         apply: takes what giving room back changes.
         errors: where exceptions about single groups are noted.
     """
@@ -78,25 +83,25 @@ class FutureReservations:
         state: ClusterState,
         *,
         clock: Callable[[], float],
-        keep_seconds: float,
+        reserve_seconds: float,
         apply: Callable[[StateChange], None],
         errors: ItemErrors | None = None,
     ) -> None:
         self._state: Final = state
         self._clock: Final = clock
-        self._keep_seconds: Final = keep_seconds
+        self._reserve_seconds: Final = reserve_seconds
         self._apply: Final = apply
         self._errors: Final = errors if errors is not None else ItemErrors()
 
     def reserve(self, key: EntityKey, places: Places) -> None:
-        """The pods of this group that exist are on their way: the room of those to come is kept from now on."""
+        """The pods of this group that exist are on their way: what those to come need is reserved from now on."""
         members = self._state.item(key) if places else None
         if members is not None:
-            deadline = self._clock() + self._keep_seconds
+            deadline = self._clock() + self._reserve_seconds
             self._state.future_reservations.put(Reservation(key, members.priority, places, deadline))
 
     def restore(self) -> None:
-        """After a restart: keeps room again for what has a leader on a node already, as far as there is room."""
+        """After a restart: reserves again for groups that have a leader on a node already, as far as their pods fit."""
         beside = ClusterWithFuturePods(self._state, beside=True)
         for key in list(self._state.entities):
             with self._errors.about(key, "restore"):
@@ -104,20 +109,20 @@ class FutureReservations:
                     self.reserve(key, of_existing_pods(decide(beside.view, key), beside)[1])
 
     def tick(self) -> None:
-        """Gives back what is kept too long, or for somebody who does not need it any more."""
+        """Gives back what is reserved too long, or for somebody who does not need it any more."""
         now = self._clock()
-        for kept in self._state.future_reservations:
+        for reservation in self._state.future_reservations:
             try:
-                is_released = is_over(kept, self._state, now)
-            except Exception as error:  # noqa: BLE001 (noted; what is kept for others is looked at all the same)
-                self._errors.note(kept.key, "keep", error)
+                is_released = is_over(reservation, self._state, now)
+            except Exception as error:  # noqa: BLE001 (noted; the other reservations are looked at all the same)
+                self._errors.note(reservation.key, "keep", error)
                 is_released = True
             if is_released:
-                self._state.future_reservations.drop(kept.key)
-                if kept.held:
+                self._state.future_reservations.drop(reservation.key)
+                if reservation.held:
                     self._apply(ROOM_APPEARED)
 
     def next_due_seconds(self) -> float | None:
         """Seconds until `tick` has something to do by the clock alone."""
-        deadlines = [kept.deadline_seconds for kept in self._state.future_reservations]
+        deadlines = [reservation.deadline_seconds for reservation in self._state.future_reservations]
         return max(min(deadlines) - self._clock(), 0.0) if deadlines else None

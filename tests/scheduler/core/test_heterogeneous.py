@@ -126,7 +126,7 @@ def test_a_gang_of_hundreds_that_all_differ_is_placed_whole_or_not_at_all() -> N
     for index in range(300):
         world.pod(f"g-{index:03}", group="g", requests={"cpu": f"{1000 + index}m"})
     decision = decide(world.state, build.group_key("g"))
-    assert decision.verdict == "scheduled"
+    assert decision.result == "scheduled"
     assert len(decision.bindings) == 300
     used: dict[str, int] = {}
     for uid, node in decision.bindings:
@@ -142,5 +142,5 @@ def test_a_resource_that_no_node_has_keeps_only_those_away_that_ask_for_it() -> 
         requests = {"cpu": f"{100 + index}m", **({"example.com/none": "1"} if index == 4 else {})}
         world.pod(f"g-{index}", group="g", requests=requests)
     decision = decide(world.state, build.group_key("g"))
-    assert decision.verdict == "scheduled"
+    assert decision.result == "scheduled"
     assert [uid for uid, _ in decision.failures] == ["uid-of-g-4"]

@@ -38,15 +38,20 @@ _REFUSALS: Final = {
 }
 
 
-class VictimPriorities:
-    """Belongs to the preemption manager, which calls it for groups that changed."""
+class PreemptionPriorityReporter:
+    """The condition that says with which priority a group counts when somebody wants its room.
+
+    Args:
+        state: where PriorityClasses are kept, and which groups name one.
+        groups: writes the condition.
+    """
 
     def __init__(self, state: ClusterState, groups: GroupConditions) -> None:
         self._state = state
         self._groups = groups
 
     def class_changed(self, change: Change[PriorityClass]) -> None:
-        """A PriorityClass came or went."""
+        """A PriorityClass came or went: it counts for the next decision, and the groups that name it say so."""
         concerned: tuple[EntityKey, ...] = ()
         if change.new is not None:
             concerned = self._state.set_priority_class(change.new)
@@ -56,7 +61,7 @@ class VictimPriorities:
             self.review(key)
 
     def review(self, key: EntityKey) -> None:
-        """Something about the group changed."""
+        """Something about the group changed: its condition is brought up to date."""
         members = self._state.item(key)
         group = members.group if members else None
         if members is None or group is None:

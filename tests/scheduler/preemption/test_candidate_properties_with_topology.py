@@ -1,4 +1,4 @@
-"""Plans for pods that mind who else is there, judged by the slow reference: feasible, minimal, and found when there is one."""
+"""Candidates for pods that mind who else is there, judged by the slow reference: feasible, minimal, and found when there is one."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.cluster import ClusterState
 from scheduler.plugins.gang_scheduling import missing_count
-from scheduler.preemption.candidate import Candidate, Refusal
 from scheduler.preemption.dry_run import dry_run_preemption
+from scheduler.preemption.victims import Candidate, Refusal
 from tests.scheduler.core import build
-from tests.scheduler.core.neighbour_reference import HOSTNAME, REQUIRED, Being, Cluster, refusal
+from tests.scheduler.core.topology_reference import HOSTNAME, REQUIRED, Being, Cluster, refusal
 
 APPS = ("x", "y")
 KEYS = (HOSTNAME, "zone")
