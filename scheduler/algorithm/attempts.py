@@ -78,7 +78,11 @@ class AttemptBudget:
 
 def affect_each_other(snapshot: SnapshotOverlay, pending: PodsBySignature) -> bool:
     """Whether the node of one member matters to another one."""
-    return snapshot.topology is not None and not snapshot.topology.relations.are_fixed and sum(pending.values()) > 1
+    return (
+        snapshot.topology_state is not None
+        and not snapshot.topology_state.topology.are_fixed
+        and sum(pending.values()) > 1
+    )
 
 
 def best_attempt(
@@ -106,7 +110,7 @@ def best_attempt(
     empty = new_snapshot()
     if affect_each_other(empty, pending):
         ways, budget = _pod_by_pod(pending, empty), budget or AttemptBudget(pending)
-    elif len(pending) == 1 or (empty.topology is None and len(by_base(pending)) == 1):
+    elif len(pending) == 1 or (empty.topology_state is None and len(by_base(pending)) == 1):
         return Attempt(empty, [empty.place(signature, count) for signature, count in pending.items()])
     else:
         make = _heterogeneous if are_heterogeneous(empty, pending) else _by_signature
@@ -252,13 +256,13 @@ def _confined_ways(
 
 def _where_to_gather(pending: PodsBySignature, empty: SnapshotOverlay) -> Iterator[Confined]:
     """For signatures whose first pod decides where all others have to be: values of the label, those with most room first."""
-    if empty.topology is None:
+    if empty.topology_state is None:
         return
-    relations = empty.topology.relations
-    gathering = [signature for signature in pending if relations.is_self_gathering(signature)]
-    for at in dict.fromkeys(relations.prefilter_states[signature].affinity[0] for signature in gathering):
-        place = relations.groups[at]
-        all_required = [signature for signature in gathering if at in relations.prefilter_states[signature].affinity]
+    topology = empty.topology_state.topology
+    gathering = [signature for signature in pending if topology.is_self_gathering(signature)]
+    for at in dict.fromkeys(topology.prefilter_states[signature].affinity[0] for signature in gathering):
+        place = topology.groups[at]
+        all_required = [signature for signature in gathering if at in topology.prefilter_states[signature].affinity]
         room = sum(
             (by_value(place, most_pods_by_node(empty, signature)) for signature in all_required),
             np.zeros(1, dtype=np.int64),

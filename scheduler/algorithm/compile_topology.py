@@ -1,4 +1,4 @@
-"""Compiling the relations of the pods to be placed: once per decision, for all nodes."""
+"""Compiles the rules about other pods of the pods to be placed: once per decision, for all nodes."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Final
@@ -41,7 +41,7 @@ def compile_topology(
     defaults: Mapping[PodSignature, tuple[TopologySpreadConstraint, ...]],
     volume_claims: MemberVolumeClaims | None = None,
 ) -> Topology:
-    """The relations of some signatures.
+    """The topology of some signatures.
 
     Args:
         nodes: the node table.
@@ -61,7 +61,7 @@ def compile_topology(
 
 
 class _Compiler:
-    """Fills relations; what several signatures have in common is made once."""
+    """Fills a `Topology`; what several signatures have in common is made once."""
 
     def __init__(
         self,

@@ -176,9 +176,9 @@ class SnapshotOnResources(SnapshotOverlay):
         room: ResourceOverlay,
         allowed: NDArray[np.bool_] | None = None,
         outside: str = "",
-        relations: Topology | None = None,
+        topology: Topology | None = None,
     ) -> None:
-        super().__init__(nodes, room.ports, fits, allowed, outside, relations)
+        super().__init__(nodes, room.ports, fits, allowed, outside, topology)
         self.spend(2 * len(room.free))
         self._resources.start_from(room.free.copy(), room.scored.copy(), np.flatnonzero(room.touched))
 
@@ -188,7 +188,7 @@ def snapshot_for(
     members: PodGroupState,
     allowed: NDArray[np.bool_] | None = None,
     outside: str = "",
-    relations: Topology | None = None,
+    topology: Topology | None = None,
 ) -> SnapshotOverlay:
     """A snapshot for this item: without the room that is held for others.
 
@@ -197,17 +197,17 @@ def snapshot_for(
         members: the item.
         allowed: the nodes to use, `[node]`; None for all.
         outside: the reason to give for all other nodes.
-        relations: rules about other pods, and volumes; None when only nodes matter.
+        topology: rules about other pods, and volumes; None when only nodes matter.
     """
     if not any(kept.of(members.key) for kept in (state.nominator, state.reservations, state.future_reservations)):
         fits = (
             fits_after_nominations(state, members.priority) if is_room_held_against(state, members) else fits_of(state)
         )
-        return SnapshotOverlay(state.nodes, state.ports, fits, allowed, outside, relations)
+        return SnapshotOverlay(state.nodes, state.ports, fits, allowed, outside, topology)
     room = resources_left_to(state, members)
     if room is None:
-        return SnapshotOverlay(state.nodes, state.ports, fits_of(state), allowed, outside, relations)
-    return SnapshotOnResources(state.nodes, fits_of(state), room, allowed, outside, relations)
+        return SnapshotOverlay(state.nodes, state.ports, fits_of(state), allowed, outside, topology)
+    return SnapshotOnResources(state.nodes, fits_of(state), room, allowed, outside, topology)
 
 
 def nominated_slots(state: ClusterState, members: PodGroupState) -> NDArray[np.bool_] | None:

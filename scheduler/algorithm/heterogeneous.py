@@ -69,7 +69,11 @@ _MOST_ALIKE: Final = 8
 
 def are_heterogeneous(snapshot: SnapshotOverlay, pending: Mapping[PodSignature, int]) -> bool:
     """Whether the members are many of which few are alike, and nothing but amounts, masks and images decides."""
-    if len(pending) < _FEWEST or sum(pending.values()) > _MOST_ALIKE * len(pending) or snapshot.topology is not None:
+    if (
+        len(pending) < _FEWEST
+        or sum(pending.values()) > _MOST_ALIKE * len(pending)
+        or snapshot.topology_state is not None
+    ):
         return False
     if not all(
         scoring.is_usual for scoring in {id(signature.scoring): signature.scoring for signature in pending}.values()

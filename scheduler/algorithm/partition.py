@@ -26,9 +26,9 @@ class MemberPartition:
 
     __slots__ = ("topology", "uids")
 
-    def __init__(self, parts: Mapping[PodSignature, Sequence[str]], relations: Topology | None = None) -> None:
+    def __init__(self, parts: Mapping[PodSignature, Sequence[str]], topology: Topology | None = None) -> None:
         self.uids: Final = parts
-        self.topology: Final = relations
+        self.topology: Final = topology
         """None when only nodes matter."""
 
     @property

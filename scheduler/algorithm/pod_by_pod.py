@@ -28,7 +28,7 @@ OUT: Final = np.iinfo(np.int64).min
 
 def one_per_value(topology: TopologyState, signature: PodSignature) -> list[Slots]:
     """By rule that lets one pod of this signature into each value: the values of the nodes; none when other rules matter."""
-    prefilter = topology.relations.prefilter_states[signature]
+    prefilter = topology.topology.prefilter_states[signature]
     if (
         topology.volumes is not None
         or prefilter.affinity
@@ -37,7 +37,7 @@ def one_per_value(topology: TopologyState, signature: PodSignature) -> list[Slot
         or prefilter.preferred_affinity
     ):
         return []
-    own = topology.relations.effects[signature]
+    own = topology.topology.effects[signature]
     found = [
         topology.values(at)
         for at in dict.fromkeys((*prefilter.anti_affinity, *prefilter.existing_anti_affinity))
@@ -97,15 +97,15 @@ class PodByPod:
 
     def __init__(self, snapshot: SnapshotOverlay, *, pack: bool, confined: Confined) -> None:
         """With `pack` full nodes are preferred to empty ones."""
-        if snapshot.topology is None:
+        if snapshot.topology_state is None:
             raise ValueError("where members do not affect each other they are placed at once")
         self._snapshot: Final = snapshot
-        self._topology: Final = snapshot.topology
+        self._topology_state: Final = snapshot.topology_state
         self._sign: Final = -1 if pack else 1
         self._confined: Final = confined
         self._offers: dict[PodSignature, _Offer] = {}
         self._history: list[int] = []
-        self._given: PodsByNode = np.zeros(len(self._topology.slots), dtype=np.int64)
+        self._given: PodsByNode = np.zeros(len(self._topology_state.slots), dtype=np.int64)
 
     def place(self, order: Iterable[tuple[PodSignature, int]]) -> list[Placed]:
         """Places as many pods as it can; `order` is runs of pods of one signature."""
@@ -121,7 +121,7 @@ class PodByPod:
             if sum(count for _, count in left) == sum(count for _, count in waiting):
                 break
             waiting = left
-        self._snapshot.note_changed(self._topology.slots[np.unique(np.array(self._history, dtype=np.intp))])
+        self._snapshot.note_changed(self._topology_state.slots[np.unique(np.array(self._history, dtype=np.intp))])
         return [self._placed(signature, found) for signature, found in slots.items() if found]
 
     def _run(self, signature: PodSignature, count: int) -> list[int]:
@@ -130,7 +130,7 @@ class PodByPod:
             index = self._best(signature)
             if index is None:
                 break
-            self._snapshot.assume_pod(signature, int(self._topology.slots[index]))
+            self._snapshot.assume_pod(signature, int(self._topology_state.slots[index]))
             self._given[index] += 1
             self._history.append(index)
             found.append(index)
@@ -138,28 +138,28 @@ class PodByPod:
 
     def _one_each(self, signature: PodSignature, count: int) -> list[int]:
         """Places those of which each node takes at most one, whatever else is there."""
-        values = one_per_value(self._topology, signature)
+        values = one_per_value(self._topology_state, signature)
         offer = self._offer(signature) if values else None
         if offer is None or offer.has_static_scores:
             return []
         feasible = offer.room > 0
-        allowed = self._topology.allowed(signature)
+        allowed = self._topology_state.allowed(signature)
         if allowed is not None:
             feasible &= allowed
         if not (feasible.any() and all_labelled(values, feasible)):
             return []
         rank = np.where(feasible, self._sign * offer.score * _STEP - self._given, OUT)
         found = take_one_each(rank, values, count, self._snapshot.steps)
-        self._snapshot.assume_pod_on_each(signature, self._topology.slots[found])
+        self._snapshot.assume_pod_on_each(signature, self._topology_state.slots[found])
         self._given[found] += 1
         self._history += found
         return found
 
     def _best(self, signature: PodSignature) -> int | None:
-        self._snapshot.spend(_SCANS_OF_A_POD, self._topology.slots)
+        self._snapshot.spend(_SCANS_OF_A_POD, self._topology_state.slots)
         offer = self._offer(signature)
         feasible = offer.room > 0
-        allowed = self._topology.allowed(signature)
+        allowed = self._topology_state.allowed(signature)
         if allowed is not None:
             feasible &= allowed
         if not feasible.any():
@@ -167,8 +167,8 @@ class PodByPod:
         score = offer.score
         if offer.has_static_scores:
             static_scores = self._snapshot.fits.static_scores(signature, self._spread_out(feasible))
-            score = score if static_scores is None else score + static_scores[self._topology.slots]
-        liked = self._topology.scores(signature, feasible)
+            score = score if static_scores is None else score + static_scores[self._topology_state.slots]
+        liked = self._topology_state.scores(signature, feasible)
         if liked is not None:
             score = score + liked
         rank = self._sign * score * _STEP - self._given
@@ -176,7 +176,7 @@ class PodByPod:
 
     def _offer(self, signature: PodSignature) -> "_Offer":
         offer = self._offers.get(signature)
-        slots = self._topology.slots
+        slots = self._topology_state.slots
         if offer is None:
             self._snapshot.spend(_SCANS_OF_A_SIGNATURE, slots)
             room, score = self._snapshot.room(signature)[slots], self._snapshot.score(signature)[slots]
@@ -202,12 +202,12 @@ class PodByPod:
 
     def _spread_out(self, values: NDArray[np.int64] | NDArray[np.bool_]) -> NDArray[np.int64]:
         whole = np.zeros(self._snapshot.nodes.slots, dtype=np.int64)
-        whole[self._topology.slots] = values
+        whole[self._topology_state.slots] = values
         return whole
 
     def _placed(self, signature: PodSignature, found: list[int]) -> Placed:
         indices, counts = np.unique(np.array(found, dtype=np.intp), return_counts=True)
-        slots: Slots = self._topology.slots[indices]
+        slots: Slots = self._topology_state.slots[indices]
         return Placed(signature, slots, counts.astype(np.int64))
 
 

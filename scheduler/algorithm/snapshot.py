@@ -51,10 +51,10 @@ class SnapshotOverlay:
         fits: what the nodes have room for before the first pod.
         allowed: the nodes to use, `[node]`; None for all.
         outside: the reason to give for all other nodes.
-        relations: rules about other pods, and volumes; None when only nodes matter.
+        topology: rules about other pods, and volumes; None when only nodes matter.
 
     Attributes:
-        topology: what `relations` mean with the placed pods on the nodes; None without `relations`.
+        topology_state: what `topology` means with the placed pods on the nodes; None without it.
         steps: what placing may still cost.
 
     Every method may raise OverBudgetError: more steps are needed than the computation under way may take.
@@ -67,7 +67,7 @@ class SnapshotOverlay:
         fits: FitCache,
         allowed: NDArray[np.bool_] | None = None,
         outside: str = "",
-        relations: Topology | None = None,
+        topology: Topology | None = None,
     ) -> None:
         self.steps: Final = nodes.steps
         self.nodes: Final = nodes
@@ -76,7 +76,7 @@ class SnapshotOverlay:
         self._outside = outside
         self._resources: Final = AssumedResources(nodes, ports, fits.supply.free)
         self._unapplied: list[Placed] = []
-        self.topology: Final = TopologyState(relations, self._slots()) if relations else None
+        self.topology_state: Final = TopologyState(topology, self._slots()) if topology else None
 
     def spend(self, scans: int, slots: Slots | None = None) -> None:
         """Counts so many operations on all nodes, or on those in `slots`, that are about to be done.
@@ -92,12 +92,12 @@ class SnapshotOverlay:
         Rules about other pods count as they are now: where a placed pod changes them, only the first pod is sure to be allowed.
         """
         capacity = self.room(signature)
-        if self.topology is None:
+        if self.topology_state is None:
             return capacity
-        allowed = self.topology.allowed(signature)
+        allowed = self.topology_state.allowed(signature)
         if allowed is not None:
             capacity = capacity.copy()
-            capacity[self.topology.slots[~allowed]] = 0
+            capacity[self.topology_state.slots[~allowed]] = 0
         return capacity
 
     def room(self, signature: PodSignature) -> PodsByNode:
@@ -126,7 +126,7 @@ class SnapshotOverlay:
             and not pack
             and count <= MOST_BY_TOP_NODES
             and self._allowed is None
-            and self.topology is None
+            and self.topology_state is None
         ):
             placed = self._on_top_nodes(signature, count)
         if placed is None:
@@ -165,7 +165,7 @@ class SnapshotOverlay:
         """Why no further pod of this signature fits; `room_is_kept` is the same of the diagnosis."""
         self.spend(_SCANS_OF_REASONS)
         self._apply()
-        volumes = self.topology.volumes if self.topology is not None else None
+        volumes = self.topology_state.volumes if self.topology_state is not None else None
         pre_filter = volumes.refusal(signature) if volumes is not None else None
         nodes = self._refused_nodes(signature) if pre_filter is None else {}
         return Diagnosis(len(self.nodes), nodes, pre_filter, room_is_kept)
@@ -191,22 +191,24 @@ class SnapshotOverlay:
         demand = self.nodes.resolve(signature.demand)
         found.update(insufficient_resources(self._resources.free, demand, self.nodes.resources, fine))
         fine = fine[pods_that_fit(self._resources.free, demand, fine) > 0]
-        if self.topology is not None:
-            for status, count in self.topology.reasons(signature, np.isin(self.topology.slots, fine)):
+        if self.topology_state is not None:
+            for status, count in self.topology_state.reasons(signature, np.isin(self.topology_state.slots, fine)):
                 found[status] = found.get(status, 0) + count
         if last.any():
             found[LACKS_FEATURES] = int(last[self._allowed_by_other_pods(signature, fine)].sum())
         return {status: count for status, count in found.items() if count}
 
     def _allowed_by_other_pods(self, signature: PodSignature, slots: Slots) -> Slots:
-        allowed = None if self.topology is None else self.topology.allowed(signature)
+        allowed = None if self.topology_state is None else self.topology_state.allowed(signature)
         return (
-            slots if self.topology is None or allowed is None else np.intersect1d(slots, self.topology.slots[allowed])
+            slots
+            if self.topology_state is None or allowed is None
+            else np.intersect1d(slots, self.topology_state.slots[allowed])
         )
 
     def matched_volumes(self) -> Mapping[ClaimKey, str]:
         """The existing volumes that claims of placed pods get."""
-        volumes = self.topology.volumes if self.topology is not None else None
+        volumes = self.topology_state.volumes if self.topology_state is not None else None
         if volumes is None:
             return {}
         self._apply()
@@ -240,14 +242,14 @@ class SnapshotOverlay:
     def assume_pod(self, signature: PodSignature, slot: int) -> None:
         """One pod of this signature is on this node from now on; `note_changed` is to be called after the last one."""
         self._resources.count(signature.demand, slot)
-        if self.topology is not None:
-            self.topology.assume_pod(signature, slot)
+        if self.topology_state is not None:
+            self.topology_state.assume_pod(signature, slot)
 
     def assume_pod_on_each(self, signature: PodSignature, slots: Slots) -> None:
         """One pod of this signature is on each of these different nodes; `note_changed` is to be called after the last one."""
         self._resources.count_each(signature.demand, slots)
-        if self.topology is not None:
-            self.topology.assume_pod_on_each(signature, slots)
+        if self.topology_state is not None:
+            self.topology_state.assume_pod_on_each(signature, slots)
 
     def note_changed(self, slots: Slots) -> None:
         """Pods have been counted on these nodes."""
@@ -299,10 +301,10 @@ class SnapshotOverlay:
 
     def _other_scores(self, signature: PodSignature, capacity: PodsByNode) -> NDArray[np.int64] | None:
         static_scores = self.fits.static_scores(signature, capacity)
-        if self.topology is None:
+        if self.topology_state is None:
             return static_scores
-        slots = self.topology.slots
-        liked = self.topology.scores(signature, capacity[slots] > 0)
+        slots = self.topology_state.slots
+        liked = self.topology_state.scores(signature, capacity[slots] > 0)
         if liked is None:
             return static_scores
         other_scores = np.zeros(self.nodes.slots, dtype=np.int64) if static_scores is None else static_scores.copy()
@@ -317,10 +319,10 @@ class SnapshotOverlay:
         if not self._unapplied:
             return
         self._resources.count_all(self._unapplied)
-        if self.topology is not None:
+        if self.topology_state is not None:
             for placed in self._unapplied:
                 for slot, pods in zip(placed.slots.tolist(), placed.counts.tolist(), strict=True):
-                    self.topology.assume_pod(placed.signature, slot, pods)
+                    self.topology_state.assume_pod(placed.signature, slot, pods)
         self._unapplied.clear()
 
 

@@ -35,28 +35,28 @@ class TopologyState:
     """Which nodes rules about other pods allow and prefer, with the running pods and the tentative ones of this snapshot.
 
     Args:
-        relations: the compiled rules.
+        topology: the compiled rules.
         slots: the node slots that the snapshot uses; masks and scores are `[entry of slots]`.
     """
 
-    def __init__(self, relations: Topology, slots: Slots) -> None:
+    def __init__(self, topology: Topology, slots: Slots) -> None:
         self.slots: Final = slots
-        self.relations: Final = relations
+        self.topology: Final = topology
         self.volumes: Final = (
-            VolumeBinder(relations.volume_claims, relations.nodes) if relations.volume_claims is not None else None
+            VolumeBinder(topology.volume_claims, topology.nodes) if topology.volume_claims is not None else None
         )
         """Their volumes; None when nobody has volumes that matter."""
-        self._sums: list[Whole] = [group.counts for group in relations.groups]
-        self._codes: list[Slots | None] = [None] * len(relations.groups)
-        self._there: list[Whole | None] = [None] * len(relations.groups)
+        self._sums: list[Whole] = [group.counts for group in topology.groups]
+        self._codes: list[Slots | None] = [None] * len(topology.groups)
+        self._there: list[Whole | None] = [None] * len(topology.groups)
 
     def assume_pod(self, signature: PodSignature, slot: int, pods: int = 1) -> None:
         """Pods of this signature are on this node slot from now on."""
         if self.volumes is not None:
             self.volumes.assume_pod(signature, slot)
-        self._spend(len(self.relations.effects[signature]))
-        for at, amount in self.relations.effects[signature].items():
-            group = self.relations.groups[at]
+        self._spend(len(self.topology.effects[signature]))
+        for at, amount in self.topology.effects[signature].items():
+            group = self.topology.groups[at]
             code = int(group.codes[slot])
             if not code or (group.eligible is not None and not group.eligible[slot]):
                 continue
@@ -69,9 +69,9 @@ class TopologyState:
 
     def assume_pod_on_each(self, signature: PodSignature, slots: Slots) -> None:
         """The same for one pod on each of these nodes, for signatures without volumes."""
-        self._spend(2 * len(self.relations.effects[signature]))
-        for at, amount in self.relations.effects[signature].items():
-            group = self.relations.groups[at]
+        self._spend(2 * len(self.topology.effects[signature]))
+        for at, amount in self.topology.effects[signature].items():
+            group = self.topology.groups[at]
             there = slots if group.eligible is None else slots[group.eligible[slots]]
             codes = group.codes[there]
             if self._sums[at] is group.counts:
@@ -84,11 +84,11 @@ class TopologyState:
         return self._code(at)
 
     def allowed(self, signature: PodSignature) -> Mask | None:
-        """The nodes of `slots` that relations allow one more pod of this signature; None when they allow all."""
+        """The nodes of `slots` that rules about other pods allow one more pod of this signature; None when they allow all."""
         self._spend(self._scans_of_filters(signature))
         unfit = self._unfit(signature)
         found = None if unfit is None else ~unfit
-        for _, _, refused in self._filtered(self.relations.prefilter_states[signature]):
+        for _, _, refused in self._filtered(self.topology.prefilter_states[signature]):
             found = ~refused if found is None else found & ~refused
         return found
 
@@ -96,13 +96,13 @@ class TopologyState:
         """The nodes of `slots` that stay refused wherever members go; None when there are none."""
         self._spend(self._scans_of_filters(signature))
         found = self._unfit(signature)
-        for _, places, refused in self._filtered(self.relations.prefilter_states[signature]):
-            if places.isdisjoint(self.relations.improvable):
+        for _, places, refused in self._filtered(self.topology.prefilter_states[signature]):
+            if places.isdisjoint(self.topology.improvable):
                 found = refused if found is None else found | refused
         return found
 
     def reasons(self, signature: PodSignature, considered: Mask) -> Iterator[tuple[Status, int]]:
-        """(status, number of nodes) for the considered nodes of `slots` that relations refuse; the first of a node counts."""
+        """(status, number of nodes) for the considered nodes of `slots` that they refuse; the first of a node counts."""
         self._spend(2 * self._scans_of_filters(signature))
         left = considered.copy()
         for group in self.volumes.filtered(signature) if self.volumes is not None else ():
@@ -111,15 +111,15 @@ class TopologyState:
                 if here.any():
                     yield reason, int(here.sum())
                 left &= ~here
-        for reason, _, refused in self._filtered(self.relations.prefilter_states[signature]):
+        for reason, _, refused in self._filtered(self.topology.prefilter_states[signature]):
             here = left & refused
             if here.any():
                 yield reason, int(here.sum())
             left &= ~refused
 
     def scores(self, signature: PodSignature, feasible: Mask) -> Whole | None:
-        """What relations add to the score of each node of `slots`; None when they make no difference."""
-        prefilter, weights = self.relations.prefilter_states[signature], signature.scoring.weights
+        """What rules about other pods add to the score of each node of `slots`; None when they make no difference."""
+        prefilter, weights = self.topology.prefilter_states[signature], signature.scoring.weights
         self._spend(
             _SCANS_OF_A_SOFT_SPREAD * len(prefilter.soft_spreads) + _SCANS_OF_A_RULE * len(prefilter.preferred_affinity)
         )
@@ -139,7 +139,7 @@ class TopologyState:
     # --- inside ------------------------------------------------------------------------------------------------------
 
     def _scans_of_filters(self, signature: PodSignature) -> int:
-        prefilter = self.relations.prefilter_states[signature]
+        prefilter = self.topology.prefilter_states[signature]
         rules = (
             len(prefilter.affinity)
             + len(prefilter.anti_affinity)
@@ -150,7 +150,7 @@ class TopologyState:
 
     def _spend(self, scans: int) -> None:
         """So many operations on all nodes of `slots`."""
-        self.relations.nodes.steps.spend(scans * (ONE_SCAN + len(self.slots)))
+        self.topology.nodes.steps.spend(scans * (ONE_SCAN + len(self.slots)))
 
     def _unfit(self, signature: PodSignature) -> Mask | None:
         """The nodes of `slots` where a pod of this signature cannot go with its volumes."""
@@ -164,7 +164,7 @@ class TopologyState:
     def _code(self, at: int) -> Slots:
         codes = self._codes[at]
         if codes is None:
-            codes = self._codes[at] = self.relations.groups[at].codes[self.slots].astype(np.intp)
+            codes = self._codes[at] = self.topology.groups[at].codes[self.slots].astype(np.intp)
         return codes
 
     def _at(self, at: int) -> Whole:

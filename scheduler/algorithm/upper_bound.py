@@ -22,15 +22,15 @@ _SCANS_OF_A_CEILING: Final = 15
 def most_pods_by_node(snapshot: SnapshotOverlay, signature: PodSignature) -> PodsByNode:
     """Per node slot, on a snapshot without tentative pods."""
     room = snapshot.room(signature)
-    topology = snapshot.topology
-    if topology is None:
+    state = snapshot.topology_state
+    if state is None:
         return room
     snapshot.spend(_SCANS_OF_A_CEILING)
     room = room.copy()
-    refused = topology.permanently_filtered(signature)
+    refused = state.permanently_filtered(signature)
     if refused is not None:
-        room[topology.slots[refused]] = 0
-    for group in topology.relations.self_repelling(signature):
+        room[state.slots[refused]] = 0
+    for group in state.topology.self_repelling(signature):
         np.minimum(room, 1, out=room, where=group.codes != 0)
     return room
 
@@ -39,14 +39,14 @@ def most_pods(snapshot: SnapshotOverlay, signature: PodSignature, count: int) ->
     """In total, of so many pods."""
     room = most_pods_by_node(snapshot, signature)
     most = min(count, int(room.sum()))
-    topology = snapshot.topology
-    if topology is None:
+    state = snapshot.topology_state
+    if state is None:
         return most
-    for group in topology.relations.self_repelling(signature):
+    for group in state.topology.self_repelling(signature):
         most = min(most, _one_each(group, room))
-    if topology.relations.is_self_gathering(signature):
-        for at in topology.relations.prefilter_states[signature].affinity:
-            most = min(most, int(by_value(topology.relations.groups[at], room).max()))
+    if state.topology.is_self_gathering(signature):
+        for at in state.topology.prefilter_states[signature].affinity:
+            most = min(most, int(by_value(state.topology.groups[at], room).max()))
     return most
 
 

@@ -223,7 +223,7 @@ class _Domain:
 
     def _snapshots(self, resources: ResourceOverlay, leaving: PotentialVictims) -> Callable[[], SnapshotOnResources]:
         state, topology = self._context.state, self._context.topology_without(leaving)
-        return lambda: SnapshotOnResources(state.nodes, fits_of(state), resources, self._mask, relations=topology)
+        return lambda: SnapshotOnResources(state.nodes, fits_of(state), resources, self._mask, topology=topology)
 
     # --- candidates --------------------------------------------------------------------------------------------------
 

@@ -270,7 +270,7 @@ class _Search:
         return SnapshotOnResources(state.nodes, fits_of(state), self._resources, allowed, outside, self._found.topology)
 
     def _easiest_first(self) -> Slots:
-        now, then = snapshot_for(self._state, self._members, relations=self._found.topology), self._snapshot()
+        now, then = snapshot_for(self._state, self._members, topology=self._found.topology), self._snapshot()
         free = np.zeros(self._state.nodes.slots, dtype=np.int64)
         possible = free.copy()
         for signature in self._found.pending:

@@ -144,16 +144,16 @@ def test_a_pod_meets_the_same_nodes_reasons_and_scores_as_in_the_reference(
     assert item is not None
     found = partition_by_signature(world.state, item)
     (shape,) = found.uids
-    snapshot = SnapshotOverlay(world.state.nodes, world.state.ports, fits_of(world.state), relations=found.topology)
+    snapshot = SnapshotOverlay(world.state.nodes, world.state.ports, fits_of(world.state), topology=found.topology)
     capacity = snapshot.capacity(shape)
     slot_of = world.state.nodes.slot_of
     assert [name for name in cluster.nodes if capacity[slot_of[name]]] == feasible
     told = {status.text: count for status, count in snapshot.diagnosis(shape).nodes.items()}
     for reason in set(reasons.values()) - {""}:
         assert told[reason] == list(reasons.values()).count(reason)
-    if found.topology is not None and snapshot.topology is not None and feasible:
-        slots = snapshot.topology.slots
-        merits = snapshot.topology.scores(shape, capacity[slots] > 0)
+    if found.topology is not None and snapshot.topology_state is not None and feasible:
+        slots = snapshot.topology_state.slots
+        merits = snapshot.topology_state.scores(shape, capacity[slots] > 0)
         liking, evenness = company_scores(pod, feasible, cluster), evenness_scores(pod, feasible, cluster)
         for name in feasible:
             mine = 0 if merits is None else int(merits[slots.tolist().index(slot_of[name])])
