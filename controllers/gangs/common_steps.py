@@ -47,7 +47,12 @@ class ShowKindMissing:
 
 
 def condition_steps(conditions: Iterable[Condition], missing: str) -> tuple[ShowKindMissing, ...]:
-    """What is to be done about the condition; `missing` says what is waited for, and is empty when nothing is."""
+    """What is to be done about the condition that a kind of group is missing.
+
+    Args:
+        conditions: those that the object has.
+        missing: what is waited for, for people; empty when nothing is.
+    """
     known = condition_of(tuple(conditions), CONDITION_GROUP_KIND_MISSING)
     if missing:
         is_said = known is not None and (known.status, known.message) == ("True", missing)

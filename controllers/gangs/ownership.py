@@ -6,7 +6,7 @@ from kube.cache.store import KubeObject
 
 
 def is_ours(metadata: Metadata, whose: KubeObject) -> bool:
-    """Whether we made the object, for exactly this owner."""
+    """Whether we made the object, for exactly this owner: by our annotation and the UID of its controller."""
     owner = controller_of(metadata)
     made_by_us = metadata.annotation(MANAGED_BY) == MANAGED_BY_TUTTI
     return made_by_us and owner is not None and owner.uid == whose.metadata.uid

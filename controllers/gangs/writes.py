@@ -86,7 +86,12 @@ class Creation(Generic[G]):
 
 
 async def create(creation: Creation[G], tools: Tools[Any], seen: MutationCache[G]) -> G:
-    """The object, created now or by an earlier attempt of ours; `seen` shows it from now on.
+    """The object, created now or by an earlier attempt of ours; counted, and reported as an event.
+
+    Args:
+        creation: what is created, and for whom.
+        tools: the client, events and metrics.
+        seen: the objects of this kind that are known; shows it from now on.
 
     Raises:
         NameTaken: somebody else's object has the name.

@@ -214,10 +214,15 @@ async def _set_group_minimum(step: SetPodGroupMinimum, tools: Tools[Job]) -> Non
 
 
 def job_patch(job: Job, step: PatchJob, association: PodMetadata | None) -> list[Body]:
-    """The one JSON patch of a Job; `association` is what the provider wants in the template.
+    """The one JSON patch of a Job.
 
     It names what it was decided on instead of the version: the Job controller writes the status of a new Job at the same
     moment, which changes the version and nothing that matters here.
+
+    Args:
+        job: as it is known; the patch fails on any other in what matters.
+        step: what is to be changed.
+        association: labels and annotations that the provider wants in the pod template, None: none.
     """
     operations = _unchanged(job)
     if step.unmanage:

@@ -68,7 +68,12 @@ from providers.base import Capabilities
 
 
 def plan(seen: ObservedJob, rules: Rules) -> JobPlan:
-    """The steps that bring one Job nearer to what it should be; none when it is there."""
+    """The steps that bring one Job nearer to what it should be; none when it is there.
+
+    Args:
+        seen: the facts about the Job.
+        rules: what else the plan depends on.
+    """
     job = seen.job
     if is_over(job):
         return NOTHING

@@ -81,7 +81,12 @@ _LABELS: Final = (LWS_NAME, LWS_GROUP_INDEX, LWS_GROUP_KEY, LWS_REVISION)
 
 
 def plan(seen: ObservedSet, rules: Rules) -> SetPlan:
-    """The steps that bring one set nearer to what it should be; none when it is there."""
+    """The steps that bring one set nearer to what it should be; none when it is there.
+
+    Args:
+        seen: the facts about the set.
+        rules: what else the plan depends on.
+    """
     lws = seen.lws
     if lws.metadata.is_terminating:
         return NOTHING

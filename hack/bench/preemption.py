@@ -109,12 +109,12 @@ def _preempt(state: ClusterState, gangs: int, size: int, milli_cpu: int, rule: R
     times, leaving = [], set()
     for key in keys:
         begin = perf_counter()
-        plan = _decide(state, key)
+        candidate = _decide(state, key)
         times.append((perf_counter() - begin) * 1000)
-        places = {uid: (node, _demand(state, uid)) for uid, node in plan.places}
-        leaving |= {pod.uid for pod in plan.pods}
-        state.nominator.nominate(key, plan.priority, places, frozenset(pod.uid for pod in plan.pods), 0.0)
-        for pod in plan.pods:
+        places = {uid: (node, _demand(state, uid)) for uid, node in candidate.places}
+        leaving |= {pod.uid for pod in candidate.pods}
+        state.nominator.nominate(key, candidate.priority, places, frozenset(pod.uid for pod in candidate.pods), 0.0)
+        for pod in candidate.pods:
             state.upsert_pod(msgspec.structs.replace(pod, terminating=True))
     return times, len(leaving)
 
@@ -126,7 +126,7 @@ def _decide(state: ClusterState, key: EntityKey) -> Candidate:
     found = dry_run_preemption(state, members)
     if isinstance(found, Candidate):
         return found
-    raise RuntimeError(f"no plan: {found.message}")
+    raise RuntimeError(f"no candidate: {found.message}")
 
 
 def _demand(state: ClusterState, uid: str) -> Any:

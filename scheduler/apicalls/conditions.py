@@ -62,7 +62,14 @@ def blockers(message: str) -> str:
 
 
 def condition(condition_type: str, *, is_true: bool, reason: str, message: str) -> Condition:
-    """A condition as it is wanted: without a time, its message cut to a length that cannot fill the database."""
+    """A condition to be written, without a time stamp: that is set by whoever writes it.
+
+    Args:
+        condition_type: its type.
+        is_true: whether its status is True; otherwise it is False.
+        reason: one word in CamelCase.
+        message: for people; cut to `MAX_MESSAGE` characters.
+    """
     text = message if len(message) <= MAX_MESSAGE else message[: MAX_MESSAGE - 1] + "…"
     return Condition(type=condition_type, status=TRUE if is_true else FALSE, reason=reason, message=text)
 
@@ -70,7 +77,13 @@ def condition(condition_type: str, *, is_true: bool, reason: str, message: str) 
 def with_conditions(
     current: tuple[Condition, ...], wanted: Iterable[Condition], *, now: str
 ) -> tuple[Condition, ...] | None:
-    """All conditions after the wanted ones were set at `now` (RFC 3339); None when nothing changes."""
+    """All conditions of an object once the wanted ones are set; None when nothing changes.
+
+    Args:
+        current: the conditions that the object has.
+        wanted: those to be set, the others stay.
+        now: the time stamp for those whose status changes (RFC 3339).
+    """
     result = current
     for one in wanted:
         result = _with_condition(result, one, now)
@@ -158,9 +171,17 @@ class PodConditions:
         self._known[uid] = KnownCondition(found.reason, intern(blockers(found.message)), found.last_transition_time)
 
     def want(self, pod: Identified, *, reason: str, message: str, or_blockers: bool = False) -> bool:
-        """Wish for False with this reason; gives False when the pod says it already.
+        """Queue a write of `PodScheduled` False, unless the pod says it already.
 
-        With `or_blockers` a message that names other obstacles is worth a write too (a lone pod says it nowhere else).
+        Args:
+            pod: one that waits.
+            reason: of the condition; another one is always worth a write.
+            message: of the condition.
+            or_blockers: whether a message that differs in more than its numbers is worth a write, too: a lone pod says it nowhere
+                else.
+
+        Returns:
+            Whether a write is queued.
         """
         known = self._known.get(pod.uid)
         same = known is not None and known.reason == reason

@@ -123,7 +123,12 @@ class APIDispatcher:
         return expect_no_more
 
     def add_status(self, key: Hashable, call: APICall) -> None:
-        """Queue a write that says something about an object; replaces one with the same key that has not started."""
+        """Queue a write that says something about an object.
+
+        Args:
+            key: of the object; a call with the same key that has not started is replaced, and never are two under way at once.
+            call: what writes.
+        """
         overtaken = self._statuses.get(key)
         since = overtaken.since_seconds if overtaken else self._clock()
         self._statuses[key] = _Waiting(call, since)
@@ -245,7 +250,12 @@ class Retries:
         self._backoffs: dict[Hashable, Backoff] = {}
 
     def add(self, key: Hashable, action: Callable[[], None], error: KubeError | None = None) -> float:
-        """Call `action` after this key's next pause, which is never shorter than what the server asked for.
+        """Call `action` after this key's next pause.
+
+        Args:
+            key: of what is repeated.
+            action: hands it in again.
+            error: why it failed; the pause is never shorter than what the server asked for in it.
 
         Returns:
             The pause in seconds.

@@ -1,4 +1,4 @@
-"""Writes conditions of PodGroups: the latest wish per group, one patch per change.
+"""Writes conditions of PodGroups: the latest of each type, one patch per change.
 
 The patch is a merge patch that carries all conditions of the group together with its UID and resourceVersion, so it means
 the same for the built-in API (where conditions are a list keyed by type) and for our CRD (where they are a plain list to a
@@ -32,7 +32,7 @@ Done = Callable[[], None]
 
 
 class GroupConditions:
-    """Brings the wished conditions of PodGroups to the API server."""
+    """Brings the wanted conditions of PodGroups to the API server."""
 
     def __init__(
         self,
@@ -66,9 +66,15 @@ class GroupConditions:
         return found is not None and found.status == TRUE
 
     def want(self, group: Identified, wanted: Condition, *, then: Done | None = None) -> bool:
-        """Wish for a condition; gives False, and does nothing, when the group says it already.
+        """Queue a write of a condition, unless the group says it already.
 
-        `then` is called once the condition stands, unless a later wish for this group overtakes it.
+        Args:
+            group: the PodGroup.
+            wanted: its other conditions stay as they are.
+            then: called once the condition is written, unless a later call for this group comes first.
+
+        Returns:
+            Whether a write is queued.
         """
         wanted_now = self._wanted.get(group.uid, {})
         if with_conditions(self.current(group), (wanted_now | {wanted.type: wanted}).values(), now="") is None:

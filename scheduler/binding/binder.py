@@ -76,14 +76,30 @@ class BindResults(Protocol):
         """The server has the pod on the node."""
 
     def failed(self, bind: Bind, reason: str) -> None:
-        """The pod is not on the node; forget the assumption and try again through a cycle."""
+        """The pod is not on the node: forget the assumption and try again through a cycle. `reason` is for the log."""
 
     def forbidden(self, bind: Bind, reason: str, message: str) -> None:
-        """The server forbids the bind; forget the assumption and say why: a reason for conditions, and a sentence."""
+        """The server forbids the bind: forget the assumption and say why.
+
+        Args:
+            bind: what was refused.
+            reason: of the condition.
+            message: of the condition.
+        """
 
 
 class Binder:
-    """Hands binds to the bind lane and settles each."""
+    """Sends binds and tells how each of them ends.
+
+    Args:
+        client: sends them, and reads pods whose bind had no answer.
+        dispatcher: takes them as urgent calls.
+        results: told how they end.
+        retries: of those that failed for a passing reason.
+        clock: monotonic seconds.
+        give_up_seconds: a bind that was decided so long ago is not repeated.
+        observe_seconds: told for each bound pod how long ago that was decided.
+    """
 
     def __init__(
         self,

@@ -53,7 +53,7 @@ Write = StaticBinding | DynamicProvisioning
 
 
 class ClaimWriter:
-    """Hands the writes to the bind lane: pods wait for them as they wait for their binds."""
+    """Hands the writes in as urgent calls: pods wait for them as they wait for their binds."""
 
     def __init__(self, client: Client, dispatcher: APIDispatcher, retries: Retries) -> None:
         self._client = client
@@ -61,7 +61,13 @@ class ClaimWriter:
         self._retries = retries
 
     def submit(self, write: Write, ended: Ended, is_wanted: Callable[[], bool]) -> None:
-        """Queue a write; it is repeated until it is done, cannot be done, or is wanted no more."""
+        """Queue a write; it is repeated until it is done, cannot be done, or is wanted no more.
+
+        Args:
+            write: what is to be written.
+            ended: told once how it ended, unless it is wanted no more.
+            is_wanted: asked before every attempt.
+        """
         version = (write.volume if isinstance(write, StaticBinding) else write.claim).metadata.resource_version
         self._queue(write, version, ended, is_wanted)
 

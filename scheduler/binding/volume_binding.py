@@ -72,7 +72,18 @@ class VolumeBinding:
         clock: Callable[[], float],
         timeout_seconds: float,
     ) -> None:
-        """`bind` sends a bind whose pod has all its volumes."""
+        """Nothing waits yet.
+
+        Args:
+            state: its storage says what has become of claims; what is on its way is assumed there.
+            writer: writes volumes and claims.
+            bind: sends a bind whose pod has all its volumes.
+            results: told of pods that are given back.
+            tell: hears why, as a decision, when it is about volumes.
+            later: calls back after so many seconds.
+            clock: monotonic seconds.
+            timeout_seconds: how long a decision may wait for its volumes.
+        """
         self._state = state
         self._storage = state.storage
         self._writer = writer
@@ -88,7 +99,12 @@ class VolumeBinding:
         """Pods whose binds are held until their volumes, or those of their siblings, are there."""
 
     def submit(self, decision: Decision, binds: Iterable[Bind]) -> None:
-        """Bind these pods of a decision as soon as they have their volumes."""
+        """Bind these pods of a decision as soon as they have their volumes.
+
+        Args:
+            decision: says which volumes they get, and how many of them must have theirs before the first is bound.
+            binds: of its pods, all assumed.
+        """
         waiting = {bind.uid: (bind, self._open_claims(bind)) for bind in binds}
         batch = _Batch(
             decision.key,

@@ -94,7 +94,14 @@ class Evaluator:
         self._history: dict[EntityKey, _History] = {}
 
     def preempt(self, key: EntityKey, now_seconds: float) -> PreemptionResult:
-        """The item has just been refused: who leaves for it, if anybody. Nominates its pods for the room."""
+        """Who leaves for an item that has just been refused, if anybody (upstream: Evaluator.Preempt).
+
+        Its pods are nominated to the nodes that are cleared; an earlier nomination is withdrawn where it makes no sense any more.
+
+        Args:
+            key: the item.
+            now_seconds: monotonic.
+        """
         nominator = self._state.nominator
         members = self._state.item(key)
         if members is None:
@@ -136,9 +143,14 @@ class Evaluator:
         )
 
     def restore(self, now_seconds: float, *, may_evict: bool = True) -> tuple[PodRecord, ...]:
-        """After a restart: nominates again what a predecessor did; the pods that are nominated for nothing.
+        """After a restart: nominates again what a predecessor nominated.
 
-        All are when nobody may be evicted (any more).
+        Args:
+            now_seconds: monotonic.
+            may_evict: whether anybody may be evicted; if not, nothing is nominated again.
+
+        Returns:
+            The pods whose nomination is to be cleared.
         """
         stale: list[PodRecord] = []
         deadline = now_seconds + self._limits.victim_deadline_seconds
@@ -165,7 +177,12 @@ class Evaluator:
         return self._state.nominator.withdraw(key)
 
     def obstacle(self, nomination: Nomination, *, is_current: bool = True) -> str | None:
-        """Why nobody may be asked to leave for this nomination (any more), for the log; None when they may."""
+        """Why nobody may be asked to leave for this nomination (any more), for the log; None when they may.
+
+        Args:
+            nomination: of an item.
+            is_current: whether it must be the one that is in force.
+        """
         members = self._state.item(nomination.key)
         if members is None:
             return "the preemptor is gone"

@@ -58,7 +58,14 @@ class NodeCandidates:
 def fits_by_node(
     context: PreemptionContext, resources: ResourceOverlay, signature: PodSignature, domain: Mask | None
 ) -> NDArray[np.int64]:
-    """[node slot] how many pods of this signature each node of the domain (None: all) could take in these resources."""
+    """[node slot] how many pods of this signature fit on each node.
+
+    Args:
+        context: the snapshot.
+        resources: what is free; filters that do not look at amounts refuse nodes, too, but no rule about other pods does.
+        signature: of the pods.
+        domain: [node slot] the nodes that may be used, None: all; 0 elsewhere.
+    """
     state = context.state
     found = pods_that_fit(resources.free, state.nodes.resolve(signature.demand), slice(None))
     found[fits_of(state).of(signature).mask.codes != 0] = 0

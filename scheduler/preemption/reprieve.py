@@ -62,7 +62,7 @@ def candidate_for(
 
 
 def reprieve(context: PreemptionContext, placement: Placement, potential: PotentialVictims, chosen: Mask) -> list[int]:
-    """Numbers of the units that must leave."""
+    """Numbers of the units that must leave when all others of the chosen stay; arguments as of `candidate_for`."""
     everybody = np.flatnonzero(chosen)
     rows = sorted(
         {row for signature, _, _ in placement for row in context.state.nodes.resolve(signature.demand).rows.tolist()}

@@ -45,7 +45,13 @@ class Suspensions:
         self.review(list(self._asked))
 
     def ask(self, victim: Victim, preemptor: EntityKey, message: str) -> None:
-        """The Job of this group is to be suspended for the preemptor."""
+        """Ask for the suspension of a victim's Job.
+
+        Args:
+            victim: one that leaves by suspension.
+            preemptor: the item it leaves for.
+            message: of the condition `DisruptionTarget`.
+        """
         group = victim.unit.group
         if group is None:
             return

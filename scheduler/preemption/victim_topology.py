@@ -67,7 +67,7 @@ class VictimTopology:
         return np.unique(chosen).astype(np.intp)
 
     def without(self, topology: Topology, rows: Slots) -> Topology:
-        """The same rules once the pods of these rows have left."""
+        """The same rules once the pods of these rows have left, as far as they are among those looked at; `topology` stays."""
         topology.nodes.steps.spend(ONE_SCAN + _A_ROW * (len(self.row) + len(rows)))
         gone = np.isin(self.row, rows)
         if not gone.any():

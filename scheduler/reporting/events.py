@@ -41,7 +41,13 @@ class EventDeduplicator:
         self._said: dict[Hashable, tuple[str, str, float]] = {}
 
     def is_news(self, subject: Hashable, reason: str, message: str) -> bool:
-        """Whether this is worth saying about the subject; if so it counts as said."""
+        """Whether this is worth saying about the subject; if so it counts as said.
+
+        Args:
+            subject: what it is about.
+            reason: of the event.
+            message: another one is news if it differs in more than its numbers.
+        """
         now = self._clock()
         essence = blockers(message)
         last = self._said.get(subject)
@@ -84,7 +90,7 @@ class EventWriter:
             self._tell_group(key, group, reason, message, "Scheduling")
 
     def group_waits(self, key: EntityKey, group: GroupRecord, reason: str, message: str) -> None:
-        """The group is held; said once, however the numbers change."""
+        """The group is held for this reason, and not tried; said once per reason, whatever the message."""
         if self._once.is_news(key, reason, ""):
             self._tell_group(key, group, reason, message, "Waiting", kind="Normal")
 
@@ -139,7 +145,13 @@ class EventWriter:
         )
 
     def pod_preempted(self, pod: PodRecord, preemptor: EntityKey, group: GroupRecord | None) -> None:
-        """A pod was asked to leave; the words are upstream's."""
+        """A pod was asked to leave; the words are upstream's.
+
+        Args:
+            pod: the victim.
+            preemptor: the item it leaves for.
+            group: of the preemptor, None for a lone pod.
+        """
         if group is not None:
             related = group_reference(group, self._pod_groups)
             note = f"Preempted by podgroup {group.uid} on node cluster"

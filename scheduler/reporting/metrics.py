@@ -54,7 +54,14 @@ class SchedulerMetrics:
         self._item_errors = counter(names.METRIC_ITEM_ERRORS, met, ["stage"])
 
     def attempt(self, kind: str, result: str, attempt_seconds: float, algorithm_seconds: float) -> None:
-        """An item went through a cycle."""
+        """An item went through a cycle.
+
+        Args:
+            kind: of the item: group or pod.
+            result: as in `Decision.result`.
+            attempt_seconds: from taking it off the queue to handing over its binds.
+            algorithm_seconds: of the decision in it.
+        """
         self._attempts.labels(kind, result).inc()
         self._attempt_seconds.labels(result).observe(attempt_seconds)
         self._algorithm_seconds.observe(algorithm_seconds)
@@ -72,7 +79,7 @@ class SchedulerMetrics:
         self._item_errors.labels(stage).inc()
 
     def write(self, lane: str, outcome: str) -> None:
-        """A write ended."""
+        """A write of this lane ended so."""
         self._writes.labels(lane, outcome).inc()
 
     def request(self, verb: str, resource: str, code: str, seconds: float) -> None:
@@ -130,7 +137,7 @@ class PreemptionMetrics:
         )
 
     def searched(self, result: str, seconds: float) -> None:
-        """A refused item was looked at."""
+        """Victims were looked for so long for a refused item; `result` as in `PreemptionResult`."""
         self._attempts.labels(result).inc()
         self._seconds.observe(seconds)
 

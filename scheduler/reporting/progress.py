@@ -96,7 +96,7 @@ class Progress:
                     self._below_minimum(key, group)
 
     def forbidden(self, key: EntityKey, reason: str, message: str) -> None:
-        """The server forbids the bind of a member."""
+        """The server forbids the bind of a member, which the group says in `Degraded` with this reason and message."""
         group = self._state.group(key)
         if group is None:
             return

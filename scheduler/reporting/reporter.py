@@ -122,7 +122,13 @@ class Reporter:
             self._progress.answered(key, pod_uid)
 
     def forbidden(self, pod_uid: str, reason: str, message: str) -> None:
-        """The server forbids the bind of a pod, for a reason of the group's `Degraded`."""
+        """The server forbids the bind of a pod.
+
+        Args:
+            pod_uid: the pod.
+            reason: of the condition `Degraded` of its group.
+            message: for its group, or for itself if it has none.
+        """
         key = self._state.item_of(pod_uid)
         pod = self._state.pod(pod_uid)
         if key is None or pod is None:

@@ -94,7 +94,12 @@ class FutureReservations:
         self._errors: Final = errors if errors is not None else ItemErrors()
 
     def reserve(self, key: EntityKey, places: Places) -> None:
-        """The pods of this group that exist are on their way: what those to come need is reserved from now on."""
+        """The pods of this group that exist are on their way: what those to come need is reserved from now on.
+
+        Args:
+            key: the group.
+            places: node name -> pods of each demand that are to come; nothing is reserved when it is empty.
+        """
         members = self._state.item(key) if places else None
         if members is not None:
             deadline = self._clock() + self._reserve_seconds

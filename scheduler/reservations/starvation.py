@@ -72,7 +72,16 @@ class Step(msgspec.Struct, frozen=True):
 def after_refusal(
     key: EntityKey, past: Past, state: ClusterState, queue: SchedulingQueue, settings: QueueSettings, now_seconds: float
 ) -> Step:
-    """The group has just been refused: room is reserved for it if it has waited too long, and if it would fit at all."""
+    """What is reserved for a group that has just been refused: something if it has waited too long, and if it would fit at all.
+
+    Args:
+        key: the group.
+        past: what is remembered of it.
+        state: the cluster.
+        queue: says since when the group waits.
+        settings: when something is reserved, and for how long.
+        now_seconds: monotonic.
+    """
     unchanged = Step(past=past)
     members = state.item(key)
     if members is None or not _wants_room(members, queue):
@@ -97,7 +106,7 @@ def review(
     settings: QueueSettings,
     now_seconds: float,
 ) -> Step:
-    """Whether what is reserved for a group stays so."""
+    """Whether what is reserved for a group stays so; arguments as of `after_refusal`."""
     members = state.item(reservation.key)
     if members is None or not _wants_room(members, queue):
         return Step(is_released=True, past=None)

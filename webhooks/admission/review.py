@@ -78,7 +78,7 @@ ALLOWED: Final = Response()
 
 
 def denied(message: str, *, code: int = 422) -> Response:
-    """A refusal."""
+    """A refusal, with the HTTP status that its user sees."""
     return Response(allowed=False, message=message, code=code)
 
 

@@ -59,7 +59,12 @@ def annotations_of(scheduling: Mapping[str, Any]) -> dict[str, str | None]:
 
 
 def field_of(job: Job, intent: GroupIntent) -> dict[str, Any]:
-    """The field that asks the cluster's own Job controller for this group."""
+    """The field `spec.scheduling` (KEP-5547) that asks the cluster's own Job controller for this group.
+
+    Args:
+        job: its annotations say whether a minimum was stated; otherwise none is written.
+        intent: the group it asks for.
+    """
     policy: dict[str, Any] = {"basic": {}}
     if intent.policy == "gang":
         stated = job.metadata.annotation(MIN_COUNT) is not None

@@ -42,10 +42,10 @@ class Bench:
         self.clock = FakeClock()
         self.told = Told()
         self.seconds: list[float] = []
-        self.lanes = APIDispatcher(concurrency=4, may_write=lambda: True, clock=self.clock)
+        self.dispatcher = APIDispatcher(concurrency=4, may_write=lambda: True, clock=self.clock)
         self.binder = Binder(
             self.api,
-            self.lanes,
+            self.dispatcher,
             self.told,
             retries=Retries(self.clock.later, random.Random(1)),
             clock=self.clock,
@@ -59,7 +59,7 @@ class Bench:
         self.binder.submit(Bind("ns", "p", pod_uid, "n1", "node-uid", self.clock.now))
 
     async def settle(self) -> None:
-        await self.lanes.idle()
+        await self.dispatcher.idle()
 
 
 @pytest.fixture

@@ -32,11 +32,11 @@ class Bench:
     def __init__(self) -> None:
         self.api = FakeApi()
         self.clock = FakeClock()
-        self.lanes = APIDispatcher(concurrency=4, may_write=lambda: True, clock=self.clock)
+        self.dispatcher = APIDispatcher(concurrency=4, may_write=lambda: True, clock=self.clock)
         self.cached: PodGroup | None = None
         self.conditions = GroupConditions(
             self.api,
-            self.lanes,
+            self.dispatcher,
             OWN.pod_groups,
             shown=lambda _namespace, _name: self.cached,
             retries=Retries(self.clock.later, random.Random(1)),
@@ -55,7 +55,7 @@ class Bench:
 
     async def want(self, wanted: Condition) -> bool:
         is_written = self.conditions.want(self.group.metadata, wanted)
-        await self.lanes.idle()
+        await self.dispatcher.idle()
         return is_written
 
 
@@ -91,7 +91,7 @@ async def test_wishes_that_overtake_each_other_are_one_write(bench: Bench) -> No
     for count in range(5):
         bench.conditions.want(bench.group.metadata, refused(f"{count} of 8"))
     bench.conditions.want(bench.group.metadata, SCHEDULED)
-    await bench.lanes.idle()
+    await bench.dispatcher.idle()
     assert len(bench.api.sent(*PATCH)) == 1
     assert bench.now()["status"] == "True"
 
@@ -101,7 +101,7 @@ async def test_two_kinds_of_condition_are_written_together(bench: Bench) -> None
     bench.conditions.want(
         bench.group.metadata, condition(CONDITION_DEGRADED, is_true=True, reason="BelowMinimum", message="6 of 8")
     )
-    await bench.lanes.idle()
+    await bench.dispatcher.idle()
     assert len(bench.api.sent(*PATCH)) == 1
     assert bench.api.condition("podgroups", "ns", "g", CONDITION_DEGRADED)["status"] == "True"
 
@@ -137,7 +137,7 @@ async def test_of_a_group_that_went_before_the_answer_came_nothing_is_remembered
     said: list[str] = []
     bench.api.after.append(gone)
     bench.conditions.want(bench.group.metadata, refused("no room"), then=lambda: said.append("refused"))
-    await bench.lanes.idle()
+    await bench.dispatcher.idle()
     assert bench.conditions.current(bench.group.metadata) == ()
     assert bench.clock.waiting == 0
     assert said == []
@@ -161,12 +161,12 @@ async def test_a_write_that_did_not_get_through_comes_back_with_the_latest_wish(
     bench.api.before.append(once(*PATCH, Unreachable("no route")))
     said: list[str] = []
     bench.conditions.want(bench.group.metadata, refused("no room"), then=lambda: said.append("refused"))
-    await bench.lanes.idle()
+    await bench.dispatcher.idle()
     assert said == []
     bench.conditions.want(bench.group.metadata, SCHEDULED, then=lambda: said.append("scheduled"))
-    await bench.lanes.idle()
+    await bench.dispatcher.idle()
     bench.clock.pass_seconds(60.0)
-    await bench.lanes.idle()
+    await bench.dispatcher.idle()
     assert bench.now()["status"] == "True"
     assert said == ["scheduled"]
 
@@ -184,5 +184,5 @@ async def test_an_event_follows_only_after_the_condition_stands(bench: Bench) ->
     seen: list[str] = []
     bench.conditions.want(bench.group.metadata, refused("no room"), then=lambda: seen.append(bench.now()["reason"]))
     assert seen == []
-    await bench.lanes.idle()
+    await bench.dispatcher.idle()
     assert seen == ["Unschedulable"]

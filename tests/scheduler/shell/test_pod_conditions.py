@@ -23,7 +23,7 @@ class Bench:
     def __init__(self) -> None:
         self.api = FakeApi()
         self.clock = FakeClock()
-        self.lanes = APIDispatcher(concurrency=1, may_write=lambda: True, clock=self.clock)
+        self.dispatcher = APIDispatcher(concurrency=1, may_write=lambda: True, clock=self.clock)
         self.waiting = True
         self.conditions = self.fresh()
         self.pod = self.decoded(self.api.put("pods", {"metadata": {"namespace": "ns", "name": "p"}, "spec": {}}))
@@ -32,7 +32,7 @@ class Bench:
         """As after a restart."""
         return PodConditions(
             self.api,
-            self.lanes,
+            self.dispatcher,
             is_waiting=lambda _uid: self.waiting,
             retries=Retries(self.clock.later, random.Random(1)),
             wall_clock=lambda: datetime(2026, 1, 2, tzinfo=UTC),
@@ -44,7 +44,7 @@ class Bench:
 
     async def want(self, message: str, reason: str = "Unschedulable", *, or_blockers: bool = False) -> bool:
         is_news = self.conditions.want(self.pod.metadata, reason=reason, message=message, or_blockers=or_blockers)
-        await self.lanes.idle()
+        await self.dispatcher.idle()
         return is_news
 
     def now(self) -> dict[str, Any]:
@@ -120,11 +120,11 @@ async def test_what_is_queued_for_a_pod_is_withdrawn_when_it_gets_a_place(bench:
         await bind_ends.wait()
         return "bound"
 
-    bench.lanes.add_urgent(bind)
+    bench.dispatcher.add_urgent(bind)
     bench.conditions.want(bench.pod.metadata, reason="Unschedulable", message="no room")
     bench.conditions.withdraw(bench.pod.metadata.uid)
     bind_ends.set()
-    await bench.lanes.idle()
+    await bench.dispatcher.idle()
     assert bench.api.sent(*PATCH) == []
 
 
@@ -152,5 +152,5 @@ async def test_a_patch_whose_answer_was_lost_is_simply_repeated(bench: Bench) ->
     bench.api.before.append(once(*PATCH, OutcomeUnknown("lost")))
     await bench.want("no room")
     bench.clock.pass_seconds(1.0)
-    await bench.lanes.idle()
+    await bench.dispatcher.idle()
     assert bench.now()["message"] == "no room"
