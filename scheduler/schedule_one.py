@@ -91,7 +91,7 @@ class ItemScheduler:
         assumptions: Assumptions,
         volumes: VolumeBinding,
         binder: Binder,
-        preemptor: PreemptionManager,
+        preemption: PreemptionManager,
         starvation: StarvationReservations,
         future: FutureReservations,
         reporter: Reporter,
@@ -107,7 +107,7 @@ class ItemScheduler:
         self._assumptions = assumptions
         self._volumes = volumes
         self._binder = binder
-        self._preemptor = preemptor
+        self._preemption = preemption
         self._starvation = starvation
         self._future = future
         self._reporter = reporter
@@ -128,7 +128,7 @@ class ItemScheduler:
                 await watch.give_way(watch.started_seconds)
             if not decision.is_hope:
                 # Begins a preemption where that helps (upstream: PostFilter).
-                decision = self._preemptor.post_filter(decision)
+                decision = self._preemption.post_filter(decision)
             decided = self._clock()
             self._assumptions.assume(result.binds)
         except Exception as error:  # noqa: BLE001 (noted; one object that meets a defect must not stop the others)
@@ -167,10 +167,10 @@ class ItemScheduler:
             if decision.bindings:
                 self._future.reserve(key, result.future)
         with errors.about(key, "preempt"):
-            self._preemptor.after_decision(decision)
+            self._preemption.after_decision(decision)
             if decision.bindings:
                 # The watch shows these pods bound without a word about their item: nobody else would ask again soon.
-                self._preemptor.items_changed((key,))
+                self._preemption.items_changed((key,))
         with errors.about(key, "queue"):
             cause = self._queue.done(key, decision, self._state)
         if not result.binds:

@@ -23,7 +23,7 @@ from scheduler.binding.volume_binding import VolumeBinding
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.records import StateChange
 from scheduler.eventhandlers.cache_comparer import CacheComparer
-from scheduler.eventhandlers.event_handlers import EventHandlers, StateChanges
+from scheduler.eventhandlers.event_handlers import EventHandlers, FanOut
 from scheduler.eventhandlers.informers import Informers, build_informers
 from scheduler.eventhandlers.storage import StorageEventHandlers
 from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
@@ -145,9 +145,9 @@ def build_scheduler(given: Surroundings) -> Scheduler:
     reporter = _reporter(shared)
     priorities = PreemptionPriorityReporter(state, shared.groups)
     # Each of the two tells the other: this one is looked up when it is called.
-    preemptor = _preemptor(shared, priorities, lambda change: changes.apply(change))  # noqa: PLW0108
-    changes = StateChanges(
-        state=state, queue=queue, reporter=reporter, preemptor=preemptor, errors=errors, wake=shared.waker
+    preemption = _preemption(shared, priorities, lambda change: changes.apply(change))  # noqa: PLW0108
+    changes = FanOut(
+        state=state, queue=queue, reporter=reporter, preemption=preemption, errors=errors, wake=shared.waker
     )
     handlers = EventHandlers(
         state=state,
@@ -155,14 +155,15 @@ def build_scheduler(given: Surroundings) -> Scheduler:
         queue=queue,
         groups=shared.groups,
         pods=shared.pods,
-        preemptor=preemptor,
+        preemption=preemption,
+        priorities=priorities,
         errors=errors,
     )
     binding = _binding(shared, reporter, changes)
     storage = StorageEventHandlers(state, changes.apply, binding.volumes.storage_changed)
     scheduler = Scheduler(
-        informers=build_informers(given.reader, shared.informer, state, handlers, priorities, storage, errors),
-        loop=_loop(shared, reporter, preemptor, changes, binding),
+        informers=build_informers(given.reader, shared.informer, state, handlers, storage, errors),
+        loop=_loop(shared, reporter, preemption, changes, binding),
         dispatcher=shared.dispatcher,
         recorder=shared.recorder,
         cache_comparer=CacheComparer(
@@ -221,7 +222,7 @@ def _reporter(shared: _Shared) -> Reporter:
     )
 
 
-def _preemptor(
+def _preemption(
     shared: _Shared, priorities: PreemptionPriorityReporter, apply: Callable[[StateChange], None]
 ) -> PreemptionManager:
     given, settings = shared.given, shared.given.settings
@@ -259,7 +260,7 @@ def _preemptor(
     )
 
 
-def _binding(shared: _Shared, reporter: Reporter, changes: StateChanges) -> _Binding:
+def _binding(shared: _Shared, reporter: Reporter, changes: FanOut) -> _Binding:
     given, settings = shared.given, shared.given.settings
     assumptions = Assumptions(
         client=given.writer,
@@ -296,7 +297,7 @@ def _binding(shared: _Shared, reporter: Reporter, changes: StateChanges) -> _Bin
 
 
 def _loop(
-    shared: _Shared, reporter: Reporter, preemptor: PreemptionManager, changes: StateChanges, binding: _Binding
+    shared: _Shared, reporter: Reporter, preemption: PreemptionManager, changes: FanOut, binding: _Binding
 ) -> SchedulingLoop:
     assumptions, volumes = binding.assumptions, binding.volumes
     clock, settings, metrics = shared.given.clock, shared.given.settings, shared.given.metrics
@@ -320,7 +321,7 @@ def _loop(
             assumptions=assumptions,
             volumes=volumes,
             binder=binding.binder,
-            preemptor=preemptor,
+            preemption=preemption,
             starvation=starvation,
             future=future,
             reporter=reporter,
@@ -333,7 +334,7 @@ def _loop(
         seen=shared.seen,
         queue=queue,
         stages=stages,
-        at_start={"report": reporter.start, "restore": future.restore, "recover": preemptor.restore},
+        at_start={"report": reporter.start, "restore": future.restore, "recover": preemption.restore},
         collect_news=reporter.collect_news,
         # Who waits for volumes keeps no connection and may do so for minutes.
         pace=Pace(

@@ -75,7 +75,7 @@ class _Process:
             self._queue.done(key, decision, self._state)
         for name in names:
             self._go(name)
-        self._queue.news()
+        self._queue.changed_statuses()
 
     def _come(self, name: str) -> None:
         state = self._state

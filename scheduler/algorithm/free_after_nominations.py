@@ -212,9 +212,9 @@ def snapshot_for(
 
 def nominated_slots(state: ClusterState, members: PodGroupState) -> NDArray[np.bool_] | None:
     """Whether room is held for this item on a node, `[node]`; None when it has none."""
-    claim, kept = state.nominator.of(members.key), state.future_reservations.of(members.key)
-    nodes = {node for node, _ in claim.places.values()} if claim is not None else set()
-    nodes.update(kept.held if kept is not None else ())
+    nomination, kept = state.nominator.of(members.key), state.future_reservations.of(members.key)
+    nodes = {node for node, _ in nomination.places.values()} if nomination is not None else set()
+    nodes.update(kept.demands if kept is not None else ())
     if not nodes:
         return None
     allowed = np.zeros(state.nodes.slots, dtype=np.bool_)

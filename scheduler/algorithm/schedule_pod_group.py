@@ -43,9 +43,9 @@ def decide(state: ClusterState, key: EntityKey, aim: int = 0) -> Decision:
     members = state.item(key)
     if members is None or not members.pending:
         return Decision(key, _NOTHING_TO_DO)
-    held = pre_enqueue(members)
-    if held is not None:
-        return Decision(key, held)
+    gate = pre_enqueue(members)
+    if gate is not None:
+        return Decision(key, gate)
     problem = validate_pod_group(members, state.most_members)
     if problem is not None:
         return _refused(members, problem)

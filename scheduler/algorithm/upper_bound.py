@@ -1,4 +1,4 @@
-"""An upper bound for rules about other pods: how many of some pods no placement can exceed, whatever the order.
+"""Upper bounds: how many of some pods no placement can exceed, whatever the order, rules about other pods included.
 
 What only ever gets worse while pods are placed is counted (anti-affinity, missing labels), and everything that no member
 changes. What another member may make possible (affinity to it, a spread that evens out) is not.

@@ -306,10 +306,10 @@ class ClusterState:
         The caller reads each pod and then calls `upsert_pod`, `remove_pod` or `forget`. One that is left alone is reported
         again after `RECHECK_SECONDS`.
         """
-        late = [uid for uid, held in self._assumed.items() if held.deadline_seconds <= now_seconds]
+        late = [uid for uid, assumption in self._assumed.items() if assumption.deadline_seconds <= now_seconds]
         for uid in late:
-            held = self._assumed[uid]
-            self._assumed[uid] = Assumption(held.node_name, held.node_uid, now_seconds + RECHECK_SECONDS)
+            assumption = self._assumed[uid]
+            self._assumed[uid] = Assumption(assumption.node_name, assumption.node_uid, now_seconds + RECHECK_SECONDS)
         return late
 
     def assumption(self, pod_uid: str) -> Assumption | None:
@@ -318,19 +318,23 @@ class ClusterState:
 
     def bind_obstacle(self, pod_uid: str) -> str | None:
         """Why an assumed pod must not be bound any more, None when it may; to be asked right before the request."""
-        record, held = self._pods.get(pod_uid), self._assumed.get(pod_uid)
+        record, assumption = self._pods.get(pod_uid), self._assumed.get(pod_uid)
         if record is None:
             return "the pod is gone"
         if record.is_bound:
             return f"the pod is bound to {record.node_name} already"
-        if held is None:
+        if assumption is None:
             return "the pod is not assumed on any node"
         if record.terminating:
             return "the pod is being deleted"
-        uid = self.node_uid(held.node_name)
+        uid = self.node_uid(assumption.node_name)
         if uid is None:
-            return f"node {held.node_name} is gone"
-        return None if uid == held.node_uid else f"node {held.node_name} was replaced by another of the same name"
+            return f"node {assumption.node_name} is gone"
+        return (
+            None
+            if uid == assumption.node_uid
+            else f"node {assumption.node_name} was replaced by another of the same name"
+        )
 
     # --- items -------------------------------------------------------------------------------------------------------
 

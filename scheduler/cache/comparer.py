@@ -49,8 +49,8 @@ def compare(
     taken: dict[str, Counter[str]] = {name: Counter() for name in table.slot_of}
     listed = {pod.uid: pod for pod in pods}
     for pod in listed.values():
-        held = assumed.get(pod.uid)
-        node = pod.node_name or (held.node_name if held else "")
+        assumption = assumed.get(pod.uid)
+        node = pod.node_name or (assumption.node_name if assumption else "")
         if node in taken and not pod.is_terminal:
             taken[node].update(pod.demand.amounts)
     return Drift(

@@ -134,10 +134,10 @@ class ImageTable:
         if images == before:
             return
         self.version += 1
-        held, now = _names(before), _names(images)
-        for name in now.keys() - held.keys():
+        known, now = _names(before), _names(images)
+        for name in now.keys() - known.keys():
             self._mark(self._number(name, now[name]), slot)
-        for name in held.keys() - now.keys():
+        for name in known.keys() - now.keys():
             self._clear(self._number_of[name], slot)
         if images:
             self._on_slot[slot] = images

@@ -52,8 +52,8 @@ class Occupancy:
         """The name of the node on which a pod takes room, empty when it takes none."""
         if pod.is_terminal:
             return ""
-        held = self._assumed.get(pod.uid)
-        return pod.node_name or (held.node_name if held else "")
+        assumption = self._assumed.get(pod.uid)
+        return pod.node_name or (assumption.node_name if assumption else "")
 
     def enter(self, pod: PodRecord) -> tuple[str, bool]:
         """A pod takes its room, if it has a node; that node, and whether somebody may have waited for it to be there."""

@@ -21,16 +21,16 @@ class Reservation:
     Args:
         key: the group.
         priority: that of the group; items of a higher one may take the room.
-        held: what is kept on which node.
+        demands: what is kept on which node.
         deadline_seconds: until when, in monotonic seconds.
     """
 
-    __slots__ = ("deadline_seconds", "held", "key", "priority")
+    __slots__ = ("deadline_seconds", "demands", "key", "priority")
 
-    def __init__(self, key: EntityKey, priority: int, held: HeldDemands, deadline_seconds: float) -> None:
+    def __init__(self, key: EntityKey, priority: int, demands: HeldDemands, deadline_seconds: float) -> None:
         self.key: Final = key
         self.priority: Final = priority
-        self.held: Final = held
+        self.demands: Final = demands
         self.deadline_seconds: Final = deadline_seconds
 
 
@@ -71,7 +71,7 @@ class Reservations:
         """What is kept on which node against an item of that priority."""
         for reservation in self._by_key.values():
             if reservation.key != key and reservation.priority >= priority:
-                yield from reservation.held.items()
+                yield from reservation.demands.items()
         if self._beside is not None:
             yield from self._beside.against(key, priority)
 
@@ -84,17 +84,17 @@ class FuturePodReservations(Reservations):
         kept = self.of(key)
         if kept is None:
             return
-        place = _place_of(kept.held, node_name, demand)
+        place = _place_of(kept.demands, node_name, demand)
         if place is None:
             return
         node, known = place
-        left = {name: Counter(demands) for name, demands in kept.held.items()}
+        left = {name: Counter(demands) for name, demands in kept.demands.items()}
         left[node] -= Counter([known])
-        held = {name: demands for name, demands in left.items() if demands}
-        self.put(Reservation(key, kept.priority, held, kept.deadline_seconds))
+        rest = {name: demands for name, demands in left.items() if demands}
+        self.put(Reservation(key, kept.priority, rest, kept.deadline_seconds))
 
 
-def _place_of(held: HeldDemands, node_name: str, demand: Demand) -> tuple[str, Demand] | None:
+def _place_of(demands: HeldDemands, node_name: str, demand: Demand) -> tuple[str, Demand] | None:
     """The place that a pod takes: on its node for its demand, else on its node, else for its demand, else any."""
-    places = [(node, known) for node, demands in held.items() for known in demands]
+    places = [(node, known) for node, reserved in demands.items() for known in reserved]
     return min(places, key=lambda place: (place[0] != node_name, place[1].amounts != demand.amounts), default=None)

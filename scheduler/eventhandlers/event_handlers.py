@@ -13,6 +13,7 @@ from api.namespace import Namespace
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
+from api.priorityclass import PriorityClass
 from kube.cache.informer import Change
 from scheduler.apicalls.conditions import PodConditions
 from scheduler.apicalls.group_conditions import GroupConditions
@@ -22,14 +23,16 @@ from scheduler.cache.records import EntityKey, PodRecord, StateChange
 from scheduler.preemption.manager import PreemptionManager
 from scheduler.queue.item_errors import TAKE_IN, ItemErrors
 from scheduler.queue.scheduling_queue import SchedulingQueue
+from scheduler.reporting.preemption_priority import PreemptionPriorityReporter
 from scheduler.reporting.reporter import Reporter
 
 
-class StateChanges:
+class FanOut:
     """The one way by which a change of the cluster's state reaches those who must hear of it.
 
-    Every change goes through here whoever caused it: a watch event, a pod that is assumed or forgotten, a bind that failed, a read
-    after a lost answer, something about storage, room that is reserved no longer.
+    Every change that can give or take room, or a reason to wait, goes through here whoever caused it: a watch event, a pod that is
+    assumed or forgotten, a bind that failed, a read after a lost answer, something about storage, room that is reserved no longer.
+    What only the next decision looks at (PriorityClasses, disruption budgets, default spread constraints) wakes nobody.
     """
 
     def __init__(
@@ -38,7 +41,7 @@ class StateChanges:
         state: ClusterState,
         queue: SchedulingQueue,
         reporter: Reporter,
-        preemptor: PreemptionManager,
+        preemption: PreemptionManager,
         errors: ItemErrors,
         wake: Callable[[], None],
     ) -> None:
@@ -46,12 +49,12 @@ class StateChanges:
         self._state = state
         self._queue = queue
         self._reporter = reporter
-        self._preemptor = preemptor
+        self._preemption = preemption
         self._errors = errors
         self._wake = wake
 
     def apply(self, change: StateChange) -> None:
-        """Tell queue, reporter and preemptor, in this order; what one of them raises is noted and the others still hear."""
+        """Tell queue, reporter and preemption, in this order; what one of them raises is noted and the others still hear."""
         if not change:
             return
         concerned = next(iter((*change.items, *change.gone, *change.bound)), None)
@@ -60,23 +63,24 @@ class StateChanges:
         with self._errors.about(concerned, TAKE_IN):
             self._reporter.changed(change)
         with self._errors.about(concerned, TAKE_IN):
-            self._preemptor.items_gone(change.gone)
-            self._preemptor.items_changed(change.items)
+            self._preemption.items_gone(change.gone)
+            self._preemption.items_changed(change.items)
         self._wake()
 
 
 class EventHandlers:
-    """Handlers for the informers of pods, nodes, groups, namespaces and disruption budgets."""
+    """Handlers for the informers of pods, nodes, groups, namespaces, PriorityClasses and disruption budgets."""
 
     def __init__(
         self,
         *,
         state: ClusterState,
-        changes: StateChanges,
+        changes: FanOut,
         queue: SchedulingQueue,
         groups: GroupConditions,
         pods: PodConditions,
-        preemptor: PreemptionManager,
+        preemption: PreemptionManager,
+        priorities: PreemptionPriorityReporter,
         errors: ItemErrors,
     ) -> None:
         self._state = state
@@ -84,7 +88,8 @@ class EventHandlers:
         self._queue = queue
         self._groups = groups
         self._pods = pods
-        self._preemptor = preemptor
+        self._preemption = preemption
+        self._priorities = priorities
         self._errors = errors
 
     def pod_record(self, pod: Pod) -> PodRecord:
@@ -129,7 +134,7 @@ class EventHandlers:
             if change.new is not None:
                 self._groups.seen(change.new)
                 self._changes.apply(self._state.upsert_group(change.new))
-                self._preemptor.pod_group_seen(change.new)
+                self._preemption.pod_group_seen(change.new)
             elif change.old is not None:
                 self._groups.gone(metadata.uid)
                 self._changes.apply(self._state.remove_group(metadata.namespace, metadata.name, metadata.uid))
@@ -147,6 +152,17 @@ class EventHandlers:
         """A controller of pods is itself controlled by a pod, or no longer ("")."""
         with self._errors.about(None, TAKE_IN):
             self._changes.apply(self._state.set_controller(uid, pod_uid))
+
+    def priority_class_changed(self, change: Change[PriorityClass]) -> None:
+        """A PriorityClass came, changed or went: it counts for the next decision, and the groups that name it say so."""
+        with self._errors.about(None, TAKE_IN):
+            concerned: tuple[EntityKey, ...] = ()
+            if change.new is not None:
+                concerned = self._state.set_priority_class(change.new)
+            elif change.old is not None:
+                concerned = self._state.set_priority_class(change.old, is_gone=True)
+            for key in concerned:
+                self._priorities.review(key)
 
     def budget_changed(self, change: Change[Budget]) -> None:
         """A disruption budget came, changed or went; it is looked at when somebody is to leave."""

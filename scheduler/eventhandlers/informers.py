@@ -41,7 +41,6 @@ from scheduler.cache.selectors import RawSelector
 from scheduler.eventhandlers.event_handlers import EventHandlers
 from scheduler.eventhandlers.storage import STORAGE, StorageEventHandlers, storage_informers
 from scheduler.queue.item_errors import TAKE_IN, ItemErrors
-from scheduler.reporting.preemption_priority import PreemptionPriorityReporter
 
 OWNERS: Final[tuple[Resource, ...]] = (SERVICES, REPLICATION_CONTROLLERS, REPLICA_SETS, STATEFUL_SETS)
 
@@ -173,7 +172,6 @@ def build_informers(
     groups: Informer[PodGroup],
     state: ClusterState,
     handlers: EventHandlers,
-    priorities: PreemptionPriorityReporter,
     storage: StorageEventHandlers,
     errors: ItemErrors,
 ) -> Informers:
@@ -193,5 +191,5 @@ def build_informers(
     informers.groups.add_handler(handlers.group_changed)
     informers.budgets.add_handler(handlers.budget_changed)
     informers.namespaces.add_handler(handlers.namespace_changed)
-    informers.classes.add_handler(errors.guarded(priorities.class_changed, TAKE_IN))
+    informers.classes.add_handler(handlers.priority_class_changed)
     return informers

@@ -1,7 +1,8 @@
 """NodeResourcesFit: how many pods of one demand fit on each node, what is short where none does, and how full the node gets.
 
 Only resources the pod asks for are looked at by the filter, so a node that is over-committed in another one still takes it.
-The score has three strategies. `least_allocated` is a shorter way to the figures of `strategy_scores` for the default profile.
+The score has three strategies. `least_allocated` is a shorter way to the figures of `strategy_scores` for the default profile;
+`single_node_scores` has the same in plain numbers.
 """
 
 from collections.abc import Iterator, Sequence

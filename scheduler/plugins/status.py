@@ -1,7 +1,8 @@
 """Why something goes on, or does not: upstream's `Status`, and what it was found from (`Diagnosis`).
 
 Filters, decisions and the queue hand these values on and compare them. Text for people is made of them in one place
-(`scheduler.plugins.messages`) when it is written to an object or an event; no text is ever taken apart or looked into.
+(`scheduler.plugins.messages`) when it is written to an object or an event. Only what a condition on an object says already is
+compared as text, without its numbers (`scheduler.apicalls.conditions`): after a restart there is nothing else.
 """
 
 from collections.abc import Hashable, Mapping
@@ -32,7 +33,7 @@ class Code(StrEnum):
     """It cannot be decided, and no room can mend that."""
     UNSCHEDULABLE = "Unschedulable"
     UNSCHEDULABLE_AND_UNRESOLVABLE = "UnschedulableAndUnresolvable"
-    """The same, and nobody's leaving would help."""
+    """The same, and nobody's leaving would help; here for upstream's sake: preemption finds out by itself."""
     SKIP = "Skip"
     """There was nothing to do."""
     PENDING = "Pending"

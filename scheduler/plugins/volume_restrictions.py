@@ -1,4 +1,7 @@
-"""VolumeRestrictions: disks that only one pod on a node may mount, and claims that only one pod in the cluster may use."""
+"""VolumeRestrictions: disks that only one pod on a node may mount, and claims that only one pod in the cluster may use.
+
+These are its reasons; `algorithm.volume_binder` looks for them.
+"""
 
 from typing import Final
 

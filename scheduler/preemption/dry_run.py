@@ -4,7 +4,8 @@
 amounts no node has) are part of that question, so a hopeless item is refused at the price of one look. (2) Binary search for
 the lowest priority that has to leave, among those whom disruption budgets let go if they suffice (KEP-5710 gives those back
 first whom a budget protects). (3) Nodes to clear and their victims (`node_candidates`); (4) who can stay (`reprieve`).
-A group with a topology constraint is tried inside every domain and the cheapest candidate is taken; a lone pod on every node.
+A group with a topology constraint is tried inside every domain and the cheapest candidate is taken; a lone pod on each of the
+nodes that look best.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -143,8 +144,8 @@ class _Domain:
         self._nobody = potential.where(np.zeros(len(potential), dtype=np.bool_))
         self._signatures = context.pending
         self._has_ports = any(signature.demand.ports for signature in self._signatures)
-        self._is_alone = context.topology is None
-        self._is_plain = self._is_alone and len(self._signatures) == 1 and not self._has_ports
+        self._ignores_other_pods = context.topology is None
+        self._is_plain = self._ignores_other_pods and len(self._signatures) == 1 and not self._has_ports
         self._latest: tuple[PotentialVictims, Attempt] | None = None
         self.most_that_fit = self._fits(potential)
         """Members that fit when everybody who could leave has left."""
@@ -276,7 +277,7 @@ class _Domain:
         None when that places fewer than can be placed, or when more than amounts keeps the members away.
         """
         context = self._context
-        if not self._is_alone or self._has_ports:
+        if not self._ignores_other_pods or self._has_ports:
             return None
         everything = context.resources_without(potential)
         order = sorted(

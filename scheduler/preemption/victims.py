@@ -92,7 +92,7 @@ class Cost(msgspec.Struct, frozen=True, order=True):
     vacancy: float
     """How empty it leaves the topology domain of the placement: the fuller, the better, so that whole domains stay free."""
     earliest: float
-    """Minus the start of the oldest of the most important victims (seconds since 1970): who started last leaves first."""
+    """Minus the creation of the oldest of the most important victims (seconds since 1970): who was created last leaves first."""
 
 
 # --- what a dry run ends with ----------------------------------------------------------------------------------------

@@ -52,7 +52,6 @@ class QueuedEntity:
         "due_seconds",
         "errors",
         "failures",
-        "held",
         "is_dirty",
         "is_hoping",
         "key",
@@ -63,6 +62,7 @@ class QueuedEntity:
         "refused_since_seconds",
         "sequence",
         "stamp",
+        "status",
         "tried_seconds",
         "tried_version",
         "waits_since_seconds",
@@ -80,7 +80,8 @@ class QueuedEntity:
         self.stamp = 0
         """Raised with every move, so that older heap elements can be told from the current one."""
         self.cause = Cause.NEWS
-        self.held: Status | None = None
+        self.status: Status | None = None
+        """What it waits for, or why it was refused last."""
         self.errors = 0
         """Exceptions in a row."""
         self.failures = 0
@@ -111,7 +112,7 @@ class QueuedEntity:
 
     @property
     def order(self) -> tuple[int, float, int, str]:
-        """Highest priority first, then the oldest, then by arrival, then by UID."""
+        """Highest priority first, then who waits longest (both as `PodGroupState` says), then by arrival, then by UID."""
         return (-self.priority, self.waits_since_seconds, self.sequence, self.key.uid)
 
 

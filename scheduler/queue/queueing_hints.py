@@ -60,7 +60,7 @@ class QueueingHint:
         """Whether an item that `fits` will be placed, as far as that can be said."""
         return wakes_exactly(self._state, members) and not is_room_held_against(self._state, members)
 
-    def claim(self, members: PodGroupState) -> bool:
+    def take(self, members: PodGroupState) -> bool:
         """Takes the item's share of the room, by count; False when those before it have left too little."""
         pending = by_base({signature: len(waiting) for signature, waiting in members.pending.items()})
         for signature in pending:

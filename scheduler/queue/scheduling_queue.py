@@ -1,6 +1,6 @@
-"""The queue: which item is tried next (KEP-4671, with the wake-ups upstream lacks).
+"""The queue: where each item is, and which is tried next (KEP-4671, with the wake-ups upstream lacks).
 
-Order is priority, then age, then UID. A refused item waits, growing longer each time, but is tried at once when its own
+The order is that of `active`. A refused item waits, growing longer each time, but is tried at once when its own
 content changes or when room appears that can be enough for it. Nothing that waits stands in anybody's way: what trying hopeless
 items may cost is limited (`active`). Whatever happens to a popped item, `done` or `set_aside` puts it somewhere, so no item is
 ever lost; and an exception about one item, wherever it is met here, is noted and leaves the others be.
@@ -95,19 +95,19 @@ class SchedulingQueue:
             return
         with self._errors.about(key, _STAGE):
             entity.priority, entity.waits_since_seconds = members.priority, members.waits_since_seconds
-            held = self._patience.judge(members, state, entity.held, is_due=is_due) or pre_enqueue(members)
-            if held is not None:
-                self._set_held(entity, held)
+            gate = self._patience.judge(members, state, entity.status, is_due=is_due) or pre_enqueue(members)
+            if gate is not None:
+                self._set_status(entity, gate)
                 self._move(entity, Place.GATED)
             elif not members.pending_count:
-                self._set_held(entity, None)
+                self._set_status(entity, None)
                 self._move(entity, Place.IDLE)
             elif entity.not_before_seconds > self._clock():
                 entity.due_seconds = entity.not_before_seconds
                 self._move(entity, Place.BACKOFF_OR_UNSCHEDULABLE)
             else:
                 if entity.place is Place.GATED:
-                    self._set_held(entity, None)
+                    self._set_status(entity, None)
                 self._activate(entity, Cause.DOUBT if entity.was_refused else Cause.NEWS)
 
     def noticed(self) -> None:
@@ -120,7 +120,7 @@ class SchedulingQueue:
         self._patience.forget(key)
         if entity is not None:
             self._move(entity, Place.IDLE)
-            self._set_held(entity, None)
+            self._set_status(entity, None)
 
     def pop(self, state: ClusterState) -> EntityKey | None:
         """The item to be tried now, to be given back with `done`.
@@ -171,7 +171,7 @@ class SchedulingQueue:
         else:
             entity.failures = entity.wasted_wakes = 0
             entity.refused_since_seconds = None
-            self._set_held(entity, None)
+            self._set_status(entity, None)
         if entity.is_dirty or decision.result == "nothing":
             self._move(entity, Place.IDLE)
             self.activate(key, state)
@@ -203,7 +203,7 @@ class SchedulingQueue:
         entity.errors += 1
         entity.not_before_seconds = now + backoff_seconds(entity.errors, 1, self._settings)
         entity.due_seconds = now + self._settings.set_aside_seconds
-        self._set_held(entity, Status(Code.ERROR, message))
+        self._set_status(entity, Status(Code.ERROR, message))
         self._move(entity, Place.BACKOFF_OR_UNSCHEDULABLE)
         return True
 
@@ -243,23 +243,23 @@ class SchedulingQueue:
         since = entity.refused_since_seconds if entity else None
         return 0.0 if since is None else self._clock() - since
 
-    def held(self, key: EntityKey) -> Status | None:
+    def status(self, key: EntityKey) -> Status | None:
         """What an item waits for, or why it was refused last."""
         entity = self._entities.get(key)
-        return entity.held if entity else None
+        return entity.status if entity else None
 
-    def news(self) -> list[tuple[EntityKey, Status | None]]:
+    def changed_statuses(self) -> list[tuple[EntityKey, Status | None]]:
         """Items whose reason to wait changed since the last call (None: it waits no more); counts alone are no change."""
         found: list[tuple[EntityKey, Status | None]] = []
         for key in self._fresh:
-            held, told = self.held(key), self._told.get(key)
-            if (held.obstacles if held else None) == (told.obstacles if told else None):
+            status, told = self.status(key), self._told.get(key)
+            if (status.obstacles if status else None) == (told.obstacles if told else None):
                 continue
-            found.append((key, held))
-            if held is None:
+            found.append((key, status))
+            if status is None:
                 del self._told[key]
             else:
-                self._told[key] = held
+                self._told[key] = status
         self._fresh.clear()
         return found
 
@@ -314,7 +314,7 @@ class SchedulingQueue:
         entity.failures += 1
         if entity.refused_since_seconds is None:
             entity.refused_since_seconds = now
-        self._set_held(entity, decision.status)
+        self._set_status(entity, decision.status)
         entity.depends_on_time = decision.depends_on_time
         entity.tried_seconds = now
         if decision.is_over_budget:
@@ -356,6 +356,6 @@ class SchedulingQueue:
         else:
             self._unschedulable.discard(entity)
 
-    def _set_held(self, entity: QueuedEntity, held: Status | None) -> None:
-        entity.held = held
+    def _set_status(self, entity: QueuedEntity, status: Status | None) -> None:
+        entity.status = status
         self._fresh[entity.key] = None

@@ -105,38 +105,38 @@ class UnschedulableEntities:
         if now_seconds < self._next_wake_seconds or self._active.woken[Cause.ROOM]:
             return
         is_event, self._room_appeared, self._is_rest_open = self._room_appeared, False, False
-        outlook = QueueingHint(state)
-        for entity, members in sorted(self._fitting(outlook, state, now_seconds), key=lambda found: found[0].order):
+        hint = QueueingHint(state)
+        for entity, members in sorted(self._fitting(hint, state, now_seconds), key=lambda found: found[0].order):
             if entity.no_wake_before_seconds > now_seconds:
                 if is_event:
                     self.bring_forward(entity, entity.no_wake_before_seconds)
                 continue
             cause = None
             with self._errors.about(entity.key, _STAGE):
-                cause = self._cause_to_try(entity, members, outlook, state)
+                cause = self._cause_to_try(entity, members, hint, state)
             if cause is not None:
                 yield entity, cause
         self._next_wake_seconds = now_seconds + _WAKE_SHARE * (self._clock() - now_seconds)
 
     def _fitting(
-        self, outlook: QueueingHint, state: ClusterState, now_seconds: float
+        self, hint: QueueingHint, state: ClusterState, now_seconds: float
     ) -> Iterator[tuple[QueuedEntity, PodGroupState]]:
         for key, entity in self._entities.items():
-            is_set_aside = entity.held is not None and entity.held.code is Code.ERROR
+            is_set_aside = entity.status is not None and entity.status.code is Code.ERROR
             if entity.not_before_seconds > now_seconds or is_set_aside:
                 continue
             with self._errors.about(key, _STAGE):
                 members = state.item(key)
-                if members is not None and members.pending and outlook.fits(members):
+                if members is not None and members.pending and hint.fits(members):
                     yield entity, members
 
     def _cause_to_try(
-        self, entity: QueuedEntity, members: PodGroupState, outlook: QueueingHint, state: ClusterState
+        self, entity: QueuedEntity, members: PodGroupState, hint: QueueingHint, state: ClusterState
     ) -> Cause | None:
-        is_promised = outlook.is_certain(members) or state.nominator.of(entity.key) is not None
+        is_promised = hint.is_certain(members) or state.nominator.of(entity.key) is not None
         cause = Cause.ROOM if is_promised and not entity.wasted_wakes else Cause.DOUBT
         if self._active.woken[cause] >= _WAKE_BATCH:
             self._is_rest_open = True
             return None
         is_free_to_try = cause is Cause.DOUBT and not self._active.trusts_doubtful
-        return cause if is_free_to_try or outlook.claim(members) else None
+        return cause if is_free_to_try or hint.take(members) else None

@@ -1,4 +1,4 @@
-"""Follows PriorityClasses for the preemption priority of groups, and says on each group that states one which number counts.
+"""Says on each group that names a PriorityClass for its preemption priority which number counts.
 
 The number is used by the next decision after any change. Members keep showing their own `spec.priority`, which does not count
 when somebody wants their room; where the two differ the condition's reason says so (`PodsNotMatchingPriority`).
@@ -17,8 +17,7 @@ from api.constants import (
     REASON_PRIORITY_CLASS_NOT_FOUND,
 )
 from api.meta import Condition, condition_of
-from api.priorityclass import PreemptionClassProblem, PriorityClass, preemption_class_problem
-from kube.cache.informer import Change
+from api.priorityclass import PreemptionClassProblem, preemption_class_problem
 from scheduler.apicalls.conditions import condition
 from scheduler.apicalls.group_conditions import GroupConditions
 from scheduler.cache.cluster import ClusterState
@@ -49,16 +48,6 @@ class PreemptionPriorityReporter:
     def __init__(self, state: ClusterState, groups: GroupConditions) -> None:
         self._state = state
         self._groups = groups
-
-    def class_changed(self, change: Change[PriorityClass]) -> None:
-        """A PriorityClass came or went: it counts for the next decision, and the groups that name it say so."""
-        concerned: tuple[EntityKey, ...] = ()
-        if change.new is not None:
-            concerned = self._state.set_priority_class(change.new)
-        elif change.old is not None:
-            concerned = self._state.set_priority_class(change.old, is_gone=True)
-        for key in concerned:
-            self.review(key)
 
     def review(self, key: EntityKey) -> None:
         """Something about the group changed: its condition is brought up to date."""

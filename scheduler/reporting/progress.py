@@ -177,9 +177,9 @@ class Timeouts:
         group = self._state.group(key) if key.kind == "group" else None
         if group is None:
             return
-        held = self._queue.held(key)
-        if held is not None and held.code is Code.TIMED_OUT:
-            self._gave_up(key, group, message(held))
+        status = self._queue.status(key)
+        if status is not None and status.code is Code.TIMED_OUT:
+            self._gave_up(key, group, message(status))
         elif key in self._told or group.has_timed_out:
             self._told.discard(key)
             self._groups.want(

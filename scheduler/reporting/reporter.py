@@ -146,10 +146,10 @@ class Reporter:
             for key in list(self._state.entities):
                 with self._errors.about(key, _STAGE):
                     self._timeouts.update(key)
-        for key, held in self._queue.news():
+        for key, status in self._queue.changed_statuses():
             with self._errors.about(key, _STAGE):
                 self._timeouts.update(key)
-                if held is not None and held.reason in GATES:
+                if status is not None and status.reason in GATES:
                     self._held_due.add(key, self._patience_seconds(key))
 
     def _patience_seconds(self, key: EntityKey) -> float:
@@ -172,20 +172,20 @@ class Reporter:
                 self._held_is_due(key)
 
     def _held_is_due(self, key: EntityKey) -> None:
-        held = self._queue.held(key)
-        if held is None or held.reason not in GATES:
+        status = self._queue.status(key)
+        if status is None or status.reason not in GATES:
             self._said_held.discard(key)
         elif self._state.entities.counts(key).known or self._empty_reports.try_take():
-            self._say_held(key, held)
+            self._say_held(key, status)
         else:
             self._held_due.add(key, _NEXT_TURN_SECONDS)
 
     # --- saying it ---------------------------------------------------------------------------------------------------
 
-    def _say_held(self, key: EntityKey, held: Status) -> None:
+    def _say_held(self, key: EntityKey, status: Status) -> None:
         group, pods = self._state.group(key), self._state.entities.waiting(key)
         if group is None:
-            self._event_writer.pods_wait(key, pods, message(held))
+            self._event_writer.pods_wait(key, pods, message(status))
             return
         if group.is_foreign or (not pods and self._state.foreign_groups.name(group.namespace, group.name)):
             # Another scheduler places its pods, and says so itself.
@@ -194,9 +194,9 @@ class Reporter:
             # It has had its start, and nothing of it waits now.
             return
         self._said_held.add(key)
-        text = message(held)
+        text = message(status)
         self._set_group(
-            key, group, held.reason, text, lambda: self._event_writer.group_waits(key, group, held.reason, text)
+            key, group, status.reason, text, lambda: self._event_writer.group_waits(key, group, status.reason, text)
         )
 
     def _refused(self, decision: Decision, reason: str) -> None:

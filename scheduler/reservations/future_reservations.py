@@ -63,7 +63,7 @@ def _with_pods_to_come(status: Status, absent: int) -> Status:
 def is_over(reservation: Reservation, state: ClusterState, now_seconds: float) -> bool:
     """Whether a reservation is too old, or for somebody who does not need it any more; `now_seconds` is monotonic."""
     members = state.item(reservation.key)
-    is_needed = members is not None and members.scheduled_count and reservation.held
+    is_needed = members is not None and members.scheduled_count and reservation.demands
     return not is_needed or now_seconds >= reservation.deadline_seconds
 
 
@@ -124,7 +124,7 @@ class FutureReservations:
                 is_released = True
             if is_released:
                 self._state.future_reservations.drop(reservation.key)
-                if reservation.held:
+                if reservation.demands:
                     self._apply(ROOM_APPEARED)
 
     def next_due_seconds(self) -> float | None:

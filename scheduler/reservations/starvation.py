@@ -129,18 +129,18 @@ def _may_begin(
 
 def _still_fits(reservation: Reservation, members: PodGroupState, state: ClusterState) -> bool:
     """Whether what is reserved is still what the group needs, on nodes that are still there."""
-    if any(node not in state.nodes.slot_of for node in reservation.held):
+    if any(node not in state.nodes.slot_of for node in reservation.demands):
         return False
-    pods = sum(sum(demands.values()) for demands in reservation.held.values())
+    pods = sum(sum(demands.values()) for demands in reservation.demands.values())
     demands = {signature.demand for signature in members.pending}
-    known = {demand for reserved in reservation.held.values() for demand in reserved}
+    known = {demand for reserved in reservation.demands.values() for demand in reserved}
     return pods == members.min_count - members.scheduled_count and known <= demands
 
 
 def _wants_room(members: PodGroupState, queue: SchedulingQueue) -> bool:
     """Whether the group waits for room and for nothing else."""
-    held = queue.held(members.key)
-    is_tried = held is None or held.reason == REASON_UNSCHEDULABLE
+    status = queue.status(members.key)
+    is_tried = status is None or status.reason == REASON_UNSCHEDULABLE
     return is_tried and members.pending_count > 0 and members.scheduled_count < members.min_count
 
 

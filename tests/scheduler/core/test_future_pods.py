@@ -75,7 +75,9 @@ class Stage(World):
 
     def kept(self) -> int:
         """Places that are kept for pods to come."""
-        return sum(sum(demands.values()) for each in self.state.future_reservations for demands in each.held.values())
+        return sum(
+            sum(demands.values()) for each in self.state.future_reservations for demands in each.demands.values()
+        )
 
 
 def nodes(stage: Stage, count: int, **more: Any) -> None:
@@ -199,7 +201,7 @@ def test_leader_and_workers_are_placed_inside_one_value_of_the_topology_label() 
     stage.run()
     assert stage.bound()["r-leader"].startswith("big")
     (kept,) = stage.state.future_reservations
-    assert {node[:3] for node in kept.held} == {"big"}
+    assert {node[:3] for node in kept.demands} == {"big"}
 
 
 def test_where_the_workers_may_run_decides_beforehand() -> None:
@@ -212,7 +214,7 @@ def test_where_the_workers_may_run_decides_beforehand() -> None:
         stage.node(f"gpu{number}", cpu=1, labels={"pool": "gpu"})
     stage.wait(60)
     (kept,) = stage.state.future_reservations
-    assert set(kept.held) == {"gpu0", "gpu1"}
+    assert set(kept.demands) == {"gpu0", "gpu1"}
 
 
 def test_after_a_restart_the_room_is_kept_again() -> None:

@@ -14,7 +14,7 @@ def test_a_gang_that_fits_is_bound_whole() -> None:
     world.pods("g", 3)
     world.run()
     assert len(world.bound()) == 3
-    assert world.queue.held(group_key("g")) is None
+    assert world.queue.status(group_key("g")) is None
     assert world.state.entities.counts(group_key("g")).confirmed == 3
 
 

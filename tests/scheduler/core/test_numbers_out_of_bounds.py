@@ -159,7 +159,7 @@ def test_in_priority_and_minimum_of_a_group(number: int) -> None:
     world.pod("p", priority=5)
     world.run()
     assert "p" in world.bound()
-    assert world.queue.held(group_key("g")) is not None or len(world.bound("g")) == 3
+    assert world.queue.status(group_key("g")) is not None or len(world.bound("g")) == 3
 
 
 def test_only_a_group_that_tutti_made_announces_pods() -> None:

@@ -153,7 +153,7 @@ def test_a_deleted_group_leaves_its_pods_held_until_it_exists_again() -> None:
     world.pods("g", 1, first=3)
     assert world.run() == []
     assert world.held(group_key("g", ""))[0] == "WaitingForPodGroup"
-    assert world.queue.held(group_key("g")) is None
+    assert world.queue.status(group_key("g")) is None
     world.node("n2", cpu=1)
     world.group("g", 3, uid="second")
     world.run()
@@ -440,20 +440,20 @@ def test_news_tells_each_reason_once_and_counts_are_no_news() -> None:
     world = World()
     world.group("g", 3)
     world.pods("g", 1)
-    ((key, held),) = world.queue.news()
+    ((key, held),) = world.queue.changed_statuses()
     assert key == group_key("g")
     assert held is not None
     assert held.reason == "WaitingForMembers"
     world.pods("g", 1, first=1)
-    assert world.queue.news() == []
+    assert world.queue.changed_statuses() == []
     world.pods("g", 1, first=2)
     world.run()
-    ((_, held),) = world.queue.news()
+    ((_, held),) = world.queue.changed_statuses()
     assert held is not None
     assert held.reason == "Unschedulable"
     world.node("n1")
     world.run()
-    assert world.queue.news() == [(group_key("g"), None)]
+    assert world.queue.changed_statuses() == [(group_key("g"), None)]
 
 
 def test_depths_count_items_by_place() -> None:

@@ -44,7 +44,7 @@ class Kept(World):
     @property
     def kept(self) -> set[str]:
         """Nodes on which room is kept."""
-        return {node for held in self.state.reservations for node in held.held}
+        return {node for held in self.state.reservations for node in held.demands}
 
 
 def _stream(world: Kept, end: float, seed: int) -> None:

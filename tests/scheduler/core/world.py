@@ -138,6 +138,6 @@ class World:
 
     def held(self, key: EntityKey) -> tuple[str, str]:
         """(reason, message) of a held item."""
-        held = self.queue.held(key)
+        held = self.queue.status(key)
         assert held is not None, f"{key} is not held"
         return held.reason, message(held)

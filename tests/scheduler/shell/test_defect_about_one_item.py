@@ -184,7 +184,7 @@ async def test_after_it_is_decided(cluster: Cluster, monkeypatch: pytest.MonkeyP
         await others_start(cluster, scheduler, "later")
 
 
-@pytest.mark.parametrize("spot", [(QueueingHint, "fits"), (QueueingHint, "is_certain"), (QueueingHint, "claim")])
+@pytest.mark.parametrize("spot", [(QueueingHint, "fits"), (QueueingHint, "is_certain"), (QueueingHint, "take")])
 async def test_when_room_appears(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, spot: tuple[Any, str]) -> None:
     defect = Defect(monkeypatch, *spot)
     async with scheduler_with_bad(cluster, nodes=1, initial_backoff_seconds=600, max_backoff_seconds=600):
