@@ -283,6 +283,35 @@ async def test_a_process_that_still_runs_somewhere_is_said() -> None:
     assert [line for line in said if "seems to run still, as laptop_1" in line]
 
 
+async def test_processes_in_the_cluster_end_while_they_can_still_give_their_leases_back() -> None:
+    cluster = await installed(in_cluster=True)
+    await uninstall(cluster)
+    order = list(dict.fromkeys(kind for _, kind, _ in cluster.writes))
+    assert order.index("ValidatingWebhookConfiguration") < order.index("Deployment") < order.index("ClusterRoleBinding")
+
+
+async def test_a_pod_that_was_killed_with_its_lease_is_not_taken_for_a_process_that_runs() -> None:
+    """Its Lease says its name for another fifteen seconds."""
+
+    class Killing(FakeCluster):
+        async def delete(self, resource, name, namespace=None, **more):  # type: ignore[no-untyped-def]
+            await super().delete(resource, name, namespace, **more)
+            if resource == DEPLOYMENTS and name == "tutti-controllers":
+                del self.objects[next(key for key in self.objects if key[1] == "pods")]
+
+    cluster, said = Killing(), list[str]()
+    for each in (*load("rbac"), *load("manager")):
+        await apply(cluster, each, FakeTime().poller)
+    pod = "tutti-controllers-cb685b46b-p8qpc"
+    cluster.put(
+        PODS, pod, SYSTEM, metadata={"labels": {"app.kubernetes.io/name": "tutti"}}, spec={"schedulerName": "x"}
+    )
+    spec = {"holderIdentity": f"{pod}_1_ab", "renewTime": "2026-01-01T11:59:50.000000Z", "leaseDurationSeconds": 15}
+    cluster.put(LEASES, "tutti-controllers", SYSTEM, spec=spec)
+    assert await Uninstallation(cluster, said.append, FakeTime().poller, lambda: NOW).run()
+    assert not [line for line in said if "seems to run" in line]
+
+
 async def test_a_namespace_that_cannot_be_looked_into_is_kept() -> None:
     class Closed(FakeCluster):
         async def list(self, resource, namespace=None, **more):  # type: ignore[no-untyped-def]
