@@ -97,7 +97,9 @@ class Uninstallation:
 
     async def run(self) -> bool:
         """Do all of it; whether nothing is left."""
-        crds, rbac, admission, manager = load("crd"), load("rbac"), load("webhook") + load("policy"), load("manager")
+        crds, rbac, manager = load("crd"), load("rbac"), load("manager")
+        # What suspends Jobs without asking anybody goes first, should somebody have put it there.
+        admission = load("components/hold-gangs") + load("webhook") + load("policy")
         await require(
             self.client,
             needed_to_uninstall(crds + rbac + admission + manager, SYSTEM_NAMESPACE),

@@ -81,6 +81,15 @@ async def test_uninstalling_a_clean_cluster_is_no_error() -> None:
     assert cluster.writes == []
 
 
+async def test_a_policy_that_holds_jobs_without_asking_anybody_goes_before_all_else() -> None:
+    cluster = await installed()
+    for each in load("components/hold-gangs"):
+        await apply(cluster, each, FakeTime().poller)
+    cluster.writes.clear()
+    await uninstall(cluster)
+    assert [kind for _, kind, _ in cluster.writes[:2]] == ["MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"]
+
+
 async def test_admission_ends_first_then_our_rights_and_only_then_users_objects_change() -> None:
     cluster = await installed()
     gated_job(cluster)
