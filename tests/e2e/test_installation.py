@@ -1,7 +1,10 @@
 """What `config/default` puts on a cluster: pods that start as the image's own user, soon, and need little."""
 
+import datetime as dt
 import json
 
+from tests.conformance.jobs import Object, condition_entry
+from tests.e2e.containers import started_at
 from tests.e2e.node import SYSTEM, Node
 
 READY_SECONDS = 10.0
@@ -23,6 +26,18 @@ def test_every_process_runs_as_the_user_of_the_image_and_was_never_started_again
             if line.startswith("Uid:")
         ]
         assert owner == [IMAGE_USER]
+
+
+def test_every_pod_is_ready_soon_after_its_container_has_started(tutti: Node) -> None:
+    took = {pod["metadata"]["name"]: seconds_to_ready(pod) for pod in tutti.api.list("pods", SYSTEM)}
+    assert max(took.values()) <= READY_SECONDS, took
+
+
+def seconds_to_ready(pod: Object) -> float:
+    """From the start of its container to the moment it was Ready."""
+    ready = condition_entry(pod, "Ready")
+    assert ready is not None
+    return (dt.datetime.fromisoformat(ready["lastTransitionTime"]) - started_at(pod)).total_seconds()
 
 
 def test_its_pods_meet_the_restricted_standard(tutti: Node) -> None:
