@@ -5,8 +5,13 @@ ARG PYTHON=3.11-slim-bookworm
 
 FROM python:${PYTHON} AS build
 WORKDIR /source
-COPY pyproject.toml README.md LICENSE tutti.py ./
+# First what changes seldom, so that a change of the sources builds in seconds.
+COPY pyproject.toml ./
 COPY hack/constraints.txt hack/constraints.txt
+RUN python -m venv /tutti \
+    && python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], sep='\n')" > needed.txt \
+    && /tutti/bin/pip install --no-cache-dir --disable-pip-version-check --constraint hack/constraints.txt --requirement needed.txt
+COPY README.md LICENSE tutti.py ./
 COPY api api
 COPY config config
 COPY controllers controllers
@@ -15,8 +20,7 @@ COPY kube kube
 COPY providers providers
 COPY scheduler scheduler
 COPY webhooks webhooks
-RUN python -m venv /tutti \
-    && /tutti/bin/pip install --no-cache-dir --disable-pip-version-check --constraint hack/constraints.txt . \
+RUN /tutti/bin/pip install --no-cache-dir --disable-pip-version-check --constraint hack/constraints.txt . \
     && /tutti/bin/pip uninstall --yes pip setuptools
 # Half of what was installed is never imported: of the kubernetes client its loader of kubeconfigs is used, not its calls (a test
 # watches that); and tests, type stubs, sources of compiled modules and numpy's own build tools are for developers.
