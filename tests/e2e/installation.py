@@ -29,7 +29,13 @@ def wait_until_ready(node: Node) -> None:
     """Waits for all replicas, and for the API server to know whom to ask."""
     for name in DEPLOYMENTS:
         node.kubectl("-n", SYSTEM, "rollout", "status", "deployment", name, f"--timeout={READY_SECONDS:.0f}s")
-    eventually(lambda: is_registered(node), within_seconds=REGISTERED_SECONDS)
+    eventually(lambda: is_registered(node) and not leaving(node), within_seconds=REGISTERED_SECONDS)
+
+
+def leaving(node: Node) -> list[str]:
+    """Pods of a former revision that have not ended yet."""
+    pods = node.api.list("pods", SYSTEM)
+    return [pod["metadata"]["name"] for pod in pods if "deletionTimestamp" in pod["metadata"]]
 
 
 def is_registered(node: Node) -> bool:
