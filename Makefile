@@ -4,10 +4,10 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-anywhere demo cluster lint format run conformance bench call-paths controlplane crds clean
+.PHONY: help test test-anywhere demo cluster lint format run conformance e2e bench call-paths controlplane crds clean
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml hack/constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "tutti needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; set PYTHON=")'
@@ -19,7 +19,7 @@ $(READY): pyproject.toml hack/constraints.txt
 QUICK := api_table crd_rules group_guards harness parallelism waiting_for_room
 
 test: $(READY) ## run the test suite (no cluster needed)
-	$(BIN)/python -m pytest -n auto --ignore=tests/conformance $(ARGS)
+	$(BIN)/python -m pytest -n auto --ignore=tests/conformance --ignore=tests/e2e $(ARGS)
 	$(if $(ARGS),,$(BIN)/python -m pytest --cluster embedded $(QUICK:%=tests/conformance/test_%.py))
 
 test-anywhere: $(READY) ## what a day, a time zone, a locale, a folder or a user could break, where these are others
@@ -49,6 +49,9 @@ controlplane: ## build a real Kubernetes control plane once and print its folder
 
 conformance: $(READY) ## tests/conformance against a real control plane, once per group API; ARGS="--cluster embedded"
 	$(BIN)/python hack/conformance.py $(ARGS)
+
+e2e: $(READY) ## the image and config/default on a real node of this machine, with real containers (needs root; see hack/node)
+	$(BIN)/python -m hack.e2e $(ARGS)
 
 bench: $(READY) ## measure and print the tables of hack/bench
 	$(BIN)/python -m hack.bench $(ARGS)

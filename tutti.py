@@ -36,7 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         if not isinstance(error, ConfigurationError):
             raise
-        sys.stderr.write(f"error: {error}\n")
+        from kube.process.logs import tell_refusal  # noqa: PLC0415
+
+        tell_refusal(str(error))
         return EXIT_CONFIGURATION
 
 
@@ -174,6 +176,7 @@ def _scheduler(given: argparse.Namespace) -> int:
         from scheduler.main import main as process  # noqa: PLC0415
         from scheduler.settings import SchedulerSettings  # noqa: PLC0415
 
+    configure_logs(given.log_format or "text", "scheduler")
     settings = load_settings(SchedulerSettings, given.config, **_of_every_process(given))
     configure_logs(settings.log_format, "scheduler", level=settings.log_level)
     return run_process(lambda stop: process(settings, stop))
@@ -187,6 +190,7 @@ def _controllers(given: argparse.Namespace) -> int:
         from kube.process.run import run_process  # noqa: PLC0415
         from kube.process.settings import load_settings  # noqa: PLC0415
 
+    configure_logs(given.log_format or "text", "controllers")
     settings = load_settings(ControllersSettings, given.config, **_of_every_process(given))
     configure_logs(settings.log_format, "controllers", level=settings.log_level)
     return run_process(lambda stop: process(settings, stop))
@@ -206,6 +210,7 @@ def _webhooks(given: argparse.Namespace) -> int:
         "certificates_folder": given.certificates,
         "given_certificates": given.given_certificates,
     }
+    configure_logs(given.log_format or "text", "webhooks")
     settings = load_settings(WebhooksSettings, given.config, **_of_every_process(given), **own)
     configure_logs(settings.log_format, "webhooks", level=settings.log_level)
     return run_process(lambda stop: process(settings, stop))
@@ -218,6 +223,7 @@ def _run(given: argparse.Namespace) -> int:
     from kube.process.run import run_process  # noqa: PLC0415
     from kube.process.settings import load_settings  # noqa: PLC0415
 
+    configure_logs(given.log_format or "text", "run")
     settings = load_settings(
         RunSettings,
         given.config,

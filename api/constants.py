@@ -94,6 +94,10 @@ GATE: Final = "tutti.scheduler/gate"
 GATE_POD_GROUP: Final = "pod-group"
 """Value of `GATE`: what the Job waits for."""
 
+HELD: Final = "tutti.scheduler/held"
+"""Annotation on a Job that the admission policy of `config/components/hold-gangs` has marked and suspended before any webhook was
+asked. The webhooks take it off, with all else that the policy wrote, and decide themselves; it stays where none answered."""
+
 SUSPENDED: Final = "tutti.scheduler/suspended"
 """Annotation on a Job that the controllers suspended because its group gave up waiting: its UID and the generation of its spec
 since then, as UID/GENERATION. Another generation means that somebody has resumed or changed it since."""
@@ -335,3 +339,4 @@ METRIC_JOB_OBJECTS_CREATED: Final = "tutti_job_objects_created_total"
 METRIC_RECONCILE_ERRORS: Final = "tutti_reconcile_errors_total"
 METRIC_RECONCILE_QUEUE_DEPTH: Final = "tutti_reconcile_queue_depth"
 METRIC_RECONCILE_SECONDS: Final = "tutti_reconcile_duration_seconds"
+METRIC_WARNINGS: Final = "tutti_warnings_total"

@@ -21,9 +21,9 @@ class NodeSpec(msgspec.Struct, frozen=True):
 
 
 class ContainerImage(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """An image that is present on a node."""
+    """An image that is present on a node; `null` for names is what a kubelet says of one whose tags have gone to another."""
 
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...] | None = None
     size_bytes: int = 0
 
 

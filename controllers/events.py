@@ -49,10 +49,19 @@ class DedupEventRecorder:
         resource: Resource = JOBS,
         *,
         is_there: Callable[[KubeObject], bool] = lambda _: True,
+        warned: Callable[[str, str], None] = lambda _kind, _reason: None,
     ) -> None:
-        """`is_there` says whether an object is still known: of one that left during a pass nothing is remembered."""
+        """Nothing is recorded yet.
+
+        Args:
+            recorder: writes events.
+            resource: the kind of the objects.
+            is_there: whether an object is still known: of one that left during a pass nothing is remembered.
+            warned: called with kind and reason of each Warning that is recorded.
+        """
         self._recorder = recorder
         self._is_there = is_there
+        self._warned = warned
         self._resource = resource
         self._recorded: dict[str, dict[tuple[str, str], None]] = {}
 
@@ -83,6 +92,7 @@ class DedupEventRecorder:
             recorded[reason, note] = None
             if len(recorded) > MAX_REMEMBERED:
                 del recorded[next(iter(recorded))]
+        self._warned(self._resource.kind, reason)
         self._recorder.record(self._reference(whose), reason=reason, note=note, type="Warning", action=action)
 
     def forget(self, whose: KubeObject) -> None:

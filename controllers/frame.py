@@ -12,12 +12,15 @@ from typing import Any
 
 import kopf
 
+from api.constants import CONTROLLERS_NAME
 from api.errors import TuttiError
 from kube.client.credentials import Credentials
 from kube.client.errors import one_line
 from kube.process.run import stop_on_signals
 
 _TRACEBACKS = logging.getLogger("kopf._core.reactor")
+_IDENTITY: Any = CONTROLLERS_NAME
+"""kopf's type for it, a str to Python, is not public."""
 
 
 class FrameEnded(TuttiError):
@@ -85,8 +88,14 @@ async def _run(registry: kopf.OperatorRegistry, ended: asyncio.Event, stop: asyn
     # Whatever ends kopf is reported by us in one line; its own reports are tracebacks.
     _TRACEBACKS.setLevel(logging.CRITICAL)
     ours = asyncio.all_tasks()
+    # Without a name of ours kopf looks its user up, and the image's user has no entry anywhere. Nobody is told it: no peers are.
     tasks = await kopf.spawn_tasks(
-        registry=registry, settings=kopf_settings(), clusterwide=True, standalone=True, stop_flag=ended
+        registry=registry,
+        settings=kopf_settings(),
+        identity=_IDENTITY,
+        clusterwide=True,
+        standalone=True,
+        stop_flag=ended,
     )
     process = asyncio.current_task()
     if process is not None and threading.current_thread() is threading.main_thread():

@@ -13,6 +13,7 @@ from api.constants import (
     METRIC_RECONCILE_ERRORS,
     METRIC_RECONCILE_QUEUE_DEPTH,
     METRIC_RECONCILE_SECONDS,
+    METRIC_WARNINGS,
 )
 
 _BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -49,6 +50,12 @@ class Metrics:
             ["kind"],
             registry=registry,
         )
+        self._warnings = Counter(
+            METRIC_WARNINGS,
+            "Warning events about Jobs and LeaderWorkerSets, each once for an object, by its reason.",
+            ["kind", "reason"],
+            registry=registry,
+        )
         self._depth = Gauge(METRIC_RECONCILE_QUEUE_DEPTH, "Objects that wait for a pass.", ["kind"], registry=registry)
 
     def request(self, verb: str, resource: str, code: str, seconds: float) -> None:
@@ -65,6 +72,10 @@ class Metrics:
     def object_created(self, kind: str, result: str) -> None:
         """One attempt to create an object of that kind ended so."""
         self._created.labels(kind, result).inc()
+
+    def warned(self, kind: str, reason: str) -> None:
+        """An object of that kind was given a Warning event."""
+        self._warnings.labels(kind, reason).inc()
 
     def follow_queue(self, kind: str, depth: Callable[[], float]) -> None:
         """Read the depth of that kind's queue whenever somebody asks."""

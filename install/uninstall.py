@@ -1,9 +1,9 @@
 """`tutti uninstall`: the cluster as if Tutti had never been there.
 
 The order keeps every step safe on its own, so that an interrupted run is finished by the next: admission ends first, then our
-processes lose their rights (also those that run outside the cluster and cannot be stopped from here), then users' objects are
-given back, and only then does what they referred to go. Gates are opened twice: a Job may have been admitted while the API
-server had not yet noticed that the webhooks are gone.
+processes in the cluster, still able to give their Leases back, then those that run elsewhere lose their rights, for they cannot
+be stopped from here; then users' objects are given back, and only then does what they referred to go. Gates are opened twice: a
+Job may have been admitted while the API server had not yet noticed that the webhooks are gone.
 """
 
 import asyncio
@@ -93,10 +93,13 @@ class Uninstallation:
     poller: Poller
     now: Callable[[], datetime] = _utc_now
     remaining: list[str] = field(default_factory=list)
+    _removed_pods: frozenset[str] = frozenset()
 
     async def run(self) -> bool:
         """Do all of it; whether nothing is left."""
-        crds, rbac, admission, manager = load("crd"), load("rbac"), load("webhook") + load("policy"), load("manager")
+        crds, rbac, manager = load("crd"), load("rbac"), load("manager")
+        # What suspends Jobs without asking anybody goes first, should somebody have put it there.
+        admission = load("components/hold-gangs") + load("webhook") + load("policy")
         await require(
             self.client,
             needed_to_uninstall(crds + rbac + admission + manager, SYSTEM_NAMESPACE),
@@ -104,9 +107,9 @@ class Uninstallation:
         )
         names = await scheduler_names(self.client)
         self._count(await remove_all(self.client, admission), "admission configurations and policies removed")
+        await self._stop_deployments(manager)
         bindings = tuple(each for each in rbac if each.resource in BINDINGS)
         self._count(await remove_all(self.client, bindings), "grants of rights to our processes withdrawn")
-        await self._stop_deployments(manager)
         await self._give_back()
         await self._remove_crds(crds)
         await self._report_running()
@@ -127,6 +130,7 @@ class Uninstallation:
             self.say(f"{number} {what}")
 
     async def _stop_deployments(self, manager: tuple[Manifest, ...]) -> None:
+        self._removed_pods = frozenset(await self._our_pods())
         count = await remove_all(self.client, manager)
         self._count(count, "objects of the in-cluster deployment removed")
         if not count:
@@ -167,7 +171,8 @@ class Uninstallation:
             except NotFound:
                 continue
             holder = holder_of(lease, self.now())
-            if holder:
+            # A pod that was killed could not give its Lease back; it is named above if it is still there.
+            if holder and holder.partition("_")[0] not in self._removed_pods:
                 self.say(f"{name} seems to run still, as {holder}; it has no rights any more: stop its `tutti run`")
 
     async def _remove_records(self) -> None:

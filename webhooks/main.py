@@ -81,6 +81,7 @@ async def _serve(process: "_Process", stop: asyncio.Event, *, leave_seconds: flo
         if process.registration is not None:
             tasks.append(group.create_task(process.registration.run(), name="registration"))
         await stop.wait()
+        process.server.leave()
         await asyncio.sleep(leave_seconds)
         for task in tasks:
             task.cancel()

@@ -81,8 +81,9 @@ class WebhooksSettings(ProcessSettings):
     drain_seconds: float = Field(10.0, ge=0, le=60)
     """How long requests in flight may take once the process is asked to stop."""
 
-    leave_seconds: float = Field(3.0, ge=0, le=60)
-    """How long to go on serving behind the Service once the readiness probe has turned, until nobody is sent here any more."""
+    leave_seconds: float = Field(5.0, ge=0, le=60)
+    """How long to go on serving behind the Service once the readiness probe has turned, until nobody is sent here any more and
+    connections that are kept open have been used once more."""
 
     @model_validator(mode="after")
     def _names_need_an_authority(self) -> Self:

@@ -40,7 +40,9 @@ class Controller(Generic[T]):
         self.informer: Informer[T] = Informer(context.client, resource, decoder)
         self.owners = OwnerCache(self.informer.store)
         self._context = context
-        self._event_recorder = DedupEventRecorder(context.recorder, resource, is_there=self.owners.has)
+        self._event_recorder = DedupEventRecorder(
+            context.recorder, resource, is_there=self.owners.has, warned=context.metrics.warned
+        )
         self.queue: WorkQueue[Key] = WorkQueue(
             reconciler(self.owners, self._event_recorder), workers=context.settings.workers, random=context.random
         )

@@ -4,7 +4,9 @@ Invariants:
 - Handlers run after the store changed, in the server's order, and see every object that ever was in the store leave it:
   what vanished while we could not watch is found by comparing the next list, and reported as a deletion.
 - Same name with another UID is another object: a deletion, then an addition.
-- A stream that is silent for longer than the server's bookmarks allow is dead and is opened again where it stopped.
+- A stream that is silent for longer than the server's bookmarks allow may be dead and is opened again where it stopped. That is
+  no trouble by itself: of a kind without any event since it was started, an API server sends no bookmarks either. Whether the
+  server is there is seen by the opening.
 - Nothing ends `run` but cancellation; every failure is waited out with growing pauses. A reason is logged when it changes.
 """
 
@@ -24,7 +26,7 @@ from kube.backoff import Backoff
 from kube.cache.decoding import Decoder, WatchEvent, event_of, head_of
 from kube.cache.store import Indexer, Key, KubeObject, Store
 from kube.client.client import Client
-from kube.client.errors import Gone, KubeError, OutcomeUnknown, Unreachable, error_from_status
+from kube.client.errors import Gone, KubeError, OutcomeUnknown, StreamSilent, Unreachable, error_from_status
 from kube.client.resources import Resource
 
 _log = logging.getLogger(__name__)
@@ -97,6 +99,7 @@ class Informer(Generic[T]):
         self._handlers: list[Callable[[Change[T]], None]] = []
         self._heard = clock()
         self._version: str | None = None
+        self._silences = 0
         self._trouble = ""
 
     def add_handler(self, callback: Callable[[Change[T]], None]) -> None:
@@ -109,7 +112,7 @@ class Informer(Generic[T]):
         return bool(self._trouble)
 
     def last_heard_seconds(self) -> float:
-        """Seconds since the server last said anything, a bookmark included."""
+        """Seconds since the server last said anything: an event, a bookmark, or that it would tell what happens."""
         return self._clock() - self._heard
 
     async def run(self) -> None:
@@ -123,6 +126,9 @@ class Informer(Generic[T]):
                 # Too old to go on from: the next list says what we missed.
                 self._version = None
                 await asyncio.sleep(self._backoff.next_seconds())
+            except StreamSilent:
+                self._recovered()
+                self._doubt_silence()
             except KubeError as error:
                 self._report(error)
                 pause_seconds = self._backoff.next_seconds()
@@ -185,13 +191,19 @@ class Informer(Generic[T]):
             timeout_seconds=self._random.uniform(*_WATCH_SECONDS),
             silence_seconds=self._silence_seconds,
         )
-        async with contextlib.aclosing(stream):
-            async for line in stream:
-                self._heard = self._clock()
-                self._apply(line)
-                if not heard_anything:
-                    heard_anything = True
-                    self._recovered()
+        try:
+            async with contextlib.aclosing(stream):
+                async for line in stream:
+                    self._heard = self._clock()
+                    self._silences = 0
+                    self._apply(line)
+                    if not heard_anything:
+                        heard_anything = True
+                        self._recovered()
+        except StreamSilent:
+            # What the server said last may be that it begins to answer.
+            self._heard = max(self._heard, opened)
+            raise
         if heard_anything or self._clock() - opened >= _SHORT_STREAM_SECONDS:
             self._recovered()
         else:
@@ -261,6 +273,13 @@ class Informer(Generic[T]):
     def _doubt_version(self, error: KubeError) -> None:
         """List anew when a reachable server keeps failing the watch: after a restore our version may never come."""
         if not isinstance(error, Unreachable) and self._backoff.attempts >= _FAILURES_BEFORE_LIST:
+            self._version = None
+
+    def _doubt_silence(self) -> None:
+        """List anew after so many silent streams: a server that was restored may wait for a version that is long past for us."""
+        self._silences += 1
+        if self._silences >= _FAILURES_BEFORE_LIST:
+            self._silences = 0
             self._version = None
 
     def _recovered(self) -> None:

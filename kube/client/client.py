@@ -224,7 +224,8 @@ class Client:
             silence_seconds: a stream on which nothing came for so long is taken for dead; None: never.
 
         Raises:
-            KubeError: the stream could not be opened, broke or fell silent.
+            StreamSilent: it fell silent.
+            KubeError: the stream could not be opened, or broke.
         """
         path = resource.path(namespace)
         params = _selectors(label_selector, field_selector) | {

@@ -17,7 +17,7 @@ from yarl import URL
 
 from api.errors import ConfigurationError
 from kube.client.credentials import Credentials
-from kube.client.errors import AnsweredError, KubeError, Unauthorized, Unreachable, error_from_answer
+from kube.client.errors import AnsweredError, KubeError, StreamSilent, Unauthorized, Unreachable, error_from_answer
 from kube.client.retry import parse_retry_after, refusal_wait_seconds
 from kube.client.transport import call_timeout, lines, open_session, stream_timeout, translated
 
@@ -146,7 +146,8 @@ class Connection:
             silence_seconds: the longest time without a line; None: for ever.
 
         Raises:
-            KubeError: the server refused, or the stream broke or fell silent.
+            StreamSilent: it began and then fell silent.
+            KubeError: the server refused, or the stream broke.
         """
         started = time.perf_counter()
         timeout = stream_timeout(silence_seconds)
@@ -162,6 +163,8 @@ class Connection:
                 async with contextlib.aclosing(lines(response, request.name)) as received:
                     async for line in received:
                         yield line
+            except aiohttp.SocketTimeoutError as error:
+                raise StreamSilent(f"{request.name}: nothing came for {silence_seconds:g} s") from error
             finally:
                 response.close()
 

@@ -15,6 +15,7 @@
     ├── NotSent                 our own guard forbade the write (the lease is gone): it was certainly not carried out
     ├── Unreachable             connecting failed: the request was certainly not carried out
     └── OutcomeUnknown          sent, and the answer was lost: it may have been carried out
+        └── StreamSilent        a stream that the server had begun brought nothing for too long
 
 Invariant: nobody above `kube.client` ever sees an exception of aiohttp or of a JSON library, and `str(error)` is one
 readable line. The question every writer has to ask, "may my write have happened?", is `outcome_unknown`.
@@ -151,6 +152,10 @@ class OutcomeUnknown(KubeError):
     def outcome_unknown(self) -> bool:
         """Always true."""
         return True
+
+
+class StreamSilent(OutcomeUnknown):
+    """The server began to answer, and then nothing came for as long as was allowed: there is nothing to tell, or nobody."""
 
 
 _BY_STATUS: dict[int, type[AnsweredError]] = {

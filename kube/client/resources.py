@@ -104,6 +104,22 @@ VALIDATING_WEBHOOKS = Resource(
     "ValidatingWebhookConfiguration",
     namespaced=False,
 )
+MUTATING_POLICIES = Resource(
+    "admissionregistration.k8s.io",
+    "v1",
+    "mutatingadmissionpolicies",
+    "MutatingAdmissionPolicy",
+    namespaced=False,
+)
+MUTATING_POLICY_BINDINGS = Resource(
+    "admissionregistration.k8s.io",
+    "v1",
+    "mutatingadmissionpolicybindings",
+    "MutatingAdmissionPolicyBinding",
+    namespaced=False,
+)
+"""From Kubernetes 1.36 on."""
+
 VALIDATING_POLICIES = Resource(
     "admissionregistration.k8s.io",
     "v1",

@@ -13,6 +13,8 @@ from typing import IO, Any, Final, Literal
 MAX_RECORD_LENGTH: Final = 8192
 """Longest message kept, in characters; a traceback counts separately."""
 
+_log = logging.getLogger(__name__)
+
 _NOISY: Final = ("kopf", "kopf.objects", "aiohttp.access", "kubernetes", "urllib3")
 _HARMLESS: Final = {ord("\t"): " "}
 
@@ -83,3 +85,11 @@ def configure_logs(
     root.setLevel(level.upper())
     for name in _NOISY:
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
+
+
+def tell_refusal(reason: str) -> None:
+    """Say why the process cannot start: in a line for people, or as a record where records are for collectors."""
+    if any(isinstance(handler.formatter, JsonFormatter) for handler in logging.getLogger().handlers):
+        _log.error("%s", reason)
+    else:
+        sys.stderr.write(f"error: {reason}\n")

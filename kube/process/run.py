@@ -7,7 +7,6 @@ lease was lost (start again and become a candidate).
 import asyncio
 import logging
 import signal
-import sys
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
@@ -18,6 +17,7 @@ from api.errors import ConfigurationError, TuttiError
 from kube.client.client import Client
 from kube.client.errors import Forbidden, KubeError, Unauthorized, Unreachable, one_line
 from kube.process.lease import LeaseLost
+from kube.process.logs import tell_refusal
 
 _log = logging.getLogger(__name__)
 
@@ -111,7 +111,7 @@ def _exit_code(error: Exception) -> int:
 
 
 def _refuse(reason: str) -> int:
-    sys.stderr.write(f"error: {one_line(reason)}\n")
+    tell_refusal(one_line(reason))
     return EXIT_CONFIGURATION
 
 

@@ -189,4 +189,4 @@ class ImageTable:
 
 def _names(images: Iterable[ContainerImage]) -> dict[str, int]:
     """Every name of these images with the size."""
-    return {name: image.size_bytes for image in images for name in image.names}
+    return {name: image.size_bytes for image in images for name in image.names or ()}

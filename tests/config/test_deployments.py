@@ -8,6 +8,7 @@ import yaml
 import tutti
 from install.manifests import CONFIG_FOLDER, Manifest, load
 from kube.client.resources import DEPLOYMENTS, POD_DISRUPTION_BUDGETS, SERVICES
+from webhooks.settings import WebhooksSettings
 
 DEPLOYED = [each for each in load("manager") if each.resource == DEPLOYMENTS]
 
@@ -50,8 +51,24 @@ def test_it_meets_the_restricted_pod_security_standard(manifest: Manifest) -> No
 def test_it_is_probed_where_it_answers(manifest: Manifest) -> None:
     container = container_of(manifest)
     assert {"name": "health", "containerPort": 8080} in container["ports"]
-    for probe, path in (("livenessProbe", "/livez"), ("readinessProbe", "/readyz")):
+    for probe, path in (("startupProbe", "/livez"), ("livenessProbe", "/livez"), ("readinessProbe", "/readyz")):
         assert container[probe]["httpGet"] == {"path": path, "port": "health"}
+
+
+@pytest.mark.parametrize("manifest", DEPLOYED, ids=lambda each: each.name)
+def test_a_new_pod_is_noticed_soon_and_may_take_long_to_start(manifest: Manifest) -> None:
+    container = container_of(manifest)
+    startup, readiness = container["startupProbe"], container["readinessProbe"]
+    assert startup["periodSeconds"] == 1
+    assert startup["failureThreshold"] * startup["periodSeconds"] >= 60
+    assert readiness["periodSeconds"] <= 2
+
+
+def test_a_rollout_of_the_webhooks_takes_no_replica_away_before_the_next_one_is_ready() -> None:
+    (webhooks,) = [each for each in DEPLOYED if each.name == "tutti-webhooks"]
+    assert webhooks.body["spec"]["strategy"]["rollingUpdate"] == {"maxSurge": 1, "maxUnavailable": 0}
+    settings = WebhooksSettings()
+    assert settings.leave_seconds + settings.drain_seconds < pod_of(webhooks)["terminationGracePeriodSeconds"]
 
 
 @pytest.mark.parametrize("manifest", DEPLOYED, ids=lambda each: each.name)

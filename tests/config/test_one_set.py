@@ -12,7 +12,7 @@ from api import constants
 from install.manifests import CONFIG_FOLDER, Area, load
 
 LISTS = sorted(CONFIG_FOLDER.rglob("kustomization.yaml"))
-AREAS = [area for area in get_args(Area) if area != "default"]
+AREAS = [area for area in get_args(Area) if area != "default" and not area.startswith("components/")]
 
 
 def identity(body: dict[str, Any]) -> tuple[str, str, str, str]:

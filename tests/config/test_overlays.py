@@ -106,6 +106,21 @@ def test_whatever_an_overlay_puts_into_our_namespace_is_known_at_the_uninstall(f
         assert body["metadata"]["labels"]["app.kubernetes.io/part-of"] == "tutti", body["metadata"]["name"]
 
 
+def test_a_kustomization_of_ones_own_says_where_the_image_is(tmp_path: Path) -> None:
+    """As README tells it."""
+    for base in ("default", "uninstall"):
+        image = {"name": "tutti", "newName": "registry.example/team/tutti", "newTag": "0.1.0"}
+        resources = [os.path.relpath(CONFIG_FOLDER / base, tmp_path)]
+        (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump({"resources": resources, "images": [image]}))
+        pods = [
+            body["spec"]["template"]["spec"]
+            for (kind, _), body in built(tmp_path).items()
+            if kind in {"Deployment", "Job"}
+        ]
+        used = [container["image"] for pod in pods for container in pod["containers"]]
+        assert used == ["registry.example/team/tutti:0.1.0"] * (3 if base == "default" else 1)
+
+
 def test_so_is_what_a_component_adds() -> None:
     for file in COMPONENTS.rglob("network-policy.yaml"):
         for body in yaml.safe_load_all(file.read_text()):

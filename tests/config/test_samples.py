@@ -38,8 +38,14 @@ def test_the_sample_pods_join_the_group_beside_them() -> None:
 
 
 def test_the_sample_replicas_are_gangs_without_naming_tutti() -> None:
-    (document,) = documents("leader-worker-set.yaml")
+    (document,) = documents("leaderworkerset/leader-worker-set.yaml")
     assert replica_intent(msgspec.convert(document, LeaderWorkerSet)) == GroupIntent(
         policy="gang", min_count=3, disruption_mode="all"
     )
     assert "tutti" not in yaml.safe_dump(document)
+
+
+def test_all_samples_together_need_no_kind_that_only_some_clusters_have() -> None:
+    listed = yaml.safe_load((CONFIG_FOLDER / "samples" / "kustomization.yaml").read_text())["resources"]
+    kinds = {(each["apiVersion"], each["kind"]) for name in listed for each in documents(name)}
+    assert kinds == {("batch/v1", "Job"), ("v1", "Pod"), ("tutti.scheduler/v1beta1", "PodGroup")}

@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import pwd
 import signal
 from collections.abc import AsyncIterator
+from typing import NoReturn
 
 import pytest
 from aiohttp import web
@@ -53,6 +55,23 @@ async def test_the_work_ends_with_any_of_the_events_and_nothing_is_written(serve
         await frame
     assert work.ended
     assert server.writes == []
+
+
+async def test_the_user_of_the_process_needs_no_name(server: SmallServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The image's user is a number without a passwd entry."""
+
+    def nobody_knows(uid: int) -> NoReturn:
+        raise KeyError(f"getpwuid(): uid not found: {uid}")
+
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME", "POD_ID"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", nobody_knows)
+    work, stop = Work(), asyncio.Event()
+    frame = asyncio.ensure_future(run_in_kopf(work.run, server.credentials, stop))
+    async with asyncio.timeout(3):
+        await work.began.wait()
+        stop.set()
+        await frame
 
 
 async def test_what_the_work_raises_is_raised(server: SmallServer) -> None:

@@ -215,6 +215,14 @@ def test_a_warning_is_told_once_per_job_and_wording() -> None:
     ]
 
 
+def test_each_warning_that_is_told_is_counted_by_its_reason() -> None:
+    counted: list[tuple[str, str]] = []
+    event_recorder = DedupEventRecorder(Recorder(), warned=lambda kind, reason: counted.append((kind, reason)))
+    for about in (job(), job(version="99"), job(uid="other")):
+        say(event_recorder, about)
+    assert counted == [("Job", "R"), ("Job", "R")]
+
+
 def test_a_warning_about_a_job_that_went_is_news_again() -> None:
     recorder = Recorder()
     event_recorder = DedupEventRecorder(recorder)

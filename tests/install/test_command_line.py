@@ -62,6 +62,18 @@ def test_an_unknown_setting_is_named_with_its_file(command: str, tmp_path: Path)
     assert refusal(command, "--config", str(file), home=tmp_path) == f"error: {file}: unknown setting 'shceduler_name'"
 
 
+@pytest.mark.parametrize("command", [*PROCESSES, "run"])
+def test_where_records_are_for_collectors_a_refusal_is_one_too(command: str, tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text("shceduler_name: x\n")
+    for wrong in (("--config", str(file)), ("--kubeconfig", str(tmp_path / "none"))):
+        done = tutti(command, "--log-format=json", *wrong, home=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        (record,) = map(json.loads, done.stderr.splitlines())
+        assert (record["level"], record["component"]) == ("ERROR", command)
+        assert str(tmp_path) in record["message"]
+
+
 def test_a_wrong_command_is_a_usage_error(tmp_path: Path) -> None:
     done = tutti("fly", home=tmp_path)
     assert done.returncode == 2

@@ -81,6 +81,15 @@ async def test_uninstalling_a_clean_cluster_is_no_error() -> None:
     assert cluster.writes == []
 
 
+async def test_a_policy_that_holds_jobs_without_asking_anybody_goes_before_all_else() -> None:
+    cluster = await installed()
+    for each in load("components/hold-gangs"):
+        await apply(cluster, each, FakeTime().poller)
+    cluster.writes.clear()
+    await uninstall(cluster)
+    assert [kind for _, kind, _ in cluster.writes[:2]] == ["MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"]
+
+
 async def test_admission_ends_first_then_our_rights_and_only_then_users_objects_change() -> None:
     cluster = await installed()
     gated_job(cluster)
@@ -281,6 +290,35 @@ async def test_a_process_that_still_runs_somewhere_is_said() -> None:
     cluster.put(LEASES, "tutti-controllers", SYSTEM, spec=spec)
     assert await Uninstallation(cluster, said.append, FakeTime().poller, lambda: NOW).run()
     assert [line for line in said if "seems to run still, as laptop_1" in line]
+
+
+async def test_processes_in_the_cluster_end_while_they_can_still_give_their_leases_back() -> None:
+    cluster = await installed(in_cluster=True)
+    await uninstall(cluster)
+    order = list(dict.fromkeys(kind for _, kind, _ in cluster.writes))
+    assert order.index("ValidatingWebhookConfiguration") < order.index("Deployment") < order.index("ClusterRoleBinding")
+
+
+async def test_a_pod_that_was_killed_with_its_lease_is_not_taken_for_a_process_that_runs() -> None:
+    """Its Lease says its name for another fifteen seconds."""
+
+    class Killing(FakeCluster):
+        async def delete(self, resource, name, namespace=None, **more):  # type: ignore[no-untyped-def]
+            await super().delete(resource, name, namespace, **more)
+            if resource == DEPLOYMENTS and name == "tutti-controllers":
+                del self.objects[next(key for key in self.objects if key[1] == "pods")]
+
+    cluster, said = Killing(), list[str]()
+    for each in (*load("rbac"), *load("manager")):
+        await apply(cluster, each, FakeTime().poller)
+    pod = "tutti-controllers-cb685b46b-p8qpc"
+    cluster.put(
+        PODS, pod, SYSTEM, metadata={"labels": {"app.kubernetes.io/name": "tutti"}}, spec={"schedulerName": "x"}
+    )
+    spec = {"holderIdentity": f"{pod}_1_ab", "renewTime": "2026-01-01T11:59:50.000000Z", "leaseDurationSeconds": 15}
+    cluster.put(LEASES, "tutti-controllers", SYSTEM, spec=spec)
+    assert await Uninstallation(cluster, said.append, FakeTime().poller, lambda: NOW).run()
+    assert not [line for line in said if "seems to run" in line]
 
 
 async def test_a_namespace_that_cannot_be_looked_into_is_kept() -> None:

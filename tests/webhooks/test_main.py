@@ -34,7 +34,9 @@ def prepared(api: SmallApi) -> None:
     api.put(MUTATING, yaml.safe_load((Path(__file__).parents[2] / "config/webhook/mutating.yaml").read_text()))
 
 
-def settings_for(api: SmallApi, folder: Path, *, listen: int, metrics: int) -> WebhooksSettings:
+def settings_for(
+    api: SmallApi, folder: Path, *, listen: int, metrics: int, is_behind_a_service: bool = False
+) -> WebhooksSettings:
     kubeconfig = folder / "kubeconfig"
     kubeconfig.write_text(
         json.dumps(
@@ -53,7 +55,7 @@ def settings_for(api: SmallApi, folder: Path, *, listen: int, metrics: int) -> W
         None,
         kubeconfig=str(kubeconfig),
         listen=f"127.0.0.1:{listen}",
-        url=f"https://127.0.0.1:{listen}",
+        url=None if is_behind_a_service else f"https://127.0.0.1:{listen}",
         certificates_folder=str(folder / "certificates"),
         metrics_address=f"127.0.0.1:{metrics}",
     )
@@ -105,6 +107,27 @@ async def test_the_process_serves_registers_itself_and_ends_cleanly(tmp_path: Pa
 
         stop.set()
         assert await running == 0
+
+
+async def test_asked_to_stop_it_turns_unready_and_goes_on_serving_for_a_while(tmp_path: Path) -> None:
+    listen, metrics = free_ports()
+    stop = asyncio.Event()
+    async with SmallApi() as api, aiohttp.ClientSession() as session:
+        prepared(api)
+        settings = settings_for(api, tmp_path, listen=listen, metrics=metrics, is_behind_a_service=True)
+        running = asyncio.create_task(main(settings, stop, registry=CollectorRegistry()))
+        await ready(session, metrics)
+        stop.set()
+        async with session.get(f"http://127.0.0.1:{metrics}/readyz") as answer:
+            assert (answer.status, await answer.text()) == (503, "stopping: the process was asked to stop\n")
+        trust = ssl.create_default_context(cafile=str(tmp_path / "certificates" / "ca.crt"))
+        trust.check_hostname = False
+        url = f"https://127.0.0.1:{listen}{PATH_MUTATE_JOBS}"
+        async with session.post(url, json=review(job()), ssl=trust) as answer:
+            assert (answer.status, answer.headers["Connection"]) == (200, "close")
+        assert not running.done()
+        running.cancel()
+        await asyncio.wait([running])
 
 
 async def test_an_address_that_is_taken_is_one_clear_error(tmp_path: Path) -> None:

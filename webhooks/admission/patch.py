@@ -5,12 +5,15 @@ A change that is already there makes no operation, so every admission that uses 
 
 import copy
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from providers.base import PodMetadata
 
 Operation = dict[str, Any]
 Path = tuple[str, ...]
+T = TypeVar("T")
 
 
 class Patch:
@@ -24,6 +27,10 @@ class Patch:
     def operations(self) -> tuple[Operation, ...]:
         """What has been asked for so far, in order."""
         return tuple(self._operations)
+
+    def result(self, record: type[T]) -> T:
+        """The object as the patch leaves it."""
+        return msgspec.convert(self._document, record)
 
     def get(self, *path: str) -> Any:
         """The value at a path as the patch leaves it, None when there is none."""

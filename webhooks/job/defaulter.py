@@ -5,6 +5,9 @@ controllers create Workload and PodGroup and then open the gate. That is how the
 the stock Job controller. A Job that arrives suspended (by its user, or by Kueue, whose webhook runs before ours) gets no gate:
 whoever suspended it resumes it.
 
+Where `config/components/hold-gangs` is installed, the API server has held the Job already, so that it is not lost while nobody
+answers here. That is undone first: what is decided here rests on the Job as its user wrote it.
+
 A manifest may be a copy of an admitted Job. What ties it to the other Job's group is taken off, and a gate on a Job that is
 no gang is opened, since it was we who had closed it.
 """
@@ -15,7 +18,17 @@ from typing import Any, Final
 
 import msgspec
 
-from api.constants import GATE, GATE_POD_GROUP, MANAGED, POD_GROUP, POD_GROUP_UID, POLICY, PROVIDER
+from api.constants import (
+    GATE,
+    GATE_POD_GROUP,
+    HELD,
+    MANAGED,
+    POD_GROUP,
+    POD_GROUP_UID,
+    POLICY,
+    PROVIDER,
+    STOCK_SCHEDULER_NAME,
+)
 from api.errors import InvalidGangSettings
 from api.gang import Delegated, GroupIntent, Plain, is_gang_shaped, is_managed_template, job_intent
 from api.job import Job
@@ -64,6 +77,8 @@ def default_job(request: Request, config: AdmissionConfig) -> Response:
     """
     document, job = decode_object(request, Job)
     patch = Patch(document)
+    if job.metadata.annotation(HELD) is not None:
+        job = _let_go(patch, job)
     try:
         decision = _decide(job, request.namespace or job.metadata.namespace, config)
     except InvalidGangSettings as error:
@@ -82,6 +97,18 @@ def default_job(request: Request, config: AdmissionConfig) -> Response:
         else:
             patch.set((*ANNOTATIONS, key), value)
     return Response(patch=patch.operations, warnings=warnings)
+
+
+def _let_go(patch: Patch, job: Job) -> Job:
+    """The Job as it was before the admission policy held it."""
+    patch.remove((*ANNOTATIONS, HELD))
+    if job.metadata.annotation(GATE) is None:
+        return job
+    patch.remove((*ANNOTATIONS, GATE))
+    patch.remove((*TEMPLATE_LABELS, MANAGED))
+    patch.set(TEMPLATE_SCHEDULER, STOCK_SCHEDULER_NAME)
+    patch.set(SUSPEND, value=False)
+    return patch.result(Job)
 
 
 def _forget_group(patch: Patch, provider: Provider | None) -> None:

@@ -69,7 +69,7 @@ class AdmissionServer:
         self._server: asyncio.Server | None = None
         self._in_flight = 0
         self._idle = asyncio.Event()
-        self._stopping = False
+        self._leaving = False
         application = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[self._counted])
         for path, route in served.items():
             application.router.add_post(path, self._reviewer(path, route))
@@ -115,11 +115,19 @@ class AdmissionServer:
             where = f"{self._host or ''}:{self._port}"
             raise ConfigurationError(f"cannot listen on {where}: {error.strerror or error}") from error
 
+    def leave(self) -> None:
+        """Goes on answering, but each answer is the last of its connection.
+
+        An API server keeps connections open and sends the next request on one of them, whatever the Service says by then. A
+        connection that is closed while a request is on its way loses it, one that was said to be closing does not.
+        """
+        self._leaving = True
+
     async def stop(self) -> None:
         """Takes no new connections, finishes the requests in flight, closes."""
         if self._server is None:
             return
-        self._stopping = True
+        self.leave()
         self._server.close()
         self._server = None
         # The HTTP library would drop what still arrives of a request from the moment it is told to stop.
@@ -185,7 +193,7 @@ class AdmissionServer:
             self._in_flight -= 1
             if not self._in_flight:
                 self._idle.set()
-        if self._stopping:
+        if self._leaving:
             answer.force_close()
         return answer
 

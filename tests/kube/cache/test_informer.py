@@ -15,7 +15,7 @@ from kube.cache.informer import Change, Informer
 from kube.client.client import Client
 from kube.client.resources import PODS
 from tests.kube.cache.builders import Thing, bookmark, event, page, stream_error, thing
-from tests.kube.scripted_server import ScriptedServer, hang_up, ok, refusal, stream
+from tests.kube.scripted_server import ScriptedServer, hang_up, ok, refusal, silence, stream
 
 
 class Follower:
@@ -147,6 +147,41 @@ async def test_a_silent_stream_is_taken_for_dead(server: ScriptedServer, client:
     async with following(client, silence_seconds=0.2):
         requests = await server.received(3)
     assert requests[2].query["resourceVersion"] == "33"
+
+
+async def test_a_kind_of_which_nothing_is_ever_told_is_no_trouble(
+    server: ScriptedServer, client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A server sends bookmarks only of kinds that have had an event since it was started."""
+    now = iter(range(1000))
+    server.then(ok(page(10)), stream(hold=server), stream(hold=server), stream(hold=server))
+    with caplog.at_level(logging.INFO, logger="kube.cache.informer"):
+        async with following(client, silence_seconds=0.05, clock=lambda: float(next(now))) as follower:
+            listed = follower.informer
+            requests = await server.received(4)
+            assert not listed.is_in_trouble
+            assert listed.last_heard_seconds() < 8
+    assert [each.query["resourceVersion"] for each in requests[1:]] == ["10"] * 3
+    assert caplog.messages == []
+
+
+async def test_after_many_silent_streams_it_is_listed_anew(server: ScriptedServer, client: Client) -> None:
+    """A server restored from a backup would wait for a version that it has not reached yet."""
+    server.then(ok(page(10)), *(stream(hold=server) for _ in range(6)), ok(page(4)), stream(hold=server))
+    async with following(client, silence_seconds=0.05):
+        requests = await server.received(9)
+    assert "watch" not in requests[7].query
+    assert requests[8].query["resourceVersion"] == "4"
+
+
+async def test_a_server_that_does_not_even_begin_to_answer_is_trouble(
+    server: ScriptedServer, client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.then(ok(page(10)), silence(server), silence(server))
+    async with following(client, silence_seconds=0.05) as follower:
+        await server.received(3)
+        assert follower.informer.is_in_trouble
+    assert ["no answer in time" in each for each in caplog.messages] == [True]
 
 
 async def test_the_age_of_the_last_word_is_known(server: ScriptedServer, client: Client) -> None:

@@ -238,6 +238,26 @@ def test_clients_that_send_too_slowly_or_nothing_are_cut_off() -> None:
             assert silent.recv(1) == b""
 
 
+def test_a_server_that_leaves_answers_on_every_connection_once_more_and_takes_new_ones() -> None:
+    body = json.dumps(review(job())).encode()
+    request = (
+        b"POST /mutate/jobs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+        % len(body)
+    )
+    with RunningServer() as server:
+        with server.connect() as kept:
+            kept.sendall(request + body)
+            assert b"connection: close" not in kept.recv(65536).lower()
+            server.server.leave()
+            kept.sendall(request + body)
+            last = kept.recv(65536)
+            assert last.startswith(b"HTTP/1.1 200")
+            assert b"connection: close" in last.lower()
+            assert kept.recv(1) == b""
+        answer = server.post(PATH_MUTATE_JOBS, body)
+        assert (answer.status, server.server.is_listening) == (200, True)
+
+
 def test_a_request_in_flight_is_finished_when_the_server_stops() -> None:
     body = json.dumps(review(job())).encode()
     head = b"POST /mutate/jobs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"

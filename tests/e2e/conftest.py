@@ -1,0 +1,51 @@
+"""One node and one installation for all tests, and a namespace for each."""
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+
+from tests.conformance.eventually import eventually
+from tests.conformance.jobs import Jobs
+from tests.e2e.installation import install, is_installed, wait_until_ready
+from tests.e2e.node import FOLDER, Node, running_node
+
+EMPTY_SECONDS = 60.0
+
+
+@pytest.fixture(scope="session")
+def node() -> Iterator[Node]:
+    """The node that `make e2e` has started."""
+    found = running_node()
+    if found is None:
+        pytest.skip(f"no node: `make e2e` starts one and names it in {FOLDER}")
+    found.offer_slots()
+    yield found
+    found.api.close()
+
+
+@pytest.fixture
+def tutti(node: Node) -> Node:
+    """The node with all of Tutti ready on it, as `config/default` puts it there."""
+    if not is_installed(node):
+        install(node)
+    wait_until_ready(node)
+    return node
+
+
+@pytest.fixture
+def namespace(node: Node) -> Iterator[str]:
+    """A namespace of the test's own; its pods are gone when the next test begins."""
+    name = f"e2e-{uuid4().hex[:8]}"
+    node.api.create("namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    eventually(lambda: node.api.find("serviceaccounts", "default", name), within_seconds=EMPTY_SECONDS)
+    yield name
+    node.api.delete("namespaces", name)
+    node.kubectl("-n", name, "delete", "pods", "--all", "--now", "--wait=false", code=None)
+    eventually(lambda: not node.api.list("pods", name), within_seconds=EMPTY_SECONDS)
+
+
+@pytest.fixture
+def jobs(tutti: Node, namespace: str) -> Jobs:
+    """The Jobs of the test's namespace."""
+    return Jobs(tutti.api, namespace)

@@ -1,0 +1,59 @@
+"""The image is made without what our processes never import; here that is looked at where all of it is installed."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+DOCKERFILE = (REPOSITORY / "Dockerfile").read_text()
+LEFT_OUT = ("kubernetes.aio", "kubernetes.client.api.", "kubernetes.client.models.", "numpy.f2py")
+
+WITHOUT_THEM = """
+import sys, importlib.abc
+class Without(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith({left_out!r}):
+            raise ImportError(name + " is not in the image")
+sys.meta_path.insert(0, Without())
+import {module}
+from kube.client.credentials import load_credentials
+print(load_credentials({kubeconfig!r}).tokens.authorization(refresh=False))
+"""
+KUBECONFIG = """
+apiVersion: v1
+kind: Config
+current-context: here
+clusters: [{name: here, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: me, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: PLUGIN, interactiveMode: Never}}}]
+contexts: [{name: here, context: {cluster: here, user: me}}]
+"""
+ANSWER = '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "t"}}'
+
+
+@pytest.mark.parametrize("module", ["controllers.main", "scheduler.main", "webhooks.main", "install.uninstall"])
+def test_each_process_starts_without_what_the_image_leaves_out(module: str, tmp_path: Path) -> None:
+    plugin, kubeconfig = tmp_path / "plugin", tmp_path / "kubeconfig"
+    plugin.write_text(f"#!/bin/sh\necho '{ANSWER}'\n")
+    plugin.chmod(0o755)
+    kubeconfig.write_text(KUBECONFIG.replace("PLUGIN", str(plugin)))
+    code = WITHOUT_THEM.format(left_out=LEFT_OUT, module=module, kubeconfig=str(kubeconfig))
+    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.returncode) == ("Bearer t", 0), done.stderr
+
+
+def test_the_image_leaves_out_those_packages() -> None:
+    removed = " ".join(re.findall(r"(?:rm -r|find) ([^&]*)", DOCKERFILE))
+    for package in LEFT_OUT:
+        assert package.strip(".").replace(".", "/") in removed
+
+
+def test_the_image_runs_as_a_user_that_is_nobody_else() -> None:
+    assert re.search(r"^USER 65532:65532$", DOCKERFILE, re.MULTILINE)
+
+
+def test_everything_a_process_imports_is_copied_into_the_image() -> None:
+    copied = set(re.findall(r"^COPY (\w+) \1$", DOCKERFILE, re.MULTILINE))
+    assert copied == {"api", "config", "controllers", "install", "kube", "providers", "scheduler", "webhooks"}
