@@ -1,6 +1,8 @@
 """Where the admission server of `tutti run` listens, and under which URL the API server finds it there."""
 
+import contextlib
 import ipaddress
+import random
 import socket
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -12,6 +14,8 @@ from kube.process.health import split_address
 
 LOOPBACK: Final = "127.0.0.1"
 _HTTPS_PORT: Final = 443
+_QUIET_PORTS: Final = range(20_000, 32_768)
+_ATTEMPTS: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +64,23 @@ def is_loopback(url: str) -> bool:
 
 
 def free_ports(count: int, host: str = LOOPBACK) -> list[int]:
-    """So many different ports that nobody listens on at this moment."""
+    """So many different ports that nobody listens on at this moment, and that no connection is given until they are used.
+
+    Systems take the near end of connections that they open from high ports (Linux from 32768 on, others from 49152 on). A port from
+    there may be in use by the time its process begins to listen; one below only if another process wants just that one.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with ExitStack() as held:
-        sockets = [held.enter_context(socket.socket(family)) for _ in range(count)]
-        for each in sockets:
-            each.bind((host, 0))
-        return [int(each.getsockname()[1]) for each in sockets]
+        return [_take_port(held.enter_context(socket.socket(family)), host) for _ in range(count)]
+
+
+def _take_port(taken: socket.socket, host: str) -> int:
+    for port in random.sample(_QUIET_PORTS, _ATTEMPTS):
+        with contextlib.suppress(OSError):
+            taken.bind((host, port))
+            return port
+    taken.bind((host, 0))
+    return int(taken.getsockname()[1])
 
 
 def _own_address_towards(server: str) -> str:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from hack.bench.end_to_end import place_bare_gangs, prepare, running_tutti
 from hack.bench.table import show
+from install.address import free_ports
 from kube.client.client import Client
 from kube.client.credentials import load_credentials
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.real import RealControlPlane
-from tests.conformance.server import free_ports
 
 SECONDS = 8.0
 

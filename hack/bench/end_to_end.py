@@ -26,6 +26,7 @@ from api.constants import SYSTEM_NAMESPACE
 from hack.bench.bindwatch import BindWatch
 from hack.bench.objects import NAMESPACE, bare_pod, job, node, pod_group
 from hack.bench.table import ratio, show
+from install.address import free_ports
 from kube.client.client import Client
 from kube.client.credentials import load_credentials
 from kube.client.errors import OutcomeUnknown
@@ -34,7 +35,7 @@ from kube.groups.group_api import BUILT_IN
 from tests.conformance import cluster_files
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.real import GATES, RealControlPlane
-from tests.conformance.server import Server, free_ports
+from tests.conformance.server import Server
 
 NODES_COUNT = 1000
 GANGS, SIZE = 100, 20

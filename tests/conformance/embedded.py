@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from install.address import free_ports
 from localcluster.controllers.settings import NAMES
 from tests.conformance import cluster_files as files
 from tests.conformance.controlplane import ControlPlane
-from tests.conformance.server import Server, free_ports
+from tests.conformance.server import Server
 
 REPOSITORY = Path(__file__).parents[2]
 STOP_SECONDS = 10.0

@@ -8,9 +8,10 @@ scheduling.k8s.io/v1beta1, `own` is a cluster as it comes.
 import json
 from pathlib import Path
 
+from install.address import free_ports
 from tests.conformance import cluster_files as files
 from tests.conformance.controlplane import ControlPlane, GroupApi
-from tests.conformance.server import Server, free_ports
+from tests.conformance.server import Server
 from tests.placement.profiles import stock_configuration
 
 GATES = "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true"

@@ -2,10 +2,9 @@
 
 import os
 import signal
-import socket
 import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 
 SHOWN_LOG_LINES = 25
@@ -13,15 +12,6 @@ SHOWN_LOG_LINES = 25
 
 class ServerDiedError(RuntimeError):
     """A server ended although nobody asked it to; the message holds the end of its log."""
-
-
-def free_ports(count: int) -> list[int]:
-    """So many different free ports of the loopback address, all held until all are known."""
-    with ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [int(each.getsockname()[1]) for each in sockets]
 
 
 class Server:

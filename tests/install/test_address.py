@@ -1,5 +1,7 @@
 """Where the admission server listens when it runs outside the cluster."""
 
+import socket
+
 import pytest
 
 from api.errors import ConfigurationError
@@ -48,6 +50,19 @@ def test_nonsense_is_refused() -> None:
 
 def test_free_ports_are_different() -> None:
     assert len(set(free_ports(20))) == 20
+
+
+def test_free_ports_are_none_that_a_connection_could_be_given_meanwhile() -> None:
+    assert all(20_000 <= port < 32_768 for port in free_ports(20))
+
+
+def test_a_port_on_which_somebody_listens_is_not_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        taken = listener.getsockname()[1]
+        monkeypatch.setattr("install.address.random.sample", lambda _ports, _count: [taken])
+        (port,) = free_ports(1)
+    assert port != taken
 
 
 @pytest.mark.parametrize(

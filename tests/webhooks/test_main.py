@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry
 
 from api.constants import MUTATING_CONFIGURATION, PATH_MUTATE_JOBS
 from api.errors import ConfigurationError
+from install.address import free_ports
 from kube.client.resources import MUTATING_WEBHOOKS, NAMESPACES, PRIORITY_CLASSES
 from kube.process.settings import load_settings
 from tests.webhooks.builders import job, review
@@ -61,13 +62,6 @@ def settings_for(
     )
 
 
-def free_ports() -> tuple[int, int]:
-    with socket.socket() as one, socket.socket() as two:
-        one.bind(("127.0.0.1", 0))
-        two.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1]), int(two.getsockname()[1])
-
-
 async def ready(session: aiohttp.ClientSession, metrics: int) -> str:
     """Waits until the process says that it is ready, and gives what it said."""
     async with asyncio.timeout(20):
@@ -83,7 +77,7 @@ async def ready(session: aiohttp.ClientSession, metrics: int) -> str:
 
 
 async def test_the_process_serves_registers_itself_and_ends_cleanly(tmp_path: Path) -> None:
-    listen, metrics = free_ports()
+    listen, metrics = free_ports(2)
     stop = asyncio.Event()
     async with SmallApi() as api, aiohttp.ClientSession() as session:
         prepared(api)
@@ -110,7 +104,7 @@ async def test_the_process_serves_registers_itself_and_ends_cleanly(tmp_path: Pa
 
 
 async def test_asked_to_stop_it_turns_unready_and_goes_on_serving_for_a_while(tmp_path: Path) -> None:
-    listen, metrics = free_ports()
+    listen, metrics = free_ports(2)
     stop = asyncio.Event()
     async with SmallApi() as api, aiohttp.ClientSession() as session:
         prepared(api)
@@ -136,6 +130,6 @@ async def test_an_address_that_is_taken_is_one_clear_error(tmp_path: Path) -> No
         taken.listen()
         async with SmallApi() as api:
             prepared(api)
-            settings = settings_for(api, tmp_path, listen=taken.getsockname()[1], metrics=free_ports()[1])
+            settings = settings_for(api, tmp_path, listen=taken.getsockname()[1], metrics=free_ports(1)[0])
             with pytest.raises(ConfigurationError, match=r"cannot listen on 127\.0\.0\.1"):
                 await main(settings, asyncio.Event(), registry=CollectorRegistry())

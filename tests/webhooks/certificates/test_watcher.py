@@ -12,10 +12,11 @@ from prometheus_client import CollectorRegistry
 
 from api.constants import METRIC_CERTIFICATE_EXPIRY_SECONDS, PATH_MUTATE_JOBS
 from api.errors import ConfigurationError
+from install.address import free_ports
 from kube.process.settings import load_settings
 from tests.webhooks.builders import job, review
 from tests.webhooks.small_api import SmallApi
-from tests.webhooks.test_main import free_ports, prepared, ready, settings_for
+from tests.webhooks.test_main import prepared, ready, settings_for
 from webhooks.certificates.bundle import CertBundle, pem_of, rotated
 from webhooks.certificates.files import CERTIFICATE, KEY, to_files
 from webhooks.certificates.tls import server_context
@@ -36,7 +37,7 @@ def put(folder: Path, found: CertBundle, *names: str) -> None:
 
 
 async def test_the_process_serves_with_it_and_writes_no_configuration(tmp_path: Path) -> None:
-    listen, metrics = free_ports()
+    listen, metrics = free_ports(2)
     given, stop, registry = bundle(), asyncio.Event(), CollectorRegistry()
     put(tmp_path, given)
     async with SmallApi() as api, aiohttp.ClientSession() as session:
