@@ -23,6 +23,7 @@ from kube.client.errors import NotSent
 from kube.client.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, PODS, PRIORITY_CLASSES, Resource
 from kube.groups.discovery import choose_group_api
 from kube.groups.group_api import GroupAPI
+from kube.groups.server_version import group_error_reason
 from kube.process.health import HealthServer
 from kube.process.lease import LeaderElector
 from kube.process.run import EXIT_LEASE_LOST, EXIT_OK, preflight
@@ -75,7 +76,7 @@ async def main(settings: SchedulerSettings, stop: asyncio.Event) -> int:
         Client(credentials, user_agent=user_agent, max_connections=READ_CONNECTIONS, observe=metrics.request) as reader,
         _writer(credentials, user_agent, elector, settings, metrics) as writer,
     ):
-        await preflight(reader)
+        version = await preflight(reader)
         group_api = await choose_group_api(
             reader, pinned=settings.group_api, system_namespace=settings.system_namespace
         )
@@ -90,6 +91,7 @@ async def main(settings: SchedulerSettings, stop: asyncio.Event) -> int:
             clock=time.monotonic,
             epoch=time.time,
             jitter=random.Random(),  # noqa: S311 (spreads retries, guards nothing)
+            group_error_reason=group_error_reason(version),
         )
         return await _Process(build_scheduler(given), elector, settings, metrics).run(stop)
 
