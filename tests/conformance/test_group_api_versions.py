@@ -25,7 +25,7 @@ from tests.conformance.tutti_process import (
     environment,
     run_tutti,
 )
-from tests.conformance.version_proxy import kubeconfig_through, version_proxy
+from tests.conformance.version_proxy import Serves, kubeconfig_through, version_proxy
 
 RECORD = "tutti-group-api"
 SETTLE_SECONDS = 40
@@ -37,11 +37,11 @@ Command = Callable[..., Server]
 
 @pytest.fixture
 def through_v1(control_plane: ControlPlane) -> Iterator[Command]:
-    """Starts a `tutti` command against the server as if it served v1 (`is_only`: and no v1beta1)."""
+    """Starts a `tutti` command against the server as if it served v1, beside v1beta1 or instead of it."""
     with ExitStack() as ended:
 
-        def start(command: str, *, is_only: bool) -> Server:
-            proxy, url = version_proxy(control_plane, is_only=is_only)
+        def start(command: str, serves: Serves) -> Server:
+            proxy, url = version_proxy(control_plane, serves)
             ended.callback(proxy.kill)
             token = "" if command == "run" else control_plane.token_of_account(f"tutti-{command}")
             kubeconfig = str(kubeconfig_through(control_plane, url, INSTALLER, token=token))
@@ -90,9 +90,9 @@ def test_the_processes_speak_what_the_server_has(tutti: Tutti, control_plane: Co
 
 
 @pytest.mark.built_in
-@pytest.mark.parametrize("is_only", [False, True], ids=["beside v1beta1", "instead of it"])
+@pytest.mark.parametrize("serves", ["both", "new"])
 def test_a_server_that_learns_v1_finds_every_gang_as_it_was(
-    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane, through_v1: Command, is_only: bool
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane, through_v1: Command, serves: Serves
 ) -> None:
     nodes.add(1, cpu="4")
     jobs.create(indexed_job("paused", 3, suspend=True))
@@ -103,7 +103,7 @@ def test_a_server_that_learns_v1_finds_every_gang_as_it_was(
     before = identities(jobs, "paused", "runs", "waits")
     assert tutti.stop() == 0
 
-    upgraded = through_v1("run", is_only=is_only)
+    upgraded = through_v1("run", serves)
     eventually(says(upgraded, "Tutti is running"), within_seconds=READY_SECONDS)
     assert says(upgraded, "group API scheduling.k8s.io/v1")()
     eventually(tutti_admits(jobs), within_seconds=READY_SECONDS)
@@ -135,7 +135,7 @@ def test_a_scheduler_that_speaks_v1_starts_gangs_of_controllers_that_speak_v1bet
     eventually(lambda: jobs.waits("waits"), within_seconds=SETTLE_SECONDS)
     before = identities(jobs, "waits")
     tutti.lose_child("scheduler", signal.SIGKILL)
-    newer = through_v1("scheduler", is_only=True)
+    newer = through_v1("scheduler", "new")
     nodes.add(1, cpu="8")
     eventually(lambda: jobs.whole("waits"), within_seconds=LEASE_SECONDS)
     jobs.create(indexed_job("new", 3))
@@ -145,15 +145,54 @@ def test_a_scheduler_that_speaks_v1_starts_gangs_of_controllers_that_speak_v1bet
 
 
 @pytest.mark.built_in
-@pytest.mark.parametrize("is_only", [False, True], ids=["beside v1beta1", "instead of it"])
+def test_processes_that_run_while_their_version_goes_begin_anew_with_the_next_one(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane
+) -> None:
+    assert tutti.stop() == 0
+    with ExitStack() as ended:
+        before, url = version_proxy(control_plane, "old")
+        ended.callback(before.kill)
+        kubeconfig = str(kubeconfig_through(control_plane, url, INSTALLER))
+        server = Server(
+            "tutti run over an upgrade",
+            [COMMAND, "run", "--kubeconfig", kubeconfig],
+            log=control_plane.folder / "tutti-over-an-upgrade.log",
+            environment={**environment(control_plane.folder), "KUBECONFIG": ""},
+        )
+        ended.callback(lambda: server.terminate(within_seconds=STOP_SECONDS))
+        server.start()
+        eventually(says(server, "Tutti is running"), within_seconds=READY_SECONDS)
+        assert says(server, "group API scheduling.k8s.io/v1beta1")()
+        eventually(tutti_admits(jobs), within_seconds=READY_SECONDS)
+        jobs.create(indexed_job("waits", 3))
+        eventually(lambda: jobs.waits("waits"), within_seconds=SETTLE_SECONDS)
+        known = identities(jobs, "waits")
+
+        before.kill()
+        after, _ = version_proxy(control_plane, "new", port=int(url.rpartition(":")[2]))
+        ended.callback(after.kill)
+        for name in ("controllers", "scheduler"):
+            eventually(
+                says(server, f"{name}: the server serves scheduling.k8s.io/v1 and"), within_seconds=LEASE_SECONDS
+            )
+        eventually(says(server, "group API scheduling.k8s.io/v1\n"), within_seconds=LEASE_SECONDS)
+        nodes.add(1, cpu="8")
+        jobs.create(indexed_job("new", 3))
+        for name in ("waits", "new"):
+            eventually(lambda: jobs.whole(name), within_seconds=LEASE_SECONDS)  # noqa: B023
+        assert identities(jobs, "waits") == known
+
+
+@pytest.mark.built_in
+@pytest.mark.parametrize("serves", ["both", "new"])
 def test_uninstalling_finds_groups_in_v1(
-    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane, is_only: bool
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane, serves: Serves
 ) -> None:
     nodes.add(1, cpu="4")
     jobs.create(indexed_job("runs", 2))
     eventually(lambda: jobs.whole("runs"), within_seconds=SETTLE_SECONDS)
     assert tutti.stop() == 0
-    proxy, url = version_proxy(control_plane, is_only=is_only)
+    proxy, url = version_proxy(control_plane, serves)
     try:
         kubeconfig = str(kubeconfig_through(control_plane, url, UNINSTALLER))
         done = run_tutti("uninstall", "--kubeconfig", kubeconfig, folder=control_plane.folder)

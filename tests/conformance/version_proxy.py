@@ -1,9 +1,9 @@
 """A made-up next Kubernetes: stands before a real API server and serves its scheduling.k8s.io/v1beta1 as scheduling.k8s.io/v1.
 
-It renames the version in discovery, in paths and in every object that passes, watches included. With `--only` the old version
-is gone, as in a server that serves it no longer; without, both are there, as in the first releases with the new one.
+It renames the version in discovery, in paths and in every object that passes, watches included. It serves both versions, as the
+first releases with the new one will, or the new one only, or the old one only, as the real server does.
 
-`python -m tests.conformance.version_proxy --port PORT --server URL --ca FILE --certificate FILE --key FILE [--only]`
+`python -m tests.conformance.version_proxy --port PORT --server URL --ca FILE --certificate FILE --key FILE --serves old|both|new`
 """
 
 import argparse
@@ -13,6 +13,7 @@ import ssl
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Literal, get_args
 
 import aiohttp
 from aiohttp import web
@@ -25,6 +26,7 @@ from tests.conformance.server import Server, free_ports
 REPOSITORY = Path(__file__).parents[2]
 START_SECONDS = 30
 OLD, NEW = "scheduling.k8s.io/v1beta1", "scheduling.k8s.io/v1"
+Serves = Literal["old", "both", "new"]
 KINDS = {"workloads", "podgroups"}
 HOP_BY_HOP = {"connection", "content-length", "host", "keep-alive", "transfer-encoding", "accept-encoding"}
 REPLY_HEADERS = {"Content-Type", "Retry-After", "Warning"}
@@ -34,9 +36,10 @@ SESSION = web.AppKey("session", aiohttp.ClientSession)
 class VersionProxy:
     """Renames what passes."""
 
-    def __init__(self, server: str, *, is_only: bool) -> None:
+    def __init__(self, server: str, *, serves: Serves) -> None:
         self._server = server
-        self._is_only = is_only
+        self._is_only = serves == "new"
+        self._has_new = serves != "old"
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """One request of a client."""
@@ -53,7 +56,7 @@ class VersionProxy:
         headers = {name: value for name, value in request.headers.items() if name.lower() not in HOP_BY_HOP}
         session = request.app[SESSION]
         async with session.request(request.method, self._server + path, headers=headers, data=body or None) as answer:
-            if request.path == f"/apis/{NEW}":
+            if request.path == f"/apis/{NEW}" and self._has_new:
                 return web.json_response(await self._discovery(session, headers, await answer.json()))
             kept = {name: value for name, value in answer.headers.items() if name in REPLY_HEADERS}
             reply = web.StreamResponse(status=answer.status, headers=kept)
@@ -66,7 +69,7 @@ class VersionProxy:
 
     def _is_renamed(self, path: str) -> bool:
         words = path.partition("?")[0].split("/")
-        return path.startswith(f"/apis/{NEW}/") and bool(KINDS & set(words))
+        return self._has_new and path.startswith(f"/apis/{NEW}/") and bool(KINDS & set(words))
 
     async def _discovery(
         self, session: aiohttp.ClientSession, headers: dict[str, str], found: dict[str, object]
@@ -92,14 +95,14 @@ async def lines(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         yield rest
 
 
-def version_proxy(control_plane: ControlPlane, *, is_only: bool) -> tuple[Server, str]:
+def version_proxy(control_plane: ControlPlane, serves: Serves, *, port: int = 0) -> tuple[Server, str]:
     """The proxy as a process that answers, and its URL; the certificates are those of the server behind it."""
-    (port,) = free_ports(1)
-    name = f"version-proxy-{port}"
+    port = port or free_ports(1)[0]
+    name = f"version-proxy-{port}-{serves}"
     folder = control_plane.folder
     command = [sys.executable, "-m", __name__, "--port", str(port), "--server", control_plane.url]
     command += ["--ca", str(control_plane.ca), "--certificate", str(folder / "apiserver.crt")]
-    command += ["--key", str(folder / "apiserver.key"), *(["--only"] if is_only else [])]
+    command += ["--key", str(folder / "apiserver.key"), "--serves", serves]
     paths = os.pathsep.join(filter(None, [str(REPOSITORY), os.environ.get("PYTHONPATH")]))
     server = Server(
         name, command, log=folder / f"{name}.log", environment={"PYTHONPATH": paths, "PYTHONUNBUFFERED": "1"}
@@ -126,7 +129,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, required=True)
     for name in ("--server", "--ca", "--certificate", "--key"):
         parser.add_argument(name, required=True)
-    parser.add_argument("--only", action="store_true")
+    parser.add_argument("--serves", choices=get_args(Serves), required=True)
     given = parser.parse_args()
     serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     serving.load_cert_chain(given.certificate, given.key)
@@ -140,7 +143,7 @@ def main() -> None:
 
     app = web.Application(client_max_size=2**26)
     app.cleanup_ctx.append(session)
-    app.router.add_route("*", "/{path:.*}", VersionProxy(given.server, is_only=given.only).handle)
+    app.router.add_route("*", "/{path:.*}", VersionProxy(given.server, serves=given.serves).handle)
     web.run_app(app, host="127.0.0.1", port=given.port, ssl_context=serving)
 
 
