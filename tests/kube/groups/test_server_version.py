@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from kube.groups.server_version import group_error_reason, minor_of
+from api.errors import ConfigurationError
+from kube.groups.server_version import group_error_reason, minor_of, require_supported
 
 
 @pytest.mark.parametrize(
@@ -32,3 +33,13 @@ def test_a_group_in_disagreement_says_so_in_the_words_of_its_server(minor: str, 
 
 def test_a_server_that_hides_its_version_is_told_what_every_version_knows() -> None:
     assert group_error_reason({}) == "SchedulerError"
+
+
+@pytest.mark.parametrize("version", [{"minor": "30+"}, {"minor": "37"}, {"minor": "99"}, {}])
+def test_supported_servers_and_those_that_do_not_say_may_try(version: dict[str, str]) -> None:
+    require_supported(version)
+
+
+def test_an_older_server_is_told_what_it_takes() -> None:
+    with pytest.raises(ConfigurationError, match=r"this is Kubernetes 1\.29; Tutti needs 1\.30 or later"):
+        require_supported({"minor": "29"})
