@@ -44,11 +44,11 @@ format: $(READY) ## let ruff put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-controlplane: ## build a real Kubernetes control plane once and print its folder (needs Go 1.26)
+controlplane: ## build a real Kubernetes control plane once and print its folder (needs Go 1.26); KUBERNETES_VERSION=1.30
 	@hack/controlplane/ensure
 
-conformance: $(READY) ## tests/conformance against a real control plane, once per group API; ARGS="--cluster embedded"
-	$(BIN)/python hack/conformance.py $(ARGS)
+conformance: $(READY) ## tests/conformance against a real control plane, once per group API; ARGS="--cluster embedded", KUBERNETES_VERSION=1.30
+	$(BIN)/python -m hack.conformance $(ARGS)
 
 e2e: $(READY) ## the image and config/default on a real node of this machine, with real containers (needs root; see hack/node)
 	$(BIN)/python -m hack.e2e $(ARGS)

@@ -131,7 +131,7 @@ def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         "--group-api",
         choices=["auto", "built-in", "own"],
         help="where Workloads and PodGroups live (default: "
-        "auto, which prefers scheduling.k8s.io/v1beta1 where the server has it)",
+        "auto, which prefers scheduling.k8s.io where the server has it)",
     )
 
 

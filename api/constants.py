@@ -226,6 +226,9 @@ REASON_RECOVERED: Final = "Recovered"
 REASON_SCHEDULED: Final = "Scheduled"
 REASON_UNSCHEDULABLE: Final = "Unschedulable"
 REASON_SCHEDULER_ERROR: Final = "SchedulerError"
+REASON_POD_GROUP_ERROR: Final = "PodGroupError"
+"""The group's pods contradict each other or their group; before 1.38 this is `SchedulerError`, on pods it still is."""
+
 REASON_SCHEDULING_TIMEOUT: Final = "SchedulingTimeout"
 """The group has given up waiting; also the reason of the event that says so."""
 

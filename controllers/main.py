@@ -81,7 +81,7 @@ async def _start(client: Client, settings: ControllersSettings) -> GroupAPI:
     # A missing right should end the start with its name, not be waited out by every watch in its own way.
     for resource in (JOBS, PODS, group_api.workloads, group_api.pod_groups):
         await client.request_json("GET", resource.path(), params={"limit": "1"})
-    _log.info("Kubernetes %s, group API %s", version.get("gitVersion"), group_api.name)
+    _log.info("Kubernetes %s, group API %s", version.get("gitVersion"), group_api.workloads.api_version)
     return group_api
 
 

@@ -27,6 +27,7 @@ from kube.cache.informer import Change, Informer
 from kube.client.client import Client
 from kube.client.events import EventRecorder
 from kube.groups.group_api import GroupAPI
+from kube.groups.version_gone import end_when_gone
 from providers.selection import standard_providers
 
 SILENT_SECONDS: Final = 600.0
@@ -60,6 +61,8 @@ class Operator:
             random: spreads load.
         """
         self._running = False
+        self._client = client
+        self._group_api = group_api
         self.workloads = Informer(client, group_api.workloads, ListDecoder(Workload), indexers=WORKLOAD_INDEXERS)
         self.pod_groups = Informer(client, group_api.pod_groups, ListDecoder(PodGroup), indexers=POD_GROUP_INDEXERS)
         self.provider_groups = ProviderGroups(client, on_change=self._group_object_changed)
@@ -100,6 +103,7 @@ class Operator:
                 for informer in (self.workloads, self.pod_groups, self.jobs.informer):
                     group.create_task(informer.run())
                 group.create_task(self.provider_groups.run())
+                group.create_task(end_when_gone(self._client, self._group_api, in_trouble=self._is_in_trouble))
                 for informer in (self.workloads, self.pod_groups, self.jobs.informer):
                     await informer.synced.wait()
                 gc.freeze()
@@ -132,6 +136,9 @@ class Operator:
         if self._running and not (self.workloads.synced.is_set() and self.pod_groups.synced.is_set()):
             return "Workloads and PodGroups are not listed yet"
         return None
+
+    def _is_in_trouble(self) -> bool:
+        return self.workloads.is_in_trouble or self.pod_groups.is_in_trouble
 
     def _workload_changed(self, change: Change[Workload]) -> None:
         workload = change.new if change.new is not None else change.old

@@ -1,8 +1,10 @@
 """Runs tests/conformance against a real control plane, once per group API, and prints one table of both runs.
 
-The servers are those in KUBEBUILDER_ASSETS, or the ones that hack/controlplane builds when Go is there. With
-`--cluster embedded` the same tests run once against the embedded cluster, which needs nothing but Python. The exit code is
-0 when everything passed, 1 when a test failed or was not run in either, 2 when there is no control plane to run against.
+The servers are those in KUBEBUILDER_ASSETS, or the ones that hack/controlplane builds when Go is there: Kubernetes 1.37, or with
+KUBERNETES_VERSION=1.30 the oldest that is supported. That one is run with our own group API alone and judged by fewer suites
+(hack/kubernetes_versions.py); others can be named after `--`. With `--cluster embedded` the same tests run once against the
+embedded cluster, which needs nothing but Python. The exit code is 0 when everything passed, 1 when a test failed or was not run
+in either, 2 when there is no control plane to run against.
 """
 
 import argparse
@@ -16,6 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
+
+from hack.kubernetes_versions import BUILT_IN_SINCE, NEWEST, minor_of, suites
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 GROUP_APIS = ("own", "built-in")
@@ -36,19 +40,25 @@ def main() -> int:
     arguments = parse_arguments(sys.argv[1:])
     is_embedded = arguments.cluster == EMBEDDED
     environment = dict(os.environ)
+    minor = NEWEST
     try:
         if not is_embedded:
-            environment["KUBEBUILDER_ASSETS"] = str(find_assets(os.environ))
+            assets = find_assets(os.environ)
+            environment["KUBEBUILDER_ASSETS"] = str(assets)
+            minor = minor_of(assets)
+        apis = group_apis(arguments, minor)
     except LookupError as error:
         print(f"conformance: {error}", file=sys.stderr)
         return 2
     begin = time.monotonic()
     codes, runs = {}, {}
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
-        for api in group_apis(arguments):
+        for api in apis:
             report = Path(folder) / f"{api}.xml"
             extra = [*(["--slow"] if arguments.slow else []), *arguments.pytest]
-            name = f"{api}, {EMBEDDED}" if is_embedded else api
+            if not any(argument.startswith("tests/") for argument in extra):
+                extra += suites(minor)
+            name = f"{api}, {EMBEDDED}" if is_embedded else api if minor == NEWEST else f"{api}, 1.{minor}"
             codes[name] = run_tests(api, arguments.cluster, environment, report, extra)
             runs[name] = read_report(report)
     print("\n".join(table(runs)))
@@ -68,9 +78,13 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     return parsed
 
 
-def group_apis(arguments: argparse.Namespace) -> Sequence[str]:
-    """The group APIs to run with, one after the other."""
+def group_apis(arguments: argparse.Namespace, minor: int = NEWEST) -> Sequence[str]:
+    """The group APIs to run with, one after the other; LookupError when these servers lack the one that is asked for."""
     if arguments.cluster == EMBEDDED:
+        return ("own",)
+    if minor < BUILT_IN_SINCE:
+        if arguments.group_api == "built-in":
+            raise LookupError(f"Kubernetes 1.{minor} has no built-in group API; it came with 1.{BUILT_IN_SINCE}")
         return ("own",)
     return (arguments.group_api,) if arguments.group_api else GROUP_APIS
 
@@ -96,10 +110,7 @@ def find_assets(environment: Mapping[str, str]) -> Path:
 def run_tests(api: str, cluster: str, environment: Mapping[str, str], report: Path, extra: Sequence[str]) -> int:
     """One run of pytest; its exit code."""
     print(f"--- {cluster} cluster, group API: {api}", flush=True)
-    # Paths among the extra arguments stand for themselves; without any it is all tests.
-    chosen = any(argument.startswith("tests/") for argument in extra)
-    command = [sys.executable, "-m", "pytest", *([] if chosen else ["tests/conformance"])]
-    command += ["--cluster", cluster, "--group-api", api, f"--junitxml={report}", *extra]
+    command = [sys.executable, "-m", "pytest", "--cluster", cluster, "--group-api", api, f"--junitxml={report}", *extra]
     process = subprocess.Popen(command, cwd=REPOSITORY, env=environment)
     try:
         return process.wait()

@@ -15,6 +15,7 @@ from kube.client.client import Client
 from kube.client.errors import AlreadyExists, Conflict, NotFound, OutcomeUnknown
 from kube.client.resources import CUSTOM_RESOURCE_DEFINITIONS
 from kube.groups.discovery import served_group_apis
+from kube.groups.group_api import OWN
 
 Outcome = Literal["created", "changed", "unchanged"]
 
@@ -101,7 +102,7 @@ async def wait_until_served(client: Client, manifests: Iterable[Manifest], polle
 
     async def established() -> bool:
         complaints[:] = [text for name in names if (text := await _complaint(client, name))]
-        return not complaints and "own" in await served_group_apis(client)
+        return not complaints and OWN in await served_group_apis(client)
 
     if not await poller.until(established, within_seconds=ESTABLISHED_SECONDS):
         raise ConfigurationError(

@@ -44,7 +44,7 @@ async def prepare(client: Client, *, pinned: Literal["auto", "built-in", "own"],
     await require(client, needed_to_install(crds + rbac + policy + webhooks, SYSTEM_NAMESPACE), purpose="tutti run")
     record = await read_record(client, SYSTEM_NAMESPACE)
     # Our own kinds count as served: what is missing of them is installed right away.
-    group_api = decide(record, pinned, await served_group_apis(client) | {OWN.name})
+    group_api = decide(record, pinned, await served_group_apis(client) | {OWN})
     namespaces = tuple(each for each in rbac if each.resource == NAMESPACES)
     outcomes = [await apply(client, each, poller) for each in namespaces]
     if group_api is OWN:

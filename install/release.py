@@ -11,7 +11,8 @@ from install.removal import Object, each, list_if_served, patch_listed, remove_o
 from kube.client.client import Client
 from kube.client.errors import Invalid
 from kube.client.resources import JOBS, KUEUE_WORKLOADS, PODS
-from kube.groups.group_api import BUILT_IN, OWN
+from kube.groups.discovery import served_group_apis
+from kube.groups.group_api import OWN, one_version_each
 
 PROTECTION: Final = "scheduling.k8s.io/podgroup-protection"
 """Finalizer that the built-in group API puts on every PodGroup; with the group's members still running it stays."""
@@ -105,9 +106,10 @@ async def disown_pods(client: Client) -> int:
 async def delete_groups(client: Client) -> int:
     """Delete the Workloads and PodGroups that we made, in both group APIs; how many there were."""
     count = 0
-    for api in (OWN, BUILT_IN):
+    # Of our own kinds one alone may be left.
+    for api in one_version_each(await served_group_apis(client) | {OWN}):
         for group in _ours(await list_if_served(client, api.pod_groups)):
-            if api is BUILT_IN:
+            if api.guards_itself:
                 await patch_listed(client, api.pod_groups, group, unprotected_patch)
         for resource in (api.pod_groups, api.workloads):
             found = _ours(await list_if_served(client, resource))

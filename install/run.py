@@ -35,6 +35,7 @@ from install.tokens import TokenManager
 from kube.client.client import Client
 from kube.client.credentials import load_credentials
 from kube.client.errors import KubeError
+from kube.groups.server_version import require_supported
 from kube.process.child import Say
 from kube.process.run import EXIT_OK, EXIT_UNEXPECTED, preflight
 
@@ -99,6 +100,7 @@ async def operate(
     address = choose_address(settings, server)
     version = await preflight(client)
     say(f"Kubernetes {version.get('gitVersion', '(unknown version)')} at {server}")
+    require_supported(version)
     prepared = await prepare(client, pinned=settings.group_api, poller=poller, say=say)
     with tempfile.TemporaryDirectory(prefix="tutti-run-", ignore_cleanup_errors=True) as name:
         folder = Path(name)

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Final
 
 import providers as package
-from api.constants import BUILT_IN_GROUP, DEFAULT_SCHEDULER_NAME, PROVIDER, STOCK_SCHEDULER_NAME, VERSION
+from api.constants import BUILT_IN_GROUP, DEFAULT_SCHEDULER_NAME, PROVIDER, STOCK_SCHEDULER_NAME
 from api.errors import ConfigurationError, InvalidGangSettings
 from providers.base import External, Provider
 from providers.embedded import EMBEDDED, Embedded
@@ -70,9 +70,7 @@ class Providers:
     def unusable(self, provider: Provider) -> str | None:
         """Why this provider cannot be used in this cluster, None when it can."""
         if provider.capabilities.needs_built_in_groups and not self._built_in_groups:
-            return (
-                f"{provider.name} needs the built-in group API ({BUILT_IN_GROUP}/{VERSION}), which is not in force here"
-            )
+            return f"{provider.name} needs the built-in group API ({BUILT_IN_GROUP}), which is not in force here"
         return None
 
 

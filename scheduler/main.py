@@ -23,6 +23,8 @@ from kube.client.errors import NotSent
 from kube.client.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, PODS, PRIORITY_CLASSES, Resource
 from kube.groups.discovery import choose_group_api
 from kube.groups.group_api import GroupAPI
+from kube.groups.server_version import group_error_reason
+from kube.groups.version_gone import end_when_gone
 from kube.process.health import HealthServer
 from kube.process.lease import LeaderElector
 from kube.process.run import EXIT_LEASE_LOST, EXIT_OK, preflight
@@ -75,7 +77,7 @@ async def main(settings: SchedulerSettings, stop: asyncio.Event) -> int:
         Client(credentials, user_agent=user_agent, max_connections=READ_CONNECTIONS, observe=metrics.request) as reader,
         _writer(credentials, user_agent, elector, settings, metrics) as writer,
     ):
-        await preflight(reader)
+        server = await preflight(reader)
         group_api = await choose_group_api(
             reader, pinned=settings.group_api, system_namespace=settings.system_namespace
         )
@@ -90,8 +92,11 @@ async def main(settings: SchedulerSettings, stop: asyncio.Event) -> int:
             clock=time.monotonic,
             epoch=time.time,
             jitter=random.Random(),  # noqa: S311 (spreads retries, guards nothing)
+            group_error_reason=group_error_reason(server),
         )
-        return await _Process(build_scheduler(given), elector, settings, metrics).run(stop)
+        scheduler = build_scheduler(given)
+        version = end_when_gone(reader, group_api, in_trouble=lambda: scheduler.informers.groups.is_in_trouble)
+        return await _Process(scheduler, elector, settings, metrics, version).run(stop)
 
 
 def _writer(
@@ -124,12 +129,19 @@ class _Process:
     """What happens between a successful start and the end."""
 
     def __init__(
-        self, scheduler: Scheduler, elector: LeaderElector, settings: SchedulerSettings, metrics: SchedulerMetrics
+        self,
+        scheduler: Scheduler,
+        elector: LeaderElector,
+        settings: SchedulerSettings,
+        metrics: SchedulerMetrics,
+        *beside: Coroutine[Any, Any, None],
     ) -> None:
+        """`beside` runs from the start to the end; an error in it ends the process."""
         self._scheduler = scheduler
         self._elector = elector
         self._settings = settings
         self._metrics = metrics
+        self._beside = beside
         self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._is_candidate = True
 
@@ -141,7 +153,8 @@ class _Process:
             ready={"caches": self._not_ready},
             registry=self._metrics.registry,
         )
-        async with health, self._background(*(informer.run() for informer in self._scheduler.informers.early)):
+        early = [informer.run() for informer in self._scheduler.informers.early]
+        async with health, self._background(*early, *self._beside):
             try:
                 if not await self._until(stop, self._elector.acquire()):
                     return EXIT_OK

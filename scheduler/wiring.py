@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from api.constants import REASON_SCHEDULER_ERROR
 from api.podgroup import PodGroup
 from kube.cache.decoding import ListDecoder
 from kube.cache.informer import Informer
@@ -59,6 +60,7 @@ class Surroundings:
         clock: monotonic seconds.
         epoch: seconds since 1970.
         jitter: spreads retries.
+        group_error_reason: what groups say that contradict themselves; the server's version decides.
     """
 
     reader: Client
@@ -70,6 +72,7 @@ class Surroundings:
     clock: Callable[[], float]
     epoch: Callable[[], float]
     jitter: random.Random
+    group_error_reason: str = REASON_SCHEDULER_ERROR
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +222,7 @@ def _reporter(shared: _Shared) -> Reporter:
         clock=given.clock,
         settings=given.settings,
         errors=shared.errors,
+        group_error_reason=given.group_error_reason,
     )
 
 

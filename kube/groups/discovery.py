@@ -2,7 +2,8 @@
 
 All processes of an installation must agree for as long as it lives: pods made under one API mean nothing to a scheduler
 that reads the other. So the first process writes its choice into a ConfigMap and every later one follows that record, or
-refuses to start. The decision itself (`decide`) is pure.
+refuses to start. The record names the API and no version: a later Kubernetes serves the same groups in a newer one, which the
+next process to start takes up by itself. The decision itself (`decide`) is pure.
 """
 
 from collections.abc import Collection
@@ -13,7 +14,7 @@ from api.errors import ConfigurationError
 from kube.client.client import Client
 from kube.client.errors import AlreadyExists, NotFound, OutcomeUnknown
 from kube.client.resources import CONFIG_MAPS
-from kube.groups.group_api import BUILT_IN, BY_NAME, OWN, GroupAPI
+from kube.groups.group_api import BUILT_IN, GROUP_APIS, NAMES, OWN, GroupAPI, one_version_each
 
 RECORD_KEY: Final = "group-api"
 """Key of the ConfigMap under which the choice is recorded."""
@@ -28,7 +29,7 @@ async def choose_group_api(client: Client, *, pinned: Pinned, system_namespace: 
 
     Args:
         client: talks to the cluster in question.
-        pinned: the setting; `auto` follows the record, else prefers the built-in API.
+        pinned: the setting; `auto` follows the record, else prefers the built-in API. The version is always negotiated.
         system_namespace: where the record is kept.
 
     Raises:
@@ -48,51 +49,49 @@ async def choose_group_api(client: Client, *, pinned: Pinned, system_namespace: 
     return chosen
 
 
-def decide(record: str | None, pinned: Pinned, served: Collection[str]) -> GroupAPI:
-    """The group API that follows from the record, the setting and what the server serves (names of group APIs).
+def decide(record: str | None, pinned: Pinned, served: Collection[GroupAPI]) -> GroupAPI:
+    """The group API that follows from the record, the setting and what the server serves, in the newest version of it.
 
     Raises:
         ConfigurationError: they contradict each other.
     """
-    if record is not None and record not in BY_NAME:
+    if record is not None and record not in NAMES:
         raise ConfigurationError(
             f"ConfigMap {GROUP_API_CONFIG_MAP} records the unknown group API {record!r}: "
-            f"set its key {RECORD_KEY!r} to one of {', '.join(sorted(BY_NAME))}, or delete it"
+            f"set its key {RECORD_KEY!r} to one of {', '.join(sorted(NAMES))}, or delete it"
         )
     if record is not None and pinned not in {"auto", record}:
         raise ConfigurationError(
             f"the setting group_api is {pinned!r}, but this cluster runs with {record!r} (ConfigMap "
             f"{GROUP_API_CONFIG_MAP}): change the setting, or run `tutti uninstall` first and then start anew"
         )
-    name = record or (pinned if pinned != "auto" else _preferred(served))
-    if name in served:
-        return BY_NAME[name]
-    raise ConfigurationError(_not_served(name, recorded=record is not None))
-
-
-def _preferred(served: Collection[str]) -> str:
-    return BUILT_IN.name if BUILT_IN.name in served else OWN.name
+    name = record or (None if pinned == "auto" else pinned)
+    for api in one_version_each(served):
+        if name in {None, api.name}:
+            return api
+    raise ConfigurationError(_not_served(name or OWN.name, recorded=record is not None))
 
 
 def _not_served(name: str, *, recorded: bool) -> str:
-    api = BY_NAME[name]
     known = f" (recorded in ConfigMap {GROUP_API_CONFIG_MAP})" if recorded else ""
-    if api is OWN:
-        crds = f"{api.workloads.plural}.{api.workloads.group} and {api.pod_groups.plural}.{api.pod_groups.group}"
+    if name == OWN.name:
+        crds = f"{OWN.workloads.plural}.{OWN.workloads.group} and {OWN.pod_groups.plural}.{OWN.pod_groups.group}"
         return f"the group API is 'own'{known}, but the CRDs {crds} are not there: {_HOW_TO_GET_CRDS}"
+    versions = " or ".join(api.pod_groups.api_version for api in GROUP_APIS if api.name == name)
     return (
-        f"the group API is 'built-in'{known}, but the server does not serve {api.pod_groups.api_version}: start it with "
-        f"--feature-gates=GenericWorkload=true --runtime-config={api.pod_groups.api_version}=true, or run "
+        f"the group API is 'built-in'{known}, but the server does not serve {versions}: start it with "
+        f"--feature-gates=GenericWorkload=true --runtime-config={BUILT_IN.pod_groups.api_version}=true, or run "
         "`tutti uninstall` and start anew with group_api 'own'"
     )
 
 
-async def served_group_apis(client: Client) -> frozenset[str]:
-    """The names of the group APIs that the server serves, both kinds of each."""
-    return frozenset([api.name for api in BY_NAME.values() if await _serves(client, api)])
+async def served_group_apis(client: Client) -> frozenset[GroupAPI]:
+    """Those that the server serves, both kinds of each, every version by itself."""
+    return frozenset([api for api in GROUP_APIS if await _serves(client, api)])
 
 
 async def _serves(client: Client, api: GroupAPI) -> bool:
+    # The group and version alone say nothing: every server has a scheduling.k8s.io/v1, for its PriorityClasses.
     try:
         found = await client.request_json("GET", f"/apis/{api.pod_groups.api_version}")
     except NotFound:

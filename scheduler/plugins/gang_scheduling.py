@@ -1,6 +1,6 @@
 """What makes pods a gang: what must be there before any is tried, how many start together, why a group is refused as a whole.
 
-The rules of upstream's plugin GangScheduling (KEP-4671) and of its validation of pod groups (`SchedulerError`): members must agree
+The rules of upstream's plugin GangScheduling (KEP-4671) and of its validation of pod groups (`PodGroupError`): members must agree
 with each other and with their group, every member must be something this scheduler can place at all, and deciding must not take
 longer than one decision may. Upstream shows nothing of the former to its users; here every held item says what it waits for.
 """
@@ -68,7 +68,7 @@ _OVER_BUDGET = (
 def validate_pod_group(members: PodGroupState, most_members: Mapping[str, int]) -> Status | None:
     """What is wrong with the item before any node is looked at, None when nothing is; `most_members` is by scheduler name."""
     if members.problem:
-        return Status(Code.ERROR, members.problem)
+        return _group_error(members.problem)
     return _disagreement(members) or _too_many(members, most_members) or _unplaceable(members)
 
 
@@ -102,28 +102,32 @@ def _too_many(members: PodGroupState, most_members: Mapping[str, int]) -> Status
     count = sum(members.profiles.values())
     if most is None or profile is None or members.is_lone or count <= most:
         return None
-    return Status(Code.ERROR, _TOO_MANY, (count, profile.scheduler_name, most))
+    return _group_error(_TOO_MANY, (count, profile.scheduler_name, most))
 
 
 def _disagreement(members: PodGroupState) -> Status | None:
     group = members.group
     for profile in members.profiles:
         if group and group.priority is not None and profile.priority != group.priority:
-            return Status(Code.ERROR, _SAME_PRIORITY, (profile.priority, group.priority))
+            return _group_error(_SAME_PRIORITY, (profile.priority, group.priority))
         if group and group.preemption_policy is not None and profile.preemption_policy != group.preemption_policy:
             return _differ("preemption policy", profile.preemption_policy, group.preemption_policy)
     if len(members.profiles) < 2:
         return None
     one, other = sorted(members.profiles, key=_order)[:2]
     if one.scheduler_name != other.scheduler_name:
-        return Status(Code.ERROR, _SAME_SCHEDULER, (one.scheduler_name, other.scheduler_name))
+        return _group_error(_SAME_SCHEDULER, (one.scheduler_name, other.scheduler_name))
     if one.priority != other.priority:
         return _differ("priority", one.priority, other.priority)
     return _differ("preemption policy", one.preemption_policy, other.preemption_policy)
 
 
 def _differ(what: str, one: int | str, other: int | str) -> Status:
-    return Status(Code.ERROR, _SAME, (what, one, other))
+    return _group_error(_SAME, (what, one, other))
+
+
+def _group_error(text: str, args: tuple[int | str, ...] = ()) -> Status:
+    return Status(Code.ERROR, text, args, is_group_error=True)
 
 
 def _order(profile: AgreedFields) -> tuple[str, int, str]:

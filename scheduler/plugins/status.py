@@ -63,6 +63,7 @@ class Status(msgspec.Struct, frozen=True):
         diagnosis: what was found on the nodes.
         cause: the status that led to this one.
         post_filter: what came of looking for victims (upstream's PostFilterMsg); empty when nobody looked.
+        is_group_error: with ERROR: the group itself is wrong, which from 1.38 on has a reason of its own.
     """
 
     code: Code
@@ -72,6 +73,7 @@ class Status(msgspec.Struct, frozen=True):
     diagnosis: "Diagnosis | PodGroupDiagnosis | None" = None
     cause: "Status | None" = None
     post_filter: str = ""
+    is_group_error: bool = False
 
     @property
     def reason(self) -> str:

@@ -53,7 +53,9 @@ class Reporter:
         clock: Callable[[], float],
         settings: SchedulerSettings,
         errors: ItemErrors,
+        group_error_reason: str = REASON_SCHEDULER_ERROR,
     ) -> None:
+        self._group_error_reason = group_error_reason
         self._errors = errors
         self._state = state
         self._queue = queue
@@ -204,7 +206,8 @@ class Reporter:
         self._said_held.discard(key)
         group = self._state.group(key)
         if group is not None:
-            self._set_group(key, group, reason, text, lambda: self._event_writer.group_refused(key, group, text))
+            group_reason = self._group_error_reason if decision.status.is_group_error else reason
+            self._set_group(key, group, group_reason, text, lambda: self._event_writer.group_refused(key, group, text))
             self._tell_pods(decision, reason, others=member_message(text))
             return
         pod = self._state.pod(key.uid)

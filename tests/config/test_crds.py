@@ -64,6 +64,14 @@ def test_people_can_name_them_shortly(plural: str, kind: str, short: str) -> Non
     assert spec["names"]["categories"] == ["tutti"]
 
 
+@pytest.mark.parametrize("plural", ["podgroups", "workloads"])
+def test_one_version_is_stored_and_none_needs_a_webhook_to_become_another(plural: str) -> None:
+    versions = CRDS[plural]["versions"]
+    assert [each["name"] for each in versions if each["storage"]] == [VERSION]
+    assert all(each["served"] for each in versions)
+    assert CRDS[plural].get("conversion", {"strategy": "None"}) == {"strategy": "None"}
+
+
 def test_a_group_is_preempted_one_by_one_unless_it_says_otherwise() -> None:
     assert schema("podgroups", "spec", "disruptionMode")["default"] == {"single": {}}
     assert "default" not in schema("workloads", *TEMPLATE, "disruptionMode")

@@ -132,8 +132,8 @@ def write_admission_configuration(folder: Path, certificate: Path, key: Path) ->
     return path
 
 
-def write_kubeconfig(path: Path, *, server: str, ca: Path, user: str) -> Path:
-    """A kubeconfig for one user."""
+def write_kubeconfig(path: Path, *, server: str, ca: Path, user: str, token: str = "") -> Path:
+    """A kubeconfig for one user, by the user's own token unless another one is given."""
     path.write_text(
         json.dumps(
             {
@@ -142,7 +142,7 @@ def write_kubeconfig(path: Path, *, server: str, ca: Path, user: str) -> Path:
                 "current-context": "conformance",
                 "contexts": [{"name": "conformance", "context": {"cluster": "conformance", "user": user}}],
                 "clusters": [{"name": "conformance", "cluster": {"server": server, "certificate-authority": str(ca)}}],
-                "users": [{"name": user, "user": {"token": token_of(user)}}],
+                "users": [{"name": user, "user": {"token": token or token_of(user)}}],
             },
             indent=1,
         )

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from hack.kubernetes_versions import BUILT_IN_SINCE, minor_of
 from tests.conformance.audit_log import AuditLog
 from tests.conformance.auditor import BIND_WINDOW_SECONDS, Auditor
 from tests.conformance.controlplane import ControlPlane
@@ -26,6 +27,7 @@ from tests.conformance.lws import SERVED_SECONDS, Sets, controller_process, is_f
 from tests.conformance.real import RealControlPlane
 from tests.conformance.scenarios.preemption_stage import Stage
 from tests.conformance.tutti_process import COMMAND, Tutti
+from tests.conformance.versions import skip_too_new
 
 CLEAN_SECONDS = 60
 LOGS = {"tutti.log": 60, "hollow-kubelet.log": 10}
@@ -58,11 +60,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("conformance")
     if config.getoption("--cluster", default="real") == "embedded":
         skip_real_only(items)
+    elif folder := os.environ.get("KUBEBUILDER_ASSETS"):
+        skip_too_new(items, minor_of(Path(folder)))
     unwanted = set()
     if not config.getoption("--slow", default=False):
         unwanted.add("slow")
     if config.getoption("--group-api", default="own") == "built-in":
         unwanted.add("one_api")
+    else:
+        unwanted.add("built_in")
     left_out = [item for item in items if any(item.get_closest_marker(mark) for mark in unwanted)]
     items[:] = [item for item in items if item not in left_out]
     config.hook.pytest_deselected(items=left_out)
@@ -117,6 +123,8 @@ def chosen_control_plane(request: pytest.FixtureRequest, group_api: str) -> Cont
             pytest.exit("the embedded cluster serves our own group API only: --group-api own", returncode=2)
         return EmbeddedControlPlane()
     assets: Path = request.getfixturevalue("assets")
+    if group_api == "built-in" and minor_of(assets) < BUILT_IN_SINCE:
+        pytest.exit(f"Kubernetes before 1.{BUILT_IN_SINCE} has no built-in group API: --group-api own", returncode=2)
     return RealControlPlane(group_api="built-in" if group_api == "built-in" else "own", assets=assets)
 
 

@@ -102,12 +102,15 @@ class ControlPlane(ABC):
         """The API as this user sees it."""
         return Api(self.url, token=files.token_of(user), ca=self.ca, group_api=self.group_api)
 
-    def api_of_thief(self, account: str) -> Api:
-        """The API as somebody sees it who has stolen a token of one of our accounts."""
+    def token_of_account(self, account: str) -> str:
+        """A token of one of our accounts, as its process gets it."""
         path = f"{self.admin.path('serviceaccounts', SYSTEM_NAMESPACE, account)}/token"
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
-        token = str(self.admin.request("POST", path, body)["status"]["token"])
-        return Api(self.url, token=token, ca=self.ca, group_api=self.group_api, agent=THIEF)
+        return str(self.admin.request("POST", path, body)["status"]["token"])
+
+    def api_of_thief(self, account: str) -> Api:
+        """The API as somebody sees it who has stolen a token of one of our accounts."""
+        return Api(self.url, token=self.token_of_account(account), ca=self.ca, group_api=self.group_api, agent=THIEF)
 
     def kubeconfig_of(self, user: str) -> Path:
         """A kubeconfig file for this user."""

@@ -8,6 +8,7 @@ scheduling.k8s.io/v1beta1, `own` is a cluster as it comes.
 import json
 from pathlib import Path
 
+from hack.kubernetes_versions import NEWEST, minor_of
 from install.address import free_ports
 from tests.conformance import cluster_files as files
 from tests.conformance.controlplane import ControlPlane, GroupApi
@@ -16,7 +17,8 @@ from tests.placement.profiles import stock_configuration
 
 GATES = "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true"
 FIELD_GATES = "--feature-gates=UserNamespacesHostNetworkSupport=true,VolumeBindMountOptions=true"
-"""With these an API server keeps the fields by which pods need a feature of their node; it takes the flag more than once."""
+"""With these the newest API server keeps the fields by which pods need a feature of their node; it takes the flag more than
+once. Older ones do not know them all, and refuse to start with a gate they do not know."""
 UNTHROTTLED = ["--kube-api-qps=1000", "--kube-api-burst=2000"]
 
 
@@ -29,6 +31,7 @@ class RealControlPlane(ControlPlane):
         etcd, peer, api, manager, scheduler = free_ports(5)
         super().__init__(group_api=group_api, port=api)
         self._audited = audited
+        self.minor = minor_of(assets)
         self._assets = assets
         self.etcd = self._server("etcd", _etcd_flags(self.folder, etcd, peer))
         self.apiserver = self._server("kube-apiserver", self._apiserver_flags(api, etcd))
@@ -66,8 +69,9 @@ class RealControlPlane(ControlPlane):
             "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
             "--allow-privileged=true",
             "--endpoint-reconciler-type=none",
-            FIELD_GATES,
         ]
+        if self.minor >= NEWEST:
+            flags.append(FIELD_GATES)
         if self._audited:
             policy = files.write_audit_policy(self.folder / "audit-policy.json")
             flags += [f"--audit-policy-file={policy}", f"--audit-log-path={self.audit_log}"]

@@ -111,7 +111,12 @@ def test_a_podgroup_within_the_rules_is_taken(make: Make, spec: Object) -> None:
         (policy(gang={"minCount": 0}), "spec.schedulingPolicy.gang.minCount", "greater than or equal to 1"),
         (policy(gang={"minCount": -1}), "spec.schedulingPolicy.gang.minCount", "greater than or equal to 1"),
         (policy(gang={"minCount": "3"}), "spec.schedulingPolicy.gang.minCount", "must be of type integer"),
-        (policy(gang={"minCount": 2**31}), "spec.schedulingPolicy.gang.minCount", "int32"),
+        pytest.param(
+            policy(gang={"minCount": 2**31}),
+            "spec.schedulingPolicy.gang.minCount",
+            "int32",
+            marks=pytest.mark.since(37, "older servers do not look at the format int32 of a custom resource"),
+        ),
         ({}, "spec.schedulingPolicy", "Required value"),
         (group(disruptionMode={}), "spec.disruptionMode", "must specify one of: `single`, `all`"),
         (group(disruptionMode={"all": {}, "single": {}}), "spec.disruptionMode", "must specify exactly one of"),
@@ -124,7 +129,7 @@ def test_a_podgroup_within_the_rules_is_taken(make: Make, spec: Object) -> None:
         (topology(LONG + "/b"), "spec.schedulingConstraints.topology[0].key", "name part must consist of"),
         (topology("a", "b"), "spec.schedulingConstraints.topology", "Too many: 2: must have at most 1 item"),
         (reference(workload=""), "spec.workloadRef.workloadName", "at least 1 chars"),
-        (reference(workload=LONG), "spec.workloadRef.workloadName", "may not be more than 253"),
+        (reference(workload=LONG), "spec.workloadRef.workloadName", "Too long: may not be"),
         (reference(workload="A_"), "spec.workloadRef.workloadName", "a lowercase RFC 1123 subdomain"),
         (reference(template="t.x"), "spec.workloadRef.templateName", "must not contain dots"),
         (reference(template="temp/late"), "spec.workloadRef.templateName", "a lowercase RFC 1123 label"),
@@ -216,7 +221,7 @@ def test_a_workload_within_the_rules_is_taken(make: Make, spec: Object) -> None:
         (load(template("")), "spec.podGroupTemplates[0].name", "at least 1 chars"),
         (load(template("A")), "spec.podGroupTemplates[0].name", "a lowercase RFC 1123 label"),
         (load(template("a.b")), "spec.podGroupTemplates[0].name", "must not contain dots"),
-        (load(template("a" * 64)), "spec.podGroupTemplates[0].name", "may not be more than 63"),
+        (load(template("a" * 64)), "spec.podGroupTemplates[0].name", "Too long: may not be"),
         (load(template(schedulingPolicy={})), "spec.podGroupTemplates[0].schedulingPolicy", "must specify one of"),
         (load(template(priority=0), template("u")), "spec", "detected multiple priority configurations"),
         (load(template(priorityClassName="x"), template("u")), "spec", "detected multiple priority configurations"),
@@ -265,10 +270,11 @@ def test_a_status_takes_conditions_and_nothing_else(api: Api, make: Make) -> Non
     answer = api.request("PATCH", path, body, kind="merge")
     assert answer["status"]["conditions"] == [dated]
     assert "priority" not in answer["spec"]
+    # Kubernetes 1.30 leaves out the `status.` before them.
     for conditions, field, words in (
-        ([dated, dated], "status.conditions[1]", "Duplicate value"),
-        ([{**dated, "reason": ""}], "status.conditions[0].reason", "at least 1 chars"),
-        ([condition], "status.conditions[0].lastTransitionTime", "Required value"),
+        ([dated, dated], "conditions[1]", "Duplicate value"),
+        ([{**dated, "reason": ""}], "conditions[0].reason", "at least 1 chars"),
+        ([condition], "conditions[0].lastTransitionTime", "Required value"),
     ):
         change = {"status": {"conditions": conditions}}
         refused(lambda to=change: api.request("PATCH", path, to, kind="merge"), field, words)  # type: ignore[misc]
@@ -287,5 +293,5 @@ def refused(attempt: Callable[[], object], field: str, words: str) -> None:
     with pytest.raises(ApiError) as caught:
         attempt()
     assert caught.value.status == 422, caught.value
-    assert f"{field}: " in caught.value.message or caught.value.message.endswith(f" {field}")
+    assert f"{field}: " in caught.value.message or caught.value.message.endswith(field)
     assert words in caught.value.message

@@ -253,6 +253,7 @@ def test_the_last_pods_of_a_job_start_although_fewer_than_its_minimum_are_left(
     assert jobs.get("tail")["status"]["succeeded"] == 6
 
 
+@pytest.mark.since(31, "spec.successPolicy of a Job is alpha before")
 def test_a_success_policy_ends_the_gang_early(jobs: Jobs, nodes: HollowNodes, tutti: Tutti) -> None:
     nodes.add(1, cpu="16")
     rules = {"rules": [{"succeededIndexes": "0"}]}

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hack.conformance import SERVERS, Result, find_assets, group_apis, parse_arguments, read_report, table
+from hack.conformance import REPOSITORY, SERVERS, Result, find_assets, group_apis, parse_arguments, read_report, table
+from hack.kubernetes_versions import minor_of, suites
 
 REPORT = """<testsuites><testsuite>
 <testcase classname="tests.conformance.test_a" name="test_fine" time="1.4"/>
@@ -75,3 +76,24 @@ def test_the_embedded_cluster_is_asked_for_by_name_and_has_one_group_api(capsys:
     with pytest.raises(SystemExit):
         parse_arguments(["--cluster", "embedded", "--group-api", "built-in"])
     assert "serves our own group API only" in capsys.readouterr().err
+
+
+def test_servers_without_the_built_in_group_api_are_run_with_our_own_kinds_and_the_suites_of_older_ones() -> None:
+    assert group_apis(parse_arguments([]), 30) == ("own",)
+    with pytest.raises(LookupError, match="has no built-in group API"):
+        group_apis(parse_arguments(["--group-api", "built-in"]), 30)
+    assert suites(37) == ["tests/conformance"]
+    missing = [path for path in suites(30) if not (REPOSITORY / path).exists()]
+    assert not missing, missing
+    assert {"tests/conformance/test_job_life.py", "tests/conformance/test_uninstall.py"} <= set(suites(30))
+
+
+@pytest.mark.parametrize(("said", "minor"), [("Kubernetes v1.30.14", 30), ("Kubernetes v1.38.0-alpha.2+dirty", 38)])
+def test_servers_say_which_version_they_are(tmp_path: Path, said: str, minor: int) -> None:
+    server = tmp_path / "kube-apiserver"
+    server.write_text(f"#!/bin/sh\necho {said}\n")
+    server.chmod(0o755)
+    assert minor_of(tmp_path) == minor
+    server.write_text("#!/bin/sh\necho who knows\n")
+    with pytest.raises(LookupError, match="who knows"):
+        minor_of(tmp_path)

@@ -23,6 +23,7 @@ class FakeCluster(Client):
     def __init__(self, *, served: set[str] | None = None, denied: set[tuple[str, str]] | None = None) -> None:
         self.credentials = Credentials("https://127.0.0.1:6443")
         self.objects: dict[Key, Object] = {}
+        self.version = "v1.37.0"
         self.writes: list[tuple[str, str, str]] = []
         self.lose_answer_of: set[str] = set()
         self.fail: dict[str, Exception] = {}
@@ -190,7 +191,7 @@ class FakeCluster(Client):
         timeout_seconds: float | None = None,
     ) -> Object:
         if path == "/version":
-            return {"gitVersion": "v1.37.0"}
+            return {"gitVersion": self.version}
         if path.endswith("selfsubjectaccessreviews"):
             asked = body["spec"]["resourceAttributes"]
             return {"status": {"allowed": (asked["verb"], asked["resource"]) not in self.denied}}

@@ -149,6 +149,14 @@ async def test_starting_again_finds_everything_in_order(log: Path, capsys: pytes
     ]
 
 
+async def test_a_server_that_is_too_old_is_told_so_before_the_first_write(log: Path) -> None:
+    cluster = FakeCluster()
+    cluster.version = "v1.29.4"
+    with pytest.raises(ConfigurationError, match=r"Kubernetes 1\.29; Tutti needs 1\.30"):
+        await Running(cluster, log).task
+    assert cluster.writes == []
+
+
 async def test_missing_rights_are_named_before_the_first_write(log: Path) -> None:
     cluster = FakeCluster(denied={("create", "customresourcedefinitions")})
     with pytest.raises(ConfigurationError, match=r"create customresourcedefinitions\.apiextensions\.k8s\.io$"):

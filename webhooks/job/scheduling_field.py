@@ -29,7 +29,7 @@ def integration_in_force(asked: JobIntegration, group_api: GroupAPI) -> JobInteg
         return asked
     if asked == "kubernetes":
         raise ConfigurationError(
-            "setting 'job_integration': 'kubernetes' needs the built-in group API (scheduling.k8s.io/v1beta1), and this "
+            "setting 'job_integration': 'kubernetes' needs the built-in group API (scheduling.k8s.io), and this "
             "cluster runs with our own: use 'auto' or 'tutti'"
         )
     return "tutti"

@@ -9,7 +9,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
-from api.constants import CONDITION_POD_SCHEDULED, CONDITION_SCHEDULED
+from api.constants import CONDITION_POD_SCHEDULED, CONDITION_SCHEDULED, REASON_SCHEDULER_ERROR
 from kube.groups.group_api import OWN
 from scheduler.reporting.metrics import SchedulerMetrics
 from scheduler.settings import SchedulerSettings
@@ -54,6 +54,7 @@ class Cluster:
         self._begin = clock()
         self.metrics = WatchedMetrics(self.api.moved)
         self.holds_lease = True
+        self.group_error_reason = REASON_SCHEDULER_ERROR
 
     @contextlib.asynccontextmanager
     async def scheduler(self, **changes: Any) -> AsyncIterator[Scheduler]:
@@ -69,6 +70,7 @@ class Cluster:
             clock=self.clock,
             epoch=lambda: CREATED + self.clock() - self._begin,
             jitter=random.Random(1),
+            group_error_reason=self.group_error_reason,
         )
         scheduler = build_scheduler(given)
         tasks = [asyncio.ensure_future(informer.run()) for informer in scheduler.informers.all]

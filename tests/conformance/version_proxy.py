@@ -1,0 +1,151 @@
+"""A made-up next Kubernetes: stands before a real API server and serves its scheduling.k8s.io/v1beta1 as scheduling.k8s.io/v1.
+
+It renames the version in discovery, in paths and in every object that passes, watches included. It serves both versions, as the
+first releases with the new one will, or the new one only, or the old one only, as the real server does.
+
+`python -m tests.conformance.version_proxy --port PORT --server URL --ca FILE --certificate FILE --key FILE --serves old|both|new`
+"""
+
+import argparse
+import json
+import os
+import ssl
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Literal, get_args
+
+import aiohttp
+from aiohttp import web
+
+from tests.conformance import cluster_files as files
+from tests.conformance.controlplane import ControlPlane
+from tests.conformance.eventually import eventually
+from tests.conformance.server import Server, free_ports
+
+REPOSITORY = Path(__file__).parents[2]
+START_SECONDS = 30
+OLD, NEW = "scheduling.k8s.io/v1beta1", "scheduling.k8s.io/v1"
+Serves = Literal["old", "both", "new"]
+KINDS = {"workloads", "podgroups"}
+HOP_BY_HOP = {"connection", "content-length", "host", "keep-alive", "transfer-encoding", "accept-encoding"}
+REPLY_HEADERS = {"Content-Type", "Retry-After", "Warning"}
+SESSION = web.AppKey("session", aiohttp.ClientSession)
+
+
+class VersionProxy:
+    """Renames what passes."""
+
+    def __init__(self, server: str, *, serves: Serves) -> None:
+        self._server = server
+        self._is_only = serves == "new"
+        self._has_new = serves != "old"
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """One request of a client."""
+        path = request.raw_path
+        if self._is_only and path.startswith(f"/apis/{OLD}"):
+            status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}
+            return web.json_response(status, status=404)
+        body = await request.read()
+        is_new = self._is_renamed(path)
+        if is_new:
+            path = path.replace(f"/apis/{NEW}/", f"/apis/{OLD}/", 1)
+        if "/priorityclasses" not in path:
+            body = body.replace(quoted(NEW), quoted(OLD))
+        headers = {name: value for name, value in request.headers.items() if name.lower() not in HOP_BY_HOP}
+        session = request.app[SESSION]
+        async with session.request(request.method, self._server + path, headers=headers, data=body or None) as answer:
+            if request.path == f"/apis/{NEW}" and self._has_new:
+                return web.json_response(await self._discovery(session, headers, await answer.json()))
+            kept = {name: value for name, value in answer.headers.items() if name in REPLY_HEADERS}
+            reply = web.StreamResponse(status=answer.status, headers=kept)
+            await reply.prepare(request)
+            async for line in lines(answer):
+                # Who asks for the old version where it is still served gets it unchanged.
+                await reply.write(line.replace(quoted(OLD), quoted(NEW)) if is_new or self._is_only else line)
+            await reply.write_eof()
+            return reply
+
+    def _is_renamed(self, path: str) -> bool:
+        words = path.partition("?")[0].split("/")
+        return self._has_new and path.startswith(f"/apis/{NEW}/") and bool(KINDS & set(words))
+
+    async def _discovery(
+        self, session: aiohttp.ClientSession, headers: dict[str, str], found: dict[str, object]
+    ) -> dict[str, object]:
+        """The resources of the new version: those it has, and those of the old one."""
+        async with session.get(f"{self._server}/apis/{OLD}", headers=headers) as answer:
+            more = (await answer.json())["resources"]
+        return {**found, "resources": [*list(found["resources"]), *more]}  # type: ignore[call-overload]
+
+
+def quoted(version: str) -> bytes:
+    return json.dumps(version).encode()
+
+
+async def lines(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+    """The body line by line, however long they are: a list is one, a watch has one for each event."""
+    rest = b""
+    async for chunk in answer.content.iter_any():
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            yield line + b"\n"
+    if rest:
+        yield rest
+
+
+def version_proxy(control_plane: ControlPlane, serves: Serves, *, port: int = 0) -> tuple[Server, str]:
+    """The proxy as a process that answers, and its URL; the certificates are those of the server behind it."""
+    port = port or free_ports(1)[0]
+    name = f"version-proxy-{port}-{serves}"
+    folder = control_plane.folder
+    command = [sys.executable, "-m", __name__, "--port", str(port), "--server", control_plane.url]
+    command += ["--ca", str(control_plane.ca), "--certificate", str(folder / "apiserver.crt")]
+    command += ["--key", str(folder / "apiserver.key"), "--serves", serves]
+    paths = os.pathsep.join(filter(None, [str(REPOSITORY), os.environ.get("PYTHONPATH")]))
+    server = Server(
+        name, command, log=folder / f"{name}.log", environment={"PYTHONPATH": paths, "PYTHONUNBUFFERED": "1"}
+    )
+    server.start()
+
+    def answers() -> bool:
+        server.require_running()
+        assert "Running on" in server.last_log_lines(), server.last_log_lines()
+        return True
+
+    eventually(answers, within_seconds=START_SECONDS)
+    return server, f"https://127.0.0.1:{port}"
+
+
+def kubeconfig_through(control_plane: ControlPlane, url: str, user: str, *, token: str = "") -> Path:
+    """A kubeconfig by which this user talks to the proxy."""
+    path = control_plane.folder / f"{user}-{url.rpartition(':')[2]}.kubeconfig"
+    return files.write_kubeconfig(path, server=url, ca=control_plane.ca, user=user, token=token)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, required=True)
+    for name in ("--server", "--ca", "--certificate", "--key"):
+        parser.add_argument(name, required=True)
+    parser.add_argument("--serves", choices=get_args(Serves), required=True)
+    given = parser.parse_args()
+    serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    serving.load_cert_chain(given.certificate, given.key)
+
+    async def session(app: web.Application) -> AsyncIterator[None]:
+        connector = aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=given.ca), limit=0)
+        timeout = aiohttp.ClientTimeout(total=None)
+        async with aiohttp.ClientSession(connector=connector, timeout=timeout, auto_decompress=True) as opened:
+            app[SESSION] = opened
+            yield
+
+    app = web.Application(client_max_size=2**26)
+    app.cleanup_ctx.append(session)
+    app.router.add_route("*", "/{path:.*}", VersionProxy(given.server, serves=given.serves).handle)
+    web.run_app(app, host="127.0.0.1", port=given.port, ssl_context=serving)
+
+
+if __name__ == "__main__":
+    main()
