@@ -1,7 +1,6 @@
 """What the optional parts of `config/` add and take away, as the stock kustomize builds them."""
 
 import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import yaml
 
 import tutti
 from install.manifests import CONFIG_FOLDER, load
+from tests.programs import kustomized
 
 Objects = dict[tuple[str, str], dict[str, Any]]
 COMPONENTS = CONFIG_FOLDER / "components"
@@ -18,16 +18,7 @@ ADMISSION = "admissionregistration.k8s.io"
 
 def built(folder: Path) -> Objects:
     """The objects by kind and name."""
-    assets = os.environ.get("KUBEBUILDER_ASSETS")
-    if not assets:
-        pytest.skip("KUBEBUILDER_ASSETS names no folder with kubectl; see `make conformance`")
-    done = subprocess.run(
-        [Path(assets) / "kubectl", "kustomize", folder, "--load-restrictor=LoadRestrictionsNone"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return {(body["kind"], body["metadata"]["name"]): body for body in yaml.safe_load_all(done.stdout)}
+    return {(body["kind"], body["metadata"]["name"]): body for body in kustomized(folder)}
 
 
 def with_component(name: str, folder: Path) -> Objects:
@@ -82,6 +73,16 @@ def test_cert_manager_makes_that_certificate_and_tells_who_signed_it() -> None:
         assert annotations == {"cert-manager.io/inject-ca-from": "tutti-system/tutti-webhooks"}
     rules = found["ClusterRole", "tutti-webhooks"]["rules"]
     assert not any(ADMISSION in rule["apiGroups"] for rule in rules)
+
+
+def test_one_replica_is_replaced_before_it_goes(tmp_path: Path) -> None:
+    found = with_component("one-replica", tmp_path)
+    before = default_objects()
+    changed = {key for key, body in found.items() if body != before[key]}
+    assert changed == {("Deployment", f"tutti-{name}") for name in ("controllers", "scheduler", "webhooks")}
+    for key in changed:
+        spec = found[key]["spec"]
+        assert (spec["replicas"], spec["strategy"]["rollingUpdate"]) == (1, {"maxSurge": 1, "maxUnavailable": 0})
 
 
 def test_network_policies_close_all_ports_but_those_that_somebody_calls(tmp_path: Path) -> None:
