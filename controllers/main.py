@@ -25,6 +25,7 @@ from kube.groups.discovery import choose_group_api
 from kube.groups.group_api import GroupAPI
 from kube.process.health import HealthServer
 from kube.process.lease import LeaderElector, LeaseLost
+from kube.process.metrics import LeaseMetrics
 from kube.process.run import EXIT_OK, preflight
 
 _log = logging.getLogger(__name__)
@@ -45,6 +46,7 @@ async def main(settings: ControllersSettings, stop: asyncio.Event, *, registry: 
     credentials = load_credentials(settings.kubeconfig)
     metrics = Metrics(registry)
     elector = _elector(credentials, settings)
+    LeaseMetrics(registry).follow(CONTROLLERS_NAME, elector.age_seconds)
 
     def require_lease() -> None:
         if not elector.holds():

@@ -14,6 +14,7 @@ from api.constants import (
     METRIC_RECONCILE_QUEUE_DEPTH,
     METRIC_RECONCILE_SECONDS,
 )
+from kube.process.metrics import WatchMetrics
 
 _BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -49,6 +50,7 @@ class Metrics:
             ["kind"],
             registry=registry,
         )
+        self._watches = WatchMetrics(registry)
         self._depth = Gauge(METRIC_RECONCILE_QUEUE_DEPTH, "Objects that wait for a pass.", ["kind"], registry=registry)
 
     def request(self, verb: str, resource: str, code: str, seconds: float) -> None:
@@ -65,6 +67,10 @@ class Metrics:
     def object_created(self, kind: str, result: str) -> None:
         """One attempt to create an object of that kind ended so."""
         self._created.labels(kind, result).inc()
+
+    def follow_silence(self, resource: str, read: Callable[[], float]) -> None:
+        """Show how long a watch has been silent."""
+        self._watches.follow(resource, read)
 
     def follow_queue(self, kind: str, depth: Callable[[], float]) -> None:
         """Read the depth of that kind's queue whenever somebody asks."""

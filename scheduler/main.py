@@ -14,7 +14,7 @@ import time
 from collections.abc import AsyncIterator, Coroutine
 from typing import Any, Final
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, ProcessCollector
 
 from api.constants import SCHEDULER_NAME
 from kube.client.client import Client
@@ -25,6 +25,7 @@ from kube.groups.discovery import choose_group_api
 from kube.groups.group_api import GroupAPI
 from kube.process.health import HealthServer
 from kube.process.lease import LeaderElector
+from kube.process.metrics import LeaseMetrics
 from kube.process.run import EXIT_LEASE_LOST, EXIT_OK, preflight
 from scheduler.eventhandlers.informers import OWNERS
 from scheduler.eventhandlers.storage import STORAGE
@@ -71,6 +72,8 @@ async def main(settings: SchedulerSettings, stop: asyncio.Event) -> int:
         renew_seconds=settings.renew_seconds,
         retry_seconds=settings.retry_seconds,
     )
+    ProcessCollector(registry=metrics.registry)
+    LeaseMetrics(metrics.registry).follow(SCHEDULER_NAME, elector.age_seconds)
     async with (
         Client(credentials, user_agent=user_agent, max_connections=READ_CONNECTIONS, observe=metrics.request) as reader,
         _writer(credentials, user_agent, elector, settings, metrics) as writer,

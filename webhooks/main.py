@@ -98,6 +98,8 @@ class _Process:
         self.metrics = Metrics(registry)
         self.classes = Informer(client, PRIORITY_CLASSES, ListDecoder(PriorityClass))
         self.namespaces = Informer(client, NAMESPACES, ListDecoder(Namespace))
+        self.metrics.watches.follow(PRIORITY_CLASSES.plural, self.classes.last_heard_seconds)
+        self.metrics.watches.follow(NAMESPACES.plural, self.namespaces.last_heard_seconds)
         context = server_context(settings.client_authority)
         self.registration: Registration | None = None
         self.certificates: CertRotator | CertWatcher
