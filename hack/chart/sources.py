@@ -30,13 +30,17 @@ class Part:
 
 
 PARTS: Final = (
+    Part("profiles", HAS_SETTINGS),
     Part("components/given-certificates", f"not ({OWN_CERTIFICATES})"),
     Part("components/cert-manager", CERT_MANAGER),
-    Part("profiles", HAS_SETTINGS),
     Part("components/network-policy", ".Values.networkPolicy.enabled"),
     Part("components/prometheus", ".Values.monitoring.prometheus"),
+    Part("components/grafana", ".Values.monitoring.grafana"),
 )
 """Those without a value of their own are not here: `one-replica` is `replicas: 1`, and what comes with it (`parameters`)."""
+
+MADE_BY_TEMPLATES: Final = frozenset({"profiles"})
+"""Parts whose ConfigMap holds what the values say, not what stands in `config/`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +85,23 @@ def is_meant(body: dict[str, Any], target: dict[str, str]) -> bool:
 
 
 def _of_folder(folder: str, title: str, condition: str | None) -> Iterator[Source]:
-    for entry in _listing(CONFIG_FOLDER / folder).get("resources", ()):
+    listing = _listing(CONFIG_FOLDER / folder)
+    if folder not in MADE_BY_TEMPLATES:
+        for made in listing.get("configMapGenerator", ()):
+            yield Source(f"{title}-{made['name']}.yaml", _config_map(made, CONFIG_FOLDER / folder), condition)
+    for entry in listing.get("resources", ()):
         if entry.startswith(".."):
             continue
         file = CONFIG_FOLDER / folder / entry
         for body in yaml.safe_load_all(file.read_text(encoding="utf-8")):
             # Anchors make one value of two places, and places are changed one by one.
             yield Source(f"{title}-{entry}", _untied(body), condition)
+
+
+def _config_map(made: dict[str, Any], folder: Path) -> dict[str, Any]:
+    metadata = {"name": made["name"], "namespace": made["namespace"], "labels": made["options"]["labels"]}
+    data = {file: (folder / file).read_text(encoding="utf-8") for file in made["files"]}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 
 
 def _untied(value: Any) -> Any:

@@ -187,13 +187,13 @@ class _Counts(Collector):
     def __init__(self, name: str, text: str, label: str, registry: CollectorRegistry) -> None:
         self._name: Final = name
         self._text: Final = text
-        self._label: Final = label
+        self._labelnames: Final = (label,)
         self.read: Callable[[], Mapping[str, int]] = dict
         registry.register(self)
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         """The values now."""
-        family = GaugeMetricFamily(self._name, self._text, labels=[self._label])
+        family = GaugeMetricFamily(self._name, self._text, labels=self._labelnames)
         for value, count in self.read().items():
             family.add_metric([value], count)
         yield family

@@ -41,7 +41,7 @@ def test_every_file_of_a_folder_is_in_its_list(listing: Path) -> None:
     generated = [file for one in document.get("configMapGenerator", ()) for file in one["files"]]
     patches = {patch["path"] for patch in document.get("patches", ())}
     listed = [*document.get("resources", ()), *generated, *patches]
-    files = {path.name for path in listing.parent.glob("*.yaml")} - {"kustomization.yaml"}
+    files = {path.name for path in listing.parent.iterdir() if path.is_file()} - {"kustomization.yaml"}
     assert files == {entry for entry in listed if not entry.startswith("..")}
     assert len(listed) == len(set(listed))
 
