@@ -26,6 +26,7 @@ from kube.groups.group_api import GroupAPI
 from kube.process.health import HealthServer
 from kube.process.lease import LeaderElector, LeaseLost
 from kube.process.metrics import LeaseMetrics
+from kube.process.metrics_access import metrics_access
 from kube.process.run import EXIT_OK, preflight
 
 _log = logging.getLogger(__name__)
@@ -69,6 +70,7 @@ async def main(settings: ControllersSettings, stop: asyncio.Event, *, registry: 
         live={"operator": operator.stuck},
         ready={"operator": operator.unready},
         registry=registry,
+        access=metrics_access(is_asked=settings.metrics_authentication, credentials=credentials, user_agent=agent),
     )
     async with client, health:
         try:

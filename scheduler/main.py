@@ -26,6 +26,7 @@ from kube.groups.group_api import GroupAPI
 from kube.process.health import HealthServer
 from kube.process.lease import LeaderElector
 from kube.process.metrics import LeaseMetrics
+from kube.process.metrics_access import MetricsAccess, metrics_access
 from kube.process.run import EXIT_LEASE_LOST, EXIT_OK, preflight
 from scheduler.eventhandlers.informers import OWNERS
 from scheduler.eventhandlers.storage import STORAGE
@@ -94,7 +95,10 @@ async def main(settings: SchedulerSettings, stop: asyncio.Event) -> int:
             epoch=time.time,
             jitter=random.Random(),  # noqa: S311 (spreads retries, guards nothing)
         )
-        return await _Process(build_scheduler(given), elector, settings, metrics).run(stop)
+        access = metrics_access(
+            is_asked=settings.metrics_authentication, credentials=credentials, user_agent=user_agent
+        )
+        return await _Process(build_scheduler(given), elector, settings, metrics, access).run(stop)
 
 
 def _writer(
@@ -127,8 +131,14 @@ class _Process:
     """What happens between a successful start and the end."""
 
     def __init__(
-        self, scheduler: Scheduler, elector: LeaderElector, settings: SchedulerSettings, metrics: SchedulerMetrics
+        self,
+        scheduler: Scheduler,
+        elector: LeaderElector,
+        settings: SchedulerSettings,
+        metrics: SchedulerMetrics,
+        access: MetricsAccess | None = None,
     ) -> None:
+        self._access = access
         self._scheduler = scheduler
         self._elector = elector
         self._settings = settings
@@ -143,6 +153,7 @@ class _Process:
             live={"scheduling": self._trouble},
             ready={"caches": self._not_ready},
             registry=self._metrics.registry,
+            access=self._access,
         )
         async with health, self._background(*(informer.run() for informer in self._scheduler.informers.early)):
             try:

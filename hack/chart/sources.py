@@ -36,10 +36,12 @@ PARTS: Final = (
     Part("components/network-policy", ".Values.networkPolicy.enabled"),
     Part("components/prometheus", ".Values.monitoring.prometheus"),
     Part("components/grafana", ".Values.monitoring.grafana"),
+    Part("components/metrics-authentication", ".Values.metrics.authentication"),
+    Part("components/log-levels", ".Values.logLevels.enabled"),
 )
 """Those without a value of their own are not here: `one-replica` is `replicas: 1`, and what comes with it (`parameters`)."""
 
-MADE_BY_TEMPLATES: Final = frozenset({"profiles"})
+MADE_BY_TEMPLATES: Final = frozenset({"profiles", "components/log-levels"})
 """Parts whose ConfigMap holds what the values say, not what stands in `config/`."""
 
 

@@ -71,6 +71,21 @@ def table() -> dict[str, Any]:
             "labels": Value({}, _map({"type": "string"}), "Labels by which your Prometheus finds them."),
             "grafana": Value(False, _switch(), "The dashboard, as a ConfigMap for Grafana's sidecar."),
         },
+        "metrics": {
+            "authentication": Value(
+                True, _switch(), "Whether metrics are for those only who may `get` the path /metrics."
+            ),
+        },
+        "logLevels": {
+            "enabled": Value(
+                True, _switch(), "Whether levels may change without a restart, by the ConfigMap tutti-log-levels."
+            ),
+            "levels": Value(
+                {},
+                _map(_one_of("debug", "info", "warning", "error")),
+                "Levels of single loggers, each with all below it: `scheduler.preemption: debug`, `trace: warning`.",
+            ),
+        },
         "defaultProvider": Value("embedded", _one_of(*_providers()), "The gang scheduler of objects that name none."),
         "profiles": Value(
             [], _list({"$ref": "#/$defs/ProfileSettings"}), "Profiles of the scheduler, see docs/profiles.md."

@@ -11,8 +11,11 @@ from kube.process.metrics import LeaseMetrics
 from scheduler.reporting.metrics import PreemptionMetrics, SchedulerMetrics
 from webhooks.server.metrics import Metrics as WebhooksMetrics
 
-OF_HISTOGRAMS: Final = {"_bucket": ("le",), "_sum": (), "_count": ()}
-OF_SUMMARIES: Final = {"_sum": (), "_count": ()}
+SERIES_OF: Final[dict[str, dict[str, tuple[str, ...]]]] = {
+    "histogram": {"_bucket": ("le",), "_sum": (), "_count": ()},
+    "summary": {"_sum": (), "_count": ()},
+}
+"""How the names of the series of a kind end that has several, with the labels that come with each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ class Metric:
 
     def series(self) -> dict[str, frozenset[str]]:
         """The names that expressions may use, each with its labels."""
-        endings = {"histogram": OF_HISTOGRAMS, "summary": OF_SUMMARIES}.get(self.kind)
+        endings = SERIES_OF.get(self.kind)
         if endings is None:
             return {self.shown_name: frozenset(self.labels)}
         return {self.name + ending: frozenset((*self.labels, *more)) for ending, more in endings.items()}

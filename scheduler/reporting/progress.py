@@ -20,6 +20,7 @@ from api.constants import (
     REASON_WAITS_AGAIN,
 )
 from api.meta import condition_of
+from kube.process.trace import trace
 from scheduler.apicalls.conditions import TRUE, condition
 from scheduler.apicalls.group_conditions import GroupConditions
 from scheduler.apicalls.pod_conditions import PodConditions
@@ -151,6 +152,7 @@ class Progress:
 
     def _say_started(self, key: EntityKey, group: GroupRecord) -> None:
         self._count_start(group)
+        trace("bound", group.owner.uid, namespace=group.namespace, group=group.name, min_count=group.min_count)
         self._event_writer.group_scheduled(key, group)
 
     def _below_minimum(self, key: EntityKey, group: GroupRecord) -> None:

@@ -63,5 +63,5 @@ def by_identity(text: str) -> Objects:
 def comparable(body: dict[str, Any]) -> dict[str, Any]:
     """The object without what is another text of the same: settings are compared as settings."""
     if body["kind"] == "ConfigMap":
-        body["data"] = {name: yaml.safe_load(text) for name, text in body["data"].items()}
+        body["data"] = {name: yaml.safe_load(text) or {} for name, text in body["data"].items()}
     return body

@@ -48,6 +48,14 @@ def without_priority() -> dict[str, Any]:
     return {"patches": [of_deployments({"op": "remove", "path": "/spec/template/spec/priorityClassName"})]}
 
 
+BARE = {"metrics": {"authentication": False}, "logLevels": {"enabled": False}}
+"""As config/default: what the chart has by itself, and kustomize as components, is left out."""
+BY_ITSELF = ("metrics-authentication", "log-levels")
+LEVELS_PATCH = {
+    "patch": yaml.safe_dump([{"op": "replace", "path": "/data/levels.yaml", "value": "trace: warning\n"}]),
+    "target": {"kind": "ConfigMap", "name": "tutti-log-levels"},
+}
+
 ALONE = {process: {"replicas": 1} for process in ("scheduler", "controllers", "webhooks")}
 EVERYTHING = {
     "certificates": {"source": "cert-manager"},
@@ -56,37 +64,46 @@ EVERYTHING = {
     "profiles": PROFILES,
     **ALONE,
 }
-ALL_COMPONENTS = ("cert-manager", "network-policy", "prometheus", "grafana", "one-replica")
+ALL_COMPONENTS = ("cert-manager", "network-policy", "prometheus", "grafana", *BY_ITSELF, "one-replica")
 
 CHOICES = [
-    Choice("nothing special", {}),
-    Choice("one replica", ALONE, ("one-replica",)),
-    Choice("a given certificate", {"certificates": {"source": "given"}}, ("given-certificates",)),
-    Choice("cert-manager", {"certificates": {"source": "cert-manager"}}, ("cert-manager",)),
-    Choice("cert-manager as an overlay", {"certificates": {"source": "cert-manager"}}, base="cert-manager"),
-    Choice("network policies", {"networkPolicy": {"enabled": True}}, ("network-policy",)),
-    Choice("monitoring", {"monitoring": {"prometheus": True}}, ("prometheus",)),
-    Choice("a dashboard", {"monitoring": {"grafana": True}}, ("grafana",)),
-    Choice("profiles", {"profiles": PROFILES}, base="profiles"),
+    Choice("what the chart does by itself", {}, BY_ITSELF),
+    Choice("metrics for everybody", {"metrics": {"authentication": False}}, ("log-levels",)),
+    Choice("levels for good", {"logLevels": {"enabled": False}}, ("metrics-authentication",)),
+    Choice("the least", BARE),
+    Choice(
+        "levels of single loggers",
+        BARE | {"logLevels": {"enabled": True, "levels": {"trace": "warning"}}},
+        ("log-levels",),
+        more={"patches": [LEVELS_PATCH]},
+    ),
+    Choice("one replica", BARE | ALONE, ("one-replica",)),
+    Choice("a given certificate", BARE | {"certificates": {"source": "given"}}, ("given-certificates",)),
+    Choice("cert-manager", BARE | {"certificates": {"source": "cert-manager"}}, ("cert-manager",)),
+    Choice("cert-manager as an overlay", BARE | {"certificates": {"source": "cert-manager"}}, base="cert-manager"),
+    Choice("network policies", BARE | {"networkPolicy": {"enabled": True}}, ("network-policy",)),
+    Choice("monitoring", BARE | {"monitoring": {"prometheus": True}}, ("prometheus",)),
+    Choice("a dashboard", BARE | {"monitoring": {"grafana": True}}, ("grafana",)),
+    Choice("profiles", BARE | {"profiles": PROFILES}, base="profiles"),
     Choice("everything", EVERYTHING, ALL_COMPONENTS, base="profiles"),
     Choice(
         "an image of one's own",
-        {"image": {"repository": "registry.example/batch/tutti", "tag": "1.2"}},
+        BARE | {"image": {"repository": "registry.example/batch/tutti", "tag": "1.2"}},
         more={"images": [{"name": "tutti", "newName": "registry.example/batch/tutti", "newTag": "1.2"}]},
     ),
     Choice(
         "an image by digest",
-        {"image": {"repository": "registry.example/tutti", "digest": f"sha256:{'a' * 64}"}},
+        BARE | {"image": {"repository": "registry.example/tutti", "digest": f"sha256:{'a' * 64}"}},
         more={"images": [{"name": "tutti", "newName": "registry.example/tutti", "digest": f"sha256:{'a' * 64}"}]},
     ),
     Choice(
         "three replicas of admission",
-        {"webhooks": {"replicas": 3}},
+        BARE | {"webhooks": {"replicas": 3}},
         more={"replicas": [{"name": "tutti-webhooks", "count": 3}]},
     ),
-    Choice("nodes of one's choice", {"nodePlacement": PLACEMENT}, more=placed()),
-    Choice("a larger scheduler", {"scheduler": {"resources": RESOURCES}}, more=with_resources()),
-    Choice("no priority class", {"priorityClassName": ""}, more=without_priority()),
+    Choice("nodes of one's choice", BARE | {"nodePlacement": PLACEMENT}, more=placed()),
+    Choice("a larger scheduler", BARE | {"scheduler": {"resources": RESOURCES}}, more=with_resources()),
+    Choice("no priority class", BARE | {"priorityClassName": ""}, more=without_priority()),
 ]
 
 

@@ -20,7 +20,7 @@ PROFILE = {"scheduler_name": "tutti-packed", "resources_fit": {"strategy": "Most
 
 
 def settings_of(objects: Objects) -> dict[str, Any]:
-    (body,) = [body for (kind, _, _), body in objects.items() if kind == "ConfigMap"]
+    (body,) = [body for (kind, _, name), body in objects.items() if kind == "ConfigMap" and "settings" in name]
     data: dict[str, Any] = body["data"]
     return data
 
@@ -40,7 +40,7 @@ def test_helm_has_nothing_against_the_chart() -> None:
 
 
 def test_without_any_setting_there_is_no_file_of_settings() -> None:
-    assert not [key for key in by_helm({}) if key[0] == "ConfigMap"]
+    assert not [name for kind, _, name in by_helm({}) if kind == "ConfigMap" and "settings" in name]
 
 
 def test_another_gang_scheduler_is_the_default_of_admission_and_controllers() -> None:
@@ -102,6 +102,7 @@ def test_who_signs_a_given_certificate_is_told_to_the_api_server() -> None:
         ({"settings": {"scheduler": {"lease_second": 15}}}, "lease_second"),
         ({"settings": {"shared": {"listen": ":1"}}}, "listen"),
         ({"image": {"digest": "sha256:1"}}, "digest"),
+        ({"logLevels": {"levels": {"trace": "loud"}}}, "trace"),
     ],
 )
 def test_a_value_that_cannot_work_is_refused_and_named(values: dict[str, Any], named: str) -> None:
