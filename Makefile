@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-anywhere demo cluster lint format run conformance bench call-paths controlplane tools chart metrics-docs crds clean
+.PHONY: help test test-anywhere demo cluster lint format run conformance bench call-paths controlplane tools chart metrics-docs dist crds clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ chart: $(READY) ## write charts/tutti from config (make test fails while they di
 metrics-docs: $(READY) ## write docs/metrics.md and the dashboard (make test fails while they differ)
 	$(BIN)/python -m hack.metrics
 	$(BIN)/python -m hack.dashboard
+
+dist: $(READY) ## write the files of a release into dist/: packages, chart, install.yaml, bill of materials, checksums
+	$(BIN)/python -m hack.dist
 
 clean: ## remove what the targets above made in this folder
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
