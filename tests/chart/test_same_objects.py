@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from hack.chart.sources import PARTS
 from install.manifests import CONFIG_FOLDER
 from tests.chart.rendering import Objects, by_helm, by_kustomize
 
@@ -127,6 +128,11 @@ def test_helm_and_kustomize_give_the_same_objects(choice: Choice, tmp_path: Path
     assert found.keys() == without_namespace(expected).keys()
     for key, body in without_namespace(expected).items():
         assert found[key] == body, key
+
+
+def test_every_component_is_a_choice_of_the_chart_too() -> None:
+    known = {Path(part.folder).name for part in PARTS} | {"one-replica"}
+    assert {path.name for path in (CONFIG_FOLDER / "components").iterdir()} <= known
 
 
 def test_the_kinds_may_be_left_out_or_let_go() -> None:
