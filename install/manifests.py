@@ -16,8 +16,8 @@ from install.kinds import resource_of
 from kube.client.errors import one_line
 from kube.client.resources import Resource
 
-Area = Literal["crd", "rbac", "policy", "webhook", "manager", "default"]
-"""A folder of `config/` that holds parts of an installation; `default` is all of them."""
+Area = Literal["crd", "rbac", "policy", "webhook", "manager", "default", "components/metrics-authentication/rights"]
+"""A folder of `config/` that holds parts of an installation; `default` is all of them but the component's, which is a choice."""
 
 CONFIG_FOLDER: Final = Path(__file__).resolve().parent.parent / "config"
 """Beside this package, in a checkout as in an installed wheel."""

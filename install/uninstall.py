@@ -97,6 +97,8 @@ class Uninstallation:
     async def run(self) -> bool:
         """Do all of it; whether nothing is left."""
         crds, rbac, admission, manager = load("crd"), load("rbac"), load("webhook") + load("policy"), load("manager")
+        # Roles of a component, should somebody have chosen it; what it has in our namespace is found there.
+        rbac += load("components/metrics-authentication/rights")
         await require(
             self.client,
             needed_to_uninstall(crds + rbac + admission + manager, SYSTEM_NAMESPACE),

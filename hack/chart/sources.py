@@ -95,6 +95,9 @@ def _of_folder(folder: str, title: str, condition: str | None) -> Iterator[Sourc
         if entry.startswith(".."):
             continue
         file = CONFIG_FOLDER / folder / entry
+        if file.is_dir():
+            yield from _of_folder(f"{folder}/{entry}", title, condition)
+            continue
         for body in yaml.safe_load_all(file.read_text(encoding="utf-8")):
             # Anchors make one value of two places, and places are changed one by one.
             yield Source(f"{title}-{entry}", _untied(body), condition)

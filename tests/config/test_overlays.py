@@ -2,13 +2,13 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
 
 import tutti
-from install.manifests import CONFIG_FOLDER, load
+from install.manifests import CONFIG_FOLDER, Area, load
 from tests.programs import kustomized
 
 Objects = dict[tuple[str, str], dict[str, Any]]
@@ -107,7 +107,15 @@ def test_whatever_an_overlay_puts_into_our_namespace_is_known_at_the_uninstall(f
         assert body["metadata"]["labels"]["app.kubernetes.io/part-of"] == "tutti", body["metadata"]["name"]
 
 
-def test_so_is_what_a_component_adds() -> None:
-    for file in COMPONENTS.rglob("network-policy.yaml"):
-        for body in yaml.safe_load_all(file.read_text()):
-            assert body["metadata"]["labels"]["app.kubernetes.io/part-of"] == "tutti"
+@pytest.mark.parametrize("name", sorted(each.name for each in COMPONENTS.iterdir()))
+def test_so_is_what_a_component_adds(name: str, tmp_path: Path) -> None:
+    for body in with_component(name, tmp_path).values():
+        assert body["metadata"]["labels"]["app.kubernetes.io/part-of"] == "tutti", body["metadata"]["name"]
+
+
+@pytest.mark.parametrize("name", sorted(each.name for each in COMPONENTS.iterdir()))
+def test_what_a_component_puts_outside_our_namespace_is_known_at_the_uninstall(name: str, tmp_path: Path) -> None:
+    lists = [load(area) for area in get_args(Area)]
+    known = {(each.resource.kind, each.name) for listed in lists for each in listed}
+    added = with_component(name, tmp_path)
+    assert {key for key, body in added.items() if "namespace" not in body["metadata"]} <= known
