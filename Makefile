@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-anywhere demo cluster lint format run conformance e2e bench call-paths controlplane crds clean
+.PHONY: help test test-anywhere demo cluster lint format run conformance e2e bench call-paths controlplane tools chart metrics-docs dist crds clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,10 @@ format: $(READY) ## let ruff put the code in order
 controlplane: ## build a real Kubernetes control plane once and print its folder (needs Go 1.26); KUBERNETES_VERSION=1.30
 	@hack/controlplane/ensure
 
+tools: ## build helm, promtool and prometheus once, for the tests that ask them (needs Go 1.26)
+	@hack/tools/ensure helm
+	@hack/tools/ensure promtool
+
 conformance: $(READY) ## tests/conformance against a real control plane, once per group API; ARGS="--cluster embedded", KUBERNETES_VERSION=1.30
 	$(BIN)/python -m hack.conformance $(ARGS)
 
@@ -61,6 +65,16 @@ call-paths: $(READY) ## print through which functions a pod, a preemption and a 
 
 crds: $(READY) ## write config/crd from api/crds (make test fails while they differ)
 	$(BIN)/python -m hack.crds
+
+chart: $(READY) ## write charts/tutti from config (make test fails while they differ)
+	$(BIN)/python -m hack.chart
+
+metrics-docs: $(READY) ## write docs/metrics.md and the dashboard (make test fails while they differ)
+	$(BIN)/python -m hack.metrics
+	$(BIN)/python -m hack.dashboard
+
+dist: $(READY) ## write the files of a release into dist/: packages, chart, install.yaml, bill of materials, checksums
+	$(BIN)/python -m hack.dist
 
 clean: ## remove what the targets above made in this folder
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

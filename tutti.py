@@ -81,6 +81,15 @@ def _add_process(
         "--metrics", metavar="ADDRESS", help='HOST:PORT of /livez, /readyz and /metrics, "0" for none (default: :8080)'
     )
     parser.add_argument(
+        "--metrics-authentication",
+        action="store_true",
+        default=None,
+        help="show /metrics to those only who may get that path, by the word of the API server",
+    )
+    parser.add_argument(
+        "--log-levels", metavar="FILE", help="levels of single loggers as YAML, followed while the process runs"
+    )
+    parser.add_argument(
         "--end-with-stdin", action="store_true", help="end when standard input is closed, as `tutti run` needs it"
     )
     return parser
@@ -170,6 +179,7 @@ def _add_common(parser: argparse.ArgumentParser, command: Callable[[argparse.Nam
 
 def _scheduler(given: argparse.Namespace) -> int:
     with _loading():
+        from kube.process.log_levels import follow_log_levels  # noqa: PLC0415
         from kube.process.logs import configure_logs  # noqa: PLC0415
         from kube.process.run import run_process  # noqa: PLC0415
         from kube.process.settings import load_settings  # noqa: PLC0415
@@ -179,6 +189,7 @@ def _scheduler(given: argparse.Namespace) -> int:
     configure_logs(given.log_format or "text", "scheduler")
     settings = load_settings(SchedulerSettings, given.config, **_of_every_process(given))
     configure_logs(settings.log_format, "scheduler", level=settings.log_level)
+    follow_log_levels(settings.log_levels_file)
     return run_process(lambda stop: process(settings, stop))
 
 
@@ -186,6 +197,7 @@ def _controllers(given: argparse.Namespace) -> int:
     with _loading():
         from controllers.main import main as process  # noqa: PLC0415
         from controllers.settings import ControllersSettings  # noqa: PLC0415
+        from kube.process.log_levels import follow_log_levels  # noqa: PLC0415
         from kube.process.logs import configure_logs  # noqa: PLC0415
         from kube.process.run import run_process  # noqa: PLC0415
         from kube.process.settings import load_settings  # noqa: PLC0415
@@ -193,11 +205,13 @@ def _controllers(given: argparse.Namespace) -> int:
     configure_logs(given.log_format or "text", "controllers")
     settings = load_settings(ControllersSettings, given.config, **_of_every_process(given))
     configure_logs(settings.log_format, "controllers", level=settings.log_level)
+    follow_log_levels(settings.log_levels_file)
     return run_process(lambda stop: process(settings, stop))
 
 
 def _webhooks(given: argparse.Namespace) -> int:
     with _loading():
+        from kube.process.log_levels import follow_log_levels  # noqa: PLC0415
         from kube.process.logs import configure_logs  # noqa: PLC0415
         from kube.process.run import run_process  # noqa: PLC0415
         from kube.process.settings import load_settings  # noqa: PLC0415
@@ -213,6 +227,7 @@ def _webhooks(given: argparse.Namespace) -> int:
     configure_logs(given.log_format or "text", "webhooks")
     settings = load_settings(WebhooksSettings, given.config, **_of_every_process(given), **own)
     configure_logs(settings.log_format, "webhooks", level=settings.log_level)
+    follow_log_levels(settings.log_levels_file)
     return run_process(lambda stop: process(settings, stop))
 
 
@@ -294,8 +309,14 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-def _of_every_process(given: argparse.Namespace) -> dict[str, str | None]:
-    return {"kubeconfig": given.kubeconfig, "metrics_address": given.metrics, "log_format": given.log_format}
+def _of_every_process(given: argparse.Namespace) -> dict[str, str | bool | None]:
+    return {
+        "kubeconfig": given.kubeconfig,
+        "metrics_address": given.metrics,
+        "metrics_authentication": given.metrics_authentication,
+        "log_format": given.log_format,
+        "log_levels_file": given.log_levels,
+    }
 
 
 def _version() -> str:

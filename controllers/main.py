@@ -25,6 +25,8 @@ from kube.groups.discovery import choose_group_api
 from kube.groups.group_api import GroupAPI
 from kube.process.health import HealthServer
 from kube.process.lease import LeaderElector, LeaseLost
+from kube.process.metrics import LeaseMetrics
+from kube.process.metrics_access import metrics_access
 from kube.process.run import EXIT_OK, preflight
 
 _log = logging.getLogger(__name__)
@@ -45,6 +47,7 @@ async def main(settings: ControllersSettings, stop: asyncio.Event, *, registry: 
     credentials = load_credentials(settings.kubeconfig)
     metrics = Metrics(registry)
     elector = _elector(credentials, settings)
+    LeaseMetrics(registry).follow(CONTROLLERS_NAME, elector.age_seconds)
 
     def require_lease() -> None:
         if not elector.holds():
@@ -67,6 +70,7 @@ async def main(settings: ControllersSettings, stop: asyncio.Event, *, registry: 
         live={"operator": operator.stuck},
         ready={"operator": operator.unready},
         registry=registry,
+        access=metrics_access(is_asked=settings.metrics_authentication, credentials=credentials, user_agent=agent),
     )
     async with client, health:
         try:

@@ -15,6 +15,7 @@ from api.constants import (
     METRIC_RECONCILE_SECONDS,
     METRIC_WARNINGS,
 )
+from kube.process.metrics import WatchMetrics
 
 _BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -56,6 +57,7 @@ class Metrics:
             ["kind", "reason"],
             registry=registry,
         )
+        self._watches = WatchMetrics(registry)
         self._depth = Gauge(METRIC_RECONCILE_QUEUE_DEPTH, "Objects that wait for a pass.", ["kind"], registry=registry)
 
     def request(self, verb: str, resource: str, code: str, seconds: float) -> None:
@@ -76,6 +78,10 @@ class Metrics:
     def warned(self, kind: str, reason: str) -> None:
         """An object of that kind was given a Warning event."""
         self._warnings.labels(kind, reason).inc()
+
+    def follow_silence(self, resource: str, read: Callable[[], float]) -> None:
+        """Show how long a watch has been silent."""
+        self._watches.follow(resource, read)
 
     def follow_queue(self, kind: str, depth: Callable[[], float]) -> None:
         """Read the depth of that kind's queue whenever somebody asks."""

@@ -26,6 +26,7 @@ from kube.cache.decoding import ListDecoder
 from kube.cache.informer import Change, Informer
 from kube.client.client import Client
 from kube.client.events import EventRecorder
+from kube.client.resources import JOBS
 from kube.groups.group_api import GroupAPI
 from kube.groups.version_gone import end_when_gone
 from providers.selection import standard_providers
@@ -87,6 +88,12 @@ class Operator:
         )
         self.jobs = JobController(context)
         self.sets = SetManager(context)
+        for resource, informer in (
+            (group_api.workloads, self.workloads),
+            (group_api.pod_groups, self.pod_groups),
+            (JOBS, self.jobs.informer),
+        ):
+            metrics.follow_silence(resource.plural, informer.last_heard_seconds)
         self.workloads.add_handler(context.workloads.caught_up)
         self.workloads.add_handler(self._workload_changed)
         self.pod_groups.add_handler(context.pod_groups.caught_up)

@@ -16,8 +16,17 @@ from install.kinds import resource_of
 from kube.client.errors import one_line
 from kube.client.resources import Resource
 
-Area = Literal["crd", "rbac", "policy", "webhook", "manager", "default", "components/hold-gangs"]
-"""A folder of `config/` that holds parts of an installation; `default` is all of them but the component, which is a choice."""
+Area = Literal[
+    "crd",
+    "rbac",
+    "policy",
+    "webhook",
+    "manager",
+    "default",
+    "components/hold-gangs",
+    "components/metrics-authentication/rights",
+]
+"""A folder of `config/` that holds parts of an installation; `default` is all of them but the components', which are a choice."""
 
 CONFIG_FOLDER: Final = Path(__file__).resolve().parent.parent / "config"
 """Beside this package, in a checkout as in an installed wheel."""

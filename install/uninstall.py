@@ -100,6 +100,8 @@ class Uninstallation:
         crds, rbac, manager = load("crd"), load("rbac"), load("manager")
         # What suspends Jobs without asking anybody goes first, should somebody have put it there.
         admission = load("components/hold-gangs") + load("webhook") + load("policy")
+        # Roles of a component, should somebody have chosen it; what it has in our namespace is found there.
+        rbac += load("components/metrics-authentication/rights")
         await require(
             self.client,
             needed_to_uninstall(crds + rbac + admission + manager, SYSTEM_NAMESPACE),

@@ -14,7 +14,7 @@ import time
 from collections.abc import AsyncIterator, Coroutine
 from typing import Any, Final
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, ProcessCollector
 
 from api.constants import SCHEDULER_NAME
 from kube.client.client import Client
@@ -27,6 +27,8 @@ from kube.groups.server_version import group_error_reason
 from kube.groups.version_gone import end_when_gone
 from kube.process.health import HealthServer
 from kube.process.lease import LeaderElector
+from kube.process.metrics import LeaseMetrics
+from kube.process.metrics_access import MetricsAccess, metrics_access
 from kube.process.run import EXIT_LEASE_LOST, EXIT_OK, preflight
 from scheduler.eventhandlers.informers import OWNERS
 from scheduler.eventhandlers.storage import STORAGE
@@ -73,6 +75,8 @@ async def main(settings: SchedulerSettings, stop: asyncio.Event) -> int:
         renew_seconds=settings.renew_seconds,
         retry_seconds=settings.retry_seconds,
     )
+    ProcessCollector(registry=metrics.registry)
+    LeaseMetrics(metrics.registry).follow(SCHEDULER_NAME, elector.age_seconds)
     async with (
         Client(credentials, user_agent=user_agent, max_connections=READ_CONNECTIONS, observe=metrics.request) as reader,
         _writer(credentials, user_agent, elector, settings, metrics) as writer,
@@ -94,9 +98,12 @@ async def main(settings: SchedulerSettings, stop: asyncio.Event) -> int:
             jitter=random.Random(),  # noqa: S311 (spreads retries, guards nothing)
             group_error_reason=group_error_reason(server),
         )
+        access = metrics_access(
+            is_asked=settings.metrics_authentication, credentials=credentials, user_agent=user_agent
+        )
         scheduler = build_scheduler(given)
         version = end_when_gone(reader, group_api, in_trouble=lambda: scheduler.informers.groups.is_in_trouble)
-        return await _Process(scheduler, elector, settings, metrics, version).run(stop)
+        return await _Process(scheduler, elector, settings, metrics, access, version).run(stop)
 
 
 def _writer(
@@ -134,9 +141,11 @@ class _Process:
         elector: LeaderElector,
         settings: SchedulerSettings,
         metrics: SchedulerMetrics,
+        access: MetricsAccess | None,
         *beside: Coroutine[Any, Any, None],
     ) -> None:
         """`beside` runs from the start to the end; an error in it ends the process."""
+        self._access = access
         self._scheduler = scheduler
         self._elector = elector
         self._settings = settings
@@ -152,6 +161,7 @@ class _Process:
             live={"scheduling": self._trouble},
             ready={"caches": self._not_ready},
             registry=self._metrics.registry,
+            access=self._access,
         )
         early = [informer.run() for informer in self._scheduler.informers.early]
         async with health, self._background(*early, *self._beside):

@@ -77,6 +77,7 @@ class ItemScheduler:
         state: the cluster as it is.
         seen: the cluster to decide on: as it is, with pods to come.
         observe: hears of every attempt.
+        spent: hears what caused each attempt, and how much of the loop's time it took.
         count: told in which stage each exception was met.
         clock: monotonic seconds.
         slice_seconds: after so long others get a turn.
@@ -97,6 +98,7 @@ class ItemScheduler:
         reporter: Reporter,
         errors: ItemErrors,
         observe: ObserveAttempt,
+        spent: Callable[[str, float], None],
         count: Callable[[str], None],
         clock: Callable[[], float],
         slice_seconds: float,
@@ -113,6 +115,7 @@ class ItemScheduler:
         self._reporter = reporter
         self._errors = errors
         self._observe = observe
+        self._spent = spent
         self._count = count
         self._clock = clock
         self._slice_seconds = slice_seconds
@@ -120,7 +123,7 @@ class ItemScheduler:
     async def schedule_one(self, key: EntityKey) -> None:
         """Try the popped item, and put it back into the queue."""
         watch = _Stopwatch(self._clock, self._slice_seconds)
-        cause = None
+        cause, tried_for = None, self._queue.cause(key)
         try:
             result = self._scheduling_cycle(key)
             decision = result.decision
@@ -137,6 +140,7 @@ class ItemScheduler:
         else:
             cause = await self._apply(decision, result, watch, decided)
         self._queue.charge(cause, watch.seconds())
+        self._spent(tried_for.value, watch.seconds())
         with self._errors.about(key, "report"):
             self._observe(
                 key.kind, decision.result, self._clock() - watch.started_seconds, decided - watch.started_seconds

@@ -211,7 +211,9 @@ def _reporter(shared: _Shared) -> Reporter:
         clock=given.clock,
         degraded_after_seconds=given.settings.degraded_after_seconds,
         errors=shared.errors,
+        count_start=lambda group: given.metrics.started(group.min_count, given.epoch() - group.created_seconds),
     )
+    given.metrics.follow_partial(progress.partial_groups)
     return Reporter(
         state=shared.state,
         queue=shared.queue,
@@ -331,6 +333,7 @@ def _loop(
             reporter=reporter,
             errors=errors,
             observe=metrics.attempt,
+            spent=metrics.spent,
             count=metrics.item_error,
             clock=clock,
             slice_seconds=settings.slice_seconds,
@@ -352,6 +355,7 @@ def _export(metrics: SchedulerMetrics, scheduler: Scheduler, queue: SchedulingQu
     for resource, informer in scheduler.informers.by_resource():
         metrics.follow_silence(resource, informer.last_heard_seconds)
     metrics.follow_queue(tuple(queue.depths()), queue.depths)
+    metrics.follow_pending(queue.pending_groups)
     metrics.follow_objects("pods", lambda: scheduler.state.pods_total)
     metrics.follow_objects("nodes", lambda: scheduler.state.nodes_total)
     metrics.follow_objects("podgroups", lambda: len(scheduler.informers.groups.store))

@@ -26,6 +26,7 @@ from kube.client.resources import NAMESPACES, PODS, PRIORITY_CLASSES
 from kube.groups.discovery import choose_group_api
 from kube.groups.group_api import GroupAPI
 from kube.process.health import Check, HealthServer, split_address
+from kube.process.metrics_access import metrics_access
 from kube.process.run import EXIT_OK, preflight
 from providers.selection import standard_providers
 from webhooks.admission.config import AdmissionConfig
@@ -55,13 +56,17 @@ async def main(settings: WebhooksSettings, stop: asyncio.Event, *, registry: Col
         ConfigurationError: it cannot start as asked.
         KubeError: the API server refused something it needs at the start.
     """
-    async with Client(load_credentials(settings.kubeconfig), user_agent=USER_AGENT) as client:
+    credentials = load_credentials(settings.kubeconfig)
+    access = metrics_access(is_asked=settings.metrics_authentication, credentials=credentials, user_agent=USER_AGENT)
+    async with Client(credentials, user_agent=USER_AGENT) as client:
         await preflight(client)
         group_api = await choose_group_api(
             client, pinned=settings.group_api, system_namespace=settings.system_namespace
         )
         process = _Process(settings, client, group_api, registry)
-        async with HealthServer(settings.metrics_address, ready=process.readiness(stop), registry=registry):
+        async with HealthServer(
+            settings.metrics_address, ready=process.readiness(stop), registry=registry, access=access
+        ):
             await process.certificates.refresh()
             await process.server.start()
             try:
@@ -99,6 +104,8 @@ class _Process:
         self.metrics = Metrics(registry)
         self.classes = Informer(client, PRIORITY_CLASSES, ListDecoder(PriorityClass))
         self.namespaces = Informer(client, NAMESPACES, ListDecoder(Namespace))
+        self.metrics.watches.follow(PRIORITY_CLASSES.plural, self.classes.last_heard_seconds)
+        self.metrics.watches.follow(NAMESPACES.plural, self.namespaces.last_heard_seconds)
         context = server_context(settings.client_authority)
         self.registration: Registration | None = None
         self.certificates: CertRotator | CertWatcher

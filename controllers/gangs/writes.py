@@ -30,6 +30,7 @@ from kube.cache.store import KubeObject
 from kube.client.client import Client, PatchKind
 from kube.client.errors import AlreadyExists, AnsweredError, Conflict, KubeError, NotFound
 from kube.client.resources import Resource
+from kube.process.trace import trace
 
 T = TypeVar("T", bound=KubeObject)
 G = TypeVar("G", Workload, PodGroup)
@@ -85,6 +86,13 @@ class Creation(Generic[G]):
     whose: str
 
 
+def _trace(creation: Creation[Any], group: str) -> None:
+    if creation.resource.kind == POD_GROUP_KIND:
+        owner = creation.owner.metadata
+        trace("admitted", owner.uid, namespace=owner.namespace, group=group, at=owner.creation_timestamp or "")
+        trace("grouped", owner.uid, namespace=owner.namespace, group=group)
+
+
 async def create(creation: Creation[G], tools: Tools[Any], seen: MutationCache[G]) -> G:
     """The object, created now or by an earlier attempt of ours; counted, and reported as an event.
 
@@ -116,6 +124,7 @@ async def create(creation: Creation[G], tools: Tools[Any], seen: MutationCache[G
     tools.metrics.object_created(kind, origin)
     seen.note(made)
     if origin == "created":
+        _trace(creation, made.metadata.name)
         note = f"Created {kind} {made.metadata.name} for {whose}"
         tools.event_recorder.normal(creation.subject, reason=created_reason, note=note, action=f"Create{kind}")
     return made

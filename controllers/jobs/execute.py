@@ -37,6 +37,7 @@ from controllers.jobs.steps import (
 from kube.client.client import PatchKind
 from kube.client.errors import Conflict, Invalid, NotFound
 from kube.client.resources import JOBS, PODS, Resource
+from kube.process.trace import trace
 from providers.base import PodMetadata, Provider
 from providers.gang import Gang
 
@@ -181,6 +182,9 @@ async def _patch_job(step: PatchJob, progress: _Progress, tools: Tools[Job]) -> 
         raise
     patched = msgspec.convert(answer, Job)
     tools.owners.note(patched)
+    opened_for = step.group or progress.group
+    if step.open_gate and opened_for is not None:
+        trace("gate opened", job.metadata.uid, namespace=job.metadata.namespace, group=opened_for.metadata.name)
     return replace(progress, job=patched)
 
 

@@ -13,6 +13,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from http import HTTPStatus
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
@@ -22,6 +23,7 @@ from prometheus_client.exposition import choose_encoder
 
 from api.errors import ConfigurationError
 from kube.process.heartbeat import Heartbeat
+from kube.process.metrics_access import MetricsAccess
 
 Check = Callable[[], str | None]
 """None when all is well, else a reason."""
@@ -62,6 +64,7 @@ class HealthServer:
         ready: the checks of /readyz by their names.
         registry: the metrics of /metrics.
         heartbeat: tells whether the process's loop still runs; None makes one.
+        access: who may read the metrics; None: everybody. Probes are open to all: kubelets have no token.
     """
 
     def __init__(
@@ -72,7 +75,9 @@ class HealthServer:
         ready: Mapping[str, Check] | None = None,
         registry: CollectorRegistry = REGISTRY,
         heartbeat: Heartbeat | None = None,
+        access: MetricsAccess | None = None,
     ) -> None:
+        self._access: Final = access
         self._address: Final = address
         self._checks: Final = {_LIVE: dict(live or {}), _READY: dict(ready or {})}
         self._registry: Final = registry
@@ -140,6 +145,10 @@ class HealthServer:
         asyncio.run(self._serve(address, started))
 
     async def _serve(self, address: tuple[str | None, int], started: "Future[int]") -> None:
+        async with self._access if self._access is not None else contextlib.nullcontext():
+            await self._listen(address, started)
+
+    async def _listen(self, address: tuple[str | None, int], started: "Future[int]") -> None:
         self._thread_loop, self._stopped = asyncio.get_running_loop(), asyncio.Event()
         app = web.Application()
         app.router.add_get(_LIVE, self._live)
@@ -172,6 +181,11 @@ class HealthServer:
             return _response({"event loop": "is busy"})
 
     async def _metrics(self, request: web.Request) -> web.Response:
+        if self._access is not None:
+            status = await self._access.decide(request.headers.get("Authorization", ""))
+            if status is not HTTPStatus.OK:
+                challenge = {"WWW-Authenticate": "Bearer"} if status is HTTPStatus.UNAUTHORIZED else None
+                return web.Response(status=status, text=f"{status.phrase}\n", headers=challenge)
         encode, content_type = choose_encoder(request.headers.get("Accept", ""))
         try:
             body = await self._asked(lambda: encode(self._registry), _PATIENCE_SECONDS)

@@ -120,6 +120,13 @@ class LeaderElector:
         self._call_in_owner_loop(self.lost.set)
         return False
 
+    def age_seconds(self) -> float | None:
+        """Seconds since the last successful renewal began, None while the lease is not held. Changes nothing."""
+        with self._guard:
+            if self._over or self._deadline is None or (left := self._deadline - self._clock()) <= 0:
+                return None
+            return self._renew_seconds - left
+
     async def release(self) -> None:
         """Stop being a candidate and give the lease back if we hold it. Does not set `lost`."""
         with self._guard:

@@ -58,11 +58,13 @@ class TextFormatter(_LineFormatter):
 
 
 class JsonFormatter(_LineFormatter):
-    """For log collectors: one JSON object."""
+    """For log collectors: one JSON object, in which what a record carries as `fields` stands under names of its own."""
 
     def format(self, record: logging.LogRecord) -> str:
         """One line."""
-        return json.dumps(self.parts(record), ensure_ascii=False)
+        fields: dict[str, str | int] = getattr(record, "fields", {})
+        more = {name: escaped(value) if isinstance(value, str) else value for name, value in fields.items()}
+        return json.dumps({**self.parts(record), **more}, ensure_ascii=False)
 
 
 def configure_logs(

@@ -44,11 +44,17 @@ class ProcessSettings(StrictSettings):
     metrics_address: str = ":8080"
     """HOST:PORT of /livez, /readyz and /metrics; "" or "0" for none."""
 
+    metrics_authentication: bool = False
+    """Whether /metrics asks for a token of somebody who may `get` that path; health is open to all."""
+
     log_format: Literal["text", "json"] = "text"
     """Shape of log records."""
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Least important records to keep."""
+
+    log_levels_file: Path | None = None
+    """YAML file with levels of single loggers (`scheduler.preemption: debug`), followed while the process runs."""
 
     identity: str = Field(default_factory=default_identity, min_length=1, max_length=256)
     """Who this process is in Leases and events. Two processes must never share one."""

@@ -27,6 +27,9 @@ from scheduler.queue.unschedulable import UnschedulableEntities
 ROOM_APPEARED: Final = StateChange(freed=(0,))
 """Room is held for nobody any more; on which nodes makes no difference to the queue."""
 
+NOT_TRIED_YET: Final = "NotTriedYet"
+"""In metrics, where other items have the reason for which they wait."""
+
 _LOOK_SECONDS: Final = 0.005
 """How long new items are looked at before one of them is tried."""
 _STAGE: Final = "queue"
@@ -269,6 +272,20 @@ class SchedulingQueue:
         for entity in self._entities.values():
             depths[entity.place.value] += 1
         return depths
+
+    def pending_groups(self) -> dict[str, int]:
+        """Groups with pods that want a place by the reason of their condition, for metrics."""
+        counts: dict[str, int] = {}
+        for entity in self._entities.values():
+            if entity.key.kind == "group" and entity.place is not Place.IDLE:
+                reason = entity.status.reason if entity.status is not None else NOT_TRIED_YET
+                counts[reason] = counts.get(reason, 0) + 1
+        return counts
+
+    def cause(self, key: EntityKey) -> Cause:
+        """Why the popped item is tried."""
+        entity = self._entities.get(key)
+        return entity.cause if entity is not None else Cause.NEWS
 
     # --- which is next -----------------------------------------------------------------------------------------------
 

@@ -4,17 +4,25 @@ Names that exist upstream keep their meaning, with our prefix. Gauges that mirro
 (`set_function`), so nothing has to be kept up to date.
 """
 
-from collections.abc import Callable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Summary
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
 
 from api import constants as names
+from kube.process.metrics import WatchMetrics
 
 _DECISION_BUCKETS: Final = (0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
 _WRITE_BUCKETS: Final = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _SEARCH_BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
+_START_BUCKETS: Final = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0, 14400.0, 86400.0)
+_SIZES: Final = (1, 8, 64, 512)
+"""The largest minimum of each class of sizes but the last."""
+SIZE_CLASSES: Final = ("1", "2-8", "9-64", "65-512", "513-")
 _VICTIM_BUCKETS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096)
 
 
@@ -45,13 +53,22 @@ class SchedulerMetrics:
         )
         drift = "Differences between the cache and a fresh list, found by the last self-check."
         self._drift = gauge(names.METRIC_CACHE_DRIFT, drift, ["kind"])
-        silence = "Seconds since the API server last said anything about a resource."
-        self._silence = gauge(names.METRIC_WATCH_SILENCE_SECONDS, silence, ["resource"])
+        self._watches = WatchMetrics(registry)
         self._queued = gauge(names.METRIC_QUEUED_ENTITIES, "Groups and lone pods in the queue.", ["queue"])
         self._objects = gauge(names.METRIC_CACHE_OBJECTS, "Objects in the cache.", ["kind"])
         self._queued_writes = gauge(names.METRIC_QUEUED_WRITES, "Writes not yet sent.", ["lane"])
         met = "Exceptions about single groups and pods, which were set aside, by what was being done."
         self._item_errors = counter(names.METRIC_ITEM_ERRORS, met, ["stage"])
+        spent = "Seconds of the scheduling loop spent on attempts, by what caused them; all but news are retries."
+        self._loop = Summary(names.METRIC_LOOP_SECONDS, spent, ["cause"], registry=registry)
+        started = "Time from the creation of a group until its minimum is bound."
+        self._start_seconds = Histogram(
+            names.METRIC_START_SECONDS, started, ["size"], buckets=_START_BUCKETS, registry=registry
+        )
+        pending = "Groups with pods that want a place, by the reason for which they wait."
+        self._pending = _Counts(names.METRIC_PENDING_PODGROUPS, pending, "reason", registry)
+        partial_groups = "Gangs of which some members are bound, and fewer than must run together."
+        self._partial = _Counts(names.METRIC_PARTIAL_PODGROUPS, partial_groups, "started", registry)
 
     def attempt(self, kind: str, result: str, attempt_seconds: float, algorithm_seconds: float) -> None:
         """An item went through a cycle.
@@ -65,6 +82,22 @@ class SchedulerMetrics:
         self._attempts.labels(kind, result).inc()
         self._attempt_seconds.labels(result).observe(attempt_seconds)
         self._algorithm_seconds.observe(algorithm_seconds)
+
+    def spent(self, cause: str, seconds: float) -> None:
+        """An attempt that had this cause took so much of the loop's time."""
+        self._loop.labels(cause).observe(seconds)
+
+    def started(self, min_count: int, seconds: float) -> None:
+        """The minimum of a group is bound, so many seconds after the group was created."""
+        self._start_seconds.labels(SIZE_CLASSES[bisect_left(_SIZES, min_count)]).observe(seconds)
+
+    def follow_pending(self, read: Callable[[], Mapping[str, int]]) -> None:
+        """Show how many groups wait, by reason."""
+        self._pending.read = read
+
+    def follow_partial(self, read: Callable[[], Mapping[str, int]]) -> None:
+        """Show how many gangs are bound in part, those apart that had started before."""
+        self._partial.read = read
 
     def over_budget(self, computation: str) -> None:
         """A computation would have taken too many steps."""
@@ -93,7 +126,7 @@ class SchedulerMetrics:
 
     def follow_silence(self, resource: str, read: Callable[[], float]) -> None:
         """Show how long a watch has been silent."""
-        self._silence.labels(resource).set_function(read)
+        self._watches.follow(resource, read)
 
     def follow_queue(self, queues: tuple[str, ...], read: Callable[[], Mapping[str, int]]) -> None:
         """Show how many items each part of the queue holds."""
@@ -153,6 +186,24 @@ class PreemptionMetrics:
     def wasted(self, evictions: int) -> None:
         """A nomination was given up after so many evictions."""
         self._wasted.inc(evictions)
+
+
+class _Counts(Collector):
+    """A gauge whose values are counted in one go whenever somebody asks."""
+
+    def __init__(self, name: str, text: str, label: str, registry: CollectorRegistry) -> None:
+        self._name: Final = name
+        self._text: Final = text
+        self._labelnames: Final = (label,)
+        self.read: Callable[[], Mapping[str, int]] = dict
+        registry.register(self)
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        """The values now."""
+        family = GaugeMetricFamily(self._name, self._text, labels=self._labelnames)
+        for value, count in self.read().items():
+            family.add_metric([value], count)
+        yield family
 
 
 def _reader(read: Callable[[], Mapping[str, int]], name: str) -> Callable[[], float]:

@@ -20,6 +20,7 @@ from api.constants import (
     REASON_WAITS_AGAIN,
 )
 from api.meta import condition_of
+from kube.process.trace import trace
 from scheduler.apicalls.conditions import TRUE, PodConditions, condition
 from scheduler.apicalls.group_conditions import GroupConditions
 from scheduler.cache.cluster import ClusterState
@@ -46,8 +47,10 @@ class Progress:
         clock: Callable[[], float],
         degraded_after_seconds: float,
         errors: ItemErrors,
+        count_start: Callable[[GroupRecord], None],
     ) -> None:
         self._errors = errors
+        self._count_start = count_start
         self._state = state
         self._groups = groups
         self._event_writer = event_writer
@@ -82,6 +85,15 @@ class Progress:
                 self._short_due.add(key, self._degraded_after_seconds)
         else:
             self._short.discard(key)
+
+    def partial_groups(self) -> dict[str, int]:
+        """Gangs with some members bound and fewer than their minimum, by whether they had started, for metrics."""
+        had_started = 0
+        for key in self._short:
+            group = self._state.group(key)
+            said = condition_of(self._groups.current(group), CONDITION_SCHEDULED) if group is not None else None
+            had_started += key in self._started or (said is not None and said.status == TRUE)
+        return {"false": len(self._short) - had_started, "true": had_started}
 
     def next_due_seconds(self) -> float | None:
         """When `say_degraded` has something to do."""
@@ -129,13 +141,18 @@ class Progress:
         if key not in self._started:
             self._started.add(key)
             wanted = condition(CONDITION_SCHEDULED, is_true=True, reason=REASON_SCHEDULED, message="")
-            self._groups.want(group, wanted, then=lambda: self._event_writer.group_scheduled(key, group))
+            self._groups.want(group, wanted, then=lambda: self._say_started(key, group))
         degraded = condition_of(self._groups.current(group), CONDITION_DEGRADED)
         if degraded is not None and degraded.status == TRUE:
             recovered = condition(
                 CONDITION_DEGRADED, is_true=False, reason=REASON_RECOVERED, message="the group has its minimum again"
             )
             self._groups.want(group, recovered)
+
+    def _say_started(self, key: EntityKey, group: GroupRecord) -> None:
+        self._count_start(group)
+        trace("bound", group.owner.uid, namespace=group.namespace, group=group.name, min_count=group.min_count)
+        self._event_writer.group_scheduled(key, group)
 
     def _below_minimum(self, key: EntityKey, group: GroupRecord) -> None:
         counts = self._state.entities.counts(key)

@@ -16,6 +16,7 @@ from api.constants import (
     REASON_WAITING_FOR_POD_GROUP,
 )
 from kube.client.rate_limit import TokenBucket
+from kube.process.trace import trace
 from scheduler.algorithm.decision import Decision
 from scheduler.apicalls.conditions import PodConditions, condition
 from scheduler.apicalls.group_conditions import GroupConditions
@@ -84,6 +85,7 @@ class Reporter:
         for pod_uid, _ in decision.bindings:
             self._pods.withdraw(pod_uid)
         if decision.result == "scheduled":
+            self._trace(decision)
             self._said_held.discard(decision.key)
             self._timeouts.update(decision.key)
             self._tell_pods(decision, REASON_UNSCHEDULABLE, others=None)
@@ -91,6 +93,12 @@ class Reporter:
             self._refused(decision, REASON_UNSCHEDULABLE)
         elif decision.result == "error":
             self._refused(decision, REASON_SCHEDULER_ERROR)
+
+    def _trace(self, decision: Decision) -> None:
+        group = self._state.group(decision.key)
+        if group is not None and decision.bindings:
+            pods = len(decision.bindings)
+            trace("decided", group.owner.uid, namespace=group.namespace, group=group.name, pods=pods)
 
     def changed(self, change: StateChange) -> None:
         """The cluster's state changed."""

@@ -100,7 +100,7 @@ def test_the_service_leads_to_the_admission_port() -> None:
 
 
 def test_prometheus_finds_the_metrics_of_all_of_them() -> None:
-    monitor = yaml.safe_load((CONFIG_FOLDER / "prometheus" / "podmonitor.yaml").read_text())
+    monitor = yaml.safe_load((CONFIG_FOLDER / "components" / "prometheus" / "podmonitor.yaml").read_text())
     (endpoint,) = monitor["spec"]["podMetricsEndpoints"]
     for manifest in DEPLOYED:
         template = manifest.body["spec"]["template"]["metadata"]

@@ -1,15 +1,15 @@
 """What the optional parts of `config/` add and take away, as the stock kustomize builds them."""
 
 import os
-import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
 
 import tutti
-from install.manifests import CONFIG_FOLDER, load
+from install.manifests import CONFIG_FOLDER, Area, load
+from tests.programs import kustomized
 
 Objects = dict[tuple[str, str], dict[str, Any]]
 COMPONENTS = CONFIG_FOLDER / "components"
@@ -18,16 +18,7 @@ ADMISSION = "admissionregistration.k8s.io"
 
 def built(folder: Path) -> Objects:
     """The objects by kind and name."""
-    assets = os.environ.get("KUBEBUILDER_ASSETS")
-    if not assets:
-        pytest.skip("KUBEBUILDER_ASSETS names no folder with kubectl; see `make conformance`")
-    done = subprocess.run(
-        [Path(assets) / "kubectl", "kustomize", folder, "--load-restrictor=LoadRestrictionsNone"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return {(body["kind"], body["metadata"]["name"]): body for body in yaml.safe_load_all(done.stdout)}
+    return {(body["kind"], body["metadata"]["name"]): body for body in kustomized(folder)}
 
 
 def with_component(name: str, folder: Path) -> Objects:
@@ -84,6 +75,16 @@ def test_cert_manager_makes_that_certificate_and_tells_who_signed_it() -> None:
     assert not any(ADMISSION in rule["apiGroups"] for rule in rules)
 
 
+def test_one_replica_is_replaced_before_it_goes(tmp_path: Path) -> None:
+    found = with_component("one-replica", tmp_path)
+    before = default_objects()
+    changed = {key for key, body in found.items() if body != before[key]}
+    assert changed == {("Deployment", f"tutti-{name}") for name in ("controllers", "scheduler", "webhooks")}
+    for key in changed:
+        spec = found[key]["spec"]
+        assert (spec["replicas"], spec["strategy"]["rollingUpdate"]) == (1, {"maxSurge": 1, "maxUnavailable": 0})
+
+
 def test_network_policies_close_all_ports_but_those_that_somebody_calls(tmp_path: Path) -> None:
     found = with_component("network-policy", tmp_path)
     policies = {name: body["spec"] for (kind, name), body in found.items() if kind == "NetworkPolicy"}
@@ -121,7 +122,15 @@ def test_a_kustomization_of_ones_own_says_where_the_image_is(tmp_path: Path) -> 
         assert used == ["registry.example/team/tutti:0.1.0"] * (3 if base == "default" else 1)
 
 
-def test_so_is_what_a_component_adds() -> None:
-    for file in COMPONENTS.rglob("network-policy.yaml"):
-        for body in yaml.safe_load_all(file.read_text()):
-            assert body["metadata"]["labels"]["app.kubernetes.io/part-of"] == "tutti"
+@pytest.mark.parametrize("name", sorted(each.name for each in COMPONENTS.iterdir()))
+def test_so_is_what_a_component_adds(name: str, tmp_path: Path) -> None:
+    for body in with_component(name, tmp_path).values():
+        assert body["metadata"]["labels"]["app.kubernetes.io/part-of"] == "tutti", body["metadata"]["name"]
+
+
+@pytest.mark.parametrize("name", sorted(each.name for each in COMPONENTS.iterdir()))
+def test_what_a_component_puts_outside_our_namespace_is_known_at_the_uninstall(name: str, tmp_path: Path) -> None:
+    lists = [load(area) for area in get_args(Area)]
+    known = {(each.resource.kind, each.name) for listed in lists for each in listed}
+    added = with_component(name, tmp_path)
+    assert {key for key, body in added.items() if "namespace" not in body["metadata"]} <= known

@@ -111,6 +111,14 @@ class Tutti:
             found.update({name: pid for name in CHILDREN if name in words})
         return found
 
+    def metrics_ports(self) -> dict[str, int]:
+        """Where each of its processes serves metrics on this machine."""
+        found = {}
+        for name, pid in self.children().items():
+            (option,) = [word for word in _command_line(pid) if word.startswith("--metrics=")]
+            found[name] = int(option.rpartition(":")[2])
+        return found
+
     def kill_child(self, name: str) -> None:
         """SIGKILL to one process; the supervisor will start it again, later after each death."""
         self._disturbed = True

@@ -18,10 +18,11 @@ from typing import Literal, get_args
 import aiohttp
 from aiohttp import web
 
+from install.address import free_ports
 from tests.conformance import cluster_files as files
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually
-from tests.conformance.server import Server, free_ports
+from tests.conformance.server import Server
 
 REPOSITORY = Path(__file__).parents[2]
 START_SECONDS = 30

@@ -1,5 +1,6 @@
 """What the effects write, in which order, and what they say about it."""
 
+import logging
 from typing import Any
 
 import pytest
@@ -37,6 +38,15 @@ async def test_a_gang_is_made_by_three_writes_in_order(gang: World) -> None:
         ("create", "podgroups", GROUP_NAME),
         ("patch", "jobs", "train"),
     ]
+
+
+async def test_the_way_of_a_gang_is_told_with_the_uid_of_its_job(gang: World, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="trace"):
+        await gang.once()
+        await gang.once()
+    told = [vars(record)["fields"] for record in caplog.records if record.name == "trace"]
+    assert [each["stage"] for each in told] == ["admitted", "grouped", "gate opened"]
+    assert {(each["trace_id"], each["pod_group"]) for each in told} == {(JOB_UID, GROUP_NAME)}
 
 
 async def test_a_job_that_the_server_did_not_show_just_now_is_read_before_anything_is_created(gang: World) -> None:

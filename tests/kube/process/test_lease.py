@@ -47,6 +47,18 @@ async def test_the_lease_is_created_when_absent(leases: LeaseServer) -> None:
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", stamp)
 
 
+async def test_the_lease_is_as_old_as_the_last_renewal_and_has_no_age_when_it_is_not_held(leases: LeaseServer) -> None:
+    async with candidate(leases) as elector:
+        assert elector.age_seconds() is None
+        begun = elapsed_seconds()
+        await elector.acquire()
+        age = elector.age_seconds()
+        assert age is not None
+        assert 0 <= age <= elapsed_seconds() - begun
+        await elector.release()
+        assert elector.age_seconds() is None
+
+
 async def test_renewals_keep_it_and_carry_the_resource_version(leases: LeaseServer) -> None:
     async with candidate(leases) as elector:
         await elector.acquire()

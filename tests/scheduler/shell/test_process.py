@@ -60,7 +60,7 @@ class Bench:
             jitter=random.Random(1),
         )
         self.scheduler = build_scheduler(given)
-        self._process = _Process(self.scheduler, cast("LeaderElector", self.elector), settings, metrics)
+        self._process = _Process(self.scheduler, cast("LeaderElector", self.elector), settings, metrics, None)
 
     def start(self) -> "asyncio.Task[int]":
         return asyncio.ensure_future(self._process.run(self.stop))

@@ -1,0 +1,1 @@
+"""What a release consists of, made so that two builds of one commit give the same bytes."""

@@ -1,0 +1,1 @@
+"""Metrics, alerts and the dashboard: what is named is served."""
