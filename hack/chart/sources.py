@@ -34,6 +34,7 @@ PARTS: Final = (
     Part("components/given-certificates", f"not ({OWN_CERTIFICATES})"),
     Part("components/cert-manager", CERT_MANAGER),
     Part("components/network-policy", ".Values.networkPolicy.enabled"),
+    Part("components/hold-gangs", ".Values.holdGangs"),
     Part("components/prometheus", ".Values.monitoring.prometheus"),
     Part("components/grafana", ".Values.monitoring.grafana"),
     Part("components/metrics-authentication", ".Values.metrics.authentication"),

@@ -65,6 +65,12 @@ def table() -> dict[str, Any]:
             ),
             "caBundle": Value("", _text(), "With `given`: who signed it, PEM in base64."),
         },
+        "holdGangs": Value(
+            False,
+            _switch(),
+            "Whether the API server itself holds a gang Job that is created while no webhook answers (from Kubernetes 1.36 on).\n"
+            "It suspends Jobs whether or not Tutti is there: take it off before the rest.",
+        ),
         "networkPolicy": _network_policy(),
         "monitoring": {
             "prometheus": Value(False, _switch(), "Objects of the Prometheus operator: PodMonitor and alerts."),

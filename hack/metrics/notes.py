@@ -174,6 +174,11 @@ NOTES: Final[dict[str, Note]] = {
         {"kind": "Job, LeaderWorkerSet"},
         "controller_runtime_reconcile_errors_total",
     ),
+    names.METRIC_WARNINGS: Note(
+        "objects",
+        "`NotAdmittedAsGang`: see the runbook of TuttiPlainJobs. Others: the event at the object says what its user can do.",
+        {"kind": "Job, LeaderWorkerSet", "reason": "reason of the event, one of ours"},
+    ),
     names.METRIC_RECONCILE_QUEUE_DEPTH: Note(
         "objects",
         "Growing: more `workers`, or the API server is slow.",

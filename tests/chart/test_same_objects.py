@@ -61,11 +61,12 @@ ALONE = {process: {"replicas": 1} for process in ("scheduler", "controllers", "w
 EVERYTHING = {
     "certificates": {"source": "cert-manager"},
     "networkPolicy": {"enabled": True},
+    "holdGangs": True,
     "monitoring": {"prometheus": True, "grafana": True},
     "profiles": PROFILES,
     **ALONE,
 }
-ALL_COMPONENTS = ("cert-manager", "network-policy", "prometheus", "grafana", *BY_ITSELF, "one-replica")
+ALL_COMPONENTS = ("cert-manager", "network-policy", "hold-gangs", "prometheus", "grafana", *BY_ITSELF, "one-replica")
 
 CHOICES = [
     Choice("what the chart does by itself", {}, BY_ITSELF),
@@ -83,6 +84,7 @@ CHOICES = [
     Choice("cert-manager", BARE | {"certificates": {"source": "cert-manager"}}, ("cert-manager",)),
     Choice("cert-manager as an overlay", BARE | {"certificates": {"source": "cert-manager"}}, base="cert-manager"),
     Choice("network policies", BARE | {"networkPolicy": {"enabled": True}}, ("network-policy",)),
+    Choice("gangs held by the API server", BARE | {"holdGangs": True}, ("hold-gangs",)),
     Choice("monitoring", BARE | {"monitoring": {"prometheus": True}}, ("prometheus",)),
     Choice("a dashboard", BARE | {"monitoring": {"grafana": True}}, ("grafana",)),
     Choice("profiles", BARE | {"profiles": PROFILES}, base="profiles"),

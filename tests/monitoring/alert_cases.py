@@ -87,6 +87,9 @@ CASES = {
     ),
     "TuttiBindsSlow": Case(histogram("tutti_bind_duration_seconds", "0x20 0+100x40", "0+10x20 200+100x40"), 18, 40),
     "TuttiWastedEvictions": Case({"tutti_wasted_evictions_total": "0x5 2x40"}, 8, 30),
+    "TuttiPlainJobs": Case(
+        {'tutti_warnings_total{kind="Job",reason="NotAdmittedAsGang"}': "0x5 1x40"}, 8, 30, {"kind": "Job"}
+    ),
     "TuttiItemErrors": Case({'tutti_item_errors_total{stage="decide"}': "0x5 1x40"}, 8, 30, {"stage": "decide"}),
     "TuttiReconcileErrors": Case(
         {
