@@ -15,7 +15,13 @@ from typing import Any, Final, Self
 from kube.client.client import Client
 from kube.client.credentials import Credentials
 from kube.client.errors import KubeError
-from kube.client.resources import SUBJECT_ACCESS_REVIEWS, TOKEN_REVIEWS, Resource
+from kube.client.resources import Resource
+
+TOKEN_REVIEWS: Final = Resource("authentication.k8s.io", "v1", "tokenreviews", "TokenReview", namespaced=False)
+SUBJECT_ACCESS_REVIEWS: Final = Resource(
+    "authorization.k8s.io", "v1", "subjectaccessreviews", "SubjectAccessReview", namespaced=False
+)
+"""Questions, not objects: they are created and answered, and nobody can read, follow or change one."""
 
 _PATH: Final = "/metrics"
 _SCHEME: Final = "bearer "
