@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-anywhere demo cluster lint format run conformance e2e bench call-paths controlplane tools chart metrics-docs dist crds clean
+.PHONY: help test test-anywhere demo cluster lint format run conformance e2e bench call-paths controlplane tools chart metrics-docs settings-docs docs dist crds clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +72,13 @@ chart: $(READY) ## write charts/tutti from config (make test fails while they di
 metrics-docs: $(READY) ## write docs/metrics.md and the dashboard (make test fails while they differ)
 	$(BIN)/python -m hack.metrics
 	$(BIN)/python -m hack.dashboard
+
+settings-docs: $(READY) ## write docs/configuration.md from the typed settings (make test fails while they differ)
+	$(BIN)/python -m hack.settings_docs
+
+docs: $(READY) ## build the documents as a site into build/site, strictly; installs the extra `docs` first
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint hack/constraints.txt --editable '.[docs]'
+	$(BIN)/mkdocs build --strict
 
 dist: $(READY) ## write the files of a release into dist/: packages, chart, install.yaml, bill of materials, checksums
 	$(BIN)/python -m hack.dist

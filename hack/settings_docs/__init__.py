@@ -1,0 +1,1 @@
+"""docs/configuration.md: every setting of every process, from the classes that check them."""

@@ -1,0 +1,1 @@
+"""The documents: what they name exists, and what they should name is there."""
