@@ -45,9 +45,9 @@ def kustomizations(text: str) -> Iterator[tuple[Path, dict[str, Any]]]:
     for name, content in written(text).items():
         yield (REPOSITORY / name).parent, yaml.safe_load(content)
     for block in blocks(text):
-        content = yaml.safe_load(block.text) if block.language == "yaml" else None
-        if isinstance(content, dict) and content.get("kind") == "Kustomization":
-            yield REPOSITORY / "mine", content
+        shown: Any = yaml.safe_load(block.text) if block.language == "yaml" else None
+        if isinstance(shown, dict) and shown.get("kind") == "Kustomization":
+            yield REPOSITORY / "mine", shown
 
 
 def value_after(option: str, command: str) -> list[str]:
