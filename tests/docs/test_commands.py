@@ -5,6 +5,8 @@ They are not run here: most of them need a cluster.
 
 import re
 import shlex
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,9 @@ from typing import Any
 import pytest
 import yaml
 
+from hack.dist.install_file import install_yaml
 from tests.docs.markdown import DOCS, REPOSITORY, blocks, commands
+from tests.programs import kubectl
 from tutti import parser
 
 WITH_COMMANDS = ("install.md", "operations.md", "users-guide.md", "troubleshooting.md", "security.md", "logs.md")
@@ -89,6 +93,22 @@ def test_files_that_commands_read_exist(name: str) -> None:
             assert (REPOSITORY / file).is_file(), command
 
 
+@pytest.mark.parametrize("name", ["install.md", "operations.md"])
+def test_what_the_commands_write_builds_as_they_call_it_and_names_the_image_of_the_reader(
+    name: str, tmp_path: Path
+) -> None:
+    """As `kubectl apply -k` does it, without any option; the rest of applying it is tested on clusters."""
+    shutil.copytree(REPOSITORY / "config", tmp_path / "config")
+    (tmp_path / "install.yaml").write_text(install_yaml(), encoding="utf-8")
+    for folder, content in kustomizations(text_of(name)):
+        target = tmp_path / folder.relative_to(REPOSITORY)
+        target.mkdir(exist_ok=True)
+        (target / "kustomization.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+        done = subprocess.run([kubectl(), "kustomize", target], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert set(re.findall(r"^ +image: (\S+)$", done.stdout, re.MULTILINE)) == {"REGISTRY/tutti:0.1.0"}
+
+
 def test_every_component_is_in_the_table_of_the_installation() -> None:
     components = {f"config/components/{path.name}" for path in (REPOSITORY / "config" / "components").iterdir()}
     assert set(re.findall(r"^\| `(config/components/[\w-]+)` \|", text_of("install.md"), re.MULTILINE)) == components
@@ -119,8 +139,9 @@ def test_values_that_helm_is_given_are_values_of_the_chart(name: str) -> None:
                 found = found[key]
 
 
-def test_the_version_of_the_image_is_that_of_the_project() -> None:
+@pytest.mark.parametrize("name", ["install.md", "operations.md"])
+def test_the_version_of_the_image_is_that_of_the_project(name: str) -> None:
     found = re.search(r'^version = "(.+)"$', (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
     assert found
-    tags = re.findall(r"(?:tutti:|newTag: |image\.tag=|tutti-chart-)(\d+\.\d+\.\d+)", text_of("install.md"))
+    tags = re.findall(r"(?:tutti:|newTag: |image\.tag=|tutti-chart-)(\d+\.\d+\.\d+)", text_of(name))
     assert set(tags) == {found[1]}
