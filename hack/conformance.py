@@ -1,5 +1,7 @@
 """Runs tests/conformance against a real control plane, once per group API, and prints one table of both runs.
 
+Both run at the same time, each with a control plane of its own: they mostly wait. Each line says whose it is.
+
 The servers are those in KUBEBUILDER_ASSETS, or the ones that hack/controlplane builds when Go is there: Kubernetes 1.37, or with
 KUBERNETES_VERSION=1.30 the oldest that is supported. That one is run with our own group API alone and judged by fewer suites
 (hack/kubernetes_versions.py); others can be named after `--`. With `--cluster embedded` the same tests run once against the
@@ -17,6 +19,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
+from typing import IO
 from xml.etree import ElementTree
 
 from hack.kubernetes_versions import BUILT_IN_SINCE, NEWEST, minor_of, suites
@@ -26,6 +30,7 @@ GROUP_APIS = ("own", "built-in")
 REAL, EMBEDDED = CLUSTERS = ("real", "embedded")
 SERVERS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 NOT_RUN = "-"
+PYTEST = (sys.executable, "-m", "pytest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +56,26 @@ def main() -> int:
         print(f"conformance: {error}", file=sys.stderr)
         return 2
     begin = time.monotonic()
-    codes, runs = {}, {}
+    extra = [*(["--slow"] if arguments.slow else []), *arguments.pytest]
+    if not any(argument.startswith("tests/") for argument in extra):
+        extra += suites(minor)
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
-        for api in apis:
-            report = Path(folder) / f"{api}.xml"
-            extra = [*(["--slow"] if arguments.slow else []), *arguments.pytest]
-            if not any(argument.startswith("tests/") for argument in extra):
-                extra += suites(minor)
-            name = f"{api}, {EMBEDDED}" if is_embedded else api if minor == NEWEST else f"{api}, 1.{minor}"
-            codes[name] = run_tests(api, arguments.cluster, environment, report, extra)
-            runs[name] = read_report(report)
+        reports = {api: Path(folder) / f"{api}.xml" for api in apis}
+        commands = {
+            api: [*PYTEST, "--cluster", arguments.cluster, "--group-api", api, f"--junitxml={report}", *extra]
+            for api, report in reports.items()
+        }
+        codes = run_side_by_side(commands, environment)
+        titles = {api: title(api, is_embedded, minor) for api in apis}
+        runs = {titles[api]: read_report(report) for api, report in reports.items()}
     print("\n".join(table(runs)))
     print(f"{time.monotonic() - begin:.0f} s in all")
     return 0 if not any(codes.values()) else 1
+
+
+def title(api: str, is_embedded: bool, minor: int) -> str:
+    """What stands above a run's column."""
+    return f"{api}, {EMBEDDED}" if is_embedded else api if minor == NEWEST else f"{api}, 1.{minor}"
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
@@ -79,7 +91,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def group_apis(arguments: argparse.Namespace, minor: int = NEWEST) -> Sequence[str]:
-    """The group APIs to run with, one after the other; LookupError when these servers lack the one that is asked for."""
+    """The group APIs to run with; LookupError when these servers lack the one that is asked for."""
     if arguments.cluster == EMBEDDED:
         return ("own",)
     if minor < BUILT_IN_SINCE:
@@ -107,16 +119,33 @@ def find_assets(environment: Mapping[str, str]) -> Path:
     return Path(built.stdout.strip())
 
 
-def run_tests(api: str, cluster: str, environment: Mapping[str, str], report: Path, extra: Sequence[str]) -> int:
-    """One run of pytest; its exit code."""
-    print(f"--- {cluster} cluster, group API: {api}", flush=True)
-    command = [sys.executable, "-m", "pytest", "--cluster", cluster, "--group-api", api, f"--junitxml={report}", *extra]
-    process = subprocess.Popen(command, cwd=REPOSITORY, env=environment)
+def run_side_by_side(commands: Mapping[str, Sequence[str]], environment: Mapping[str, str]) -> dict[str, int]:
+    """Runs each command by its name until all have ended; their exit codes. An interrupt reaches them all and is waited for."""
+    processes = {
+        name: subprocess.Popen(
+            command, cwd=REPOSITORY, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        for name, command in commands.items()
+    }
+    width = max(map(len, processes))
+    readers = [Thread(target=print_lines, args=(f"{name:<{width}} | ", it.stdout)) for name, it in processes.items()]
+    for reader in readers:
+        reader.start()
     try:
-        return process.wait()
+        return {name: process.wait() for name, process in processes.items()}
     except KeyboardInterrupt:
-        # The same signal has reached pytest, which still has to end its servers.
-        return process.wait()
+        # The same signal has reached the processes, which still have to end their servers.
+        return {name: process.wait() for name, process in processes.items()}
+    finally:
+        for reader in readers:
+            reader.join()
+
+
+def print_lines(prefix: str, output: IO[str] | None) -> None:
+    assert output is not None
+    with output:
+        for line in output:
+            print(f"{prefix}{line}", end="", flush=True)
 
 
 def read_report(path: Path) -> dict[str, Result]:

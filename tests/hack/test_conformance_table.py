@@ -1,10 +1,22 @@
 """What hack/conformance.py makes of reports, and what it says when there is no control plane."""
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
-from hack.conformance import REPOSITORY, SERVERS, Result, find_assets, group_apis, parse_arguments, read_report, table
+from hack.conformance import (
+    REPOSITORY,
+    SERVERS,
+    Result,
+    find_assets,
+    group_apis,
+    parse_arguments,
+    read_report,
+    run_side_by_side,
+    table,
+)
 from hack.kubernetes_versions import minor_of, suites
 
 REPORT = """<testsuites><testsuite>
@@ -97,3 +109,25 @@ def test_servers_say_which_version_they_are(tmp_path: Path, said: str, minor: in
     server.write_text("#!/bin/sh\necho who knows\n")
     with pytest.raises(LookupError, match="who knows"):
         minor_of(tmp_path)
+
+
+def test_runs_are_made_side_by_side_and_each_line_says_whose_it_is(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    # Each waits for the other's file: one after the other they would never end.
+    meet = (
+        "import pathlib, sys, time\n"
+        "own, other = map(pathlib.Path, sys.argv[1:3])\n"
+        "own.touch()\n"
+        "while not other.exists(): time.sleep(0.01)\n"
+        "print('met'); print('and left', file=sys.stderr)\n"
+        "sys.exit(int(sys.argv[3]))\n"
+    )
+    a, b = str(tmp_path / "a"), str(tmp_path / "b")
+    commands = {"own": [sys.executable, "-c", meet, a, b, "0"], "other": [sys.executable, "-c", meet, b, a, "3"]}
+
+    codes = run_side_by_side(commands, os.environ)
+
+    assert codes == {"own": 0, "other": 3}
+    lines = capfd.readouterr().out.splitlines()
+    assert sorted(lines) == ["other | and left", "other | met", "own   | and left", "own   | met"]
