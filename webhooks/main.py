@@ -1,7 +1,7 @@
 """The process `tutti webhooks`: puts the parts together and ends them in order.
 
-Every replica serves; none needs a lease. Ready means: certificate in use, PriorityClasses read, port open. Asked to stop, it
-turns unready first, goes on serving for a moment, then finishes what is in flight.
+Every replica serves; none needs a lease. Ready means: certificate in use and trusted, PriorityClasses read, port open. Asked to
+stop, it turns unready first, goes on serving for a moment, then finishes what is in flight.
 """
 
 import asyncio
@@ -92,6 +92,10 @@ async def _serve(process: "_Process", stop: asyncio.Event, *, leave_seconds: flo
             task.cancel()
 
 
+def _wall_clock() -> dt.datetime:
+    return dt.datetime.now(dt.UTC)
+
+
 class _Process:
     """The parts of the process, wired."""
 
@@ -114,13 +118,14 @@ class _Process:
                 settings.given_certificates, context, random=random, on_change=self._certificate_ends
             )
         else:
-            self.registration = Registration(client, base_url=settings.url, random=random)
+            self.registration = Registration(client, base_url=settings.url, random=random, wall_clock=_wall_clock)
             self.certificates = CertRotator(
                 _store(settings, client),
                 context,
                 hosts=settings.hosts,
-                wall_clock=lambda: dt.datetime.now(dt.UTC),
+                wall_clock=_wall_clock,
                 random=random,
+                introduce=self.registration.introduce,
                 on_change=self._certificate_changed,
             )
         self.server = _server(settings, context, self.metrics, self._routes(settings))
@@ -182,6 +187,8 @@ class _Process:
             "namespaces": check(self.namespaces.synced.is_set, "not read yet"),
             "port": check(lambda: self.server.is_listening, "not open yet"),
             "priorityclasses": check(self.classes.synced.is_set, "not read yet"),
+            # Nobody is to be sent here who would not trust the certificate.
+            "registration": check(lambda: self.registration is None or self.registration.is_done, "not written yet"),
             "stopping": check(lambda: not stop.is_set(), "the process was asked to stop"),
         }
 

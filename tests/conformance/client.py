@@ -57,7 +57,7 @@ class Api:
     def __init__(self, server: str, *, token: str, ca: Path, group_api: str, agent: str = "conformance") -> None:
         self._server = server
         headers = {"Authorization": f"Bearer {token}", "User-Agent": agent}
-        self._pool = urllib3.PoolManager(ca_certs=str(ca), headers=headers, maxsize=16, retries=False)
+        self._pool = urllib3.PoolManager(ca_certs=str(ca), headers=headers, maxsize=64, retries=False)
         self._group_root = GROUP_ROOTS[group_api]
 
     def close(self) -> None:

@@ -24,6 +24,8 @@ BACKDATED: Final = dt.timedelta(minutes=5)
 """Certificates begin this much earlier than they are made, for clocks that run behind."""
 
 COMMON_NAME: Final = "tutti-webhooks"
+AUTHORITY_NAME: Final = f"{COMMON_NAME}-ca-"
+"""How the names of our authorities begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,22 @@ class CertBundle:
         """PEM of all authorities: what the API server verifies us against."""
         return b"".join(pem_of(authority.certificate) for authority in self.authorities)
 
+    def is_trusted(self, now: dt.datetime) -> bool:
+        """Whether somebody who trusts the authorities trusts the serving certificate at this time."""
+        return _is_valid(self.leaf, now) and any(
+            _is_valid(authority, now) and _signed_by(self.leaf, authority) for authority in self.authorities
+        )
+
+
+def better(stored: CertBundle | None, in_use: CertBundle | None, now: dt.datetime) -> CertBundle | None:
+    """The one to go on with: what is stored, unless only what this process serves with is good for something.
+
+    A store that has lost its content, or got one that is out of date, must not take a certificate away that API servers trust.
+    """
+    if in_use is None or (stored is not None and stored.is_trusted(now)):
+        return stored
+    return in_use if stored is None or in_use.is_trusted(now) else stored
+
 
 def rotated(current: CertBundle | None, *, hosts: Sequence[str], now: dt.datetime) -> CertBundle:
     """The bundle to use from now on; `current` itself when nothing is due.
@@ -88,6 +106,10 @@ def _signer(authorities: tuple[KeyPair, ...], now: dt.datetime) -> KeyPair:
     return next((pair for pair in authorities if now >= pair.made + OVERLAP), authorities[-1])
 
 
+def _is_valid(pair: KeyPair, now: dt.datetime) -> bool:
+    return pair.certificate.not_valid_before_utc <= now < pair.ends
+
+
 def _signed_by(leaf: KeyPair, authority: KeyPair) -> bool:
     try:
         leaf.certificate.verify_directly_issued_by(authority.certificate)
@@ -103,7 +125,7 @@ def make_authority(now: dt.datetime) -> KeyPair:
     """A new certificate authority."""
     key = ec.generate_private_key(ec.SECP256R1())
     # The date tells the authorities of one bundle apart; their key identifiers do so for machines.
-    name = _name(f"{COMMON_NAME}-ca-{now:%Y%m%d%H%M%S}")
+    name = _name(f"{AUTHORITY_NAME}{now:%Y%m%d%H%M%S}")
     certificate = (
         _builder(name, name, key, now, AUTHORITY_LIFE)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)

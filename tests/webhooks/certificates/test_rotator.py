@@ -13,13 +13,13 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from api.constants import PATH_MUTATE_JOBS
-from api.errors import ConfigurationError
+from api.errors import ConfigurationError, TuttiError
 from kube.client.client import Client
 from kube.client.resources import SECRETS
 from tests.webhooks.builders import job, review
 from tests.webhooks.running import HOST, RunningServer
 from tests.webhooks.small_api import SmallApi
-from webhooks.certificates.bundle import LEAF_LIFE, CertBundle, make_leaf
+from webhooks.certificates.bundle import AUTHORITY_LIFE, LEAF_LIFE, CertBundle, make_authority, make_leaf
 from webhooks.certificates.files import CERTIFICATE, NAMES, PRIVATE, to_files
 from webhooks.certificates.rotator import CertRotator
 from webhooks.certificates.stores import BundleStore, FolderStore, SecretStore
@@ -110,6 +110,69 @@ async def test_a_folder_that_cannot_be_made_is_one_clear_error(tmp_path: Path) -
     (tmp_path / "file").touch()
     with pytest.raises(ConfigurationError, match="cannot write certificates to"):
         await keeper(FolderStore(tmp_path / "file" / "below"), Clock()).refresh()
+
+
+async def test_a_secret_that_is_lost_or_out_of_date_while_it_runs_gets_back_what_is_in_use() -> None:
+    async with SmallApi() as api, api.client() as client:
+        clock = Clock()
+        kept = keeper(secret_store(client), clock)
+        before = await kept.refresh()
+        del api.objects[SECRET]
+        assert to_files(await kept.refresh()) == to_files(before)
+        old = make_authority(START - AUTHORITY_LIFE - dt.timedelta(days=1))
+        for stored in (
+            CertBundle((old,), make_leaf(old, [HOST], old.made)),
+            CertBundle(before.authorities, make_leaf(old, [HOST], old.made)),
+        ):
+            found = await secret_store(client).load()
+            assert await secret_store(client).save(stored, found.version)
+            assert to_files(await kept.refresh()) == to_files(before)
+            assert to_files((await secret_store(client).load()).bundle or stored) == to_files(before)
+
+
+async def test_what_is_in_use_is_not_put_back_once_it_is_out_of_date_itself() -> None:
+    async with SmallApi() as api, api.client() as client:
+        clock = Clock()
+        kept = keeper(secret_store(client), clock)
+        before = await kept.refresh()
+        clock.now += AUTHORITY_LIFE
+        del api.objects[SECRET]
+        after = await kept.refresh()
+        assert after.is_trusted(clock.now)
+        assert not set(after.authorities) & set(before.authorities)
+
+
+async def test_another_certificate_is_introduced_before_it_is_used(tmp_path: Path) -> None:
+    introduced: list[CertBundle] = []
+    reachable = False
+
+    async def introduce(bundle: CertBundle) -> None:
+        if not reachable:
+            raise TuttiError("nobody there")
+        introduced.append(bundle)
+
+    kept = CertRotator(
+        FolderStore(tmp_path),
+        server_context(),
+        hosts=[HOST],
+        wall_clock=Clock(),
+        random=random.Random(1),
+        introduce=introduce,
+    )
+    before = await kept.refresh()
+    assert introduced == [], "there is none that could go on meanwhile"
+    foreign = make_authority(START)
+    other = CertBundle((foreign,), make_leaf(foreign, [HOST], START))
+    for name, content in to_files(other).items():
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(TuttiError, match="nobody there"):
+        await kept.refresh()
+    assert kept.bundle is before
+    reachable = True
+    await kept.refresh()
+    assert [to_files(bundle) for bundle in introduced] == [to_files(other)]
+    assert kept.bundle is not None
+    assert to_files(kept.bundle) == to_files(other)
 
 
 async def test_only_a_change_is_told(tmp_path: Path) -> None:
