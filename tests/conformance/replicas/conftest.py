@@ -9,9 +9,11 @@ import pytest
 from tests.conformance.audit_log import AuditLog
 from tests.conformance.auditor import Auditor
 from tests.conformance.eventually import eventually
-from tests.conformance.hollow import kubelet_process
+from tests.conformance.hollow import HollowNodes, kubelet_process
+from tests.conformance.jobs import Jobs
 from tests.conformance.real import RealControlPlane
 from tests.conformance.replicas.deployments import Deployments
+from tests.conformance.scenarios.preemption_stage import Stage
 
 REPOSITORY = Path(__file__).parents[3]
 PARTS = ("crd", "rbac", "policy", "webhook")
@@ -68,3 +70,10 @@ def deployments(control_plane: RoutingControlPlane, tmp_path: Path) -> Iterator[
     made = Deployments(control_plane, tmp_path, prefix=f"r{secrets.token_hex(2)}")
     yield made
     made.end()
+
+
+@pytest.fixture
+def stage(jobs: Jobs, nodes: HollowNodes) -> Iterator[Stage]:
+    made = Stage(jobs, nodes, None)
+    yield made
+    made.clear()

@@ -41,6 +41,12 @@ class Deployments:
         self.replicas.append(made)
         return made.start()
 
+    def leader(self, component: str) -> Replica | None:
+        """The replica that holds the lease; None when nobody of this test does."""
+        lease = self.api.find("leases", f"tutti-{component}", SYSTEM_NAMESPACE)
+        holder = lease["spec"].get("holderIdentity") if lease else None
+        return next((each for each in self.replicas if each.name == holder), None)
+
     def start_webhooks(self, **settings: object) -> WebhooksReplica:
         """One more replica of the webhooks, which nobody is sent to yet."""
         name = self._name("webhooks")

@@ -36,9 +36,9 @@ WASTED = "tutti_wasted_evictions_total"
 
 
 class Stage:
-    """One namespace with its nodes."""
+    """One namespace with its nodes. Without `tutti` nothing can be asked of the scheduler's process."""
 
-    def __init__(self, jobs: Jobs, nodes: HollowNodes, tutti: Tutti) -> None:
+    def __init__(self, jobs: Jobs, nodes: HollowNodes, tutti: Tutti | None) -> None:
         self.jobs = jobs
         self.api = jobs.api
         self.namespace = jobs.namespace
@@ -127,7 +127,7 @@ class Stage:
     @contextmanager
     def unnoticed(self) -> Iterator[None]:
         """The scheduler sees nothing of what happens inside before all of it has happened."""
-        pid = self._tutti.children()["scheduler"]
+        pid = self._scheduler()
         os.kill(pid, signal.SIGSTOP)
         try:
             yield
@@ -217,9 +217,13 @@ class Stage:
 
     def metrics(self) -> str:
         """What the scheduler's process exports."""
-        address = re.search(r"--metrics=(\S+)", _command_line(self._tutti.children()["scheduler"]))
+        address = re.search(r"--metrics=(\S+)", _command_line(self._scheduler()))
         assert address, "the scheduler serves no metrics"
         return urllib3.request("GET", f"http://{address[1]}/metrics", retries=False).data.decode()
+
+    def _scheduler(self) -> int:
+        assert self._tutti is not None, "the scheduler is no process of this stage"
+        return self._tutti.children()["scheduler"]
 
     def clear(self) -> None:
         """Ends all pods at once: nodes that are not tended would keep them."""
