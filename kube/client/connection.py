@@ -19,13 +19,13 @@ from api.errors import ConfigurationError
 from kube.client.credentials import Credentials
 from kube.client.errors import AnsweredError, KubeError, StreamSilent, Unauthorized, Unreachable, error_from_answer
 from kube.client.retry import parse_retry_after, refusal_wait_seconds
-from kube.client.transport import call_timeout, lines, open_session, stream_timeout, translated
+from kube.client.transport import GuardedBody, call_timeout, lines, open_session, stream_timeout, translated
 
 Observe = Callable[[str, str, str, float], None]
 """Called after every request with verb, resource (plural), status code (or the error's class name) and seconds."""
 
 Guard = Callable[[], None]
-"""Called right before every sending of a write, repetitions included; raises `NotSent` to forbid it."""
+"""Called before every sending of a write, repetitions included, and again when its bytes go out; raises `NotSent` to forbid it."""
 
 
 _CREDENTIALS_SECONDS = 30.0
@@ -117,6 +117,7 @@ class Connection:
         renewed = False
         while True:
             if self._guard is not None and request.method != "GET":
+                # Here for writes without a body, and to end the others before they wait for a connection.
                 self._guard()
             started = time.perf_counter()
             try:
@@ -196,12 +197,17 @@ class Connection:
         return await session.request(
             request.method,
             url.with_query(request.params) if request.params else url,
-            data=request.data,
+            data=self._body(request),
             headers=headers,
             timeout=timeout,
             allow_redirects=False,
             server_hostname=self._credentials.server_name,
         )
+
+    def _body(self, request: Request) -> bytes | GuardedBody | None:
+        if self._guard is None or request.data is None:
+            return request.data
+        return GuardedBody(request.data, self._guard)
 
     async def _current_session(self) -> aiohttp.ClientSession:
         """The pool whose connections show the present client certificate.

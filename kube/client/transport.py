@@ -7,9 +7,10 @@ repeat PUT and DELETE by itself when a kept-alive connection turns out to be dea
 
 import contextlib
 import ssl as tls
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 
 import aiohttp
+from aiohttp.abc import AbstractStreamWriter
 from aiohttp.client_middlewares import ClientHandlerType
 
 from kube.client.errors import KubeError, OutcomeUnknown, Unreachable, one_line
@@ -24,6 +25,9 @@ def translate(error: Exception, request: str) -> KubeError:
     """The `KubeError` that says what may be concluded from an exception of aiohttp or the event loop."""
     if isinstance(error, KubeError):
         return error
+    if isinstance(error.__cause__, KubeError):
+        # Raised by a body of ours: it says itself what may be concluded.
+        return error.__cause__
     reason = one_line(str(error)) or type(error).__name__
     if isinstance(error, _CONNECTING_FAILED):
         return Unreachable(_why_not_connected(error, reason), request=request)
@@ -67,6 +71,26 @@ async def _send_once(request: aiohttp.ClientRequest, send: ClientHandlerType) ->
         return await send(request)
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
         raise translate(error, f"{request.method} {request.url.path}") from error
+
+
+class GuardedBody(aiohttp.BytesPayload):
+    """A body that asks once more at the moment at which it is written, headers with it.
+
+    A request may have waited for a connection since it was begun, or its process may have been stopped.
+
+    Args:
+        content: the bytes.
+        guard: raises a KubeError to have nothing sent.
+    """
+
+    def __init__(self, content: bytes, guard: Callable[[], None]) -> None:
+        super().__init__(content)
+        self._guard = guard
+
+    async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
+        """Writes it, if it may be written still."""
+        self._guard()
+        await super().write_with_length(writer, content_length)
 
 
 def open_session(

@@ -1,10 +1,12 @@
 """What the client concludes from every way in which a request can fail, and when it tries again."""
 
+import asyncio
 import socket
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from api.errors import ConfigurationError, TuttiError
 from kube.client.client import Client
@@ -18,6 +20,7 @@ from kube.client.errors import (
     Gone,
     Invalid,
     NotFound,
+    NotSent,
     OutcomeUnknown,
     ServerError,
     TooManyRequests,
@@ -256,3 +259,33 @@ async def test_every_error_is_a_tutti_error_of_one_line(server: ScriptedServer, 
         await client.create(PODS, {}, "ns")
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 1200
+
+
+async def test_a_write_that_waited_for_a_connection_is_not_sent_once_it_is_forbidden(server: ScriptedServer) -> None:
+    is_allowed = True
+
+    def guard() -> None:
+        if not is_allowed:
+            raise NotSent("the lease is not held")
+
+    release = asyncio.Event()
+
+    async def late(_: web.Request) -> web.StreamResponse:
+        await release.wait()
+        return web.json_response({})
+
+    server.then(late, ok())
+    async with Client(server.credentials, user_agent="test", max_connections=1, guard=guard) as client:
+        first = asyncio.create_task(client.create(PODS, {"number": 1}, "ns"))
+        await server.received(1)
+        waiting = asyncio.create_task(client.create(PODS, {"number": 2}, "ns"))
+        await asyncio.sleep(0)
+        is_allowed = False
+        release.set()
+        assert await first == {}
+        with pytest.raises(NotSent):
+            await waiting
+        assert [seen.json for seen in server.requests] == [{"number": 1}]
+        is_allowed = True
+        await client.create(PODS, {"number": 3}, "ns")
+        assert server.requests[-1].json == {"number": 3}

@@ -1,4 +1,4 @@
-"""The client asks before every sending of a write, repetitions included, and never for a read."""
+"""The client asks before every sending of a write and when its bytes go out, repetitions included, and never for a read."""
 
 from collections.abc import AsyncIterator
 
@@ -13,7 +13,7 @@ from kube.client.resources import PODS
 
 
 class Lease:
-    """How many more writes may be sent."""
+    """How often the client may ask yet."""
 
     def __init__(self) -> None:
         self.left = 0
@@ -61,7 +61,7 @@ async def test_a_repetition_that_the_server_asked_for_needs_the_lease_again(
     server: tuple[Server, Client, Lease],
 ) -> None:
     handlers, client, lease = server
-    lease.left = 1
+    lease.left = 2
     with pytest.raises(NotSent):
         await client.create(PODS, {}, "ns", name="p", subresource="binding")
     assert handlers.posts == 1
