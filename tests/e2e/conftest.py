@@ -8,9 +8,10 @@ import pytest
 from tests.conformance.eventually import eventually
 from tests.conformance.jobs import Jobs
 from tests.e2e.installation import install, is_installed, wait_until_ready
-from tests.e2e.node import FOLDER, Node, running_node
+from tests.e2e.node import FOLDER, REPOSITORY, Node, running_node
 
 EMPTY_SECONDS = 60.0
+HOLD_GANGS = REPOSITORY / "config/components/hold-gangs/hold-gangs.yaml"
 
 
 @pytest.fixture(scope="session")
@@ -49,3 +50,13 @@ def namespace(node: Node) -> Iterator[str]:
 def jobs(tutti: Node, namespace: str) -> Jobs:
     """The Jobs of the test's namespace."""
     return Jobs(tutti.api, namespace)
+
+
+@pytest.fixture
+def holding(tutti: Node) -> Iterator[Node]:
+    """The node with the policy in force."""
+    if "MutatingAdmissionPolicy" not in tutti.kubectl("api-resources", "--api-group=admissionregistration.k8s.io"):
+        pytest.skip("this server has no MutatingAdmissionPolicies")
+    tutti.kubectl("apply", "-f", str(HOLD_GANGS))
+    yield tutti
+    tutti.kubectl("delete", "-f", str(HOLD_GANGS))

@@ -1,30 +1,15 @@
 """With `config/components/hold-gangs` no gang is lost: what is created while no webhook answers waits for one."""
 
-from collections.abc import Iterator
-
-import pytest
-
 from tests.conformance.eventually import eventually, throughout
 from tests.conformance.jobs import GATE, Jobs, is_gang
 from tests.e2e.containers import gang, started_at
-from tests.e2e.node import REPOSITORY, SLOTS, Node
+from tests.e2e.node import SLOTS, Node
 from tests.e2e.test_webhooks_away import down
 
-POLICY = REPOSITORY / "config/components/hold-gangs/hold-gangs.yaml"
 HELD = "tutti.scheduler/held"
 IN_FORCE_SECONDS = 20.0
 RUN_SECONDS = 60.0
 TOGETHER_SECONDS = 5.0
-
-
-@pytest.fixture
-def holding(tutti: Node) -> Iterator[Node]:
-    """The node with the policy in force."""
-    if "MutatingAdmissionPolicy" not in tutti.kubectl("api-resources", "--api-group=admissionregistration.k8s.io"):
-        pytest.skip("this server has no MutatingAdmissionPolicies")
-    tutti.kubectl("apply", "-f", str(POLICY))
-    yield tutti
-    tutti.kubectl("delete", "-f", str(POLICY))
 
 
 def is_held(node: Node, namespace: str) -> bool:

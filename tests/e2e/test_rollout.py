@@ -1,16 +1,23 @@
-"""A rollout of the webhooks under load: no Job in it is missed."""
+"""A rollout under load: of the webhooks no Job is missed, of all three Deployments no gang is lost."""
 
+import sys
 import threading
+import time
+from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from tests.conformance.eventually import eventually
-from tests.conformance.jobs import is_gang
+from tests.conformance.jobs import condition, is_gang
 from tests.e2e.containers import gang
 from tests.e2e.installation import wait_until_ready
 from tests.e2e.node import SYSTEM, Node
+from tests.e2e.stream import Stream, hollow_nodes
 
 CLIENTS = 4
 GONE_SECONDS = 60.0
+JOBS_PER_SECOND = 20.0
+BEFORE_SECONDS = 3.0
+DONE_SECONDS = 400.0
 WEBHOOKS = "app.kubernetes.io/component=webhooks"
 
 
@@ -52,3 +59,38 @@ def test_no_job_is_missed_while_all_replicas_are_replaced(tutti: Node) -> None:
     answers = asking.answers()
     assert len(answers) > 100
     assert answers.count(False) == 0, f"{answers.count(False)} of {len(answers)} Jobs were missed"
+
+
+def test_no_gang_is_lost_or_left_plain_while_all_deployments_are_replaced(tutti: Node, namespace: str) -> None:
+    with hollow_nodes(tutti):
+        with Stream(tutti, namespace, per_second=JOBS_PER_SECOND) as stream:
+            eventually(lambda: len(stream.made) > JOBS_PER_SECOND * BEFORE_SECONDS, within_seconds=GONE_SECONDS)
+            begin = time.monotonic()
+            tutti.kubectl("-n", SYSTEM, "rollout", "restart", "deployment")
+            wait_until_ready(tutti)
+            took = time.monotonic() - begin
+        sys.stdout.write(
+            f"\nrollout of all Deployments in {took:.0f} s under {stream.rate:.0f} Jobs/s: {len(stream.made)} Jobs, "
+            f"{len(stream.having('refused'))} refused, {len(stream.having('plain'))} plain, "
+            f"slowest creation {max(one.took_seconds for one in stream.made):.1f} s\n"
+        )
+        assert not stream.having("refused")
+        assert not stream.having("plain")
+        eventually(lambda: all_done(tutti, namespace, stream), within_seconds=DONE_SECONDS, poll_seconds=3)
+        sys.stdout.write(f"all {len(stream.made)} done {time.monotonic() - begin - took:.0f} s after the rollout\n")
+
+
+def all_done(node: Node, namespace: str, stream: Stream) -> bool:
+    """Whether each Job is complete; a gang has one Workload and one PodGroup for as long as its Job is there."""
+    jobs = {job["metadata"]["name"]: job for job in node.api.list("jobs", namespace)}
+    assert set(jobs) == {one.name for one in stream.made}
+    left = [name for name, job in jobs.items() if condition(job, "Complete") != "True"]
+    assert not left, f"{len(left)} are not complete, such as {left[:3]}"
+    owners = Counter(
+        owner["name"]
+        for group in node.api.list("podgroups", namespace)
+        for owner in group["metadata"]["ownerReferences"]
+        if owner["kind"] == "Job"
+    )
+    assert all(owners[one.name] <= 1 for one in stream.made), "a gang has two groups"
+    return True

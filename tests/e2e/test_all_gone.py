@@ -1,0 +1,122 @@
+"""All of Tutti's pods on a node are gone at once, with no time for a word: they come back unaided.
+
+What is created meanwhile is created: unrelated pods at once, gangs as ordinary Jobs that say so, or held where
+`config/components/hold-gangs` is in force.
+"""
+
+import sys
+import time
+
+from tests.conformance.client import ApiError
+from tests.conformance.eventually import eventually
+from tests.conformance.jobs import condition, indexed_job, is_gang
+from tests.e2e.containers import lone_pod
+from tests.e2e.installation import wait_until_ready
+from tests.e2e.node import SYSTEM, Node
+from tests.e2e.stream import Stream, hollow_nodes
+from tests.e2e.test_webhooks_away import QUICK_SECONDS
+
+JOBS_PER_SECOND = 5.0
+BEFORE_SECONDS = 3.0
+BACK_SECONDS = 90.0
+DONE_SECONDS = 200.0
+EVENT_SECONDS = 60.0
+LEASES = ("tutti-controllers", "tutti-scheduler")
+REASON = "NotAdmittedAsGang"
+
+
+class Loss:
+    """The moment at which all pods go, and when what works again."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self.old = {pod["metadata"]["name"] for pod in node.api.list("pods", SYSTEM)}
+        assert len(self.old) == 6
+        node.kubectl("-n", SYSTEM, "delete", "pods", "--all", "--grace-period=0", "--force", "--wait=false")
+        self._began = time.monotonic()
+
+    def until_back(self) -> dict[str, float]:
+        """Seconds until admission answered, and until each lease was held by a new pod."""
+        back: dict[str, float] = {}
+
+        def look() -> bool:
+            for what, is_so in (("admission", self._admits()), *((name, self._is_held(name)) for name in LEASES)):
+                if is_so:
+                    back.setdefault(what, time.monotonic() - self._began)
+            assert len(back) == 1 + len(LEASES), f"back is only {back}"
+            return True
+
+        eventually(look, within_seconds=BACK_SECONDS, poll_seconds=0.2)
+        wait_until_ready(self._node)
+        back["six pods ready"] = time.monotonic() - self._began
+        return back
+
+    def _admits(self) -> bool:
+        try:
+            return is_gang(self._node.api.create("jobs", indexed_job("probe", 2), "default", dry_run=True))
+        except ApiError:
+            return False
+
+    def _is_held(self, lease: str) -> bool:
+        spec = self._node.api.get("leases", lease, SYSTEM)["spec"]
+        holder = str(spec.get("holderIdentity") or "").partition("_")[0]
+        return bool(holder) and holder not in self.old
+
+
+def lost(node: Node, namespace: str) -> Stream:
+    """Takes all pods away under a stream of gangs; all of them are done in the end, and bystanders were not held up."""
+    with hollow_nodes(node):
+        with Stream(node, namespace, per_second=JOBS_PER_SECOND) as stream:
+            eventually(lambda: len(stream.made) > JOBS_PER_SECOND * BEFORE_SECONDS, within_seconds=BACK_SECONDS)
+            loss = Loss(node)
+            begin = time.monotonic()
+            node.api.create("pods", lone_pod("bystander"), namespace)
+            bystander = time.monotonic() - begin
+            back = loss.until_back()
+        told = ", ".join(f"{what} {seconds:.1f} s" for what, seconds in back.items())
+        sys.stdout.write(
+            f"\nall six pods gone at once under {stream.rate:.0f} Jobs/s: {told}; a bystander's pod made in {bystander:.2f} s; "
+            f"{len(stream.made)} Jobs, {len(stream.having('refused'))} refused, {len(stream.having('plain'))} plain\n"
+        )
+        assert bystander < QUICK_SECONDS
+        assert not stream.having("refused")
+
+        def all_done() -> bool:
+            jobs = node.api.list("jobs", namespace)
+            left = [job["metadata"]["name"] for job in jobs if condition(job, "Complete") != "True"]
+            assert not left, f"{len(left)} are not complete, such as {left[:3]}"
+            return len(jobs) == len(stream.made)
+
+        eventually(all_done, within_seconds=DONE_SECONDS, poll_seconds=2)
+    return stream
+
+
+def test_they_come_back_unaided_and_each_job_of_the_gap_says_what_became_of_it(tutti: Node, namespace: str) -> None:
+    stream = lost(tutti, namespace)
+    plain = {one.name for one in stream.having("plain")}
+    assert plain, "nothing was created in the gap, so nothing is shown"
+
+    def each_says_so() -> bool:
+        events = tutti.api.list("events", namespace)
+        told = {event["regarding"]["name"] for event in events if event["reason"] == REASON}
+        assert told >= plain, f"{len(plain - told)} of {len(plain)} plain Jobs say nothing"
+        return True
+
+    eventually(each_says_so, within_seconds=EVENT_SECONDS)
+
+
+def test_with_gangs_held_none_of_the_gap_is_plain(holding: Node, namespace: str) -> None:
+    eventually(lambda: is_policy_there(holding), within_seconds=EVENT_SECONDS)
+    stream = lost(holding, namespace)
+    assert not stream.having("plain")
+    groups = {
+        owner["name"]
+        for group in holding.api.list("podgroups", namespace)
+        for owner in group["metadata"]["ownerReferences"]
+    }
+    assert groups >= {one.name for one in stream.made}, "each was taken in as a gang"
+
+
+def is_policy_there(node: Node) -> bool:
+    """Whether the policy is stored; that it is in force shows as soon as no webhook answers."""
+    return "tutti" in node.kubectl("get", "mutatingadmissionpolicies", "-o", "name")
