@@ -57,9 +57,9 @@ def hollow_nodes(node: Node) -> Iterator[None]:
         kubelet.kill()
 
 
-def small_gang(name: str) -> Object:
-    """A gang that runs on the pretended nodes for half a second."""
-    job = indexed_job(name, WORKERS, cpu="100m", run_seconds=RUN_SECONDS)
+def small_gang(name: str, *, run_seconds: float) -> Object:
+    """A gang that runs on the pretended nodes."""
+    job = indexed_job(name, WORKERS, cpu="100m", run_seconds=run_seconds)
     job["spec"]["template"]["spec"] |= {
         "nodeSelector": {HOLLOW_LABEL: "true"},
         "tolerations": [{"operator": "Exists"}],
@@ -80,8 +80,9 @@ class Made:
 class Stream:
     """Creates so many gangs a second while the block runs; afterwards `made` says what became of each."""
 
-    def __init__(self, node: Node, namespace: str, *, per_second: float) -> None:
+    def __init__(self, node: Node, namespace: str, *, per_second: float, run_seconds: float = RUN_SECONDS) -> None:
         self._api = node.api
+        self._run_seconds = run_seconds
         self._namespace = namespace
         self._pause = 1 / per_second
         self._stop = threading.Event()
@@ -125,7 +126,7 @@ class Stream:
 
     def _create(self, name: str) -> str:
         try:
-            job = self._api.create("jobs", small_gang(name), self._namespace)
+            job = self._api.create("jobs", small_gang(name, run_seconds=self._run_seconds), self._namespace)
         except (ApiError, HTTPError) as error:
             return f"refused: {error}"
         return "gang" if is_gang(job) else "plain"
