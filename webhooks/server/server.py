@@ -78,7 +78,7 @@ class AdmissionServer:
             access_log=None,
             logger=_http_log(),
             auto_decompress=False,
-            keepalive_timeout=90.0,
+            keepalive_timeout=limits.idle_seconds,
             lingering_time=2.0,
             shutdown_timeout=1.0,
         )
@@ -146,7 +146,7 @@ class AdmissionServer:
             return _Refused()
         protocol = server()
         self._connections.opened(protocol)
-        asyncio.get_running_loop().call_later(self._limits.read_seconds * 2, self._close_if_silent, protocol)
+        asyncio.get_running_loop().call_later(self._limits.idle_seconds, self._close_if_silent, protocol)
         return protocol
 
     def _close_if_silent(self, protocol: web.RequestHandler) -> None:

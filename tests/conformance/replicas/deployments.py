@@ -83,6 +83,11 @@ class Deployments:
         fresh.write_text(str(-seconds_ago))
         fresh.replace(self._clock)
 
+    def failures(self) -> list[str]:
+        """Why the API server went on without admission, in its own words."""
+        log = (self._control_plane.folder / "kube-apiserver.log").read_text(errors="replace")
+        return [line for line in log.splitlines() if "failing open" in line]
+
     # --- certificates ------------------------------------------------------------------------------------------------
 
     def secret(self) -> Object | None:

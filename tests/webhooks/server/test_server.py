@@ -230,12 +230,21 @@ def test_old_tls_is_refused(server: RunningServer) -> None:
 
 
 def test_clients_that_send_too_slowly_or_nothing_are_cut_off() -> None:
-    with RunningServer(Limits(read_seconds=0.2)) as server:
+    with RunningServer(Limits(read_seconds=0.2, idle_seconds=0.4)) as server:
         head = b"POST /mutate/jobs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n"
         assert server.raw(head + b"{").startswith(b"HTTP/1.1 408")
         with server.connect() as silent:
             silent.settimeout(10)
             assert silent.recv(1) == b""
+
+
+def test_a_connection_is_kept_for_longer_than_an_api_server_keeps_it() -> None:
+    go_closes_idle_connections_after_seconds = 90
+    assert Limits().idle_seconds > go_closes_idle_connections_after_seconds
+    with RunningServer(Limits(read_seconds=0.1)) as server, server.connect() as unused:
+        unused.settimeout(0.5)
+        with pytest.raises(TimeoutError):
+            unused.recv(1)
 
 
 def test_a_server_that_leaves_answers_on_every_connection_once_more_and_takes_new_ones() -> None:
