@@ -1,4 +1,4 @@
-"""A rollout under load: of the webhooks no Job is missed, of all three Deployments no gang is lost."""
+"""Replicas that come and go under load: in a rollout no Job is missed and no gang lost, after a sudden death for a moment."""
 
 import sys
 import threading
@@ -15,6 +15,9 @@ from tests.e2e.stream import Stream, hollow_nodes
 
 CLIENTS = 4
 GONE_SECONDS = 60.0
+NOTICED_SECONDS = 8.0
+"""Until the kubelet has told of a container that is gone, and the node has learnt not to send anybody there."""
+
 JOBS_PER_SECOND = 20.0
 BEFORE_SECONDS = 3.0
 DONE_SECONDS = 400.0
@@ -29,6 +32,8 @@ class Asking:
         self._stop = threading.Event()
         self._pool = ThreadPoolExecutor(CLIENTS)
         self._clients: list[Future[list[bool]]] = []
+        self.missed_at: list[float] = []
+        """When a Job was not taken in, in monotonic seconds."""
 
     def start(self) -> None:
         """Lets them begin."""
@@ -45,6 +50,8 @@ class Asking:
             job = gang(f"trial-{number}-{len(answers)}", 2, "true")
             # Nothing is stored, but admission is asked as for any other.
             answers.append(is_gang(self._node.api.create("jobs", job, "default", dry_run=True)))
+            if not answers[-1]:
+                self.missed_at.append(time.monotonic())
             self._stop.wait(0.02)
         return answers
 
@@ -59,6 +66,23 @@ def test_no_job_is_missed_while_all_replicas_are_replaced(tutti: Node) -> None:
     answers = asking.answers()
     assert len(answers) > 100
     assert answers.count(False) == 0, f"{answers.count(False)} of {len(answers)} Jobs were missed"
+
+
+def test_a_replica_that_dies_is_missed_for_a_moment_only(tutti: Node) -> None:
+    asking = Asking(tutti)
+    asking.start()
+    victim = tutti.processes("webhooks")[0]
+    begin = time.monotonic()
+    tutti.inside("kill", "-KILL", victim)
+    eventually(lambda: len(set(tutti.processes("webhooks")) - {victim}) == 2, within_seconds=GONE_SECONDS)
+    wait_until_ready(tutti)
+    answers = asking.answers()
+    last = max(asking.missed_at, default=begin) - begin
+    sys.stdout.write(
+        f"\none of two webhooks killed: {answers.count(False)} of {len(answers)} Jobs missed, the last after {last:.1f} s\n"
+    )
+    assert last < NOTICED_SECONDS
+    assert answers[-1]
 
 
 def test_no_gang_is_lost_or_left_plain_while_all_deployments_are_replaced(tutti: Node, namespace: str) -> None:

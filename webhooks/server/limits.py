@@ -5,8 +5,8 @@ from typing import Final
 
 READ_SECONDS: Final = 5.0
 IDLE_SECONDS: Final = 100.0
-"""Longer than an API server keeps an idle connection (90 s), used before or not: it is to be the one that closes. One that is closed here
-while it takes it up for a request has that request fail."""
+"""Longer than an API server keeps an idle connection (90 s), used before or not: it is to be the one that closes. A request that
+meets a connection which is being closed here fails."""
 
 MAX_CONNECTIONS: Final = 1000
 

@@ -26,7 +26,9 @@ from tests.conformance.replicas.faults import (
     Fault,
     Pair,
     Takeover,
+    cut_off,
     killed,
+    paused,
     require_lease_lost,
     started,
 )
@@ -40,6 +42,16 @@ WORKERS = 3
 PAUSE_SECONDS = 0.5
 LARGE = 100
 AT_ONCE_SECONDS = 0.005
+
+
+def each_fault(*usual: tuple[str, Fault]) -> pytest.MarkDecorator:
+    """Every fault of every component; without --slow only the usual ones."""
+    cases = [
+        pytest.param(component, fault, marks=() if (component, fault) in usual else pytest.mark.slow)
+        for component in COMPONENTS
+        for fault in FAULTS
+    ]
+    return pytest.mark.parametrize(("component", "fault"), cases)
 
 
 @pytest.fixture
@@ -85,8 +97,7 @@ class Stream:
                 self.plain.append(name)
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("component", COMPONENTS)
+@each_fault(("scheduler", killed), ("scheduler", paused), ("scheduler", cut_off), ("controllers", killed))
 def test_the_other_replica_takes_over_and_no_gang_is_lost(
     pairs: dict[str, Pair],
     jobs: Jobs,
@@ -115,7 +126,9 @@ def test_the_other_replica_takes_over_and_no_gang_is_lost(
         require_lease_lost(takeover.old)
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(
+    "fault", [pytest.param(killed, marks=pytest.mark.slow), paused, pytest.param(cut_off, marks=pytest.mark.slow)]
+)
 def test_a_gang_in_the_middle_of_being_bound_becomes_whole(
     pairs: dict[str, Pair], jobs: Jobs, nodes: HollowNodes, auditor: Auditor, audit_log: AuditLog, fault: Fault
 ) -> None:
@@ -145,8 +158,7 @@ def asked(stage: Stage) -> list[str]:
     return [group["metadata"]["name"] for group in groups if condition(group, "DisruptionTarget") == "True"]
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("component", COMPONENTS)
+@each_fault(("scheduler", paused))
 def test_a_preemption_that_has_begun_is_ended_and_nobody_leaves_for_nothing(
     pairs: dict[str, Pair], stage: Stage, auditor: Auditor, audit_log: AuditLog, component: str, fault: Fault
 ) -> None:
