@@ -48,7 +48,14 @@ def pip_audit() -> Path:
     if not program.exists():
         venv.create(ENVIRONMENT, clear=True, with_pip=True)
         (requirement,) = project()["optional-dependencies"]["audit"]
-        command = [ENVIRONMENT / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        command: list[str | Path] = [
+            ENVIRONMENT / "bin" / "python",
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+        ]
         subprocess.run([*command, "--constraint", PINNED, requirement], check=True)
     return program
 
@@ -59,7 +66,14 @@ def report(program: Path) -> dict[str, Any]:
     Raises:
         NoServiceError: it could not ask.
     """
-    options = ["--requirement", PINNED, "--no-deps", "--disable-pip", "--format=json", "--progress-spinner=off"]
+    options: list[str | Path] = [
+        "--requirement",
+        PINNED,
+        "--no-deps",
+        "--disable-pip",
+        "--format=json",
+        "--progress-spinner=off",
+    ]
     command = [program, *options, f"--timeout={ANSWER_SECONDS}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     try:

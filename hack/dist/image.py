@@ -34,6 +34,6 @@ def build_image(epoch: int, archive: Path) -> None:
         SystemExit: the build failed; its output is above.
     """
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch), "ARCHIVE": str(archive)}
-    command = [_SCRIPT, REPOSITORY, f"tutti:{version()}"]
+    command = [str(_SCRIPT), str(REPOSITORY), f"tutti:{version()}"]
     if subprocess.run(command, env=environment, stdout=sys.stderr, check=False).returncode:
         raise SystemExit("dist: the image could not be built; the output is above")

@@ -20,9 +20,7 @@ def _rights(line: str) -> list[Right]:
     resource = line.partition(" ")[0]
     paths, names, verbs = (each.split() for each in _LISTS.findall(line))
     whats = [("", path) for path in paths] or [_of_group(resource)]
-    return [
-        Right(verb, group, what, name=name) for verb in verbs for group, what in whats for name in names or [""]
-    ]
+    return [Right(verb, group, what, name=name) for verb in verbs for group, what in whats for name in names or [""]]
 
 
 def _of_group(resource: str) -> tuple[str, str]:

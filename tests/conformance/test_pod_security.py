@@ -97,4 +97,3 @@ def test_our_namespaces_ask_for_that_level() -> None:
     for overlay in ("default", "uninstall"):
         spaces = [each for each in kustomized(CONFIG_FOLDER / overlay) if each["kind"] == "Namespace"]
         assert [each["metadata"]["labels"].items() >= LEVEL.items() for each in spaces] == [True]
-

@@ -82,7 +82,7 @@ def test_of_all_that_is_ours_a_user_may_use_the_gangs_of_his_namespace_and_nothi
     reads = {"get", "list", "watch"}
     writes = {*USES, "deletecollection"} if role != "view" else set()
     expected = {
-        **{kind: reads | writes for kind in ("podgroups", "workloads")},
+        **dict.fromkeys(("podgroups", "workloads"), reads | writes),
         "podgroups/status": reads,
     }
     found: dict[str, set[str]] = {}
