@@ -25,7 +25,7 @@ from tests.conformance.hollow import HollowNodes
 from tests.conformance.identities import SYSTEM_NAMESPACE
 from tests.conformance.jobs import Jobs, indexed_job
 from tests.conformance.prometheus import Prometheus, prometheus
-from tests.conformance.scenarios.preemption_stage import Stage
+from tests.conformance.scenarios.preemption_stage import LOW, Stage
 from tests.conformance.server import Server
 from tests.conformance.tutti_process import CHILDREN, Tutti, environment
 from tests.kube.certificates import make_certificates
@@ -197,8 +197,8 @@ def test_a_gang_that_is_bound_in_part(
 
 def test_pods_that_left_for_nothing(watching: Watched, stage: Stage) -> None:
     node = stage.node(2, tended=False)
-    stage.group("v", 2, "low", whole=True)
-    stage.members("v", 2, priority="low", on=node)
+    stage.group("v", 2, LOW, whole=True)
+    stage.members("v", 2, priority=LOW, on=node)
     stage.gang("g", 2)
     eventually(lambda: len(stage.leaving()) == 2, within_seconds=SOON_SECONDS)
     stage.end("g-0", "g-1")
@@ -216,7 +216,13 @@ def test_passes_that_fail(watching: Watched, control_plane: ControlPlane, jobs: 
         controlled = {"apiGroup": "batch", "kind": "Job", "name": "probe"}
         template = {"name": "probe", "schedulingPolicy": {"gang": {"minCount": 2}}}
         spec = {"controllerRef": controlled, "podGroupTemplates": [template]}
-        jobs.api.create("workloads", {"metadata": {"name": "probe"}, "spec": spec}, jobs.namespace, dry_run=True)
+        body = {
+            "apiVersion": "tutti.scheduler/v1beta1",
+            "kind": "Workload",
+            "metadata": {"name": "probe"},
+            "spec": spec,
+        }
+        jobs.api.create("workloads", body, jobs.namespace, dry_run=True)
 
     with refused(control_plane, rule, here, make):
         jobs.create(indexed_job("without", 2))
