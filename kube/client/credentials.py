@@ -115,16 +115,20 @@ def load_credentials(
 
 
 def _from_service_account(folder: Path, env: Mapping[str, str]) -> Credentials:
-    authority = folder / "ca.crt"
     tokens = FileToken(folder / "token")
     try:
-        if not authority.read_bytes():
-            raise ConfigurationError(f"{authority} is empty")
         tokens.authorization(refresh=True)
-        endpoint = Endpoint(server=_in_cluster_server(env), ca_path=str(authority))
+        endpoint = Endpoint(server=_in_cluster_server(env), ca_path=_authority(folder))
     except (ConfigurationError, OSError) as error:
         raise ConfigurationError(f"the pod's service account is unusable: {one_line(str(error))}") from error
     return _credentials(endpoint, tokens, source=str(folder))
+
+
+def _authority(folder: Path) -> str:
+    path = folder / "ca.crt"
+    if not path.read_bytes():
+        raise ConfigurationError(f"{path} is empty")
+    return str(path)
 
 
 def _in_cluster_server(env: Mapping[str, str]) -> str:

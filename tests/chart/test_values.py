@@ -53,8 +53,8 @@ def test_another_gang_scheduler_is_the_default_of_admission_and_controllers() ->
 
 
 def test_admission_and_controllers_have_settings_of_their_own_beside_those_they_share() -> None:
-    gates = {"feature_gates": {"gangLeaderWorkerSets": False}}
-    own = {"webhooks": {"defaults": {"policy": "none"}}, "controllers": {"workers": 4}}
+    gates: dict[str, Any] = {"feature_gates": {"gangLeaderWorkerSets": False}}
+    own: dict[str, dict[str, Any]] = {"webhooks": {"defaults": {"policy": "none"}}, "controllers": {"workers": 4}}
     found = settings_of(by_helm({"settings": {"shared": gates, **own}}))
     assert found["webhooks.yaml"] == gates | own["webhooks"]
     assert found["controllers.yaml"] == gates | own["controllers"]
@@ -87,9 +87,13 @@ def test_the_processes_understand_what_the_chart_writes(file: str, read_by: type
     values = {
         "profiles": [PROFILE],
         "defaultProvider": "kueue",
-        "settings": {"shared": {"log_level": "debug", "group_api": "own"}, "scheduler": {"preemption": False}},
+        "settings": {
+            "shared": {"log_level": "debug", "group_api": "own"},
+            "scheduler": {"preemption": False},
+            "webhooks": {"defaults": {"elastic": True}},
+            "controllers": {"resync_seconds": 60},
+        },
     }
-    values["settings"] |= {"webhooks": {"defaults": {"elastic": True}}, "controllers": {"resync_seconds": 60}}
     read_by.model_validate(settings_of(by_helm(values, namespace="batch"))[file])
 
 
