@@ -30,10 +30,12 @@ RUN cd /tutti/lib/python3*/site-packages \
     && find . -type d -name tests -prune -exec rm -r {} + \
     && find . -type f \( -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.a' -o -name '*.h' \) -delete \
     && find . -type d -name __pycache__ -prune -exec rm -r {} + \
-    && /tutti/bin/python -m compileall -q /tutti/lib
+    && PYTHONHASHSEED=0 /tutti/bin/python -m compileall -q --invalidation-mode unchecked-hash /tutti/lib
 
 FROM python:${PYTHON}
 COPY --from=build /tutti /tutti
+# The official base image has none of its library compiled, and nobody can write there later: each start would compile it all.
+RUN ["/tutti/bin/python", "-c", "import uvloop, controllers.main, install.uninstall, scheduler.main, webhooks.main"]
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 USER 65532:65532
 ENTRYPOINT ["/tutti/bin/tutti"]

@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-anywhere demo cluster lint format run conformance e2e bench call-paths controlplane tools chart metrics-docs settings-docs docs dist crds clean
+.PHONY: help test test-anywhere demo cluster lint format run conformance e2e bench call-paths controlplane tools chart metrics-docs settings-docs docs dist audit crds clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -80,8 +80,11 @@ docs: $(READY) ## build the documents as a site into build/site, strictly; insta
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint hack/constraints.txt --editable '.[docs]'
 	$(BIN)/mkdocs build --strict
 
-dist: $(READY) ## write the files of a release into dist/: packages, chart, install.yaml, bill of materials, checksums
-	$(BIN)/python -m hack.dist
+dist: $(READY) ## write the files of a release into dist/: packages, chart, install.yaml, image, bill of materials, checksums
+	$(BIN)/python -m hack.dist $(ARGS)
+
+audit: $(READY) ## ask pip-audit whether a version that we pin has a known vulnerability (needs PyPI); ARGS="--require"
+	$(BIN)/python -m hack.audit $(ARGS)
 
 clean: ## remove what the targets above made in this folder
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -8,6 +8,7 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from api.constants import (
+    EVENT_NOT_ADMITTED_AS_GANG,
     METRIC_API_REQUEST_SECONDS,
     METRIC_JOB_OBJECTS_CREATED,
     METRIC_RECONCILE_ERRORS,
@@ -15,6 +16,7 @@ from api.constants import (
     METRIC_RECONCILE_SECONDS,
     METRIC_WARNINGS,
 )
+from kube.client.resources import JOBS, LEADER_WORKER_SETS
 from kube.process.metrics import WatchMetrics
 
 _BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -57,6 +59,10 @@ class Metrics:
             ["kind", "reason"],
             registry=registry,
         )
+        for kind in (JOBS.kind, LEADER_WORKER_SETS.kind):
+            # A series that begins with 1 has not increased for Prometheus, and the first one would alert nobody.
+            self._warnings.labels(kind, EVENT_NOT_ADMITTED_AS_GANG)
+            self._errors.labels(kind)
         self._watches = WatchMetrics(registry)
         self._depth = Gauge(METRIC_RECONCILE_QUEUE_DEPTH, "Objects that wait for a pass.", ["kind"], registry=registry)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from scheduler.algorithm.future_pods import ClusterWithFuturePods
-from scheduler.queue.item_errors import ItemErrors
+from scheduler.queue.item_errors import ItemErrors, Stage
 from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.schedule_one import ItemScheduler
 
@@ -73,10 +73,10 @@ class Stages:
     def __init__(self, clock: Callable[[], float], errors: ItemErrors) -> None:
         self._clock: Final = clock
         self._errors: Final = errors
-        self._parts: list[tuple[str, Callable[[], object], Callable[[], float | None]]] = []
-        self._rests_until: dict[str, float] = {}
+        self._parts: list[tuple[Stage, Callable[[], object], Callable[[], float | None]]] = []
+        self._rests_until: dict[Stage, float] = {}
 
-    def add(self, stage: str, run: Callable[[], object], next_due_seconds: Callable[[], float | None]) -> None:
+    def add(self, stage: Stage, run: Callable[[], object], next_due_seconds: Callable[[], float | None]) -> None:
         """One part more; `stage` names it among exceptions."""
         self._parts.append((stage, run, next_due_seconds))
 
@@ -85,7 +85,7 @@ class Stages:
         for stage, run, _ in self._parts:
             self.attempt(stage, run)
 
-    def attempt(self, stage: str, run: Callable[[], object]) -> None:
+    def attempt(self, stage: Stage, run: Callable[[], object]) -> None:
         """Do something once, unless its stage rests."""
         if self.rests_seconds(stage) > 0:
             return
@@ -93,7 +93,7 @@ class Stages:
             run()
 
     @contextlib.contextmanager
-    def contained(self, stage: str) -> Iterator[None]:
+    def contained(self, stage: Stage) -> Iterator[None]:
         """An exception in the body is noted and goes no further; the stage rests after it."""
         try:
             yield
@@ -101,7 +101,7 @@ class Stages:
             self._errors.note(None, stage, error)
             self._rests_until[stage] = self._clock() + REST_SECONDS
 
-    def rests_seconds(self, stage: str) -> float:
+    def rests_seconds(self, stage: Stage) -> float:
         """How much longer a stage is left alone, 0 when it is not."""
         until = self._rests_until.get(stage)
         return max(until - self._clock(), 0.0) if until is not None else 0.0
@@ -137,7 +137,7 @@ class SchedulingLoop:
         seen: ClusterWithFuturePods,
         queue: SchedulingQueue,
         stages: Stages,
-        at_start: dict[str, Callable[[], object]],
+        at_start: dict[Stage, Callable[[], object]],
         collect_news: Callable[[], None],
         pace: Pace,
         waker: Waker,

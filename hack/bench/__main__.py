@@ -17,6 +17,7 @@ from hack.bench import (
     end_to_end,
     local_cluster,
     many_jobs,
+    memory,
     preemption,
     preemption_end_to_end,
     state,
@@ -36,6 +37,7 @@ WITH_CONTROL_PLANE = {
     "wake-up": wake_up.measure,
     "end-to-end": end_to_end.measure,
     "preemption-end-to-end": preemption_end_to_end.measure,
+    "memory": memory.measure,
 }
 TABLES = (*WITHOUT_CONTROL_PLANE, *WITH_CONTROL_PLANE)
 

@@ -17,6 +17,11 @@ from webhooks.settings import WebhooksSettings
 
 Schema = dict[str, Any]
 
+NEED_MORE_THAN_A_FILE: Final = frozenset(
+    {"listen", "url", "certificates_folder", "given_certificates", "client_authority", "client_names"}
+)
+"""Settings of admission that the pod must have a port or a folder for."""
+
 NOT_IN_FILES: Final = {*ProcessSettings.model_fields, "scheduler_name", "profiles", "profile_names", "default_provider"}
 """Settings that the chart itself gives, or that are of one process and not of an installation."""
 
@@ -101,6 +106,14 @@ def table() -> dict[str, Any]:
             "shared": Value(
                 {}, _settings(WebhooksSettings, ControllersSettings), "Those of admission and controllers."
             ),
+            "controllers": Value(
+                {}, _settings_alone(ControllersSettings, WebhooksSettings), "Those of the controllers alone."
+            ),
+            "webhooks": Value(
+                {},
+                _settings_alone(WebhooksSettings, ControllersSettings),
+                "Those of admission alone, such as `defaults`: what gangs are when nobody says anything.",
+            ),
         },
         "crds": {
             "install": Value(
@@ -167,6 +180,14 @@ def _settings(*models: type[BaseModel]) -> Schema:
     common = set.intersection(*(set(each) for each in schemas)) - (NOT_IN_FILES - IN_FILES)
     properties = {name: schemas[0][name] for name in schemas[0] if name in common}
     return {"type": "object", "additionalProperties": False, "properties": properties}
+
+
+def _settings_alone(model: type[BaseModel], other: type[BaseModel]) -> Schema:
+    """What a settings file may hold that the first of these processes reads and the other does not."""
+    schema = _settings(model)
+    left_out = set(other.model_json_schema()["properties"]) | NEED_MORE_THAN_A_FILE
+    schema["properties"] = {name: each for name, each in schema["properties"].items() if name not in left_out}
+    return schema
 
 
 def _text(shortest: int = 0, *, pattern: str | None = None) -> Schema:

@@ -36,7 +36,7 @@ and exit code 2. Settings are read at the start only; log levels can also be cha
 | installed by | where settings go |
 |---|---|
 | kustomize | a ConfigMap and `--config`; `config/profiles` is an example for all three processes |
-| Helm | `settings.scheduler`; `settings.shared`, what webhooks and controllers have in common; `profiles`, `defaultProvider` |
+| Helm | `settings.scheduler`, `.controllers`, `.webhooks`; `settings.shared` for the last two; `profiles`, `defaultProvider` |
 | `tutti run` | one file with the sections `scheduler:`, `controllers:` and `webhooks:` |
 
 The chart has no value for settings of the webhooks alone. A setting whose text says "the same for all processes" must be the same

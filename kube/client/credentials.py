@@ -1,34 +1,23 @@
-"""How to reach the API server and as whom.
+"""How to reach the API server and as whom: as the account of a pod, or as a kubeconfig says (`kube.client.kubeconfig`).
 
-The kubernetes client's loaders read kubeconfig files and the service account folder; its HTTP side is not used. What is
-left to us: one-line errors, tokens and certificates that are renewed (`kube.client.tokens`), and the same facts in the shape
-kopf wants.
+One-line errors, tokens and certificates that are renewed (`kube.client.tokens`), and the same facts in the shape kopf wants.
 Proxies named in a kubeconfig or in the environment are ignored.
 """
 
 import asyncio
-import binascii
 import os
 import ssl as tls
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypedDict
-
-import yaml
-from kubernetes.client import Configuration
-from kubernetes.config.config_exception import ConfigException
-from kubernetes.config.incluster_config import InClusterConfigLoader
-from kubernetes.config.kube_config import KubeConfigLoader, KubeConfigMerger
+from typing import TypedDict
 
 from api.errors import ConfigurationError
 from kube.client.errors import one_line
-from kube.client.exec_plugin import plugin_runner
-from kube.client.tls import PrivateFiles, tls_context
+from kube.client.tls import Endpoint, PrivateFiles, tls_context
 from kube.client.tokens import FileToken, FixedToken, PluginAnswer, PluginToken, TokenSource
 
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-_BROKEN = (ConfigException, yaml.YAMLError, binascii.Error, OSError, ValueError, KeyError, TypeError, AttributeError)
 
 
 class ConnectionFields(TypedDict, total=False):
@@ -126,63 +115,60 @@ def load_credentials(
 
 
 def _from_service_account(folder: Path, env: Mapping[str, str]) -> Credentials:
-    found = Configuration()
-    loader = InClusterConfigLoader(str(folder / "token"), str(folder / "ca.crt"), environ=env)
+    tokens = FileToken(folder / "token")
     try:
-        loader.load_and_set(found)
-    except _BROKEN as error:
+        tokens.authorization(refresh=True)
+        endpoint = Endpoint(server=_in_cluster_server(env), ca_path=_authority(folder))
+    except (ConfigurationError, OSError) as error:
         raise ConfigurationError(f"the pod's service account is unusable: {one_line(str(error))}") from error
-    return Credentials(
-        server=found.host,
-        ssl=tls_context(found, source=str(folder)),
-        tokens=FileToken(folder / "token"),
-        ca_path=found.ssl_ca_cert,
-    )
+    return _credentials(endpoint, tokens, source=str(folder))
+
+
+def _authority(folder: Path) -> str:
+    path = folder / "ca.crt"
+    if not path.read_bytes():
+        raise ConfigurationError(f"{path} is empty")
+    return str(path)
+
+
+def _in_cluster_server(env: Mapping[str, str]) -> str:
+    host, port = env["KUBERNETES_SERVICE_HOST"], env.get("KUBERNETES_SERVICE_PORT")
+    if not port:
+        raise ConfigurationError("$KUBERNETES_SERVICE_PORT is not set")
+    return f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
 
 
 def _from_kubeconfig(paths: str) -> Credentials:
     files = [Path(path).expanduser() for path in paths.split(os.pathsep) if path]
     if not any(file.exists() for file in files):
         raise ConfigurationError(f"kubeconfig {paths} does not exist")
-    try:
-        return _load(paths)
-    except _BROKEN as error:
-        raise ConfigurationError(f"kubeconfig {paths} is unusable: {one_line(str(error))}") from error
+    from kube.client.kubeconfig import read_kubeconfig  # noqa: PLC0415 (see there)
 
-
-def _load(paths: str) -> Credentials:
-    merged = KubeConfigMerger(paths).config
-    loader = KubeConfigLoader(merged, config_base_path=None)
-    context = loader.current_context["context"]
-    cluster = merged["clusters"].get_with_name(context["cluster"])
-    user = merged["users"].get_with_name(context["user"], safe=True) if context.get("user") else None
-    settings = (user.value.get("user") if user else None) or {}
-    folder = str(Path(user.path).resolve().parent) if user else ""
-
-    exec_settings = settings.pop("exec", None)
-    found = Configuration()
-    loader.load_and_set(found)
-    if "server" not in cluster.value["cluster"]:
-        raise ConfigurationError(f"kubeconfig {paths} is unusable: cluster {context['cluster']!r} names no server")
-
-    credentials = Credentials(
-        server=found.host.rstrip("/"),
-        ssl=tls_context(found, source=f"kubeconfig {paths}"),
-        tokens=_tokens(settings, found, folder),
-        ca_path=found.ssl_ca_cert,
-        certificate_path=found.cert_file,
-        private_key_path=found.key_file,
-        server_name=found.tls_server_name,
-        insecure=not found.verify_ssl,
-    )
-    if exec_settings and not found.api_key:
-        run = plugin_runner(exec_settings, cluster.value["cluster"], folder)
-        credentials.tokens = _plugin_token(run, credentials, found, source=f"kubeconfig {paths}")
+    found = read_kubeconfig(paths)
+    source = f"kubeconfig {paths}"
+    credentials = _credentials(found.endpoint, found.tokens, source=source, server_name=found.server_name)
+    if found.plugin is not None:
+        credentials.tokens = _plugin_token(found.plugin, credentials, found.endpoint, source=source)
     return credentials
 
 
+def _credentials(
+    endpoint: Endpoint, tokens: TokenSource, *, source: str, server_name: str | None = None
+) -> Credentials:
+    return Credentials(
+        server=endpoint.server,
+        ssl=tls_context(endpoint, source=source),
+        tokens=tokens,
+        ca_path=endpoint.ca_path,
+        certificate_path=endpoint.certificate_path,
+        private_key_path=endpoint.private_key_path,
+        server_name=server_name,
+        insecure=endpoint.insecure,
+    )
+
+
 def _plugin_token(
-    run: Callable[[], PluginAnswer], credentials: Credentials, found: Configuration, *, source: str
+    run: Callable[[], PluginAnswer], credentials: Credentials, endpoint: Endpoint, *, source: str
 ) -> PluginToken:
     """The plugin's token; whenever the plugin gives another client certificate, the credentials get it."""
     files = PrivateFiles()
@@ -193,18 +179,11 @@ def _plugin_token(
         answer = run()
         given = (answer.certificate_pem, answer.key_pem)
         if all(given) and given != shown:
-            found.cert_file, found.key_file = files.replace(*given)
-            credentials.ssl = tls_context(found, source=source)
-            credentials.certificate_path, credentials.private_key_path = found.cert_file, found.key_file
+            certificate, key = files.replace(*given)
+            showing = replace(endpoint, certificate_path=certificate, private_key_path=key)
+            credentials.ssl = tls_context(showing, source=source)
+            credentials.certificate_path, credentials.private_key_path = certificate, key
             shown = given
         return answer
 
     return PluginToken(ask, ask())
-
-
-def _tokens(settings: Mapping[str, Any], found: Configuration, folder: str) -> TokenSource:
-    if settings.get("tokenFile"):
-        source = FileToken(Path(folder, settings["tokenFile"]))
-        source.authorization(refresh=True)
-        return source
-    return FixedToken(str(found.api_key.get("BearerToken", "")))

@@ -3,32 +3,50 @@
 import atexit
 import ssl as tls
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
-
-from kubernetes.client import Configuration
 
 from api.errors import ConfigurationError
 from kube.client.errors import one_line
 
 
-def tls_context(found: Configuration, *, source: str) -> tls.SSLContext | bool | None:
-    """What aiohttp wants for these settings; None for plain HTTP.
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An API server, and the files by which both sides know each other.
+
+    Attributes:
+        server: URL without a trailing slash.
+        ca_path: the certificate authority's file, None for the system's trust.
+        certificate_path: the client certificate's file.
+        private_key_path: its key's file.
+        insecure: the server's certificate is not to be verified.
+    """
+
+    server: str
+    ca_path: str | None = None
+    certificate_path: str | None = None
+    private_key_path: str | None = None
+    insecure: bool = False
+
+
+def tls_context(endpoint: Endpoint, *, source: str) -> tls.SSLContext | bool | None:
+    """What aiohttp wants for this server; None for plain HTTP.
 
     Raises:
         ConfigurationError: a certificate or its key cannot be used; `source` says where they come from.
     """
-    if not found.host.startswith("https"):
+    if not endpoint.server.startswith("https"):
         return None
     try:
-        context = tls.create_default_context(cafile=found.ssl_ca_cert)
+        context = tls.create_default_context(cafile=endpoint.ca_path)
         context.minimum_version = tls.TLSVersion.TLSv1_2
         # Certificates of many clusters predate the strict profile that newer Python versions ask for.
         context.verify_flags &= ~tls.VERIFY_X509_STRICT
-        if found.cert_file:
-            context.load_cert_chain(found.cert_file, found.key_file)
+        if endpoint.certificate_path:
+            context.load_cert_chain(endpoint.certificate_path, endpoint.private_key_path)
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{source}: the certificates are unusable: {one_line(str(error))}") from error
-    if not found.verify_ssl:
+    if endpoint.insecure:
         context.check_hostname = False
         context.verify_mode = tls.CERT_NONE
     return context

@@ -7,13 +7,32 @@ collects what was noted and sets those items aside (`scheduler.schedule_one`).
 from collections import deque
 from collections.abc import Callable
 from types import TracebackType
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar, get_args
 
 import msgspec
 
 from scheduler.cache.records import EntityKey
 
 T = TypeVar("T")
+
+Stage = Literal[
+    "take in",
+    "decide",
+    "keep",
+    "preempt",
+    "queue",
+    "reserve",
+    "report",
+    "bind",
+    "give back",
+    "restore",
+    "recheck",
+    "recover",
+    "news",
+]
+"""What was being done: a label of a metric, so there are few, and all are served from the start."""
+
+STAGES: Final[tuple[Stage, ...]] = get_args(Stage)
 
 TAKE_IN: Final = "take in"
 """The stage of whoever hears of changes in the cluster."""
@@ -26,8 +45,7 @@ class ItemError(msgspec.Struct, frozen=True):
     """One exception; `key` is None when it cannot be said which item it is about."""
 
     key: EntityKey | None
-    stage: str
-    """What was being done, one of a few words: it is a label of a metric."""
+    stage: Stage
     error: Exception
 
 
@@ -37,11 +55,11 @@ class ItemErrors:
     def __init__(self) -> None:
         self._noted: deque[ItemError] = deque(maxlen=MOST_NOTED)
 
-    def about(self, key: EntityKey | None, stage: str) -> "Contained":
+    def about(self, key: EntityKey | None, stage: Stage) -> "Contained":
         """A context in which an exception is noted and goes no further."""
         return Contained(self, key, stage)
 
-    def guarded(self, handler: Callable[[T], None], stage: str) -> Callable[[T], None]:
+    def guarded(self, handler: Callable[[T], None], stage: Stage) -> Callable[[T], None]:
         """The handler of something that is no item's: its exceptions are noted."""
 
         def handle(subject: T) -> None:
@@ -50,7 +68,7 @@ class ItemErrors:
 
         return handle
 
-    def note(self, key: EntityKey | None, stage: str, error: Exception) -> None:
+    def note(self, key: EntityKey | None, stage: Stage, error: Exception) -> None:
         """An exception about this item was caught."""
         self._noted.append(ItemError(key, stage, error))
 
@@ -69,7 +87,7 @@ class Contained:
 
     __slots__ = ("_errors", "_key", "_stage")
 
-    def __init__(self, errors: ItemErrors, key: EntityKey | None, stage: str) -> None:
+    def __init__(self, errors: ItemErrors, key: EntityKey | None, stage: Stage) -> None:
         self._errors = errors
         self._key = key
         self._stage = stage

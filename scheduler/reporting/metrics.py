@@ -15,6 +15,7 @@ from prometheus_client.registry import Collector
 
 from api import constants as names
 from kube.process.metrics import WatchMetrics
+from scheduler.queue.item_errors import STAGES
 
 _DECISION_BUCKETS: Final = (0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
 _WRITE_BUCKETS: Final = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -59,6 +60,9 @@ class SchedulerMetrics:
         self._queued_writes = gauge(names.METRIC_QUEUED_WRITES, "Writes not yet sent.", ["lane"])
         met = "Exceptions about single groups and pods, which were set aside, by what was being done."
         self._item_errors = counter(names.METRIC_ITEM_ERRORS, met, ["stage"])
+        for stage in STAGES:
+            # A series that begins with 1 has not increased for Prometheus, and the first error would alert nobody.
+            self._item_errors.labels(stage)
         spent = "Seconds of the scheduling loop spent on attempts, by what caused them; all but news are retries."
         self._loop = Summary(names.METRIC_LOOP_SECONDS, spent, ["cause"], registry=registry)
         started = "Time from the creation of a group until its minimum is bound."

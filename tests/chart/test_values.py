@@ -45,27 +45,54 @@ def test_without_any_setting_there_is_no_file_of_settings() -> None:
 
 def test_another_gang_scheduler_is_the_default_of_admission_and_controllers() -> None:
     objects = by_helm({"defaultProvider": "volcano"})
-    assert settings_of(objects)["names.yaml"] == {"default_provider": "volcano"}
-    for process, file in (("webhooks", "names"), ("controllers", "names"), ("scheduler", "scheduler")):
+    for process in ("webhooks", "controllers"):
+        assert settings_of(objects)[f"{process}.yaml"] == {"default_provider": "volcano"}
+    for process in ("webhooks", "controllers", "scheduler"):
         given = tutti.parser().parse_args(arguments_of(objects, process))
-        assert given.config == f"/etc/tutti/{file}.yaml"
+        assert given.config == f"/etc/tutti/{process}.yaml"
+
+
+def test_admission_and_controllers_have_settings_of_their_own_beside_those_they_share() -> None:
+    gates: dict[str, Any] = {"feature_gates": {"gangLeaderWorkerSets": False}}
+    own: dict[str, dict[str, Any]] = {"webhooks": {"defaults": {"policy": "none"}}, "controllers": {"workers": 4}}
+    found = settings_of(by_helm({"settings": {"shared": gates, **own}}))
+    assert found["webhooks.yaml"] == gates | own["webhooks"]
+    assert found["controllers.yaml"] == gates | own["controllers"]
+    assert found["scheduler.yaml"] == {}
+
+
+@pytest.mark.parametrize(
+    "settings", [{"webhooks": {"workers": 4}}, {"webhooks": {"listen": ":1"}}, {"controllers": {"defaults": {}}}]
+)
+def test_settings_of_another_process_and_those_a_file_cannot_give_are_refused(settings: dict[str, Any]) -> None:
+    assert "dditional propert" in refusal({"settings": settings})
 
 
 def test_a_profile_is_known_to_all_three_processes() -> None:
     settings = settings_of(by_helm({"profiles": [PROFILE], "settings": {"scheduler": {"reserve_after_seconds": 30}}}))
-    assert settings["names.yaml"] == {"profile_names": ["tutti-packed"]}
+    for process in ("webhooks", "controllers"):
+        assert settings[f"{process}.yaml"] == {"profile_names": ["tutti-packed"]}
     assert settings["scheduler.yaml"] == {"profiles": [PROFILE], "reserve_after_seconds": 30}
 
 
 @pytest.mark.parametrize(
     ("file", "read_by"),
-    [("names.yaml", WebhooksSettings), ("names.yaml", ControllersSettings), ("scheduler.yaml", SchedulerSettings)],
+    [
+        ("webhooks.yaml", WebhooksSettings),
+        ("controllers.yaml", ControllersSettings),
+        ("scheduler.yaml", SchedulerSettings),
+    ],
 )
 def test_the_processes_understand_what_the_chart_writes(file: str, read_by: type[StrictSettings]) -> None:
     values = {
         "profiles": [PROFILE],
         "defaultProvider": "kueue",
-        "settings": {"shared": {"log_level": "debug", "group_api": "own"}, "scheduler": {"preemption": False}},
+        "settings": {
+            "shared": {"log_level": "debug", "group_api": "own"},
+            "scheduler": {"preemption": False},
+            "webhooks": {"defaults": {"elastic": True}},
+            "controllers": {"resync_seconds": 60},
+        },
     }
     read_by.model_validate(settings_of(by_helm(values, namespace="batch"))[file])
 
@@ -76,7 +103,8 @@ def test_another_namespace_is_meant_everywhere() -> None:
     )
     assert "tutti-system" not in yaml.safe_dump(list(objects.values()))
     assert settings_of(objects) == {
-        "names.yaml": {"system_namespace": "batch"},
+        "controllers.yaml": {"system_namespace": "batch"},
+        "webhooks.yaml": {"system_namespace": "batch"},
         "scheduler.yaml": {"system_namespace": "batch"},
     }
 

@@ -51,7 +51,7 @@ def test_it_is_installed_changed_and_taken_away_and_the_kinds_stay(own_plane: Co
     webhooks = deployment(own_plane, "tutti-webhooks")
     assert webhooks["spec"]["replicas"] == 3
     (container,) = webhooks["spec"]["template"]["spec"]["containers"]
-    assert "--config=/etc/tutti/names.yaml" in container["args"]
+    assert "--config=/etc/tutti/webhooks.yaml" in container["args"]
 
     helm(own_plane, "uninstall", "tutti")
     assert own_plane.kubectl("get", "deployments", "--namespace", NAMESPACE, "--output=name").out == ""

@@ -5,10 +5,12 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.conformance.can_i import listed
 from tests.conformance.cluster_files import ADMIN
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually
 from tests.conformance.hollow import HollowNodes
+from tests.conformance.identities import SYSTEM_NAMESPACE
 from tests.conformance.jobs import Jobs, indexed_job
 from tests.conformance.tutti_process import Tutti
 
@@ -68,6 +70,31 @@ def test_who_may_see_pods_sees_gangs_and_who_may_change_them_may_make_groups_of_
         assert not may(control_plane, user, "list", full, "default")
     assert not may(control_plane, user, "patch", f"podgroups.{GROUPS[group_api]}", here, "--subresource=status")
     assert not may(control_plane, user, "manage", "podgroups.tutti.scheduler", here)
+
+
+@pytest.mark.parametrize("role", ["view", "edit", "admin"])
+def test_of_all_that_is_ours_a_user_may_use_the_gangs_of_his_namespace_and_nothing_else(
+    tutti: Tutti, control_plane: ControlPlane, namespace: str, user_with: Callable[[str], str], role: str
+) -> None:
+    user = user_with(role)
+    full = "podgroups.tutti.scheduler"
+    eventually(lambda: may(control_plane, user, "list", full, namespace), within_seconds=SETTLE_SECONDS)
+    reads = {"get", "list", "watch"}
+    writes = {*USES, "deletecollection"} if role != "view" else set()
+    expected = {
+        **dict.fromkeys(("podgroups", "workloads"), reads | writes),
+        "podgroups/status": reads,
+    }
+    found: dict[str, set[str]] = {}
+    for right in listed(control_plane, user, namespace):
+        if right.group == GROUPS["own"]:
+            found.setdefault(right.resource, set()).add(right.verb)
+    assert found == expected
+    # Elsewhere, where our processes keep their Secret and their leases too, he may do what anybody may.
+    for elsewhere in ("default", SYSTEM_NAMESPACE):
+        assert listed(control_plane, user, elsewhere) == listed(control_plane, "nobody-at-all", elsewhere)
+    told = control_plane.kubectl("get", "gang", "-A", "--as", user, code=1).err
+    assert "Forbidden" in told
 
 
 @pytest.mark.one_api

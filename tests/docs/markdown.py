@@ -64,6 +64,11 @@ def commands(text: str) -> list[str]:
     return found
 
 
+def section(text: str, heading: str) -> str:
+    """What stands below a heading, up to the next one of its level; "" when there is no such heading."""
+    return text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+
+
 def _slug(heading: str) -> str:
     words = re.sub(r"[^\w\s-]", "", heading.strip()).lower()
     return re.sub(r"[-\s]+", "-", words).strip("-")

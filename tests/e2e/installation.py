@@ -1,10 +1,13 @@
 """Putting Tutti on the node, and waiting until all of it is ready."""
 
+import sys
 import time
+from pathlib import Path
 
 from tests.conformance.eventually import eventually
 from tests.e2e.node import SYSTEM, Node
 
+TUTTI = str(Path(sys.executable).with_name("tutti"))
 DEPLOYMENTS = ("tutti-controllers", "tutti-scheduler", "tutti-webhooks")
 READY_SECONDS = 60.0
 REGISTERED_SECONDS = 30.0
@@ -17,6 +20,12 @@ def install(node: Node) -> float:
     node.kubectl("apply", "-k", "config/default")
     wait_until_ready(node)
     return time.monotonic() - begin
+
+
+def remove(node: Node) -> None:
+    """Takes it off from outside."""
+    done = node.run(TUTTI, "uninstall", "--kubeconfig", str(node.kubeconfig))
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def is_installed(node: Node) -> bool:

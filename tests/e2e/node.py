@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ SLOT = "e2e.example/slot"
 SLOTS = 4
 
 KUBECTL_SECONDS = 90.0
+SHELL_SECONDS = 300.0
+IMAGE = "docker.io/library/tutti:0.1.0"
+"""What `hack/node/image` has given to the node."""
 ADMINISTRATOR = "e2e"
 
 
@@ -52,6 +56,22 @@ class Node:
         assert done.returncode == 0, f"{command}: {done.stderr}"
         return done.stdout
 
+    def shell(self, command: str, *, folder: Path, code: int = 0, path: Iterable[Path] = ()) -> str:
+        """Runs a command as a person types it who has kubectl, and these folders, in the PATH; its output."""
+        folders = [str(self.folder / "bin"), *map(str, path), os.environ["PATH"]]
+        environment = {**os.environ, "KUBECONFIG": str(self.kubeconfig), "PATH": os.pathsep.join(folders)}
+        done = subprocess.run(
+            ["bash", "-c", command],
+            capture_output=True,
+            text=True,
+            timeout=SHELL_SECONDS,
+            check=False,
+            cwd=folder,
+            env=environment,
+        )
+        assert done.returncode == code, f"$ {command}\nexit code {done.returncode}\n{done.stdout}{done.stderr}"
+        return done.stdout + done.stderr
+
     def run(self, *command: str, stdin: str | None = None) -> "subprocess.CompletedProcess[str]":
         """Runs a command of this machine."""
         return subprocess.run(
@@ -69,6 +89,10 @@ class Node:
         """Gives the node so many slots, a resource of nobody's but ours."""
         path = "/api/v1/nodes/node/status"
         self.api.request("PATCH", path, {"status": {"capacity": {SLOT: str(count)}}}, kind="merge")
+
+    def publish(self, name: str) -> None:
+        """Gives the node the image under this name, as if it came from a registry."""
+        self.inside("ctr", "--namespace", "k8s.io", "images", "tag", "--force", IMAGE, name)
 
     def _administrator(self) -> Api:
         found = json.loads(self.kubeconfig.read_text())

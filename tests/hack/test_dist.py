@@ -2,15 +2,21 @@
 
 import io
 import json
+import os
 import re
+import shutil
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from hack.chart.render import rendered
+from hack.dist import __main__ as dist
+from hack.dist import image
 from hack.dist.archive import chart_archive
 from hack.dist.checksums import checksums
 from hack.dist.install_file import install_yaml
@@ -81,3 +87,45 @@ def test_the_checksums_are_what_sha256sum_reads(tmp_path: Path) -> None:
     assert [line.split()[1] for line in checksums(tmp_path).splitlines()] == ["a", "b"]
     done = subprocess.run(["sha256sum", "--check", "SHA256SUMS"], cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0
+
+
+def test_a_machine_that_cannot_build_the_image_says_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(os, "geteuid", lambda: 65532)
+    assert image.obstacle() == "that needs root"
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == "go" else f"/usr/bin/{name}")
+    assert image.obstacle() == "that needs Go"
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    assert image.obstacle() == ""
+
+
+@pytest.mark.parametrize("option", [[], ["--require-image"]])
+def test_without_the_image_one_line_says_so_and_the_rest_is_written_unless_it_is_required(
+    option: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(dist, "FOLDER", tmp_path / "dist")
+    monkeypatch.setattr(dist, "obstacle", lambda: "that needs root")
+    monkeypatch.setattr(dist, "_build_packages", lambda _: None)
+    monkeypatch.setattr(sys, "argv", ["dist", *option])
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(EPOCH))
+    assert dist.main() == len(option)
+    said = capsys.readouterr().err
+    if option:
+        assert said == "dist: the image is required and cannot be built: that needs root\n"
+        assert not (tmp_path / "dist").exists()
+    else:
+        assert said == f"dist: {image.archive_name()} is left out: that needs root\n"
+        written = {path.name for path in (tmp_path / "dist").iterdir()}
+        assert {"install.yaml", "sbom.cdx.json", "SHA256SUMS"} < written
+
+
+def test_the_image_is_built_for_one_time_and_put_where_the_release_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "image"
+    script.write_text('#!/bin/sh\necho "$SOURCE_DATE_EPOCH $2" > "$ARCHIVE"\n')
+    script.chmod(0o755)
+    monkeypatch.setattr(image, "_SCRIPT", script)
+    image.build_image(EPOCH, tmp_path / "tutti.tar")
+    assert (tmp_path / "tutti.tar").read_text() == f"{EPOCH} tutti:{project()['version']}\n"

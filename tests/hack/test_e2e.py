@@ -45,7 +45,7 @@ def test_without_a_node_its_tests_are_skipped_and_say_who_starts_one() -> None:
     done = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     assert "no node: `make e2e` starts one" in done.stdout
-    assert "4 skipped" in done.stdout
+    assert "7 skipped" in done.stdout
 
 
 def test_both_agree_on_how_the_node_is_named() -> None:

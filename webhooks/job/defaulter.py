@@ -22,6 +22,7 @@ from api.constants import (
     GATE,
     GATE_POD_GROUP,
     HELD,
+    KUEUE_QUEUE,
     MANAGED,
     POD_GROUP,
     POD_GROUP_UID,
@@ -107,7 +108,10 @@ def _let_go(patch: Patch, job: Job) -> Job:
     patch.remove((*ANNOTATIONS, GATE))
     patch.remove((*TEMPLATE_LABELS, MANAGED))
     patch.set(TEMPLATE_SCHEDULER, STOCK_SCHEDULER_NAME)
-    patch.set(SUSPEND, value=False)
+    # The policy holds no Job that has a queue. Where one has been given since, Kueue's webhook, which is asked before us, did it
+    # and counts on a suspended Job.
+    if job.metadata.label(KUEUE_QUEUE) is None:
+        patch.set(SUSPEND, value=False)
     return patch.result(Job)
 
 

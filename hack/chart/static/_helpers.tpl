@@ -7,9 +7,10 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Settings that admission and controllers share. */}}
-{{- define "tutti.sharedSettings" -}}
-{{- $settings := deepCopy .Values.settings.shared -}}
+{{/* Settings of admission, or of the controllers: what both share, then their own. */}}
+{{- define "tutti.settingsWith" -}}
+{{- $settings := mergeOverwrite (deepCopy .root.Values.settings.shared) (deepCopy .own) -}}
+{{- with .root -}}
 {{- if .Values.profiles -}}
 {{- $names := list -}}
 {{- range .Values.profiles -}}{{- $names = append $names .scheduler_name -}}{{- end -}}
@@ -21,7 +22,16 @@
 {{- if ne .Release.Namespace "tutti-system" -}}
 {{- $settings = set $settings "system_namespace" .Release.Namespace -}}
 {{- end -}}
+{{- end -}}
 {{- toYaml $settings -}}
+{{- end -}}
+
+{{- define "tutti.controllersSettings" -}}
+{{- include "tutti.settingsWith" (dict "root" . "own" .Values.settings.controllers) -}}
+{{- end -}}
+
+{{- define "tutti.webhooksSettings" -}}
+{{- include "tutti.settingsWith" (dict "root" . "own" .Values.settings.webhooks) -}}
 {{- end -}}
 
 {{/* Settings of the scheduler. */}}
@@ -36,13 +46,17 @@
 {{- toYaml $settings -}}
 {{- end -}}
 
+{{/* All of them; other text, another name of the ConfigMap. */}}
+{{- define "tutti.allSettings" -}}
+{{- cat (include "tutti.controllersSettings" .) (include "tutti.webhooksSettings" .) (include "tutti.schedulerSettings" .) -}}
+{{- end -}}
+
 {{/* Not empty when anything differs from what the processes do by themselves. */}}
 {{- define "tutti.hasSettings" -}}
-{{- if or (ne (include "tutti.sharedSettings" .) "{}") (ne (include "tutti.schedulerSettings" .) "{}") -}}true{{- end -}}
+{{- if ne (include "tutti.allSettings" .) "{} {} {}" -}}true{{- end -}}
 {{- end -}}
 
 {{/* As kustomize does it: other settings, another name, and so other pods. */}}
 {{- define "tutti.settingsName" -}}
-{{- $content := cat (include "tutti.sharedSettings" .) (include "tutti.schedulerSettings" .) -}}
-{{- printf "tutti-scheduler-settings-%s" (sha256sum $content | trunc 10) -}}
+{{- printf "tutti-scheduler-settings-%s" (sha256sum (include "tutti.allSettings" .) | trunc 10) -}}
 {{- end -}}

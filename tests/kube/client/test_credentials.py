@@ -6,6 +6,7 @@ import shlex
 import ssl
 import stat
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,28 @@ def test_the_service_account_of_a_pod_comes_before_the_environment(tmp_path: Pat
     assert credentials.server == "https://[fd00::1]:443"
     assert credentials.connection_info()["token"] == "of the pod"
     assert isinstance(credentials.ssl, ssl.SSLContext)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda folder, env: (folder / "ca.crt").unlink(), "No such file"),
+        (lambda folder, env: (folder / "ca.crt").write_text(""), "ca.crt is empty"),
+        (lambda folder, env: (folder / "ca.crt").write_text("nonsense"), "certificates are unusable"),
+        (lambda folder, env: (folder / "token").write_text(""), "token is empty"),
+        (lambda folder, env: env.pop("KUBERNETES_SERVICE_PORT"), r"\$KUBERNETES_SERVICE_PORT is not set"),
+    ],
+)
+def test_an_account_that_lacks_something_is_told_in_one_line(
+    tmp_path: Path, certificates: Certificates, spoil: Callable[[Path, dict[str, str]], object], told: str
+) -> None:
+    (tmp_path / "token").write_text("of the pod")
+    (tmp_path / "ca.crt").write_bytes(certificates.ca.read_bytes())
+    environ = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
+    spoil(tmp_path, environ)
+    with pytest.raises(ConfigurationError, match=told) as error:
+        load_credentials(environ=environ, service_account=tmp_path)
+    assert "\n" not in str(error.value)
 
 
 async def test_kubeconfig_from_the_environment_and_from_home(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from api.constants import GATE, GATE_POD_GROUP, HELD, MANAGED, POLICY, PROVIDER
+from api.constants import GATE, GATE_POD_GROUP, HELD, KUEUE_QUEUE, MANAGED, POLICY, PROVIDER
 from install.manifests import load
 from providers.selection import standard_providers
 from tests.webhooks.builders import Object, job, patched, request
@@ -55,6 +55,16 @@ def without_empties(value: Any) -> Any:
 )
 def test_whatever_is_decided_is_what_would_have_been_decided_without_the_policy(settings: dict[str, Any]) -> None:
     assert stored(held(), **settings) == stored(job(), **settings)
+
+
+def test_a_job_that_kueue_has_queued_meanwhile_stays_suspended_for_kueue_alone() -> None:
+    """Kueue's webhook gives a Job its default queue behind the policy and before ours; it finds the Job suspended already."""
+    queued = held()
+    queued["metadata"]["labels"] = {KUEUE_QUEUE: "default"}
+    found = stored(queued)
+    assert found["spec"]["suspend"] is True
+    assert GATE not in found["metadata"].get("annotations", {})
+    assert found["spec"]["template"]["metadata"]["labels"][MANAGED] == "embedded"
 
 
 def test_no_trace_of_the_policy_stays() -> None:
