@@ -49,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
         description="Gang scheduling for ordinary Jobs on any Kubernetes cluster: all pods of a gang start, or none does.",
         epilog="Exit codes: 0 done, 1 unexpected trouble, 2 cannot start as asked (the message says why), 3 lease lost.",
     )
-    top.add_argument("--version", action="version", version=f"tutti {_version()}")
+    top.add_argument("--version", action="version", version=f"tutti {own_version()}")
     top.set_defaults(end_with_stdin=False)
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_process(commands, "scheduler", "place gangs whole or not at all, and all other pods that name it", _scheduler)
@@ -319,7 +319,8 @@ def _of_every_process(given: argparse.Namespace) -> dict[str, str | bool | None]
     }
 
 
-def _version() -> str:
+def own_version() -> str:
+    """The installed version of Tutti."""
     try:
         return version("tutti")
     except PackageNotFoundError:

@@ -102,27 +102,53 @@ class Credentials:
 def load_credentials(
     kubeconfig: str | None = None,
     *,
+    context: str | None = None,
     environ: Mapping[str, str] | None = None,
     service_account: Path = _SERVICE_ACCOUNT,
 ) -> Credentials:
     """Credentials from the named file, else the pod's service account, else $KUBECONFIG, else ~/.kube/config.
+
+    `context` names the context of the file that is meant, None its current one; a service account has none.
 
     Raises:
         ConfigurationError: the chosen source is missing or unusable.
     """
     env = os.environ if environ is None else environ
     if kubeconfig:
-        return _from_kubeconfig(kubeconfig)
-    if env.get("KUBERNETES_SERVICE_HOST") and (service_account / "token").is_file():
+        return _from_kubeconfig(kubeconfig, context)
+    if context is None and env.get("KUBERNETES_SERVICE_HOST") and (service_account / "token").is_file():
         return _from_service_account(service_account, env)
     if env.get("KUBECONFIG"):
-        return _from_kubeconfig(env["KUBECONFIG"])
-    default = Path(env.get("HOME") or str(Path.home())) / ".kube" / "config"
+        return _from_kubeconfig(env["KUBECONFIG"], context)
+    default = default_kubeconfig(env)
     if default.is_file():
-        return _from_kubeconfig(str(default))
+        return _from_kubeconfig(str(default), context)
     raise ConfigurationError(
         f"no cluster to talk to: not in a pod, $KUBECONFIG is not set and {default} does not exist; give --kubeconfig FILE"
     )
+
+
+def default_kubeconfig(environ: Mapping[str, str]) -> Path:
+    """The file that is meant when nothing names one."""
+    return Path(environ.get("HOME") or str(Path.home())) / ".kube" / "config"
+
+
+def namespace_of_context(paths: str, context: str | None = None) -> str:
+    """The namespace that a context of a kubeconfig is for, `default` when it names none.
+
+    Args:
+        paths: one file, or several as in $KUBECONFIG.
+        context: which context; None for the current one.
+
+    Raises:
+        ConfigurationError: the file is missing or unusable, or has no such context.
+    """
+    _check_exists(paths)
+    try:
+        loader = KubeConfigLoader(KubeConfigMerger(paths).config, active_context=context, config_base_path=None)
+        return str(loader.current_context["context"].get("namespace") or "default")
+    except _BROKEN as error:
+        raise ConfigurationError(f"kubeconfig {paths} is unusable: {one_line(str(error))}") from error
 
 
 def _from_service_account(folder: Path, env: Mapping[str, str]) -> Credentials:
@@ -140,19 +166,23 @@ def _from_service_account(folder: Path, env: Mapping[str, str]) -> Credentials:
     )
 
 
-def _from_kubeconfig(paths: str) -> Credentials:
+def _check_exists(paths: str) -> None:
     files = [Path(path).expanduser() for path in paths.split(os.pathsep) if path]
     if not any(file.exists() for file in files):
         raise ConfigurationError(f"kubeconfig {paths} does not exist")
+
+
+def _from_kubeconfig(paths: str, context_name: str | None = None) -> Credentials:
+    _check_exists(paths)
     try:
-        return _load(paths)
+        return _load(paths, context_name)
     except _BROKEN as error:
         raise ConfigurationError(f"kubeconfig {paths} is unusable: {one_line(str(error))}") from error
 
 
-def _load(paths: str) -> Credentials:
+def _load(paths: str, context_name: str | None) -> Credentials:
     merged = KubeConfigMerger(paths).config
-    loader = KubeConfigLoader(merged, config_base_path=None)
+    loader = KubeConfigLoader(merged, active_context=context_name, config_base_path=None)
     context = loader.current_context["context"]
     cluster = merged["clusters"].get_with_name(context["cluster"])
     user = merged["users"].get_with_name(context["user"], safe=True) if context.get("user") else None
