@@ -59,6 +59,7 @@ def parser() -> argparse.ArgumentParser:
     _add_webhooks(commands)
     _add_run(commands)
     _add_cluster(commands)
+    _add_page(commands)
     uninstall = commands.add_parser(
         "uninstall",
         help="take Tutti off a cluster",
@@ -170,6 +171,20 @@ def _add_cluster(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     cluster.set_defaults(command=_cluster)
 
 
+def _add_page(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    page = commands.add_parser(
+        "page",
+        help="see gangs and nodes live, in a browser of this machine",
+        description="Serve a page on 127.0.0.1 that shows gangs over time, nodes by use, the queue and evictions. It only reads, "
+        "with your own rights; the address that is printed has a token, without which it shows nothing.",
+    )
+    page.add_argument("-n", "--namespace", metavar="NAME", help="one namespace (default: all)")
+    page.add_argument("--kubeconfig", metavar="FILE", help="the kubeconfig (default: $KUBECONFIG, then ~/.kube/config)")
+    page.add_argument("--context", metavar="NAME", help="the context of the kubeconfig (default: its current one)")
+    page.add_argument("--port", type=int, default=0, metavar="N", help="port to listen on (default: any free one)")
+    page.set_defaults(command=_page)
+
+
 def _add_common(parser: argparse.ArgumentParser, command: Callable[[argparse.Namespace], int]) -> None:
     parser.add_argument("--kubeconfig", metavar="FILE", help=_KUBECONFIG_HELP)
     parser.add_argument("--config", metavar="FILE", help="settings as YAML; options given here come before them")
@@ -263,6 +278,17 @@ def _cluster(given: argparse.Namespace) -> int:
     settings = ClusterSettings(nodes=given.nodes, shape=given.node_shape, folder=given.keep, port=given.port)
     configure_logs("text", "cluster")
     return run_process(lambda stop: process(settings, stop, _say))
+
+
+def _page(given: argparse.Namespace) -> int:
+    from kube.process.logs import configure_logs  # noqa: PLC0415
+    from kube.process.run import run_process  # noqa: PLC0415
+    from views.connection import Target  # noqa: PLC0415
+    from views.page.main import main as process  # noqa: PLC0415
+
+    target = Target(given.kubeconfig, given.context, given.namespace, all_namespaces=given.namespace is None)
+    configure_logs("text", "page", level="warning")
+    return run_process(lambda stop: process(target, stop, _say, port=given.port))
 
 
 def _uninstall(given: argparse.Namespace) -> int:

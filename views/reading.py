@@ -21,9 +21,18 @@ from kube.cache.informer import Informer
 from kube.cache.store import KubeObject, Store
 from kube.client.client import Client
 from kube.client.errors import Forbidden, NotFound, OutcomeUnknown
-from kube.client.resources import JOBS, LEADER_WORKER_SETS, NODES, PODS, Resource
+from kube.client.resources import EVENTS, JOBS, LEADER_WORKER_SETS, NODES, PODS, Resource
 from kube.groups.group_api import GroupAPI
-from views.model.objects import BY_GROUP, BY_NODE, Objects, groups_of_member, nodes_of_member
+from views.model.eviction import SELECTOR, EvictionEvent
+from views.model.objects import (
+    BY_GROUP,
+    BY_NODE,
+    BY_OWNER,
+    Objects,
+    groups_of_member,
+    nodes_of_member,
+    owner_of_group,
+)
 from views.model.records import Machine, Member, Owner, machine_of, member_of, owner_of_job, owner_of_set
 
 T = TypeVar("T", bound=KubeObject)
@@ -34,6 +43,12 @@ JOB_OWNERS: Final[Decoder[Owner]] = Converted(ListDecoder(Job), owner_of_job)
 SET_OWNERS: Final[Decoder[Owner]] = Converted(ListDecoder(LeaderWorkerSet), owner_of_set)
 GROUPS: Final[Decoder[PodGroup]] = ListDecoder(PodGroup)
 WORKLOADS: Final[Decoder[Workload]] = ListDecoder(Workload)
+EVICTIONS: Final[Decoder[EvictionEvent]] = ListDecoder(EvictionEvent)
+
+INDEXERS: Final[dict[str, Any]] = {
+    "pod": {BY_GROUP: groups_of_member, BY_NODE: nodes_of_member},
+    "group": {BY_OWNER: owner_of_group},
+}
 
 
 async def read_objects(client: Client, apis: Sequence[GroupAPI], namespace: str | None) -> Objects:
@@ -126,6 +141,8 @@ class Following:
             self.objects.jobs = self._follow("job", client, JOBS, namespace, JOB_OWNERS)
         if self.sees_nodes:
             self.objects.nodes = self._follow("node", client, NODES, None, MACHINES)
+        if EVENTS in optional:
+            self._follow("eviction", client, EVENTS, namespace, EVICTIONS, SELECTOR)
 
     def add_handler(self, callback: Callable[[str, Any, Any], None]) -> None:
         """Call this with the kind of record, the old and the new one for every change; must be quick and not raise."""
@@ -148,10 +165,18 @@ class Following:
         return any(informer.is_in_trouble for informer in self._informers)
 
     def _follow(
-        self, kind: str, client: Client, resource: Resource, namespace: str | None, decoder: Decoder[Any]
+        self,
+        kind: str,
+        client: Client,
+        resource: Resource,
+        namespace: str | None,
+        decoder: Decoder[Any],
+        selector: str | None = None,
     ) -> Store[Any]:
-        indexers = {BY_GROUP: groups_of_member, BY_NODE: nodes_of_member} if kind == "pod" else None
-        informer: Informer[Any] = Informer(client, resource, decoder, namespace=namespace, indexers=indexers)
+        indexers = INDEXERS.get(kind)
+        informer: Informer[Any] = Informer(
+            client, resource, decoder, namespace=namespace, field_selector=selector, indexers=indexers
+        )
         informer.add_handler(lambda change: self._tell(kind, change.old, change.new))
         self._informers.append(informer)
         return informer.store
@@ -161,14 +186,14 @@ class Following:
             listener(kind, old, new)
 
 
-async def following(client: Client, api: GroupAPI, namespace: str | None, *, with_nodes: bool = False) -> Following:
+async def following(client: Client, api: GroupAPI, namespace: str | None, *, for_page: bool = False) -> Following:
     """Everything that may be seen, ready to be followed.
 
     Args:
         client: talks to the cluster.
         api: where its groups are.
         namespace: where to look, None for everywhere.
-        with_nodes: also follow nodes.
+        for_page: also follow nodes and evictions.
 
     Raises:
         ConfigurationError: a right is missing without which there is nothing to show.
@@ -179,7 +204,7 @@ async def following(client: Client, api: GroupAPI, namespace: str | None, *, wit
             await client.request_json("GET", resource.path(namespace), params={"limit": "1"})
         except Forbidden as error:
             raise _said(error, namespace) from error
-    optional = {JOBS: namespace} | ({NODES: None} if with_nodes else {})
+    optional = {JOBS: namespace} | ({NODES: None, EVENTS: namespace} if for_page else {})
     allowed = [resource for resource, where in optional.items() if await _may_list(client, resource, where)]
     return Following(client, api, namespace, allowed)
 

@@ -92,6 +92,7 @@ class Gang:
         message: the same for people.
         created: RFC 3339.
         since: since when it waits, RFC 3339; empty when it does not.
+        started: when it got its nodes for the first time, RFC 3339; empty before.
         priority: by which it is ordered.
         need: pods that must start together.
         counts: its pods.
@@ -110,6 +111,7 @@ class Gang:
     message: str = ""
     created: str = ""
     since: str = ""
+    started: str = ""
     priority: int = 0
     need: int = 1
     counts: Counts = Counts()
@@ -148,6 +150,7 @@ def gang_of(group: PodGroup, members: Sequence[Member], owner: Owner | None) -> 
         message=message,
         created=group.metadata.creation_timestamp or "",
         since=_since(group, members) if state in WITHOUT_NODES else "",
+        started=_started(conditions),
         priority=priority_of(group, members),
         need=group.need,
         counts=counts,
@@ -233,6 +236,11 @@ def _since(group: PodGroup, members: Sequence[Member]) -> str:
         pending = [pod.metadata.creation_timestamp or "" for pod in members if not pod.node and not pod.has_ended]
         return min(pending, default=group.metadata.creation_timestamp or "")
     return group.metadata.creation_timestamp or ""
+
+
+def _started(conditions: tuple[Condition, ...]) -> str:
+    scheduled = condition_of(conditions, CONDITION_SCHEDULED)
+    return (scheduled.last_transition_time or "") if scheduled is not None and scheduled.status == "True" else ""
 
 
 def owner_title(group: PodGroup) -> str:

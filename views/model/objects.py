@@ -10,6 +10,7 @@ from views.model.records import Machine, Member, Owner
 
 BY_GROUP: Final = "group"
 BY_NODE: Final = "node"
+BY_OWNER: Final = "owner"
 
 
 def groups_of_member(member: Member) -> tuple[tuple[str, str], ...]:
@@ -22,11 +23,17 @@ def nodes_of_member(member: Member) -> tuple[str, ...]:
     return (member.node,) if member.node and not member.has_ended else ()
 
 
+def owner_of_group(group: PodGroup) -> tuple[str, ...]:
+    """Index of groups: the UID of its controller."""
+    owner = controller_of(group.metadata)
+    return (owner.uid,) if owner is not None else ()
+
+
 class Objects:
     """Stores of all kinds that views read."""
 
     def __init__(self) -> None:
-        self.groups: Store[PodGroup] = Store()
+        self.groups: Store[PodGroup] = Store({BY_OWNER: owner_of_group})
         self.workloads: Store[Workload] = Store()
         self.members: Store[Member] = Store({BY_GROUP: groups_of_member, BY_NODE: nodes_of_member})
         self.jobs: Store[Owner] = Store()
@@ -45,6 +52,10 @@ class Objects:
     def members_of(self, group: PodGroup) -> list[Member]:
         """The pods that name a group."""
         return self.members.by_index(BY_GROUP, group.metadata.key)
+
+    def groups_of_owner(self, uid: str) -> list[PodGroup]:
+        """The groups that a Job controls."""
+        return self.groups.by_index(BY_OWNER, uid)
 
     def owner_of(self, group: PodGroup) -> Owner | None:
         """The Job that controls a group; None for a group of a replica, whose pods say all there is."""
