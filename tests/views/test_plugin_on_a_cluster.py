@@ -14,8 +14,8 @@ import yaml
 from kube.client.resources import JOBS, SERVICE_ACCOUNTS
 from localcluster.cluster import Cluster, ClusterSettings, running_cluster
 from localcluster.demo.jobs import FITS, WAITS, fitting_gang, waiting_gang
+from localcluster.demo.stage import SHAPE
 from localcluster.demo.tutti_process import running_tutti
-from localcluster.demo.walkthrough import SHAPE
 
 NODES = 2
 PATIENCE_SECONDS = 60.0
