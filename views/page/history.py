@@ -39,4 +39,4 @@ def continued(history: History, state: str, now: int) -> History:
     """The history with this state from now on."""
     if history and history[-1][1] == state:
         return history
-    return [*history, [now, state]][-MOST_CHANGES:]
+    return [*history, [now, str(state)]][-MOST_CHANGES:]

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from api.podgroup import PodGroup
 from views.model.eviction import EvictionEvent
+from views.model.gang import State
 from views.model.objects import BY_NODE, Objects
 from views.model.records import Machine, Member, Owner
 from views.page.history import GONE, History, continued, first_history
@@ -47,6 +48,7 @@ class PageState:
         self._resources: list[str] = []
         self._dirty_groups: dict[tuple[str, str], None] = {}
         self._dirty_nodes: dict[str, None] = {}
+        self._asked_to_leave: set[tuple[str, str]] = set()
         self._has_other_resources = False
 
     # --- what has happened -------------------------------------------------------------------------------------------
@@ -59,6 +61,8 @@ class PageState:
                 self._touch_member(member)
             if new is None:
                 self._remember(record)
+            elif new.is_preempted and not (old is not None and old.is_preempted):
+                self._asked_to_leave.add((new.metadata.namespace, new.group))
         elif isinstance(record, PodGroup):
             self._dirty_groups[record.metadata.key] = None
         elif isinstance(record, Machine):
@@ -181,14 +185,15 @@ class PageState:
     def _renewed_gangs(self, now: int) -> list[Row]:
         found: list[Row] = []
         keys, self._dirty_groups = self._dirty_groups, {}
+        asked, self._asked_to_leave = self._asked_to_leave, set()
         for key in keys:
             group = self.objects.groups.get(*key)
             found += self._gone_under(key, group, now)
             if group is not None:
-                found += self._renewed(group, now)
+                found += self._renewed(group, now, was_asked_to_leave=key in asked)
         return found
 
-    def _renewed(self, group: PodGroup, now: int) -> Iterable[Row]:
+    def _renewed(self, group: PodGroup, now: int, *, was_asked_to_leave: bool) -> Iterable[Row]:
         gang = self.objects.gang(group)
         key, uid = group.metadata.key, group.metadata.uid
         is_back = self._gone.pop(uid, None) is not None
@@ -204,6 +209,13 @@ class PageState:
         if uid not in self._histories:
             self._histories[uid] = first_history(gang, now)
             yield {**row, "history": self._histories[uid]}
+            return
+        if was_asked_to_leave and row["state"] != State.PREEMPTED:
+            # It has left between two looks; that is what people look for, so it is told nevertheless.
+            self._histories[uid] = continued(self._histories[uid], State.PREEMPTED, now)
+            row_with = {**row, "history": continued(self._histories[uid], row["state"], now)}
+            self._histories[uid] = row_with["history"]
+            yield row_with
             return
         self._histories[uid] = continued(self._histories[uid], row["state"], now)
         yield row

@@ -76,6 +76,16 @@ def test_the_states_of_a_gang_are_kept_with_their_times() -> None:
     assert [at for at, _ in gang["history"]][1:] == [begun + 1_000, begun + 2_000, begun + 3_000]
 
 
+def test_a_gang_that_left_between_two_looks_is_seen_to_have_left() -> None:
+    there = Watched(cluster([group("g", scheduled())], [pod("a", "Running", node="n"), pod("b", "Running", node="n")]))
+    for name in "ab":
+        there.put("pod", pod(name, "Running", LEAVES, node="n"))
+        there.remove("pod", "ns", name)
+    (gang,) = there.delta()["gangs"]
+    assert [state for _, state in gang["history"]][-3:] == ["running", "preempted", "held"]
+    assert gang["history"] == there.state.full()["gangs"][0]["history"]
+
+
 def test_of_a_gang_that_runs_already_it_is_known_since_when() -> None:
     there = Watched(cluster([group("g", scheduled())], [pod("a", "Running", node="n"), pod("b", "Running", node="n")]))
     (gang,) = there.state.full()["gangs"]

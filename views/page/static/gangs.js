@@ -1,7 +1,7 @@
 // The list of gangs: as many rows as fit are elements, however many gangs there are, and their strips are one canvas.
 
 import { age, element, full, put, started } from "./format.js";
-import { colour, drawState, fitted, onSize, sizeOf } from "./paint.js";
+import { LEAST, colour, drawState, fitted, onSize, sizeOf } from "./paint.js";
 
 const ROW = 26;
 const PAD = 7;
@@ -126,9 +126,11 @@ export class GangList {
 
   #drawStrip(context, gang, y, width, now, spanMs) {
     const at = (time) => Math.min(width, Math.max(0, width - ((now - time) / spanMs) * width));
-    gang.history.forEach(([time, state], index) => {
+    // What is short and matters is drawn after what is long.
+    const parts = gang.history.map(([time, state], index) => [time, state, index]).sort((one, other) => (LEAST[one[1]] ?? 1) - (LEAST[other[1]] ?? 1));
+    parts.forEach(([time, state, index]) => {
       const [from, to] = [at(time), at(gang.history[index + 1]?.[0] ?? now)];
-      if (to > 0 && from < width) drawState(context, state, from, y + PAD, Math.max(1, to - from), ROW - 2 * PAD);
+      if (to > 0 && from < width) drawState(context, state, from, y + PAD, Math.max(LEAST[state] ?? 1, to - from), ROW - 2 * PAD);
     });
   }
 

@@ -82,10 +82,10 @@ export class NodeMap {
   // As near to squares as fills the room.
   #layOut(width, height) {
     const count = this.#rows.length;
-    const side = Math.min(56, Math.sqrt((width * height) / count));
+    const side = Math.min(150, Math.sqrt((width * height) / count));
     const columns = Math.max(1, Math.min(count, Math.round(width / side)));
     const lines = Math.ceil(count / columns);
-    const [wide, high] = [Math.min(72, width / columns), Math.min(72, height / lines)];
+    const [wide, high] = [Math.min(170, width / columns), Math.min(96, height / lines)];
     this.#grid = { columns, wide, high, gap: Math.min(wide, high) > 20 ? 3 : Math.min(wide, high) > 5 ? 1 : 0 };
   }
 
@@ -107,6 +107,7 @@ export class NodeMap {
     else this.#use(context, row, place, resource);
     if (row.closed) this.#cross(context, place);
     context.globalAlpha = 1;
+    if (w >= 64 && h >= 34) this.#label(context, row, place, Math.max(0, resource));
     const least = Math.min(w, h);
     if (number !== undefined && !isDim) this.#frame(context, place, colour("focus"), least > 8 ? 2 : 1);
     if (index === this.#at) this.#frame(context, place, colour("ink"), 2);
@@ -133,6 +134,23 @@ export class NodeMap {
       context.fillRect(x, top, w, from - top);
       from = top;
     }
+  }
+
+  // With room for it, its name and how much of it is used.
+  #label(context, row, { x, y, w }, resource) {
+    const name = this.model.resources[resource];
+    context.font = "11px system-ui, sans-serif";
+    context.textAlign = "left";
+    context.textBaseline = "top";
+    context.lineWidth = 3;
+    context.lineJoin = "round";
+    context.strokeStyle = colour("panel");
+    context.fillStyle = colour("ink");
+    const used = name ? `${amount(name, row.used[resource])} of ${amount(name, row.total[resource])} ${name}` : "";
+    [row.name, used].forEach((text, line) => {
+      context.strokeText(text, x + 5, y + 5 + 14 * line, w - 10);
+      context.fillText(text, x + 5, y + 5 + 14 * line, w - 10);
+    });
   }
 
   #cross(context, { x, y, w, h }) {

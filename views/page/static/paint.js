@@ -38,6 +38,9 @@ export const gangColour = (id) => {
 
 // Share of the row's height that a state fills from below; hatched ones are striped.
 const HEIGHT = { waiting: 0.5, held: 0.22, starting: 0.75, running: 1, preempted: 1, "gave-up": 0.5, suspended: 0.12, done: 0.12, failed: 1, gone: 0.06 };
+
+// So many pixels wide at least: gone in a moment, and what people look for.
+export const LEAST = { preempted: 6, failed: 4 };
 const HATCHED = new Set(["preempted", "gave-up"]);
 
 export const drawState = (context, state, x, y, width, height) => {

@@ -4,6 +4,7 @@ import { age, element, full, put } from "./format.js";
 import { STATES, colour, drawState, fitted } from "./paint.js";
 
 const MOST = 100;
+const TOGETHER_MS = 5000;
 const CHIP = { width: 18, height: 12 };
 
 export class Panels {
@@ -13,6 +14,7 @@ export class Panels {
   #chips = new Map();
   #lines = [];
   #last = undefined;
+  #top = undefined;
 
   constructor(model, { onOpen, onFilter }) {
     this.model = model;
@@ -81,31 +83,48 @@ export class Panels {
     line.said.title = line.said.textContent;
   }
 
-  // Only what is new is added; the lines that are there stay.
+  // Only what is new is added. Pods of one gang that leave together for the same are one line.
   drawEvictions() {
     const { evictions } = this.model;
     put(document.getElementById("evictions-count"), evictions.length ? "the last one first" : "nobody had to leave");
     const at = evictions.indexOf(this.#last);
-    const news = at < 0 ? evictions : evictions.slice(0, at);
-    if (at < 0) this.#evictions.replaceChildren();
+    if (at < 0) {
+      this.#evictions.replaceChildren();
+      this.#top = undefined;
+    }
     for (const line of this.#evictions.querySelectorAll(".new")) line.classList.remove("new");
-    this.#evictions.prepend(...news.map((each) => this.#eviction(each)));
-    while (this.#evictions.childElementCount > evictions.length) this.#evictions.lastElementChild.remove();
+    for (const each of evictions.slice(0, at < 0 ? undefined : at).reverse()) this.#evicted(each);
+    while (this.#evictions.childElementCount > MOST) this.#evictions.lastElementChild.remove();
     this.#last = evictions[0];
   }
 
-  #eviction(each) {
-    const who = each.gang ? `${each.ns}/${each.gang}` : `${each.ns}/${each.pod}`;
-    const where = [each.gang ? `pod ${each.pod}` : "", each.node ? `left ${each.node}` : "left"].filter(Boolean).join(" ");
+  #evicted(each) {
+    const who = each.gang ? `${each.ns}/${each.gang}` : `${each.ns}/pod/${each.pod}`;
+    const of = `${who} ${each.for}`;
+    if (this.#top?.of !== of || each.at - this.#top.at > TOGETHER_MS) {
+      this.#top = { of, at: each.at, pods: [], nodes: new Set(), ...this.#entry(each, who) };
+      this.#evictions.prepend(this.#top.line);
+    }
+    const top = this.#top;
+    top.pods.push(each.pod);
+    if (each.node) top.nodes.add(each.node);
+    const from = top.nodes.size > 3 ? `${top.nodes.size} nodes` : [...top.nodes].join(", ");
+    put(top.said, `${top.pods.length === 1 ? `pod ${each.pod}` : `${top.pods.length} pods`}${from ? ` left ${from}` : " left"}`);
+    top.line.classList.toggle("new", Boolean(each.isNew));
+  }
+
+  #entry(each, who) {
     const time = new Date(each.at).toLocaleTimeString([], { hour12: false });
+    const said = element("span", { className: "said" });
+    const text = `${who} for ${each.for || "somebody more important"}`;
     const line = element(
       "li",
-      { className: each.isNew ? "new" : "" },
+      {},
       element("span", { className: "when", textContent: time }),
-      element("span", { textContent: `${who} for ${each.for || "somebody more important"}`, title: who }),
+      element("span", { textContent: text, title: text }),
       element("span"),
-      element("span", { className: "said", textContent: where }),
+      said,
     );
-    return line;
+    return { line, said };
   }
 }
