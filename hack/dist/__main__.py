@@ -14,6 +14,7 @@ from typing import Final
 from hack.dist.archive import chart_archive
 from hack.dist.checksums import checksums
 from hack.dist.install_file import install_yaml
+from hack.dist.krew import archive_name, manifest, plugin_archive
 from hack.dist.project import REPOSITORY, version
 from hack.dist.sbom import sbom
 
@@ -29,6 +30,9 @@ def main() -> int:
     (FOLDER / f"tutti-chart-{version()}.tgz").write_bytes(chart_archive(epoch))
     (FOLDER / "install.yaml").write_text(install_yaml(), encoding="utf-8")
     (FOLDER / "sbom.cdx.json").write_text(sbom(epoch), encoding="utf-8")
+    plugin = plugin_archive(next(FOLDER.glob("tutti-*.whl")), epoch)
+    (FOLDER / archive_name()).write_bytes(plugin)
+    (FOLDER / "gang.yaml").write_text(manifest(plugin, f"https://RELEASES/{archive_name()}"), encoding="utf-8")
     (FOLDER / "SHA256SUMS").write_text(checksums(FOLDER), encoding="utf-8")
     print((FOLDER / "SHA256SUMS").read_text(encoding="utf-8"), end="")
     return 0
