@@ -4,6 +4,7 @@ A preemption class that does not exist, or that the group may not name (`api.pri
 both, but classes change, and admission can be away.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 from api.priorityclass import PriorityClass, preemption_class_problem
@@ -37,6 +38,10 @@ class PriorityClasses:
     def find(self, name: str) -> PriorityClass | None:
         """The class of that name, None when there is none."""
         return self._classes.get(name)
+
+    def all(self) -> Iterable[PriorityClass]:
+        """All that are known, in no order."""
+        return tuple(self._classes.values())
 
     def as_victim(self, group: GroupRecord | None, otherwise: int) -> int:
         """The priority that counts for pods of this group; `otherwise` is their own, used where the group states none."""
