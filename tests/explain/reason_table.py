@@ -35,7 +35,7 @@ def _apart(key: str = HOSTNAME) -> dict[str, Any]:
 
 
 _LABELS: Final = {"labels": {"app": "w"}}
-_TAINT: Final = {"taints": [{"key": "team", "value": "b", "effect": "NoSchedule"}]}
+_TAINT: Final[dict[str, Any]] = {"taints": [{"key": "team", "value": "b", "effect": "NoSchedule"}]}
 
 SCENES: Final[dict[str, tuple[Reason, HintKind | None, Scene]]] = {
     "no PodGroup": (Reason.POD_GROUP, None, Scene(nodes=_nodes(2), has_group=False)),

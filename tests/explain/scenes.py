@@ -69,9 +69,9 @@ class Scene:
         if self.has_group:
             made = world.group(GANG, self.need, priority=self.priority, **self.group)
             if self.has_given_up:
-                record = msgspec.structs.replace(world.state.slim_group(made), uid=f"uid-of-{GANG}", has_timed_out=True)
-                world.apply(world.state.remove_group(build.NAMESPACE, GANG, record.uid))
-                world.apply(world.state.upsert_group(record))
+                late = msgspec.structs.replace(world.state.slim_group(made), has_timed_out=True)
+                world.apply(world.state.remove_group(build.NAMESPACE, GANG, late.uid))
+                world.apply(world.state.upsert_group(late))
         for number in range(self.size if self.exists is None else self.exists):
             world.pod(f"{GANG}-{number}", group=GANG, priority=self.priority, **self.pod)
         return world

@@ -17,7 +17,7 @@ from tests.explain.scenes import NOW_SECONDS, Scene, applied, starts
 GANGS = 300
 GPU = "example.com/gpu"
 ZONES = ("a", "b")
-TAINTS = (
+TAINTS: tuple[list[dict[str, str]], ...] = (
     [],
     [],
     [{"key": "team", "value": "b", "effect": "NoSchedule"}],
