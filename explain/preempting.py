@@ -49,7 +49,7 @@ def priority_hints(trials: Trials) -> Iterator[Hint]:
     members, state = trials.members, trials.state
     if members is None:
         return
-    higher = (one for one in state.classes.all() if members.priority < one.value <= HIGHEST_USER_PRIORITY)
+    higher = (one for one in state.classes if members.priority < one.value <= HIGHEST_USER_PRIORITY)
     for found in sorted(higher, key=lambda one: (one.value, one.metadata.name)):
         change = Change(priority=found.value)
         name = found.metadata.name

@@ -4,7 +4,7 @@ A preemption class that does not exist, or that the group may not name (`api.pri
 both, but classes change, and admission can be away.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Final
 
 from api.priorityclass import PriorityClass, preemption_class_problem
@@ -18,6 +18,9 @@ class PriorityClasses:
         self._classes: Final[dict[str, PriorityClass]] = {}
         self.version = 0
         """Raised with every change."""
+
+    def __iter__(self) -> Iterator[PriorityClass]:
+        return iter(self._classes.values())
 
     def put(self, found: PriorityClass) -> bool:
         """A class came; True when that changes what counts."""
@@ -38,10 +41,6 @@ class PriorityClasses:
     def find(self, name: str) -> PriorityClass | None:
         """The class of that name, None when there is none."""
         return self._classes.get(name)
-
-    def all(self) -> Iterable[PriorityClass]:
-        """All that are known, in no order."""
-        return tuple(self._classes.values())
 
     def as_victim(self, group: GroupRecord | None, otherwise: int) -> int:
         """The priority that counts for pods of this group; `otherwise` is their own, used where the group states none."""

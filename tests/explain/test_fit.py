@@ -28,7 +28,7 @@ CASES = 200
 
 
 def asked(state: ClusterState, text: str, *, evicts: bool = False, nodes: int = 0, like: str = "") -> FitAnswer:
-    classes = tuple(state.classes.all())
+    classes = tuple(state.classes)
     config = AdmissionConfig(standard_providers(), classes=lambda: classes)
     submission = Submitter(config, classes, NOW_SECONDS).submit(read_manifests(text, build.NAMESPACE))
     if nodes:
