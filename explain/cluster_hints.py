@@ -1,5 +1,6 @@
 """Hints that change the cluster: what an administrator can do, and what only has to be waited for."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -10,7 +11,7 @@ from explain.cluster_changes import healthy, is_healthy, nodes_like, with_nodes,
 from explain.hint import Hint, HintKind
 from explain.item_change import Change
 from explain.names import item_name, pod_name
-from explain.node_classes import NodeClass, node_classes
+from explain.node_classes import NodeClass
 from explain.reasons import Reason
 from explain.relaxations import Relaxation
 from explain.trials import Trials, fewest_that_start
@@ -18,8 +19,10 @@ from scheduler.algorithm.node_fits import fits_of
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.pod_group_state import MemberState
 from scheduler.cache.records import EntityKey, PodRecord
+from scheduler.plugins.gang_scheduling import missing_count
+from scheduler.plugins.node_resources_fit import pods_that_fit
 
-MOST_NEW_NODES: Final = 512
+MOST_NEW_NODES: Final = 2048
 MOST_CLASSES: Final = 4
 """Kinds of nodes of which more are tried."""
 MOST_ENDS: Final = 16
@@ -30,16 +33,19 @@ _SHOWN: Final = 3
 # --- nodes ------------------------------------------------------------------------------------------------------------
 
 
-def node_hints(trials: Trials) -> Iterator[Hint]:
-    """So many more nodes like one that there is; of several kinds, the one of which the fewest are needed."""
+def node_hints(trials: Trials, placed: int) -> Iterator[Hint]:
+    """So many more nodes like one that there is; of several kinds, the one of which the fewest are needed.
+
+    `placed` is how many of its pods have room now.
+    """
     members = trials.members
     if members is None:
         return
-    classes = [one for one in node_classes(trials.state, members) if _could_host(trials, one)]
+    classes = [one for one in trials.classes if _hosted(trials, one)]
     best: tuple[int, NodeClass] | None = None
     for one in sorted(classes, key=lambda each: (-len(each.slots), each.name))[:MOST_CLASSES]:
         most = MOST_NEW_NODES if best is None else best[0] - 1
-        count = _new_nodes(trials, one, min(most, max(members.pending_count, 1)))
+        count = _new_nodes(trials, one, min(most, max(members.pending_count, 1)), placed)
         if count is not None:
             best = (count, one)
         if best is not None and best[0] == 1:
@@ -50,22 +56,25 @@ def node_hints(trials: Trials) -> Iterator[Hint]:
         yield Hint(HintKind.ADD_NODES, f"{nodes} like {one.model.name} would do", count=count, like=one.model.name)
 
 
-def _new_nodes(trials: Trials, like: NodeClass, most: int) -> int | None:
+def _new_nodes(trials: Trials, like: NodeClass, most: int, placed: int) -> int | None:
     def starts(count: int) -> bool:
         with with_nodes(trials.state, nodes_like(like.model, count)):
             return trials.starts()
 
-    return fewest_that_start(most, starts) if most > 0 and starts(most) else None
+    members = trials.members
+    if most <= 0 or members is None:
+        return None
+    missing = max(missing_count(members) - placed, 1)
+    return fewest_that_start(most, starts, math.ceil(missing / _hosted(trials, like)))
 
 
-def _could_host(trials: Trials, one: NodeClass) -> bool:
-    """Whether a new node of this class can take a pod of the item at all."""
+def _hosted(trials: Trials, one: NodeClass) -> int:
+    """How many pods of the item a new node of this class could take by its amounts, at most."""
     members, nodes = trials.members, trials.state.nodes
+    offered, most = nodes.allocatable[:, one.slots[:1]], 0
     for signature in members.pending if members is not None else ():
-        demand = nodes.resolve(signature.demand)
-        if not demand.missing and (nodes.allocatable[demand.rows, one.slots[0]] >= demand.amounts).all():
-            return True
-    return False
+        most = max(most, int(pods_that_fit(offered, nodes.resolve(signature.demand), slice(None))[0]))
+    return most
 
 
 def restore_hints(trials: Trials) -> Iterator[Hint]:
@@ -108,75 +117,87 @@ def _pods(count: int) -> str:
 
 def ending_hints(trials: Trials, reasons: Sequence[Relaxation]) -> Iterator[Hint]:
     """The smallest of what runs whose end is enough."""
-    row = next((_row(trials.state, one.resource) for one in reasons if one.reason is Reason.ROOM), None)
-    units = _units(trials, row)
-    is_ordered = any(one.reason is Reason.ROOM for one in reasons)
-    if is_ordered:
-        if not units or not _starts_without(trials, units[-1][1]):
+    resource = next((one.resource for one in reasons if one.reason is Reason.ROOM), "")
+    units = _Units(trials, resource or PODS)
+    found = _smallest(trials, units) if resource else _any(trials, units)
+    if found is not None:
+        pods = units.pods(found)
+        name = _unit_name(trials.state, pods[0])
+        yield Hint(HintKind.WAIT_FOR, f"starts when {name} ends", what=name, pods=tuple(pod.uid for pod in pods))
+
+
+def _smallest(trials: Trials, units: "_Units") -> int | None:
+    """Where room is short, more room is better: the first unit from which on it starts."""
+    if not len(units) or not _starts_without(trials, units.pods(len(units) - 1)):
+        return None
+    low, high = 0, len(units) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if _starts_without(trials, units.pods(middle)):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _any(trials: Trials, units: "_Units") -> int | None:
+    numbers = range(len(units) - 1, max(len(units) - 1 - MOST_ENDS, -1), -1)
+    return next((number for number in numbers if _starts_without(trials, units.pods(number))), None)
+
+
+class _Units:
+    """What runs on nodes that accept the item, by what ends together: groups, and pods without one.
+
+    Numbered by how much of a resource would be free on such nodes, the least first; what would free nothing is left out.
+    """
+
+    def __init__(self, trials: Trials, resource: str) -> None:
+        state, members = trials.state, trials.members
+        assigned, row = state.assigned_pods, state.nodes.row_of.get(resource)
+        assigned.catch_up()
+        self._assigned: Final = assigned
+        self._groups: list[list[int]] = []
+        self._order: list[int] = []
+        if members is None or row is None:
             return
-        low, high = 0, len(units) - 1
-        while low < high:
-            middle = (low + high) // 2
-            if _starts_without(trials, units[middle][1]):
-                high = middle
-            else:
-                low = middle + 1
-        found = units[low]
-    else:
-        enough = (unit for unit in units[-MOST_ENDS:] if _starts_without(trials, unit[1]))
-        one = next(enough, None)
-        if one is None:
-            return
-        found = one
-    name, pods = found
-    yield Hint(HintKind.WAIT_FOR, f"starts when {name} ends", what=name, pods=tuple(pod.uid for pod in pods))
+        accepting = np.zeros(state.nodes.slots + 1, dtype=np.bool_)
+        for signature in members.pending:
+            accepting[:-1] |= fits_of(state).mask(signature.rules).codes == 0
+        # The last entry stands for nodes that are not known.
+        frees = assigned.amounts[row] * accepting[assigned.slots]
+        groups: dict[tuple[str, str], list[int]] = {}
+        lone = frees > 0
+        for number, pod in enumerate(assigned.pods):
+            if pod is None or pod.terminating:
+                lone[number] = False
+            elif pod.group:
+                lone[number] = False
+                groups.setdefault((pod.namespace, pod.group), []).append(number)
+        kept = [rows for rows in groups.values() if _may_end(state, trials.key, assigned.pods[rows[0]])]
+        rows_of = [*([one] for one in np.flatnonzero(lone).tolist()), *kept]
+        freed = np.array([int(frees[rows].sum()) for rows in rows_of], dtype=np.int64)
+        order = np.argsort(freed, kind="stable")
+        self._groups = rows_of
+        self._order = order[freed[order] > 0].tolist()
 
+    def __len__(self) -> int:
+        return len(self._order)
 
-def _row(state: ClusterState, resource: str) -> int | None:
-    return state.nodes.row_of.get(resource)
-
-
-def _units(trials: Trials, row: int | None) -> list[tuple[str, list[PodRecord]]]:
-    """What runs on nodes that accept the item, by what ends together: by how much it would free, the least first."""
-    state, members = trials.state, trials.members
-    if members is None:
-        return []
-    accepting = np.zeros(state.nodes.slots, dtype=np.bool_)
-    for signature in members.pending:
-        accepting |= fits_of(state).mask(signature.rules).codes == 0
-    names = {state.nodes.names[slot] for slot in np.flatnonzero(accepting).tolist()}
-    resource = PODS if row is None else state.nodes.resources[row]
-    units: dict[str, list[PodRecord]] = {}
-    freed: dict[str, int] = {}
-    assigned = state.assigned_pods
-    for pod in assigned.pods:
-        if pod is None or pod.terminating or not pod.is_bound:
-            continue
-        unit = f"{pod.namespace}/{pod.group}" if pod.group else pod.uid
-        units.setdefault(unit, []).append(pod)
-        if pod.node_name in names:
-            freed[unit] = freed.get(unit, 0) + pod.demand.amounts.get(resource, 0)
-    return [
-        (_unit_name(state, units[unit][0]), sorted(units[unit], key=lambda pod: (pod.name, pod.uid)))
-        for unit in sorted(freed, key=lambda one: (freed[one], one))
-        if freed[unit] and not _is_own(state, trials.key, units[unit][0]) and not _is_starting(state, units[unit][0])
-    ]
+    def pods(self, number: int) -> list[PodRecord]:
+        """The pods of one unit, by name."""
+        found = [pod for row in self._groups[self._order[number]] if (pod := self._assigned.pods[row]) is not None]
+        return sorted(found, key=lambda pod: (pod.name, pod.uid))
 
 
 def _unit_name(state: ClusterState, pod: PodRecord) -> str:
-    if not pod.group:
-        return pod_name(pod)
-    members = state.entities.of_group(pod.namespace, pod.group)
+    members = state.entities.of_group(pod.namespace, pod.group) if pod.group else None
     return item_name(members.key, members.group) if members is not None else pod_name(pod)
 
 
-def _is_own(state: ClusterState, key: EntityKey, pod: PodRecord) -> bool:
-    return state.item_of(pod.uid) == key
-
-
-def _is_starting(state: ClusterState, pod: PodRecord) -> bool:
-    members = state.entities.of_group(pod.namespace, pod.group) if pod.group else None
-    return members is not None and bool(members.count(MemberState.ASSUMED))
+def _may_end(state: ClusterState, key: EntityKey, pod: PodRecord | None) -> bool:
+    """Whether it is another item than this one, and all of it that has a place runs."""
+    members = state.entities.of_group(pod.namespace, pod.group) if pod is not None else None
+    return members is not None and members.key != key and not members.count(MemberState.ASSUMED)
 
 
 def _starts_without(trials: Trials, pods: Sequence[PodRecord]) -> bool:

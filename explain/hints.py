@@ -12,6 +12,7 @@ from explain.reasons import Reason
 from explain.trials import Trials
 from scheduler.algorithm.decision import Decision
 from scheduler.cache.pod_group_state import MemberState
+from scheduler.plugins.status import PodGroupDiagnosis
 
 
 def hints(trials: Trials, decision: Decision, blocking: Blocking) -> Iterator[Hint]:
@@ -26,9 +27,14 @@ def hints(trials: Trials, decision: Decision, blocking: Blocking) -> Iterator[Hi
     yield from min_count_hints(trials, decision)
     yield from ending_hints(trials, blocking.reasons)
     yield from holder_hints(trials)
-    yield from node_hints(trials)
+    yield from node_hints(trials, _placed(decision))
     yield from priority_hints(trials)
     yield from min_count_hints(trials, decision, least_share=0.0)
+
+
+def _placed(decision: Decision) -> int:
+    found = decision.status.diagnosis
+    return found.placed if isinstance(found, PodGroupDiagnosis) else 0
 
 
 def gate_hints(trials: Trials) -> Iterator[Hint]:

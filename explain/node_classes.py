@@ -17,6 +17,8 @@ INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
 _UNTOLD: Final = frozenset({"kubernetes.io/hostname"})
 """Labels by which every node would be a class of its own."""
 _NAMED: Final = (CPU, "memory")
+MOST_VALUES: Final = 9
+"""A label with more values, absence included, does not make classes: there would be one for each rack."""
 
 
 class NodeClass(msgspec.Struct, frozen=True):
@@ -36,35 +38,36 @@ class NodeClass(msgspec.Struct, frozen=True):
 def node_classes(state: ClusterState, members: PodGroupState) -> list[NodeClass]:
     """The nodes of the cluster, the largest class first."""
     nodes = state.nodes
-    keys = sorted(_label_keys(members) - _UNTOLD)
+    wanted = {key for key in _label_keys(members) - _UNTOLD if len(nodes.label_column(key).values) <= MOST_VALUES}
+    keys = sorted(wanted)
+    asked = sorted({name for signature in members.pending for name in signature.demand.amounts} - {PODS})
     found: dict[Hashable, list[int]] = {}
     for slot in nodes.live_slots().tolist():
         facts = nodes.facts[slot]
         if facts is not None:
             labels = tuple(facts.labels.get(key) for key in keys)
-            kind = (facts.labels.get(INSTANCE_TYPE), tuple(sorted(facts.allocatable.items())))
+            kind = (facts.labels.get(INSTANCE_TYPE), nodes.allocatable[:, slot].tobytes())
             found.setdefault((kind, labels, facts.taints, facts.unschedulable), []).append(slot)
-    classes = [_class(nodes, slots, keys) for slots in found.values()]
+    classes = [_class(nodes, slots, keys, asked or list(_NAMED)) for slots in found.values()]
     return sorted(classes, key=lambda one: (-len(one.slots), one.name, one.model.name))
 
 
-def _class(nodes: NodeTable, slots: list[int], keys: list[str]) -> NodeClass:
+def _class(nodes: NodeTable, slots: list[int], keys: list[str], asked: list[str]) -> NodeClass:
     known = [facts for slot in slots if (facts := nodes.facts[slot]) is not None]
     model = min(known, key=lambda facts: facts.name)
     told = [f"{key}={model.labels[key]}" for key in keys if key in model.labels and key != INSTANCE_TYPE]
     taints = [f"tainted {taint.key}" for taint in model.taints]
-    name = ", ".join([_shape(model, nodes), *told, *taints, *(["cordoned"] if model.unschedulable else [])])
+    name = ", ".join([_shape(model, nodes, asked), *told, *taints, *(["cordoned"] if model.unschedulable else [])])
     return NodeClass(name, model, np.array(slots, dtype=np.intp))
 
 
-def _shape(model: NodeFacts, nodes: NodeTable) -> str:
+def _shape(model: NodeFacts, nodes: NodeTable, asked: list[str]) -> str:
     stated = model.labels.get(INSTANCE_TYPE)
     if stated:
         return stated
     slot = nodes.slot_of[model.name]
-    amounts = {name: int(nodes.allocatable[row, slot]) for name, row in nodes.row_of.items()}
-    devices = sorted(name for name, amount in amounts.items() if amount and "/" in name)
-    return " ".join(f"{name}={format_amount(name, amounts[name])}" for name in (*_NAMED, *devices) if name != PODS)
+    amounts = {name: int(nodes.allocatable[nodes.row_of[name], slot]) for name in asked if name in nodes.row_of}
+    return " ".join(f"{name}={format_amount(name, amount)}" for name, amount in amounts.items()) or "others"
 
 
 def _label_keys(members: PodGroupState) -> set[str]:

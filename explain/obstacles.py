@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from api.requests import PODS, format_amount
 from explain.answer import ClassCount, Obstacle
-from explain.node_classes import NodeClass, node_classes
+from explain.node_classes import NodeClass
 from explain.reasons import Reason
 from explain.relaxations import UNSCHEDULABLE_TAINT, Relaxation
 from explain.trials import Trials
@@ -46,8 +46,7 @@ def obstacles(trials: Trials, decision: Decision, found: Sequence[Relaxation]) -
     if members is None or not members.pending:
         return ()
     signature = _refused_signature(members, decision)
-    classes = node_classes(trials.state, members)
-    return tuple(_obstacle(trials.state, members, signature, classes, one, decision) for one in found)
+    return tuple(_obstacle(trials.state, members, signature, trials.classes, one, decision) for one in found)
 
 
 def _refused_signature(members: PodGroupState, decision: Decision) -> PodSignature:

@@ -56,7 +56,7 @@ def items_of(state: ClusterState, target: Target) -> list[EntityKey]:
     if target.kind == "podgroup":
         members = state.entities.of_group(target.namespace, target.name)
         return [members.key] if members is not None else []
-    found = {}
+    found: dict[EntityKey, None] = {}
     for key in state.entities:
         members = state.item(key) if key.namespace == target.namespace else None
         if members is not None and _is_meant(members, target):

@@ -5,6 +5,7 @@ from typing import Final
 
 from api.errors import TuttiError
 from explain.item_change import Change, ChangedCluster
+from explain.node_classes import NodeClass, node_classes
 from scheduler.algorithm.decision import Decision
 from scheduler.algorithm.future_pods import ClusterWithFuturePods
 from scheduler.algorithm.schedule_pod_group import decide
@@ -41,6 +42,7 @@ class Trials:
         self.seen: Final = ClusterWithFuturePods(state)
         self.key: Final = key
         self.made = 0
+        self._classes: list[NodeClass] | None = None
         self._most: Final = most
         self._before_each: Final = before_each
 
@@ -48,6 +50,14 @@ class Trials:
     def members(self) -> PodGroupState | None:
         """The item, with its pods that are to come."""
         return self.seen.item(self.key)
+
+    @property
+    def classes(self) -> list[NodeClass]:
+        """The nodes by what distinguishes them for the item, as they were when this was first asked."""
+        if self._classes is None:
+            members = self.members
+            self._classes = node_classes(self.state, members) if members is not None else []
+        return self._classes
 
     def decide(self, *changes: Change) -> Decision:
         """What would be decided with these changes.
@@ -85,18 +95,21 @@ def greatest_that_starts(numbers: Sequence[int], starts: Callable[[int], bool]) 
     return numbers[low]
 
 
-def fewest_that_start(most: int, starts: Callable[[int], bool]) -> int | None:
-    """The smallest number from 1 to `most` for which it starts, None when it does not for `most`; the more, the easier."""
-    high = 1
+def fewest_that_start(most: int, starts: Callable[[int], bool], guess: int = 1) -> int | None:
+    """The smallest number from 1 to `most` for which it starts, None when it does not for `most`; the more, the easier.
+
+    A `guess` that is right takes two decisions.
+    """
+    low, high = 0, min(max(guess, 1), most)
     while not starts(high):
         if high >= most:
             return None
-        high = min(2 * high, most)
-    low = high // 2 + 1 if high > 1 else 1
-    while low < high:
-        middle = (low + high) // 2
+        low, high = high, min(2 * high, most)
+    step = 1
+    while high - low > 1:
+        middle = max(high - step, low + 1) if step < high - low else (low + high) // 2
         if starts(middle):
-            high = middle
+            high, step = middle, 2 * step
         else:
-            low = middle + 1
+            low = middle
     return high

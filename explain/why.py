@@ -127,10 +127,10 @@ class _Question:
             hint = next(hints(trials, decision, blocking), None)
         except NoMoreTrials:
             pass
-        told = obstacles(trials, decision, blocking.reasons)
+        reasons = blocking.reasons
         return self._told(
             verdict,
-            told[0].reason if told else Reason.NO_NODES if not len(trials.state.nodes) else Reason.ROOM,
+            reasons[0].reason if reasons else Reason.NO_NODES if not len(trials.state.nodes) else Reason.ROOM,
             decision.condition_message,
             decision=decision,
             preemption=_refused(refusal) if refusal is not None else None,
