@@ -17,6 +17,7 @@ from explain.relaxations import Relaxation
 from explain.trials import Trials, fewest_that_start
 from scheduler.algorithm.node_fits import fits_of
 from scheduler.cache.cluster import ClusterState
+from scheduler.cache.node_columns import NO_SLOTS, Slots
 from scheduler.cache.pod_group_state import MemberState
 from scheduler.cache.records import EntityKey, PodRecord
 from scheduler.plugins.gang_scheduling import missing_count
@@ -157,7 +158,8 @@ class _Units:
         assigned.catch_up()
         self._assigned: Final = assigned
         self._groups: list[list[int]] = []
-        self._order: list[int] = []
+        self._alone: Slots = NO_SLOTS
+        self._order: Slots = NO_SLOTS
         if members is None or row is None:
             return
         accepting = np.zeros(state.nodes.slots + 1, dtype=np.bool_)
@@ -173,19 +175,21 @@ class _Units:
             elif pod.group:
                 lone[number] = False
                 groups.setdefault((pod.namespace, pod.group), []).append(number)
+        alone = np.flatnonzero(lone)
         kept = [rows for rows in groups.values() if _may_end(state, trials.key, assigned.pods[rows[0]])]
-        rows_of = [*([one] for one in np.flatnonzero(lone).tolist()), *kept]
-        freed = np.array([int(frees[rows].sum()) for rows in rows_of], dtype=np.int64)
-        order = np.argsort(freed, kind="stable")
-        self._groups = rows_of
-        self._order = order[freed[order] > 0].tolist()
+        self._groups = [rows for rows in kept if frees[rows].sum() > 0]
+        freed = np.concatenate([frees[alone], np.array([frees[rows].sum() for rows in self._groups], dtype=np.int64)])
+        self._alone = alone
+        self._order = np.argsort(freed, kind="stable")
 
     def __len__(self) -> int:
         return len(self._order)
 
     def pods(self, number: int) -> list[PodRecord]:
         """The pods of one unit, by name."""
-        found = [pod for row in self._groups[self._order[number]] if (pod := self._assigned.pods[row]) is not None]
+        at = int(self._order[number])
+        rows = [int(self._alone[at])] if at < len(self._alone) else self._groups[at - len(self._alone)]
+        found = [pod for row in rows if (pod := self._assigned.pods[row]) is not None]
         return sorted(found, key=lambda pod: (pod.name, pod.uid))
 
 

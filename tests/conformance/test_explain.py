@@ -1,4 +1,4 @@
-"""`tutti why` and `tutti fit` on a cluster: a hint that is carried out starts the gang, a yes is bound there, nothing is written."""
+"""`tutti why` and `tutti fit` on a cluster: a hint carried out starts the gang, a yes is bound there, nothing is written."""
 
 import copy
 import json
