@@ -176,11 +176,16 @@ class ClusterState:
             return StateChange(gone=(before,))
         return StateChange(items=(members.key,), gone=(before,))
 
-    def set_priority_class(self, found: PriorityClass, *, is_gone: bool = False) -> tuple[EntityKey, ...]:
-        """A PriorityClass came or went: as victims, the groups that name it have another priority now. Those groups."""
-        if not (self.classes.drop(found) if is_gone else self.classes.put(found)):
-            return ()
-        named = self.entities.of_class(found.metadata.name)
+    def set_priority_class(self, found: PriorityClass) -> tuple[EntityKey, ...]:
+        """A PriorityClass came: as victims, the groups that name it have another priority now. Those groups."""
+        return self._class_counts(found.metadata.name) if self.classes.put(found) else ()
+
+    def remove_priority_class(self, gone: PriorityClass) -> tuple[EntityKey, ...]:
+        """A PriorityClass went; as `set_priority_class`."""
+        return self._class_counts(gone.metadata.name) if self.classes.drop(gone) else ()
+
+    def _class_counts(self, name: str) -> tuple[EntityKey, ...]:
+        named = self.entities.of_class(name)
         for members in named:
             self._regroup(members)
         return tuple(members.key for members in named)

@@ -43,7 +43,6 @@ from scheduler.recording.inputs import (
     AssumedPod,
     ClusterObjects,
     DecisionInputs,
-    HeldRoom,
     Layout,
     NominatedPod,
     NominationState,
@@ -239,19 +238,7 @@ def _nomination(nomination: Nomination, state: ClusterState, writer: PodWriter) 
 
 
 def _reservations(reservations: Reservations, writer: PodWriter) -> tuple[ReservationState, ...]:
-    return tuple(
-        ReservationState(
-            reservation.key,
-            reservation.priority,
-            tuple(
-                HeldRoom(node_name, writer.demand(demand), count)
-                for node_name, demands in reservation.demands.items()
-                for demand, count in demands.items()
-            ),
-            reservation.deadline_seconds,
-        )
-        for reservation in reservations
-    )
+    return tuple(map(writer.reservation, reservations))
 
 
 # --- what belongs together ---------------------------------------------------------------------------------------------

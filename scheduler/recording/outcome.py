@@ -1,4 +1,4 @@
-"""What became of one attempt, as a value that is compared and written to a file: equal ones are the same decision, bit for bit."""
+"""What became of a decision and of a search for victims, as values: equal ones are the same, bit for bit."""
 
 import msgspec
 
@@ -18,13 +18,31 @@ class FoundCandidate(msgspec.Struct, frozen=True, omit_defaults=True):
     cost: Cost
 
 
+class PreemptionOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What came of looking for victims.
+
+    Attributes:
+        result: `victims`, `none`, `waiting` or `paused`.
+        message: for people.
+        candidate: who is to leave now.
+        nominated: (UID of a pod, node name) of the new nomination.
+        given_up: items whose nominations hold no room any more.
+    """
+
+    result: str
+    message: str = ""
+    candidate: FoundCandidate | None = None
+    nominated: tuple[tuple[str, str], ...] = ()
+    given_up: tuple[EntityKey, ...] = ()
+
+
 class DecisionOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
     """What was decided about an item; fields are those of `scheduler.algorithm.decision.Decision` unless it says otherwise."""
 
     key: EntityKey
     result: Result
-    message: str
-    """The text of the item's condition, with what came of preemption."""
+    message: str = ""
+    """The text of the item's condition, before anybody has looked for victims."""
     bindings: tuple[tuple[str, str], ...] = ()
     volumes: tuple[tuple[ClaimKey, str], ...] = ()
     pods_by_message: dict[str, tuple[str, ...]] = {}
@@ -36,20 +54,14 @@ class DecisionOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
     depends_on_time: bool = False
     is_over_budget: bool = False
     room_is_held: bool = False
-    preemption: str = ""
-    """What came of looking for victims: `victims`, `none`, `waiting` or `paused`; empty when nobody looked."""
-    candidate: FoundCandidate | None = None
-    given_up: tuple[EntityKey, ...] = ()
-    """Items whose nominations hold no room any more."""
 
 
-def outcome_of(decision: Decision, future: Places, preemption: PreemptionResult | None) -> DecisionOutcome:
-    """An attempt as a value.
+def outcome_of(decision: Decision, future: Places) -> DecisionOutcome:
+    """A decision as a value.
 
     Args:
-        decision: with what came of preemption in its status.
+        decision: as far as it is about pods that exist.
         future: room for pods to come.
-        preemption: None when nobody looked for victims.
     """
     by_message: dict[str, list[str]] = {}
     for uid, text in decision.pod_messages:
@@ -71,14 +83,23 @@ def outcome_of(decision: Decision, future: Places, preemption: PreemptionResult 
         depends_on_time=decision.depends_on_time,
         is_over_budget=decision.is_over_budget,
         room_is_held=decision.room_is_held,
-        preemption=preemption.result if preemption is not None else "",
-        candidate=_found(preemption),
-        given_up=tuple(nomination.key for nomination in preemption.given_up) if preemption is not None else (),
     )
 
 
-def _found(preemption: PreemptionResult | None) -> FoundCandidate | None:
-    candidate = preemption.candidate if preemption is not None else None
+def preemption_outcome_of(result: PreemptionResult) -> PreemptionOutcome:
+    """The result of looking for victims as a value; to be asked at once, for its nomination changes."""
+    nomination = result.nomination
+    return PreemptionOutcome(
+        result.result,
+        result.message,
+        _found(result),
+        tuple((uid, node) for uid, (node, _) in nomination.places.items()) if nomination is not None else (),
+        tuple(given_up.key for given_up in result.given_up),
+    )
+
+
+def _found(result: PreemptionResult) -> FoundCandidate | None:
+    candidate = result.candidate
     if candidate is None:
         return None
     victims = tuple(tuple(pod.uid for pod in victim.pods) for victim in candidate.victims)

@@ -14,6 +14,8 @@ from scheduler.cache.demand import Demand
 from scheduler.cache.pod_signature import Texts
 from scheduler.cache.pod_volumes import Disk, PodVolumes
 from scheduler.cache.records import Owner, Phase, PodRecord
+from scheduler.cache.reservations import Reservation
+from scheduler.recording.inputs import HeldRoom, ReservationState
 
 LONG_AGO: Final = "1970-01-01T00:00:00Z"
 """When something was asked to go, where only that it was is known."""
@@ -46,6 +48,15 @@ class PodWriter:
         if found is None:
             found = self._demands[demand] = spec_of_demand(self._texts.demands[demand])
         return found
+
+    def reservation(self, reservation: Reservation) -> ReservationState:
+        """A reservation as a value."""
+        room = (
+            HeldRoom(node_name, self.demand(demand), count)
+            for node_name, demands in reservation.demands.items()
+            for demand, count in demands.items()
+        )
+        return ReservationState(reservation.key, reservation.priority, tuple(room), reservation.deadline_seconds)
 
     def _metadata(self, record: PodRecord) -> Metadata:
         named = record.group or record.foreign_group

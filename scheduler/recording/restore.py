@@ -29,7 +29,6 @@ from scheduler.recording.inputs import (
     NO_STATE,
     ClusterObjects,
     DecisionInputs,
-    HeldRoom,
     NominationState,
     ReservationState,
     SchedulerState,
@@ -65,11 +64,13 @@ class Outcome:
 
     Attributes:
         decision: with what came of preemption in its status, as it would be written to the item.
+        found: the same before anybody looked for victims.
         future: room that is counted on for pods to come: node name -> pods of each demand.
         preemption: what was found when it had no place; None when nobody looked.
     """
 
     decision: Decision
+    found: Decision
     future: Places
     preemption: PreemptionResult | None = None
 
@@ -106,13 +107,13 @@ class Restored:
         core = self.core
         decision, future = of_existing_pods(self.decide(key, aim), core.seen)
         if decision.is_hope:
-            return Outcome(decision, future)
+            return Outcome(decision, decision, future)
         if decision.result == "error" or not core.may_evict:
             core.evaluator.unresolvable(key)
         if decision.result != "unschedulable" or not core.may_evict:
-            return Outcome(decision, future)
+            return Outcome(decision, decision, future)
         result = core.evaluator.preempt(key, self.clock())
-        return Outcome(with_post_filter(decision, result), future, result)
+        return Outcome(with_post_filter(decision, result), decision, future, result)
 
 
 def settings_of(inputs: DecisionInputs, **changes: Any) -> SchedulerSettings:
@@ -244,14 +245,15 @@ def _assume(state: ClusterState, known: SchedulerState) -> None:
 
 def _reserve(state: ClusterState, reservations: Reservations, kept: Iterable[ReservationState]) -> None:
     for one in kept:
-        demands: dict[str, Counter[Demand]] = {}
-        for room in one.room:
-            demands.setdefault(room.node_name, Counter())[_demand(state, room)] += room.count
-        reservations.put(Reservation(one.key, one.priority, demands, one.deadline_seconds))
+        reservations.put(reservation_of(state, one))
 
 
-def _demand(state: ClusterState, room: HeldRoom) -> Demand:
-    return state.demand_of(room.spec)
+def reservation_of(state: ClusterState, kept: ReservationState) -> Reservation:
+    """The reservation that a value is of."""
+    demands: dict[str, Counter[Demand]] = {}
+    for room in kept.room:
+        demands.setdefault(room.node_name, Counter())[state.demand_of(room.spec)] += room.count
+    return Reservation(kept.key, kept.priority, demands, kept.deadline_seconds)
 
 
 def _remember(core: Core, known: SchedulerState) -> None:

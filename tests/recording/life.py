@@ -14,11 +14,12 @@ from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.disruption_budgets import Budget, BudgetSpec, BudgetStatus
 from scheduler.cache.records import EntityKey, StateChange
 from scheduler.cache.selectors import RawSelector
-from scheduler.core import build_core
+from scheduler.core import build_core, deciding_settings
 from scheduler.eventhandlers.storage import StorageEventHandlers
 from scheduler.preemption.evaluator import PreemptionResult, with_post_filter
 from scheduler.recording.capture import Moment
-from scheduler.recording.outcome import DecisionOutcome, outcome_of
+from scheduler.recording.journal import Journal
+from scheduler.recording.outcome import DecisionOutcome, PreemptionOutcome, outcome_of, preemption_outcome_of
 from scheduler.reservations.future_reservations import FutureReservations, of_existing_pods
 from scheduler.settings import SchedulerSettings
 from tests.placement.case import HOSTNAME, apart, avoids, even, near, prefers, selector, spread, term
@@ -68,7 +69,8 @@ class Life:
         self.pods: dict[str, dict[str, Any]] = {}
         self.nodes: dict[str, dict[str, Any]] = {}
         self.groups: dict[str, dict[str, Any]] = {}
-        self.outcomes: list[DecisionOutcome] = []
+        self.outcomes: list[DecisionOutcome | PreemptionOutcome] = []
+        self.journal: Journal | None = None
         self.tried: Callable[[EntityKey], None] = lambda _: None
         self._counter = 0
         for manifest in (
@@ -85,10 +87,7 @@ class Life:
     def epoch(self) -> float:
         return EPOCH + self.now
 
-    @property
     def moment(self) -> Moment:
-        from scheduler.core import deciding_settings
-
         return Moment(self.epoch(), self.now, deciding_settings(self.settings), "own", "v1.37.0")
 
     def apply(self, change: StateChange) -> None:
@@ -303,15 +302,18 @@ class Life:
         if key is None:
             return False
         self.tried(key)
-        found = decide(core.seen.view, key, self.queue.aim(key, self.state))
-        decision, future = of_existing_pods(found, core.seen)
+        aim = self.queue.aim(key, self.state)
+        decision, future = of_existing_pods(decide(core.seen.view, key, aim), core.seen)
+        self.outcomes.append(outcome_of(decision, future))
+        if self.journal is not None:
+            self.journal.decided(key, aim, decision, future)
         result: PreemptionResult | None = None
         if decision.result == "error" and not decision.is_hope:
             core.evaluator.unresolvable(key)
         elif decision.result == "unschedulable" and not decision.is_hope:
             result = core.evaluator.preempt(key, self.now)
+            self.outcomes.append(preemption_outcome_of(result))
             decision = with_post_filter(decision, result)
-        self.outcomes.append(outcome_of(decision, future, result))
         for uid, node in decision.bindings:
             self.apply(self.state.assume(uid, node, self.now + 60))
         if decision.bindings:

@@ -8,7 +8,7 @@ import pytest
 from scheduler.cache.records import EntityKey
 from scheduler.recording.capture import take
 from scheduler.recording.inputs import DecisionInputs
-from scheduler.recording.outcome import DecisionOutcome, outcome_of
+from scheduler.recording.outcome import DecisionOutcome, PreemptionOutcome, outcome_of, preemption_outcome_of
 from scheduler.recording.restore import restore
 from tests.recording.life import Life
 
@@ -17,20 +17,21 @@ WAITING = {"active", "waiting", "running"}
 
 def taken(life: Life) -> DecisionInputs:
     """Taken, and as they come out of a file."""
-    return msgspec.json.decode(msgspec.json.encode(take(life.core, life.moment).inputs()), type=DecisionInputs)
+    return msgspec.json.decode(msgspec.json.encode(take(life.core, life.moment()).inputs()), type=DecisionInputs)
 
 
-def expected(inputs: DecisionInputs, key: EntityKey) -> DecisionOutcome:
+def expected(inputs: DecisionInputs, key: EntityKey) -> list[DecisionOutcome | PreemptionOutcome]:
     outcome = restore(inputs).attempt(key)
-    return outcome_of(outcome.decision, outcome.future, outcome.preemption)
+    decided = outcome_of(outcome.found, outcome.future)
+    return [decided] if outcome.preemption is None else [decided, preemption_outcome_of(outcome.preemption)]
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_every_decision_of_a_busy_cluster_is_made_again(seed: int) -> None:
     life = Life(seed)
     life.live(30)
-    foreseen: list[DecisionOutcome] = []
-    life.tried = lambda key: foreseen.append(expected(taken(life), key))
+    foreseen: list[DecisionOutcome | PreemptionOutcome] = []
+    life.tried = lambda key: foreseen.extend(expected(taken(life), key))
     begun = len(life.outcomes)
     life.live(30)
     assert foreseen
@@ -42,7 +43,7 @@ def test_what_was_restored_is_taken_again_as_it_was(seed: int) -> None:
     life = Life(seed)
     life.live(60)
     inputs = taken(life)
-    assert comparable(take(restore(inputs).core, life.moment).inputs()) == comparable(inputs)
+    assert comparable(take(restore(inputs).core, life.moment()).inputs()) == comparable(inputs)
 
 
 def comparable(inputs: DecisionInputs) -> Any:
