@@ -25,6 +25,8 @@ from providers.selection import standard_providers
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.record_factory import epoch_seconds
 from scheduler.core import deciding_settings
+from scheduler.recording.file import read
+from scheduler.recording.inputs import DecisionInputs
 from scheduler.recording.restore import Restored, restore
 from scheduler.settings import SchedulerSettings
 from webhooks.admission.config import AdmissionConfig
@@ -75,8 +77,8 @@ async def main_why(source: Source, text: str, namespace: str, *, as_json: bool, 
         ConfigurationError: there is nothing of that name, or the cluster cannot be read.
     """
     target = parse_target(text, namespace)
-    read = await _read(source, target)
-    answers = _answers(read, target)
+    known = await _read(source, target)
+    answers = _answers(known, target)
     if as_json:
         say(_json(answers))
     else:
@@ -91,8 +93,8 @@ async def main_fit(source: Source, request: FitRequest, *, as_json: bool, say: S
         ConfigurationError: the file is wrong, admission would refuse it, or the cluster cannot be read.
     """
     manifests = read_manifests(request.text, request.namespace)
-    read = await _read(source, None)
-    found = fit_on(read.restored, manifests, request)
+    known = await _read(source, None)
+    found = fit_on(known.restored, manifests, request)
     if as_json:
         say(_json(found))
     else:
@@ -123,7 +125,7 @@ def fit_on(restored: Restored, manifests: list[dict[str, Any]], request: FitRequ
 async def _read(source: Source, target: Target | None) -> _Read:
     settings = load_settings(SchedulerSettings, source.config) if source.config is not None else None
     if source.snapshot is not None:
-        return _Read(restore(read_snapshot(source.snapshot), settings))
+        return _Read(_restored(read(source.snapshot).inputs, settings))
     async with cluster(source.kubeconfig) as client:
         given = deciding_settings(settings) if settings is not None else {}
         reading = await read_cluster(client, given)
@@ -131,10 +133,15 @@ async def _read(source: Source, target: Target | None) -> _Read:
         if target is not None and target.kind == "job":
             job, events = await read_job(client, target.namespace, target.name)
     _tell_unseen(reading)
-    restored = restore(reading.inputs, settings)
-    # What a scheduler at work has nominated can be seen on the pods, as after its restart.
-    restored.core.evaluator.restore(restored.clock())
-    return _Read(restored, job, tuple(events))
+    return _Read(_restored(reading.inputs, settings), job, tuple(events))
+
+
+def _restored(inputs: DecisionInputs, settings: SchedulerSettings | None) -> Restored:
+    restored = restore(inputs, settings)
+    if inputs.scheduler is None:
+        # What a scheduler at work has nominated can be seen on the pods, as after its restart.
+        restored.core.evaluator.restore(restored.clock(), may_evict=restored.core.may_evict)
+    return restored
 
 
 def _tell_unseen(reading: Reading) -> None:
@@ -142,22 +149,11 @@ def _tell_unseen(reading: Reading) -> None:
         sys.stderr.write(f"not seen, for want of rights: {', '.join(reading.unseen)}; the answer is without them\n")
 
 
-def read_snapshot(path: Path) -> Any:
-    """The inputs of decisions of a file.
-
-    Raises:
-        ConfigurationError: it cannot be read.
-    """
-    from scheduler.recording.file import read  # noqa: PLC0415
-
-    return read(path)
-
-
-def _answers(read: _Read, target: Target) -> list[Answer]:
-    restored = read.restored
+def _answers(known: _Read, target: Target) -> list[Answer]:
+    restored = known.restored
     state, now = restored.core.state, restored.clock.epoch()
     found = [why(state, key, now, preempts=restored.core.may_evict) for key in items_of(state, target)]
-    by_itself = _of_job(read, state, now)
+    by_itself = _of_job(known, state, now)
     if by_itself is not None and (not found or any(answer.reason in _MISSING for answer in found)):
         return [by_itself]
     if not found:
@@ -165,15 +161,15 @@ def _answers(read: _Read, target: Target) -> list[Answer]:
     return found
 
 
-def _of_job(read: _Read, state: ClusterState, now_seconds: float) -> Answer | None:
-    if read.job is None:
+def _of_job(known: _Read, state: ClusterState, now_seconds: float) -> Answer | None:
+    if known.job is None:
         return None
     return answer_of_job(
-        read.job,
-        read.events,
+        known.job,
+        known.events,
         now_seconds,
         scheduler_names=state.scheduler_names,
-        created_seconds=epoch_seconds(read.job.metadata.creation_timestamp),
+        created_seconds=epoch_seconds(known.job.metadata.creation_timestamp),
     )
 
 
