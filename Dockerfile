@@ -15,6 +15,7 @@ COPY README.md LICENSE tutti.py kubectl_gang.py ./
 COPY api api
 COPY config config
 COPY controllers controllers
+COPY explain explain
 COPY install install
 COPY kube kube
 COPY providers providers

@@ -47,7 +47,8 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="tutti",
         description="Gang scheduling for ordinary Jobs on any Kubernetes cluster: all pods of a gang start, or none does.",
-        epilog="Exit codes: 0 done, 1 unexpected trouble, 2 cannot start as asked (the message says why), 3 lease lost.",
+        epilog="Exit codes: 0 done, 1 unexpected trouble, 2 cannot start as asked (the message says why), 3 lease lost; "
+        "of why and fit: 0 it starts, 3 it waits, 4 it never starts on this cluster.",
     )
     top.add_argument("--version", action="version", version=f"tutti {own_version()}")
     top.set_defaults(end_with_stdin=False)
@@ -59,6 +60,8 @@ def parser() -> argparse.ArgumentParser:
     _add_webhooks(commands)
     _add_run(commands)
     _add_cluster(commands)
+    _add_why(commands)
+    _add_fit(commands)
     _add_page(commands)
     uninstall = commands.add_parser(
         "uninstall",
@@ -185,6 +188,43 @@ def _add_page(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     page.set_defaults(command=_page)
 
 
+def _add_why(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    why = commands.add_parser(
+        "why",
+        help="say why something waits, and what would help",
+        description="Say what an object waits for, which reasons keep it from starting, and one change that would be enough: "
+        "tried by deciding on a copy of the cluster. Nothing is written.",
+    )
+    why.add_argument("target", metavar="KIND/NAME", help="job/NAME, lws/NAME, podgroup/NAME or pod/NAME")
+    _add_source(why)
+    why.set_defaults(command=_why)
+
+
+def _add_fit(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    fit = commands.add_parser(
+        "fit",
+        help="say whether a manifest would start, without creating it",
+        description="Take the objects of a file through admission and the scheduler's decision on a copy of the cluster, in "
+        "order, each seeing the earlier ones. Nothing is written.",
+    )
+    fit.add_argument("-f", "--filename", required=True, metavar="FILE", help="manifests as YAML; - for standard input")
+    fit.add_argument("--evict", action="store_true", help="others may be evicted, as the scheduler would do it")
+    fit.add_argument("--nodes", type=int, default=0, metavar="N", help="add so many made-up nodes first (with --like)")
+    fit.add_argument("--like", default="", metavar="NODE", help="the node that made-up ones are like")
+    _add_source(fit)
+    fit.set_defaults(command=_fit)
+
+
+def _add_source(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-n", "--namespace", default="default", metavar="NAME", help="(default: default)")
+    parser.add_argument(
+        "--snapshot", type=Path, metavar="FILE", help="look at this snapshot instead of the cluster (`tutti snapshot`)"
+    )
+    parser.add_argument("--kubeconfig", metavar="FILE", help=_KUBECONFIG_HELP)
+    parser.add_argument("--config", metavar="FILE", help="settings of the scheduler as YAML, if they are not the defaults")
+    parser.add_argument("-o", "--output", choices=["text", "json"], default="text", help="(default: text)")
+
+
 def _add_common(parser: argparse.ArgumentParser, command: Callable[[argparse.Namespace], int]) -> None:
     parser.add_argument("--kubeconfig", metavar="FILE", help=_KUBECONFIG_HELP)
     parser.add_argument("--config", metavar="FILE", help="settings as YAML; options given here come before them")
@@ -300,6 +340,44 @@ def _uninstall(given: argparse.Namespace) -> int:
         return await process(given.kubeconfig, stop, say=_say)
 
     configure_logs("text", "uninstall")
+    return run_process(work)
+
+
+def _why(given: argparse.Namespace) -> int:
+    with _loading():
+        from explain.main import Source, main_why  # noqa: PLC0415
+        from kube.process.logs import configure_logs  # noqa: PLC0415
+        from kube.process.run import run_process  # noqa: PLC0415
+
+    source = Source(given.snapshot, given.kubeconfig, given.config)
+
+    async def work(_: asyncio.Event) -> int:
+        return await main_why(source, given.target, given.namespace, as_json=given.output == "json", say=_say)
+
+    configure_logs("text", "why")
+    return run_process(work)
+
+
+def _fit(given: argparse.Namespace) -> int:
+    with _loading():
+        from api.errors import ConfigurationError  # noqa: PLC0415
+        from explain.main import FitRequest, Source, main_fit  # noqa: PLC0415
+        from kube.process.logs import configure_logs  # noqa: PLC0415
+        from kube.process.run import run_process  # noqa: PLC0415
+
+    if bool(given.nodes) != bool(given.like) or given.nodes < 0:
+        raise ConfigurationError("--nodes N, a whole number from 1 on, and --like NODE belong together")
+    try:
+        text = sys.stdin.read() if given.filename == "-" else Path(given.filename).read_text("utf-8")
+    except (OSError, UnicodeError) as error:
+        raise ConfigurationError(f"{given.filename} cannot be read: {error}") from error
+    request = FitRequest(text, given.namespace, evicts=given.evict, nodes=given.nodes, like=given.like)
+    source = Source(given.snapshot, given.kubeconfig, given.config)
+
+    async def work(_: asyncio.Event) -> int:
+        return await main_fit(source, request, as_json=given.output == "json", say=_say)
+
+    configure_logs("text", "fit")
     return run_process(work)
 
 

@@ -9,7 +9,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-PRODUCT = ("api", "controllers", "install", "kube", "localcluster", "providers", "scheduler", "views", "webhooks")
+PRODUCT = ("api", "controllers", "explain", "install", "kube", "localcluster", "providers", "scheduler", "views", "webhooks")
 
 
 def imported() -> Iterator[tuple[str, Path]]:
