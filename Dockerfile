@@ -11,7 +11,7 @@ COPY hack/constraints.txt hack/constraints.txt
 RUN python -m venv /tutti \
     && python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], sep='\n')" > needed.txt \
     && /tutti/bin/pip install --no-cache-dir --disable-pip-version-check --constraint hack/constraints.txt --requirement needed.txt
-COPY README.md LICENSE tutti.py kubectl_gang.py ./
+COPY README.md LICENSE tutti.py asking.py kubectl_gang.py ./
 COPY api api
 COPY config config
 COPY controllers controllers

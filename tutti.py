@@ -5,20 +5,17 @@ Components are imported when they are asked for: `tutti --help` need not load nu
 
 import argparse
 import asyncio
-import contextlib
-import gc
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-EXIT_CONFIGURATION: Final = 2
+from asking import add_asking_commands
+from kube.process.command_line import KUBECONFIG_HELP, loading, say
 
-_KUBECONFIG_HELP: Final = (
-    "how to reach the cluster (default: the pod's own account, then $KUBECONFIG, then ~/.kube/config)"
-)
+EXIT_CONFIGURATION: Final = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,15 +57,13 @@ def parser() -> argparse.ArgumentParser:
     _add_webhooks(commands)
     _add_run(commands)
     _add_cluster(commands)
-    _add_why(commands)
-    _add_fit(commands)
-    _add_page(commands)
+    add_asking_commands(commands)
     uninstall = commands.add_parser(
         "uninstall",
         help="take Tutti off a cluster",
         description="Remove everything of Tutti from the cluster and let go every Job that it holds. May be run again.",
     )
-    uninstall.add_argument("--kubeconfig", metavar="FILE", help=_KUBECONFIG_HELP)
+    uninstall.add_argument("--kubeconfig", metavar="FILE", help=KUBECONFIG_HELP)
     uninstall.set_defaults(command=_uninstall)
     return top
 
@@ -174,66 +169,15 @@ def _add_cluster(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     cluster.set_defaults(command=_cluster)
 
 
-def _add_page(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    page = commands.add_parser(
-        "page",
-        help="see gangs and nodes live, in a browser of this machine",
-        description="Serve a page on 127.0.0.1 that shows gangs over time, nodes by use, the queue and evictions. It only reads, "
-        "with your own rights; the address that is printed has a token, without which it shows nothing.",
-    )
-    page.add_argument("-n", "--namespace", metavar="NAME", help="one namespace (default: all)")
-    page.add_argument("--kubeconfig", metavar="FILE", help="the kubeconfig (default: $KUBECONFIG, then ~/.kube/config)")
-    page.add_argument("--context", metavar="NAME", help="the context of the kubeconfig (default: its current one)")
-    page.add_argument("--port", type=int, default=0, metavar="N", help="port to listen on (default: any free one)")
-    page.set_defaults(command=_page)
-
-
-def _add_why(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    why = commands.add_parser(
-        "why",
-        help="say why something waits, and what would help",
-        description="Say what an object waits for, which reasons keep it from starting, and one change that would be enough: "
-        "tried by deciding on a copy of the cluster. Nothing is written.",
-    )
-    why.add_argument("target", metavar="KIND/NAME", help="job/NAME, lws/NAME, podgroup/NAME or pod/NAME")
-    _add_source(why)
-    why.set_defaults(command=_why)
-
-
-def _add_fit(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    fit = commands.add_parser(
-        "fit",
-        help="say whether a manifest would start, without creating it",
-        description="Take the objects of a file through admission and the scheduler's decision on a copy of the cluster, in "
-        "order, each seeing the earlier ones. Nothing is written.",
-    )
-    fit.add_argument("-f", "--filename", required=True, metavar="FILE", help="manifests as YAML; - for standard input")
-    fit.add_argument("--evict", action="store_true", help="others may be evicted, as the scheduler would do it")
-    fit.add_argument("--nodes", type=int, default=0, metavar="N", help="add so many made-up nodes first (with --like)")
-    fit.add_argument("--like", default="", metavar="NODE", help="the node that made-up ones are like")
-    _add_source(fit)
-    fit.set_defaults(command=_fit)
-
-
-def _add_source(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-n", "--namespace", default="default", metavar="NAME", help="(default: default)")
-    parser.add_argument(
-        "--snapshot", type=Path, metavar="FILE", help="look at this snapshot instead of the cluster (`tutti snapshot`)"
-    )
-    parser.add_argument("--kubeconfig", metavar="FILE", help=_KUBECONFIG_HELP)
-    parser.add_argument("--config", metavar="FILE", help="settings of the scheduler as YAML, if they are not the defaults")
-    parser.add_argument("-o", "--output", choices=["text", "json"], default="text", help="(default: text)")
-
-
 def _add_common(parser: argparse.ArgumentParser, command: Callable[[argparse.Namespace], int]) -> None:
-    parser.add_argument("--kubeconfig", metavar="FILE", help=_KUBECONFIG_HELP)
+    parser.add_argument("--kubeconfig", metavar="FILE", help=KUBECONFIG_HELP)
     parser.add_argument("--config", metavar="FILE", help="settings as YAML; options given here come before them")
     parser.add_argument("--log-format", choices=["text", "json"], help="shape of the log (default: text)")
     parser.set_defaults(command=command)
 
 
 def _scheduler(given: argparse.Namespace) -> int:
-    with _loading():
+    with loading():
         from kube.process.log_levels import follow_log_levels  # noqa: PLC0415
         from kube.process.logs import configure_logs  # noqa: PLC0415
         from kube.process.run import run_process  # noqa: PLC0415
@@ -249,7 +193,7 @@ def _scheduler(given: argparse.Namespace) -> int:
 
 
 def _controllers(given: argparse.Namespace) -> int:
-    with _loading():
+    with loading():
         from controllers.main import main as process  # noqa: PLC0415
         from controllers.settings import ControllersSettings  # noqa: PLC0415
         from kube.process.log_levels import follow_log_levels  # noqa: PLC0415
@@ -265,7 +209,7 @@ def _controllers(given: argparse.Namespace) -> int:
 
 
 def _webhooks(given: argparse.Namespace) -> int:
-    with _loading():
+    with loading():
         from kube.process.log_levels import follow_log_levels  # noqa: PLC0415
         from kube.process.logs import configure_logs  # noqa: PLC0415
         from kube.process.run import run_process  # noqa: PLC0415
@@ -317,18 +261,7 @@ def _cluster(given: argparse.Namespace) -> int:
 
     settings = ClusterSettings(nodes=given.nodes, shape=given.node_shape, folder=given.keep, port=given.port)
     configure_logs("text", "cluster")
-    return run_process(lambda stop: process(settings, stop, _say))
-
-
-def _page(given: argparse.Namespace) -> int:
-    from kube.process.logs import configure_logs  # noqa: PLC0415
-    from kube.process.run import run_process  # noqa: PLC0415
-    from views.connection import Target  # noqa: PLC0415
-    from views.page.main import main as process  # noqa: PLC0415
-
-    target = Target(given.kubeconfig, given.context, given.namespace, all_namespaces=given.namespace is None)
-    configure_logs("text", "page", level="warning")
-    return run_process(lambda stop: process(target, stop, _say, port=given.port))
+    return run_process(lambda stop: process(settings, stop, say))
 
 
 def _uninstall(given: argparse.Namespace) -> int:
@@ -337,47 +270,9 @@ def _uninstall(given: argparse.Namespace) -> int:
     from kube.process.run import run_process  # noqa: PLC0415
 
     async def work(stop: asyncio.Event) -> int:
-        return await process(given.kubeconfig, stop, say=_say)
+        return await process(given.kubeconfig, stop, say=say)
 
     configure_logs("text", "uninstall")
-    return run_process(work)
-
-
-def _why(given: argparse.Namespace) -> int:
-    with _loading():
-        from explain.main import Source, main_why  # noqa: PLC0415
-        from kube.process.logs import configure_logs  # noqa: PLC0415
-        from kube.process.run import run_process  # noqa: PLC0415
-
-    source = Source(given.snapshot, given.kubeconfig, given.config)
-
-    async def work(_: asyncio.Event) -> int:
-        return await main_why(source, given.target, given.namespace, as_json=given.output == "json", say=_say)
-
-    configure_logs("text", "why")
-    return run_process(work)
-
-
-def _fit(given: argparse.Namespace) -> int:
-    with _loading():
-        from api.errors import ConfigurationError  # noqa: PLC0415
-        from explain.main import FitRequest, Source, main_fit  # noqa: PLC0415
-        from kube.process.logs import configure_logs  # noqa: PLC0415
-        from kube.process.run import run_process  # noqa: PLC0415
-
-    if bool(given.nodes) != bool(given.like) or given.nodes < 0:
-        raise ConfigurationError("--nodes N, a whole number from 1 on, and --like NODE belong together")
-    try:
-        text = sys.stdin.read() if given.filename == "-" else Path(given.filename).read_text("utf-8")
-    except (OSError, UnicodeError) as error:
-        raise ConfigurationError(f"{given.filename} cannot be read: {error}") from error
-    request = FitRequest(text, given.namespace, evicts=given.evict, nodes=given.nodes, like=given.like)
-    source = Source(given.snapshot, given.kubeconfig, given.config)
-
-    async def work(_: asyncio.Event) -> int:
-        return await main_fit(source, request, as_json=given.output == "json", say=_say)
-
-    configure_logs("text", "fit")
     return run_process(work)
 
 
@@ -392,25 +287,6 @@ def _need_local_cluster() -> None:
     from localcluster.extra import need_extra  # noqa: PLC0415
 
     need_extra()
-
-
-@contextlib.contextmanager
-def _loading() -> Iterator[None]:
-    """Imports make objects by the hundred thousand, all of which stay: no search for garbage among them, now or ever.
-
-    The search is a fifth of the time that a process needs to start.
-    """
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
 
 
 def _of_every_process(given: argparse.Namespace) -> dict[str, str | bool | None]:

@@ -38,13 +38,13 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 @asynccontextmanager
-async def cluster(kubeconfig: str | None) -> AsyncIterator[Client]:
+async def cluster(kubeconfig: str | None, context: str | None = None) -> AsyncIterator[Client]:
     """A client that sends nothing but reads.
 
     Raises:
         ConfigurationError: the cluster cannot be reached.
     """
-    async with Client(load_credentials(kubeconfig), user_agent=USER_AGENT) as client:
+    async with Client(load_credentials(kubeconfig, context=context), user_agent=USER_AGENT) as client:
         await preflight(client)
         yield client
 

@@ -45,11 +45,13 @@ class Source:
         snapshot: a file; None: the cluster itself, with the caller's rights.
         kubeconfig: how to reach it; None: the usual places.
         config: settings of the scheduler as YAML; None: those of the snapshot, or the defaults.
+        context: of the kubeconfig; None: its current one.
     """
 
     snapshot: Path | None = None
     kubeconfig: str | None = None
     config: str | None = None
+    context: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,7 @@ async def _read(source: Source, target: Target | None) -> _Read:
     settings = load_settings(SchedulerSettings, source.config) if source.config is not None else None
     if source.snapshot is not None:
         return _Read(_restored(read(source.snapshot).inputs, settings))
-    async with cluster(source.kubeconfig) as client:
+    async with cluster(source.kubeconfig, source.context) as client:
         given = deciding_settings(settings) if settings is not None else {}
         reading = await read_cluster(client, given)
         job, events = None, list[Event]()

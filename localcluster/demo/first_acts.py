@@ -16,6 +16,7 @@ from localcluster.demo.jobs import (
 from localcluster.demo.overview import WAITS as WAITING
 from localcluster.demo.overview import Overview
 from localcluster.demo.screen import Step
+from localcluster.demo.questions import EXIT_WAITS, why
 from localcluster.demo.stage import PATIENCE_SECONDS, SHAPE, Stage, started
 
 FITTING_SIZE: Final = 4
@@ -63,6 +64,13 @@ async def waits(stage: Stage, step: Step) -> bool:
     if started_early:
         step.remark = f"{stage.counts(WAITS)}, although there was no room for all"
     return not started_early
+
+
+async def explains(stage: Stage, step: Step) -> bool:
+    """`tutti why` says what would help, having tried it on a copy of the cluster."""
+    told = await why(stage.cluster, f"job/{WAITS}")
+    step.remark = told.hint or told.complaint or "it knows nothing that would help"
+    return told.code == EXIT_WAITS and bool(told.hint)
 
 
 async def room(stage: Stage, step: Step) -> bool:

@@ -22,6 +22,7 @@ ACTS: Final[tuple[tuple[str, Act], ...]] = (
     ("the samples are admitted", first_acts.samples),
     (f"a LeaderWorkerSet's replica of {first_acts.REPLICA_SIZE} starts whole", first_acts.replica),
     ("a gang without room for all waits whole, and says why", first_acts.waits),
+    ("`tutti why` knows what would help it", first_acts.explains),
     ("a node is added: the gang starts whole", first_acts.room),
     ("a more important gang comes: the whole gang leaves for it", later_acts.preempts),
     ("the scheduler is killed: nothing is lost, a gang that came meanwhile starts", later_acts.survives),

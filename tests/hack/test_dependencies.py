@@ -9,7 +9,19 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-PRODUCT = ("api", "controllers", "explain", "install", "kube", "localcluster", "providers", "scheduler", "views", "webhooks")
+PRODUCT = (
+    "api",
+    "controllers",
+    "explain",
+    "install",
+    "kube",
+    "localcluster",
+    "providers",
+    "scheduler",
+    "views",
+    "webhooks",
+)
+COMMAND_LINE = ("tutti", "asking", "kubectl_gang")
 
 
 def imported() -> Iterator[tuple[str, Path]]:
@@ -29,7 +41,7 @@ def imported() -> Iterator[tuple[str, Path]]:
                 continue
             for name in names:
                 top = name.partition(".")[0]
-                if top not in sys.stdlib_module_names and top not in {*PRODUCT, "tutti"}:
+                if top not in sys.stdlib_module_names and top not in {*PRODUCT, *COMMAND_LINE}:
                     yield top, path
 
 
