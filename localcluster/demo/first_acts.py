@@ -15,8 +15,8 @@ from localcluster.demo.jobs import (
 )
 from localcluster.demo.overview import WAITS as WAITING
 from localcluster.demo.overview import Overview
+from localcluster.demo.questions import NOT_STARTED, why
 from localcluster.demo.screen import Step
-from localcluster.demo.questions import EXIT_WAITS, why
 from localcluster.demo.stage import PATIENCE_SECONDS, SHAPE, Stage, started
 
 FITTING_SIZE: Final = 4
@@ -70,7 +70,7 @@ async def explains(stage: Stage, step: Step) -> bool:
     """`tutti why` says what would help, having tried it on a copy of the cluster."""
     told = await why(stage.cluster, f"job/{WAITS}")
     step.remark = told.hint or told.complaint or "it knows nothing that would help"
-    return told.code == EXIT_WAITS and bool(told.hint)
+    return told.code in NOT_STARTED and bool(told.hint)
 
 
 async def room(stage: Stage, step: Step) -> bool:

@@ -1,4 +1,4 @@
-"""`make demo`: a cluster, Tutti on it, its live page, eleven steps, and a summary. Exit code 0 when every step went as it should."""
+"""`make demo`: a cluster, Tutti on it, its live page, eleven steps, a summary. Exit code 0 when every step went as it should."""
 
 import argparse
 import asyncio

@@ -9,8 +9,8 @@ from typing import Final
 from localcluster.cluster import Cluster
 from localcluster.processes import REPOSITORY
 
-EXIT_WAITS: Final = 3
-"""Its exit code for something that waits."""
+NOT_STARTED: Final = frozenset({3, 4})
+"""Its exit codes for what waits, and for what would not start on this cluster even if it were empty."""
 
 
 @dataclass(frozen=True, slots=True)

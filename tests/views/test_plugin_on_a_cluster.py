@@ -74,6 +74,7 @@ async def test_gangs_are_listed_shown_as_trees_and_watched(cluster: Cluster, tmp
         await _listed(plugin)
         await _tree(plugin)
         await _watched(plugin, cluster)
+        await _asked_why(plugin)
         await _completed(plugin)
         await _refused(plugin, cluster, tmp_path)
 
@@ -119,6 +120,13 @@ async def _watched(plugin: Plugin, cluster: Cluster) -> None:
         if process.returncode is None:
             process.kill()
             await process.wait()
+
+
+async def _asked_why(plugin: Plugin) -> None:
+    """The words are those of `tutti why` and `tutti fit`."""
+    assert "has started" in await plugin.run("why", f"job/{FITS}")
+    assert "-n ns-of-nobody" not in await plugin.run("why", "-n", "ns-of-nobody", f"job/{FITS}", code=2)
+    assert "there is no" in await plugin.run("why", "job/nothing", code=2)
 
 
 async def _completed(plugin: Plugin) -> None:
