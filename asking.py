@@ -114,6 +114,12 @@ def _add_page(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         description="Serve a page on 127.0.0.1 that shows gangs over time, nodes by use, the queue and evictions. It only reads, "
         "with your own rights; the address that is printed has a token, without which it shows nothing.",
     )
+    page.add_argument(
+        "--recording",
+        type=Path,
+        metavar="FILE",
+        help="show this recording or snapshot, with a slider for the time, instead of a cluster",
+    )
     page.add_argument("-n", "--namespace", metavar="NAME", help="one namespace (default: all)")
     page.add_argument("--kubeconfig", metavar="FILE", help="the kubeconfig (default: $KUBECONFIG, then ~/.kube/config)")
     page.add_argument("--context", metavar="NAME", help="the context of the kubeconfig (default: its current one)")
@@ -190,14 +196,32 @@ def _page(given: argparse.Namespace) -> int:
     from views.connection import Target  # noqa: PLC0415
     from views.page.main import main as process  # noqa: PLC0415
 
-    target = Target(given.kubeconfig, given.context, given.namespace, all_namespaces=given.namespace is None)
     configure_logs("text", "page", level="warning")
+    if given.recording is not None:
+        return _page_of_recording(given)
+    target = Target(given.kubeconfig, given.context, given.namespace, all_namespaces=given.namespace is None)
     return run_process(lambda stop: process(target, stop, say, port=given.port, explain=_explainer(given)))
+
+
+def _page_of_recording(given: argparse.Namespace) -> int:
+    from explain.moments import Moments, began_milliseconds, objects_of  # noqa: PLC0415
+    from kube.process.run import run_process  # noqa: PLC0415
+    from scheduler.recording.file import read  # noqa: PLC0415
+    from views.page.main import show_tape  # noqa: PLC0415
+    from views.page.tape import tape_of  # noqa: PLC0415
+
+    recording = read(given.recording)
+    tape = tape_of(objects_of(recording), Moments(recording), began_milliseconds(recording))
+    # Of a recording that goes on, the answer of its beginning would be told of another moment.
+    explain = None if tape.deltas else _explainer(given)
+    return run_process(lambda stop: show_tape(tape, str(given.recording), stop, say, port=given.port, explain=explain))
 
 
 def _explainer(given: argparse.Namespace) -> Callable[[str, str], Awaitable[str]]:
     """Answers why a group waits by `tutti why`, in a process of its own: deciding takes a while, and the page goes on."""
     options = [f"--{name}={value}" for name in ("kubeconfig", "context") if (value := getattr(given, name))]
+    if given.recording is not None:
+        options = [f"--snapshot={given.recording}"]
     turns = asyncio.Semaphore(_EXPLAINED_AT_ONCE)
 
     async def explain(namespace: str, group: str) -> str:

@@ -1,10 +1,9 @@
-"""How long the page's frames take on a made-up cluster, in a browser without a screen; pictures of it on request."""
+"""How long the page's frames take on a made-up cluster, in a browser without a screen."""
 
 import asyncio
 import contextlib
 import random as randomness
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any, Final
 
 from hack.page.browser import Tab
@@ -12,8 +11,11 @@ from hack.page.made_up import MadeUp
 from views.model.objects import Objects
 from views.page.feed import Feed
 from views.page.main import listen, now_milliseconds, serve
-from views.page.server import Explain
+from views.page.server import Explain, Messages
 from views.page.state import PageState
+from views.page.tape import Tape
+
+ABOUT: Final = {"server": "https://made-up.example:6443", "namespace": "", "seesNodes": True}
 
 MEASURE: Final = """
 window.drawn = [];
@@ -30,14 +32,8 @@ new PerformanceObserver((seen) => window.tasks.push(...seen.getEntries().map((ea
 
 
 @contextlib.asynccontextmanager
-async def made_up_page(nodes: int, gangs: int, explain: Explain | None = None) -> AsyncIterator[tuple[str, MadeUp]]:
-    """The address of a page that shows a made-up cluster, and that cluster."""
-    objects = Objects()
-    state = PageState(objects, now_milliseconds)
-    world = MadeUp(objects, state, randomness.Random(7), nodes)
-    world.fill(gangs)
-    feed = Feed(state, {"server": "https://made-up.example:6443", "namespace": "", "seesNodes": True}, "run")
-    feed.publish()
+async def served_page(state: PageState, feed: Messages, explain: Explain | None = None) -> AsyncIterator[str]:
+    """The address of a page that shows this."""
     said: list[str] = []
     stop = asyncio.Event()
     with listen(0) as listening:
@@ -45,10 +41,40 @@ async def made_up_page(nodes: int, gangs: int, explain: Explain | None = None) -
         while not said:
             await asyncio.sleep(0.01)
         try:
-            yield said[0].removeprefix("page: "), world
+            yield said[0].removeprefix("page: ")
         finally:
             stop.set()
             await serving
+
+
+@contextlib.asynccontextmanager
+async def made_up_page(nodes: int, gangs: int, explain: Explain | None = None) -> AsyncIterator[tuple[str, MadeUp]]:
+    """The address of a page that shows a made-up cluster, and that cluster."""
+    objects = Objects()
+    state = PageState(objects, now_milliseconds)
+    world = MadeUp(objects, state, randomness.Random(7), nodes)
+    world.fill(gangs)
+    feed = Feed(state, ABOUT, "run")
+    feed.publish()
+    async with served_page(state, feed, explain) as address:
+        yield address, world
+
+
+def made_up_tape(nodes: int, gangs: int, steps: int) -> Tape:
+    """A recording of a made-up cluster in which something happens every half second."""
+    objects, clock = Objects(), [now_milliseconds()]
+    state = PageState(objects, lambda: clock[0])
+    world = MadeUp(objects, state, randomness.Random(7), nodes)
+    world.fill(gangs)
+    state.delta()
+    full, deltas = state.full(), []
+    for _ in range(steps):
+        clock[0] += 500
+        world.step()
+        delta = state.delta()
+        if delta is not None:
+            deltas.append(delta)
+    return Tape(full, deltas, state)
 
 
 async def frames_while_busy(tab: Tab, world: MadeUp, seconds: float, steps_per_second: int) -> dict[str, Any]:
@@ -78,17 +104,3 @@ async def _spent(tab: Tab) -> dict[str, float]:
     answer = await tab.call("Performance.getMetrics")
     found = {each["name"]: each["value"] * 1000 for each in answer["metrics"]}
     return {kind: found[f"{kind}Duration"] for kind in ("Task", "Script", "Layout", "RecalcStyle")}
-
-
-async def pictures(tab: Tab, address: str, folder: Path) -> None:
-    """Light, dark and narrow, and with a gang's details."""
-    await tab.open(address)
-    await tab.until("document.querySelectorAll('.row:not([hidden])').length > 5")
-    for name, size, is_dark in (
-        ("light", (1440, 900), False),
-        ("dark", (1440, 900), True),
-        ("narrow", (420, 900), False),
-    ):
-        await tab.look(*size, is_dark=is_dark)
-        await asyncio.sleep(1.0)
-        await tab.screenshot(folder / f"{name}.png")

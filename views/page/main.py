@@ -15,8 +15,9 @@ from kube.client.errors import KubeError
 from kube.process.child import Say
 from views.connection import USER_AGENT, Target, connect, group_apis
 from views.page.feed import Feed
-from views.page.server import Explain, PageServer
+from views.page.server import Explain, Messages, PageServer
 from views.page.state import PageState
+from views.page.tape import Tape, TapeFeed
 from views.reading import Following, following
 
 HOST: Final = "127.0.0.1"
@@ -58,6 +59,28 @@ async def main(target: Target, stop: asyncio.Event, say: Say, *, port: int = 0, 
     return 0
 
 
+async def show_tape(
+    tape: Tape, name: str, stop: asyncio.Event, say: Say, *, port: int = 0, explain: Explain | None = None
+) -> int:
+    """Serves a recording until `stop` is set; the exit code.
+
+    Args:
+        tape: the recording.
+        name: what it is called.
+        stop: ends it.
+        say: is told the address.
+        port: where to listen on 127.0.0.1; 0 for any free port.
+        explain: answers why a gang waits; None where nobody does.
+
+    Raises:
+        ConfigurationError: the port is taken.
+    """
+    with listen(port) as listening:
+        feed = TapeFeed(tape, {"server": name, "namespace": "", "seesNodes": True})
+        await serve(tape.state, feed, listening, stop, say, explain=explain)
+    return 0
+
+
 async def _serve(
     followed: Following,
     state: PageState,
@@ -78,7 +101,7 @@ async def _serve(
 
 async def serve(
     state: PageState,
-    feed: Feed,
+    feed: Messages,
     listening: socket.socket,
     stop: asyncio.Event,
     say: Say,

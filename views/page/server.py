@@ -1,15 +1,14 @@
 """The web server of the page: its own files, the events, and one gang in detail. Everything passes the guard first."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from importlib import resources
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import orjson
 from aiohttp import web
 
 from views.page.details import details_of
-from views.page.feed import Feed
 from views.page.guard import COOKIE, HEADERS, TOKEN_PARAMETER, refusal
 from views.page.state import PageState
 
@@ -20,6 +19,16 @@ _TYPES: Final = {"html": "text/html", "js": "text/javascript", "css": "text/css"
 _INDEX: Final = "index.html"
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Messages(Protocol):
+    """What browsers are sent."""
+
+    def publish(self) -> bool:
+        """Makes a version of what has changed; False when nothing has."""
+
+    def messages(self, last_id: str) -> AsyncIterator[bytes]:
+        """What one browser is to be sent, from behind the message with this id on."""
 
 
 class PageServer:
@@ -33,7 +42,9 @@ class PageServer:
         explain: answers why a gang waits; None where nobody does.
     """
 
-    def __init__(self, state: PageState, feed: Feed, *, token: str, port: int, explain: Explain | None = None) -> None:
+    def __init__(
+        self, state: PageState, feed: Messages, *, token: str, port: int, explain: Explain | None = None
+    ) -> None:
         self._state = state
         self._feed = feed
         self._token = token

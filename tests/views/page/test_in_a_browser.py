@@ -8,9 +8,11 @@ from aiohttp import web
 
 from hack.page.browser import Tab, found_browser, running_browser
 from hack.page.made_up import MadeUp
-from hack.page.measure import MEASURE, frames_while_busy, made_up_page
+from hack.page.measure import ABOUT, MEASURE, frames_while_busy, made_up_page, made_up_tape, served_page
+from views.page.tape import TapeFeed
 
 ROWS = "document.querySelectorAll('.row:not([hidden])').length"
+PICTURE = "document.getElementById('chips').innerText + document.getElementById('queue').innerText"
 SUBSCRIBE = """(address) => new Promise((done) => {
   const source = new EventSource(address, {withCredentials: true});
   source.onerror = () => done('refused');
@@ -95,6 +97,31 @@ async def _follows(tab: Tab, world: MadeUp) -> None:
     await tab.until(
         "[...document.querySelectorAll('#chips button:not([hidden])')].some((b) => b.textContent.startsWith('gone'))"
     )
+
+
+async def test_a_recording_is_played_with_a_slider(tab: Tab) -> None:
+    tape = made_up_tape(30, 20, 60)
+    async with served_page(tape.state, TapeFeed(tape, ABOUT)) as address:
+        await tab.open(address)
+        await tab.until(f"{ROWS} > 5 && !document.getElementById('tape').hidden")
+        assert await tab.evaluate("document.getElementById('live-text').textContent") == "a recording"
+        before = await tab.evaluate(PICTURE)
+        await _slide(tab, "document.getElementById('time').max")
+        after = await tab.evaluate(PICTURE)
+        assert after != before
+        assert await tab.evaluate("document.querySelectorAll('#evictions li').length > 0")
+        await _slide(tab, "0")
+        assert await tab.evaluate(PICTURE) == before
+        await tab.evaluate("document.getElementById('play').click()")
+        await tab.until("Number(document.getElementById('time').value) > 1000")
+        assert tab.complaints == []
+
+
+async def _slide(tab: Tab, to: str) -> None:
+    """As by the mouse; drawn by the next frame but one."""
+    moved = f"const t = document.getElementById('time'); t.value = {to}; t.dispatchEvent(new Event('input'));"
+    drawn = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+    assert await tab.evaluate(f"(() => {{ {moved} return {drawn}; }})()")
 
 
 async def test_a_page_of_another_origin_can_neither_read_nor_frame_it(tab: Tab) -> None:

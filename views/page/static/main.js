@@ -7,6 +7,7 @@ import { Model } from "./model.js";
 import { NodeMap } from "./nodes.js";
 import { readColours } from "./paint.js";
 import { Panels } from "./panels.js";
+import { Tape } from "./tape.js";
 
 const STRIP_PAUSE_MS = 500;
 const CLOCK_PAUSE_MS = 1000;
@@ -61,9 +62,13 @@ const took = (changed) => {
   if (changed.evictions) mark("evictions");
 };
 
+const tape = new Tape(model, { onShown: () => took({ gangs: true, nodes: true, evictions: true }) });
+
+let isRecording = false;
+
 const live = (isLive) => {
   document.getElementById("live").classList.toggle("is-live", isLive);
-  put(document.getElementById("live-text"), isLive ? "live" : "not connected, trying again");
+  put(document.getElementById("live-text"), isRecording ? "a recording" : isLive ? "live" : "not connected, trying again");
 };
 
 const source = new EventSource("events");
@@ -71,6 +76,13 @@ source.addEventListener("open", () => live(true));
 source.addEventListener("error", () => live(false));
 source.addEventListener("full", (event) => took(model.full(JSON.parse(event.data))));
 source.addEventListener("delta", (event) => took(model.delta(JSON.parse(event.data))));
+
+source.addEventListener("recording", (event) => {
+  isRecording = true;
+  source.close();
+  tape.load(JSON.parse(event.data));
+  live(true);
+});
 
 search.addEventListener("input", () => mark("list"));
 span.addEventListener("change", () => mark("strips"));

@@ -58,9 +58,13 @@ export class Model {
     return row;
   }
 
-  // Milliseconds since 1970 by the server's clock.
+  // Milliseconds since 1970 by the server's clock; of a recording the time that is shown, which stands.
   now() {
-    return Date.now() - this.lag;
+    return this.standing ?? Date.now() - this.lag;
+  }
+
+  stand(at) {
+    this.standing = at;
   }
 
   counts() {
