@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import aiohttp
 import pytest
 import yaml
 
@@ -15,7 +16,7 @@ from kube.client.resources import JOBS, SERVICE_ACCOUNTS
 from localcluster.cluster import Cluster, ClusterSettings, running_cluster
 from localcluster.demo.jobs import FITS, WAITS, fitting_gang, waiting_gang
 from localcluster.demo.stage import SHAPE
-from localcluster.demo.tutti_process import running_tutti
+from localcluster.demo.tutti_process import running_page, running_tutti
 
 NODES = 2
 PATIENCE_SECONDS = 60.0
@@ -73,6 +74,7 @@ async def test_gangs_are_listed_shown_as_trees_and_watched(cluster: Cluster, tmp
             await client.create(JOBS, job, "default")
         await _listed(plugin)
         await _tree(plugin)
+        await _on_the_page(cluster)
         await _watched(plugin, cluster)
         await _asked_why(plugin)
         await _completed(plugin)
@@ -122,11 +124,28 @@ async def _watched(plugin: Plugin, cluster: Cluster) -> None:
             await process.wait()
 
 
+async def _on_the_page(cluster: Cluster) -> None:
+    """`tutti page` shows the same gangs, and asks `tutti why` about one that waits."""
+    jar = aiohttp.CookieJar(unsafe=True)
+    async with running_page(cluster, lambda _: None) as address, aiohttp.ClientSession(cookie_jar=jar) as browser:
+        async with browser.get(address) as page:
+            assert page.status == 200
+        root = address.partition("?")[0]
+        async with browser.get(f"{root}events") as events:
+            lines = [await events.content.readuntil(b"\n") for _ in range(3)]
+        shown = json.loads(lines[2].removeprefix(b"data: "))
+        gangs = {row["name"]: row for row in shown["gangs"]}
+        assert gangs.keys() == {f"job/{FITS}", f"job/{WAITS}"}
+        assert len(shown["nodes"]) == NODES
+        async with browser.get(f"{root}gangs/{gangs[f'job/{WAITS}']['uid']}/why") as why:
+            assert "hint" in (await why.json())["text"]
+
+
 async def _asked_why(plugin: Plugin) -> None:
     """The words are those of `tutti why` and `tutti fit`."""
     assert "has started" in await plugin.run("why", f"job/{FITS}")
-    assert "-n ns-of-nobody" not in await plugin.run("why", "-n", "ns-of-nobody", f"job/{FITS}", code=2)
-    assert "there is no" in await plugin.run("why", "job/nothing", code=2)
+    assert "ns-of-nobody: nothing of that name" in await plugin.run("why", "-n", "ns-of-nobody", f"job/{FITS}", code=2)
+    assert "default: nothing of that name" in await plugin.run("why", "job/nothing", code=2)
 
 
 async def _completed(plugin: Plugin) -> None:

@@ -49,7 +49,8 @@ export class Details {
   async #load(gang) {
     this.#shownState = stateOf(gang);
     const asked = (this.#asked += 1);
-    const said = await answer(`gangs/${encodeURIComponent(gang.uid)}`);
+    // The server knows a recording's end only, and another moment may be shown.
+    const said = this.model.isPlayed ? undefined : await answer(`gangs/${encodeURIComponent(gang.uid)}`);
     if (asked !== this.#asked || this.#uid !== gang.uid) return;
     const parts = [this.#facts(gang, said)];
     const why = said?.explains && gang.state !== "running" && gang.state !== "done" ? element("pre", { textContent: "asking ..." }) : undefined;

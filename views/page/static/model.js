@@ -12,6 +12,7 @@ export class Model {
   about = { server: "", namespace: "", seesNodes: true };
   lag = 0;
   hasBegun = false;
+  isPlayed = false;
 
   // Takes a message; says what it has changed.
   full(body) {

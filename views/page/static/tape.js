@@ -30,6 +30,7 @@ export class Tape {
     this.#time.max = String(Math.ceil(length / TICK_MS) * TICK_MS);
     // A snapshot is one moment: there is nothing to slide through.
     this.#box.hidden = !deltas.length;
+    this.model.isPlayed = deltas.length > 0;
     this.#rewind();
     this.#show(full.now);
   }
