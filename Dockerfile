@@ -11,14 +11,16 @@ COPY hack/constraints.txt hack/constraints.txt
 RUN python -m venv /tutti \
     && python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], sep='\n')" > needed.txt \
     && /tutti/bin/pip install --no-cache-dir --disable-pip-version-check --constraint hack/constraints.txt --requirement needed.txt
-COPY README.md LICENSE tutti.py ./
+COPY README.md LICENSE tutti.py asking.py kubectl_gang.py ./
 COPY api api
 COPY config config
 COPY controllers controllers
+COPY explain explain
 COPY install install
 COPY kube kube
 COPY providers providers
 COPY scheduler scheduler
+COPY views views
 COPY webhooks webhooks
 RUN /tutti/bin/pip install --no-cache-dir --disable-pip-version-check --constraint hack/constraints.txt . \
     && /tutti/bin/pip uninstall --yes pip setuptools

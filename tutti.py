@@ -5,20 +5,17 @@ Components are imported when they are asked for: `tutti --help` need not load nu
 
 import argparse
 import asyncio
-import contextlib
-import gc
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-EXIT_CONFIGURATION: Final = 2
+from asking import add_asking_commands
+from kube.process.command_line import KUBECONFIG_HELP, loading, say
 
-_KUBECONFIG_HELP: Final = (
-    "how to reach the cluster (default: the pod's own account, then $KUBECONFIG, then ~/.kube/config)"
-)
+EXIT_CONFIGURATION: Final = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,9 +44,10 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="tutti",
         description="Gang scheduling for ordinary Jobs on any Kubernetes cluster: all pods of a gang start, or none does.",
-        epilog="Exit codes: 0 done, 1 unexpected trouble, 2 cannot start as asked (the message says why), 3 lease lost.",
+        epilog="Exit codes: 0 done, 1 unexpected trouble, 2 cannot start as asked (the message says why), 3 lease lost; "
+        "of why and fit: 0 it starts, 3 it waits, 4 it never starts on this cluster.",
     )
-    top.add_argument("--version", action="version", version=f"tutti {_version()}")
+    top.add_argument("--version", action="version", version=f"tutti {own_version()}")
     top.set_defaults(end_with_stdin=False)
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_process(commands, "scheduler", "place gangs whole or not at all, and all other pods that name it", _scheduler)
@@ -59,12 +57,13 @@ def parser() -> argparse.ArgumentParser:
     _add_webhooks(commands)
     _add_run(commands)
     _add_cluster(commands)
+    add_asking_commands(commands)
     uninstall = commands.add_parser(
         "uninstall",
         help="take Tutti off a cluster",
         description="Remove everything of Tutti from the cluster and let go every Job that it holds. May be run again.",
     )
-    uninstall.add_argument("--kubeconfig", metavar="FILE", help=_KUBECONFIG_HELP)
+    uninstall.add_argument("--kubeconfig", metavar="FILE", help=KUBECONFIG_HELP)
     uninstall.set_defaults(command=_uninstall)
     return top
 
@@ -171,14 +170,14 @@ def _add_cluster(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _add_common(parser: argparse.ArgumentParser, command: Callable[[argparse.Namespace], int]) -> None:
-    parser.add_argument("--kubeconfig", metavar="FILE", help=_KUBECONFIG_HELP)
+    parser.add_argument("--kubeconfig", metavar="FILE", help=KUBECONFIG_HELP)
     parser.add_argument("--config", metavar="FILE", help="settings as YAML; options given here come before them")
     parser.add_argument("--log-format", choices=["text", "json"], help="shape of the log (default: text)")
     parser.set_defaults(command=command)
 
 
 def _scheduler(given: argparse.Namespace) -> int:
-    with _loading():
+    with loading():
         from kube.process.log_levels import follow_log_levels  # noqa: PLC0415
         from kube.process.logs import configure_logs  # noqa: PLC0415
         from kube.process.run import run_process  # noqa: PLC0415
@@ -194,7 +193,7 @@ def _scheduler(given: argparse.Namespace) -> int:
 
 
 def _controllers(given: argparse.Namespace) -> int:
-    with _loading():
+    with loading():
         from controllers.main import main as process  # noqa: PLC0415
         from controllers.settings import ControllersSettings  # noqa: PLC0415
         from kube.process.log_levels import follow_log_levels  # noqa: PLC0415
@@ -210,7 +209,7 @@ def _controllers(given: argparse.Namespace) -> int:
 
 
 def _webhooks(given: argparse.Namespace) -> int:
-    with _loading():
+    with loading():
         from kube.process.log_levels import follow_log_levels  # noqa: PLC0415
         from kube.process.logs import configure_logs  # noqa: PLC0415
         from kube.process.run import run_process  # noqa: PLC0415
@@ -262,7 +261,7 @@ def _cluster(given: argparse.Namespace) -> int:
 
     settings = ClusterSettings(nodes=given.nodes, shape=given.node_shape, folder=given.keep, port=given.port)
     configure_logs("text", "cluster")
-    return run_process(lambda stop: process(settings, stop, _say))
+    return run_process(lambda stop: process(settings, stop, say))
 
 
 def _uninstall(given: argparse.Namespace) -> int:
@@ -271,7 +270,7 @@ def _uninstall(given: argparse.Namespace) -> int:
     from kube.process.run import run_process  # noqa: PLC0415
 
     async def work(stop: asyncio.Event) -> int:
-        return await process(given.kubeconfig, stop, say=_say)
+        return await process(given.kubeconfig, stop, say=say)
 
     configure_logs("text", "uninstall")
     return run_process(work)
@@ -290,25 +289,6 @@ def _need_local_cluster() -> None:
     need_extra()
 
 
-@contextlib.contextmanager
-def _loading() -> Iterator[None]:
-    """Imports make objects by the hundred thousand, all of which stay: no search for garbage among them, now or ever.
-
-    The search is a fifth of the time that a process needs to start.
-    """
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
-
-
 def _of_every_process(given: argparse.Namespace) -> dict[str, str | bool | None]:
     return {
         "kubeconfig": given.kubeconfig,
@@ -319,7 +299,8 @@ def _of_every_process(given: argparse.Namespace) -> dict[str, str | bool | None]
     }
 
 
-def _version() -> str:
+def own_version() -> str:
+    """The installed version of Tutti."""
     try:
         return version("tutti")
     except PackageNotFoundError:

@@ -5,7 +5,7 @@ import msgspec
 from api.meta import NO_METADATA, Metadata
 
 
-class Namespace(msgspec.Struct, frozen=True):
+class Namespace(msgspec.Struct, frozen=True, omit_defaults=True):
     """A namespace."""
 
     metadata: Metadata = NO_METADATA

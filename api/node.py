@@ -5,7 +5,7 @@ import msgspec
 from api.meta import NO_METADATA, Metadata
 
 
-class Taint(msgspec.Struct, frozen=True, gc=False):
+class Taint(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A mark on a node that keeps away pods which do not tolerate it."""
 
     key: str
@@ -13,21 +13,21 @@ class Taint(msgspec.Struct, frozen=True, gc=False):
     value: str = ""
 
 
-class NodeSpec(msgspec.Struct, frozen=True):
+class NodeSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """`spec` of a node."""
 
     unschedulable: bool = False
     taints: tuple[Taint, ...] = ()
 
 
-class ContainerImage(msgspec.Struct, frozen=True, rename="camel", gc=False):
+class ContainerImage(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel", gc=False):
     """An image that is present on a node; `null` for names is what a kubelet says of one whose tags have gone to another."""
 
     names: tuple[str, ...] | None = None
     size_bytes: int = 0
 
 
-class NodeStatus(msgspec.Struct, frozen=True, rename="camel"):
+class NodeStatus(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """`status` of a node: what pods may ask for in total, as quantity strings, the images it holds, what its kubelet can do."""
 
     allocatable: dict[str, str] = {}
@@ -35,7 +35,7 @@ class NodeStatus(msgspec.Struct, frozen=True, rename="camel"):
     declared_features: tuple[str, ...] = ()
 
 
-class Node(msgspec.Struct, frozen=True):
+class Node(msgspec.Struct, frozen=True, omit_defaults=True):
     """A node."""
 
     metadata: Metadata = NO_METADATA

@@ -15,7 +15,7 @@ EMPTY: Final = msgspec.Raw(b"")
 TERMINAL_PHASES: Final = frozenset({"Succeeded", "Failed"})
 
 
-class Container(msgspec.Struct, frozen=True, rename="camel", gc=False):
+class Container(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel", gc=False):
     """A container: what it asks for, the ports it opens on its host, its image; `restart_policy` Always makes a sidecar.
 
     Its mounts and the rules of its restart decide which features of a node it needs.
@@ -29,7 +29,7 @@ class Container(msgspec.Struct, frozen=True, rename="camel", gc=False):
     volume_mounts: msgspec.Raw = EMPTY
 
 
-class Volume(msgspec.Struct, frozen=True, rename="camel", gc=False):
+class Volume(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel", gc=False):
     """A volume, if it is of a kind that limits where its pod may run; tokens, inline CSI and the like decode to nothing."""
 
     name: str = ""
@@ -41,19 +41,19 @@ class Volume(msgspec.Struct, frozen=True, rename="camel", gc=False):
     rbd: msgspec.Raw = EMPTY
 
 
-class SchedulingGroup(msgspec.Struct, frozen=True, rename="camel"):
+class SchedulingGroup(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """`spec.schedulingGroup` of the built-in group API (Kubernetes 1.36 and later)."""
 
     pod_group_name: str | None = None
 
 
-class SchedulingGate(msgspec.Struct, frozen=True):
+class SchedulingGate(msgspec.Struct, frozen=True, omit_defaults=True):
     """One gate that holds a pod back from scheduling."""
 
     name: str = ""
 
 
-class PodSpec(msgspec.Struct, frozen=True, rename="camel"):
+class PodSpec(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """`spec` of a pod; the raw fields are parsed once per distinct value by the scheduler."""
 
     node_name: str = ""
@@ -77,7 +77,7 @@ class PodSpec(msgspec.Struct, frozen=True, rename="camel"):
     host_users: bool | None = None
 
 
-class PodStatus(msgspec.Struct, frozen=True, rename="camel"):
+class PodStatus(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """`status` of a pod, as far as scheduling needs it."""
 
     phase: str = "Pending"
@@ -86,7 +86,7 @@ class PodStatus(msgspec.Struct, frozen=True, rename="camel"):
     conditions: tuple[Condition, ...] = ()
 
 
-class Pod(msgspec.Struct, frozen=True):
+class Pod(msgspec.Struct, frozen=True, omit_defaults=True):
     """A pod."""
 
     metadata: Metadata = NO_METADATA

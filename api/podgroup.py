@@ -94,13 +94,13 @@ class PodGroupSpec(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
     preemption_policy: str | None = None
 
 
-class PodGroupStatus(msgspec.Struct, frozen=True):
+class PodGroupStatus(msgspec.Struct, frozen=True, omit_defaults=True):
     """`status` of a PodGroup."""
 
     conditions: tuple[Condition, ...] | None = None
 
 
-class PodGroup(msgspec.Struct, frozen=True):
+class PodGroup(msgspec.Struct, frozen=True, omit_defaults=True):
     """A PodGroup: the unit the scheduler places whole."""
 
     metadata: Metadata = NO_METADATA

@@ -8,7 +8,7 @@ from api.constants import ALLOW_AS_PREEMPTION_PRIORITY, HIGHEST_USER_PRIORITY
 from api.meta import NO_METADATA, Metadata
 
 
-class PriorityClass(msgspec.Struct, frozen=True, rename="camel"):
+class PriorityClass(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """A PriorityClass; its value cannot be changed."""
 
     metadata: Metadata = NO_METADATA

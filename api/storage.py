@@ -10,13 +10,13 @@ from api.meta import NO_METADATA, Metadata
 from api.pod import EMPTY
 
 
-class StorageRequests(msgspec.Struct, frozen=True):
+class StorageRequests(msgspec.Struct, frozen=True, omit_defaults=True):
     """`spec.resources` of a claim."""
 
     requests: dict[str, str] | None = None
 
 
-class ClaimSpec(msgspec.Struct, frozen=True, rename="camel"):
+class ClaimSpec(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """`spec` of a PersistentVolumeClaim."""
 
     access_modes: tuple[str, ...] | None = None
@@ -28,13 +28,13 @@ class ClaimSpec(msgspec.Struct, frozen=True, rename="camel"):
     volume_attributes_class_name: str | None = None
 
 
-class ClaimStatus(msgspec.Struct, frozen=True):
+class ClaimStatus(msgspec.Struct, frozen=True, omit_defaults=True):
     """`status` of a PersistentVolumeClaim."""
 
     phase: str = ""
 
 
-class Claim(msgspec.Struct, frozen=True):
+class Claim(msgspec.Struct, frozen=True, omit_defaults=True):
     """A PersistentVolumeClaim."""
 
     metadata: Metadata = NO_METADATA
@@ -42,7 +42,7 @@ class Claim(msgspec.Struct, frozen=True):
     status: ClaimStatus = ClaimStatus()
 
 
-class ClaimReference(msgspec.Struct, frozen=True):
+class ClaimReference(msgspec.Struct, frozen=True, omit_defaults=True):
     """`spec.claimRef` of a PersistentVolume; the UID is empty when a person reserved the volume for a claim to come."""
 
     namespace: str = ""
@@ -50,20 +50,20 @@ class ClaimReference(msgspec.Struct, frozen=True):
     uid: str = ""
 
 
-class CsiSource(msgspec.Struct, frozen=True, rename="camel"):
+class CsiSource(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """`spec.csi` of a PersistentVolume."""
 
     driver: str = ""
     volume_handle: str = ""
 
 
-class VolumeAffinity(msgspec.Struct, frozen=True):
+class VolumeAffinity(msgspec.Struct, frozen=True, omit_defaults=True):
     """`spec.nodeAffinity` of a PersistentVolume."""
 
     required: msgspec.Raw = EMPTY
 
 
-class VolumeSpec(msgspec.Struct, frozen=True, rename="camel"):
+class VolumeSpec(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """`spec` of a PersistentVolume."""
 
     capacity: dict[str, str] = {}
@@ -77,13 +77,13 @@ class VolumeSpec(msgspec.Struct, frozen=True, rename="camel"):
     local: msgspec.Raw = EMPTY
 
 
-class VolumeStatus(msgspec.Struct, frozen=True):
+class VolumeStatus(msgspec.Struct, frozen=True, omit_defaults=True):
     """`status` of a PersistentVolume."""
 
     phase: str = ""
 
 
-class Volume(msgspec.Struct, frozen=True):
+class Volume(msgspec.Struct, frozen=True, omit_defaults=True):
     """A PersistentVolume."""
 
     metadata: Metadata = NO_METADATA
@@ -91,20 +91,20 @@ class Volume(msgspec.Struct, frozen=True):
     status: VolumeStatus = VolumeStatus()
 
 
-class TopologyExpression(msgspec.Struct, frozen=True):
+class TopologyExpression(msgspec.Struct, frozen=True, omit_defaults=True):
     """One label with the values that are allowed."""
 
     key: str = ""
     values: tuple[str, ...] | None = None
 
 
-class TopologyTerm(msgspec.Struct, frozen=True, rename="camel"):
+class TopologyTerm(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """All of these must hold."""
 
     match_label_expressions: tuple[TopologyExpression, ...] | None = None
 
 
-class StorageClass(msgspec.Struct, frozen=True, rename="camel"):
+class StorageClass(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """A StorageClass."""
 
     metadata: Metadata = NO_METADATA
@@ -113,47 +113,47 @@ class StorageClass(msgspec.Struct, frozen=True, rename="camel"):
     allowed_topologies: tuple[TopologyTerm, ...] | None = None
 
 
-class DriverLimit(msgspec.Struct, frozen=True):
+class DriverLimit(msgspec.Struct, frozen=True, omit_defaults=True):
     """How many volumes of a driver a node can have attached."""
 
     count: int | None = None
 
 
-class NodeDriver(msgspec.Struct, frozen=True):
+class NodeDriver(msgspec.Struct, frozen=True, omit_defaults=True):
     """A driver as a node has it."""
 
     name: str = ""
     allocatable: DriverLimit | None = None
 
 
-class CsiNodeSpec(msgspec.Struct, frozen=True):
+class CsiNodeSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """`spec` of a CSINode."""
 
     drivers: tuple[NodeDriver, ...] | None = None
 
 
-class CsiNode(msgspec.Struct, frozen=True):
+class CsiNode(msgspec.Struct, frozen=True, omit_defaults=True):
     """A CSINode: the drivers of the node of that name."""
 
     metadata: Metadata = NO_METADATA
     spec: CsiNodeSpec = CsiNodeSpec()
 
 
-class CsiDriverSpec(msgspec.Struct, frozen=True, rename="camel"):
+class CsiDriverSpec(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """`spec` of a CSIDriver."""
 
     storage_capacity: bool | None = None
     prevent_pod_scheduling_if_missing: bool | None = None
 
 
-class CsiDriver(msgspec.Struct, frozen=True):
+class CsiDriver(msgspec.Struct, frozen=True, omit_defaults=True):
     """A CSIDriver: what a driver asks of schedulers."""
 
     metadata: Metadata = NO_METADATA
     spec: CsiDriverSpec = CsiDriverSpec()
 
 
-class StorageCapacity(msgspec.Struct, frozen=True, rename="camel"):
+class StorageCapacity(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """A CSIStorageCapacity: what is left of a class for some nodes."""
 
     metadata: Metadata = NO_METADATA
@@ -163,13 +163,13 @@ class StorageCapacity(msgspec.Struct, frozen=True, rename="camel"):
     node_topology: msgspec.Raw = EMPTY
 
 
-class AttachmentSource(msgspec.Struct, frozen=True, rename="camel"):
+class AttachmentSource(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """What is attached."""
 
     persistent_volume_name: str | None = None
 
 
-class AttachmentSpec(msgspec.Struct, frozen=True, rename="camel"):
+class AttachmentSpec(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """`spec` of a VolumeAttachment."""
 
     attacher: str = ""
@@ -177,7 +177,7 @@ class AttachmentSpec(msgspec.Struct, frozen=True, rename="camel"):
     source: AttachmentSource = AttachmentSource()
 
 
-class Attachment(msgspec.Struct, frozen=True):
+class Attachment(msgspec.Struct, frozen=True, omit_defaults=True):
     """A VolumeAttachment: a volume that is, or is to be, attached to a node."""
 
     metadata: Metadata = NO_METADATA

@@ -24,6 +24,7 @@ from scheduler.preemption.manager import PreemptionManager
 from scheduler.queue.active import Cause
 from scheduler.queue.item_errors import ItemError, ItemErrors
 from scheduler.queue.scheduling_queue import SchedulingQueue
+from scheduler.recording.journal import Journal
 from scheduler.reporting.reporter import Reporter
 from scheduler.reservations.future_reservations import FutureReservations, Places, of_existing_pods
 from scheduler.reservations.starvation import StarvationReservations
@@ -82,6 +83,9 @@ class ItemScheduler:
         clock: monotonic seconds.
         slice_seconds: after so long others get a turn.
     """
+
+    journal: Journal | None = None
+    """Hears of every decision, where decisions are recorded."""
 
     def __init__(  # noqa: PLR0913 (the parts it ties together)
         self,
@@ -150,7 +154,10 @@ class ItemScheduler:
 
     def _scheduling_cycle(self, key: EntityKey) -> CycleResult:
         """Where the item's pods go, or why they go nowhere. Changes nothing."""
-        decision, future = of_existing_pods(decide(self._seen.view, key, self._queue.aim(key, self._state)), self._seen)
+        aim = self._queue.aim(key, self._state)
+        decision, future = of_existing_pods(decide(self._seen.view, key, aim), self._seen)
+        if self.journal is not None:
+            self.journal.decided(key, aim, decision, future)
         return CycleResult(decision, tuple(self._bind(*binding) for binding in decision.bindings), future)
 
     def _bind(self, pod_uid: str, node_name: str) -> Bind:

@@ -13,7 +13,6 @@ from kube.cache.informer import Informer
 from kube.client.client import Client
 from kube.client.events import EventRecorder
 from kube.groups.group_api import GroupAPI
-from scheduler.algorithm.future_pods import ClusterWithFuturePods
 from scheduler.apicalls.conditions import PodConditions
 from scheduler.apicalls.dispatcher import EVICTION_LANE, STATUS_LANE, URGENT_LANE, APIDispatcher, Retries
 from scheduler.apicalls.group_conditions import GroupConditions
@@ -23,24 +22,24 @@ from scheduler.binding.claim_writes import ClaimWriter
 from scheduler.binding.volume_binding import VolumeBinding
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.records import StateChange
+from scheduler.core import build_core, deciding_settings
 from scheduler.eventhandlers.cache_comparer import CacheComparer
 from scheduler.eventhandlers.event_handlers import EventHandlers, FanOut
 from scheduler.eventhandlers.informers import Informers, build_informers
 from scheduler.eventhandlers.storage import StorageEventHandlers
-from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
 from scheduler.preemption.executor import Executor
 from scheduler.preemption.manager import PreemptionManager
 from scheduler.preemption.suspensions import Suspensions
 from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.scheduling_queue import SchedulingQueue
-from scheduler.queue.settings import QueueSettings
+from scheduler.recording.capture import Moment
+from scheduler.recording.recordings import Recordings
 from scheduler.reporting.events import EventWriter
 from scheduler.reporting.metrics import PreemptionMetrics, SchedulerMetrics
 from scheduler.reporting.preemption_priority import PreemptionPriorityReporter
 from scheduler.reporting.progress import Progress
 from scheduler.reporting.reporter import Reporter
 from scheduler.reservations.future_reservations import FutureReservations
-from scheduler.reservations.starvation import StarvationReservations
 from scheduler.run import Pace, SchedulingLoop, Stages, Waker
 from scheduler.schedule_one import ItemScheduler
 from scheduler.settings import SchedulerSettings
@@ -61,6 +60,7 @@ class Surroundings:
         epoch: seconds since 1970.
         jitter: spreads retries.
         group_error_reason: what groups say that contradict themselves; the server's version decides.
+        server_version: of the API server, for recordings.
     """
 
     reader: Client
@@ -73,6 +73,7 @@ class Surroundings:
     epoch: Callable[[], float]
     jitter: random.Random
     group_error_reason: str = REASON_SCHEDULER_ERROR
+    server_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +86,25 @@ class Scheduler:
     recorder: EventRecorder
     cache_comparer: CacheComparer
     state: ClusterState
+    recordings: Recordings
 
 
 class _Shared:
     """What most parts have to do with."""
 
-    def __init__(self, given: Surroundings) -> None:
+    def __init__(self, given: Surroundings, apply: Callable[[StateChange], None]) -> None:
+        """`apply` takes what changes by itself."""
         settings, clock, pod_groups = given.settings, given.clock, given.group_api.pod_groups
         self.given: Final = given
         self.later: Final = asyncio.get_running_loop().call_later
         self.errors: Final = ItemErrors()
         self.waker: Final = Waker()
-        self.state: Final = _cluster_state(given)
-        self.seen: Final = ClusterWithFuturePods(self.state)
-        self.queue_settings: Final = _queue_settings(settings)
-        self.queue: Final = SchedulingQueue(clock, self.queue_settings, given.epoch, self.errors)
+        self.core: Final = build_core(settings, clock=clock, epoch=given.epoch, apply=apply, errors=self.errors)
+        self.core.state.nodes.steps.exceeded = given.metrics.over_budget
+        self.state: Final = self.core.state
+        self.queue: Final = self.core.queue
+        self.recordings: Final = Recordings(self.core, self._moment, clock, settings.record_decisions)
+        self._deciding: Final = deciding_settings(settings)
         self.dispatcher: Final = APIDispatcher(
             concurrency=settings.bind_concurrency,
             may_write=given.may_write,
@@ -130,6 +135,10 @@ class _Shared:
             repeat_seconds=settings.repeat_event_seconds,
         )
 
+    def _moment(self) -> Moment:
+        given = self.given
+        return Moment(given.epoch(), given.clock(), self._deciding, given.group_api.name, given.server_version)
+
     def _is_waiting(self, uid: str) -> bool:
         pod = self.state.pod(uid)
         return pod is not None and not pod.is_bound and not pod.is_terminal and self.state.assumption(uid) is None
@@ -143,12 +152,13 @@ class _Binding(NamedTuple):
 
 def build_scheduler(given: Surroundings) -> Scheduler:
     """A scheduler, ready to be started. To be called in the event loop it will run in."""
-    shared = _Shared(given)
+    # Who tells of changes hears of them, too: this one is looked up when it is called.
+    apply: Callable[[StateChange], None] = lambda change: changes.apply(change)  # noqa: E731, PLW0108
+    shared = _Shared(given, apply)
     state, queue, errors = shared.state, shared.queue, shared.errors
     reporter = _reporter(shared)
     priorities = PreemptionPriorityReporter(state, shared.groups)
-    # Each of the two tells the other: this one is looked up when it is called.
-    preemption = _preemption(shared, priorities, lambda change: changes.apply(change))  # noqa: PLW0108
+    preemption = _preemption(shared, priorities, apply)
     changes = FanOut(
         state=state, queue=queue, reporter=reporter, preemption=preemption, errors=errors, wake=shared.waker
     )
@@ -173,33 +183,10 @@ def build_scheduler(given: Surroundings) -> Scheduler:
             given.reader, state, every_seconds=given.settings.self_check_seconds, export=given.metrics.drift
         ),
         state=state,
+        recordings=shared.recordings,
     )
     _export(given.metrics, scheduler, queue)
     return scheduler
-
-
-def _cluster_state(given: Surroundings) -> ClusterState:
-    profiles = given.settings.profiles
-    limits = {profile.scheduler_name: profile.limits.members for profile in profiles}
-    state = ClusterState(
-        given.settings.scheduler_names,
-        {profile.scheduler_name: profile.scoring() for profile in profiles},
-        {name: members for name, members in limits.items() if members is not None},
-    )
-    state.nodes.steps.most = given.settings.decision_steps
-    state.nodes.steps.exceeded = given.metrics.over_budget
-    return state
-
-
-def _queue_settings(settings: SchedulerSettings) -> QueueSettings:
-    return QueueSettings(
-        initial_backoff_seconds=settings.initial_backoff_seconds,
-        max_backoff_seconds=settings.max_backoff_seconds,
-        desired_wait_seconds=settings.desired_wait_seconds,
-        set_aside_seconds=settings.set_aside_seconds,
-        reserve_after_seconds=settings.reserve_after_seconds,
-        reserve_seconds=settings.reserve_seconds,
-    )
 
 
 def _reporter(shared: _Shared) -> Reporter:
@@ -232,12 +219,7 @@ def _preemption(
     shared: _Shared, priorities: PreemptionPriorityReporter, apply: Callable[[StateChange], None]
 ) -> PreemptionManager:
     given, settings = shared.given, shared.given.settings
-    limits = PreemptionLimits(
-        victim_deadline_seconds=settings.victim_deadline_seconds,
-        initial_pause_seconds=settings.eviction_pause_seconds,
-        max_pause_seconds=settings.max_eviction_pause_seconds,
-    )
-    evaluator = Evaluator(shared.seen.view, limits)
+    evaluator = shared.core.evaluator
     suspensions = Suspensions(shared.state, shared.groups)
     metrics = PreemptionMetrics(given.metrics.registry)
     executor = Executor(
@@ -262,7 +244,7 @@ def _preemption(
         metrics=metrics,
         clock=given.clock,
         apply=apply,
-        may_evict=settings.preemption,
+        may_evict=shared.core.may_evict,
     )
 
 
@@ -308,9 +290,7 @@ def _loop(
     assumptions, volumes = binding.assumptions, binding.volumes
     clock, settings, metrics = shared.given.clock, shared.given.settings, shared.given.metrics
     state, queue, errors = shared.state, shared.queue, shared.errors
-    starvation = StarvationReservations(
-        shared.seen.view, queue, clock, shared.queue_settings, apply=changes.apply, errors=errors
-    )
+    starvation = shared.core.starvation
     future = FutureReservations(
         state, clock=clock, reserve_seconds=settings.keep_remainder_seconds, apply=changes.apply, errors=errors
     )
@@ -319,29 +299,39 @@ def _loop(
     stages.add("recheck", assumptions.recheck_old, assumptions.next_due_seconds)
     stages.add("reserve", starvation.tick, starvation.next_due_seconds)
     stages.add("keep", future.tick, future.next_due_seconds)
+    scheduler = ItemScheduler(
+        state=state,
+        seen=shared.core.seen,
+        queue=queue,
+        assumptions=assumptions,
+        volumes=volumes,
+        binder=binding.binder,
+        preemption=preemption,
+        starvation=starvation,
+        future=future,
+        reporter=reporter,
+        errors=errors,
+        observe=metrics.attempt,
+        spent=metrics.spent,
+        count=metrics.item_error,
+        clock=clock,
+        slice_seconds=settings.slice_seconds,
+    )
+
+    def record() -> None:
+        scheduler.journal = shared.recordings.begin()
+
     return SchedulingLoop(
-        scheduler=ItemScheduler(
-            state=state,
-            seen=shared.seen,
-            queue=queue,
-            assumptions=assumptions,
-            volumes=volumes,
-            binder=binding.binder,
-            preemption=preemption,
-            starvation=starvation,
-            future=future,
-            reporter=reporter,
-            errors=errors,
-            observe=metrics.attempt,
-            spent=metrics.spent,
-            count=metrics.item_error,
-            clock=clock,
-            slice_seconds=settings.slice_seconds,
-        ),
-        seen=shared.seen,
+        scheduler=scheduler,
+        seen=shared.core.seen,
         queue=queue,
         stages=stages,
-        at_start={"report": reporter.start, "restore": future.restore, "recover": preemption.restore},
+        at_start={
+            "report": reporter.start,
+            "restore": future.restore,
+            "recover": preemption.restore,
+            "record": record,
+        },
         collect_news=reporter.collect_news,
         # Who waits for volumes keeps no connection and may do so for minutes.
         pace=Pace(

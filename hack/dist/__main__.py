@@ -17,6 +17,8 @@ from hack.dist.archive import chart_archive
 from hack.dist.checksums import checksums
 from hack.dist.image import archive_name, build_image, obstacle
 from hack.dist.install_file import install_yaml
+from hack.dist.krew import archive_name as plugin_name
+from hack.dist.krew import manifest, plugin_archive
 from hack.dist.project import REPOSITORY, version
 from hack.dist.sbom import sbom
 
@@ -44,6 +46,9 @@ def main() -> int:
         print(f"dist: {archive_name()} is left out: {missing}", file=sys.stderr)
     else:
         build_image(epoch, FOLDER / archive_name())
+    plugin = plugin_archive(next(FOLDER.glob("tutti-*.whl")), epoch)
+    (FOLDER / plugin_name()).write_bytes(plugin)
+    (FOLDER / "gang.yaml").write_text(manifest(plugin, f"https://RELEASES/{plugin_name()}"), encoding="utf-8")
     (FOLDER / "SHA256SUMS").write_text(checksums(FOLDER), encoding="utf-8")
     print((FOLDER / "SHA256SUMS").read_text(encoding="utf-8"), end="")
     return 0

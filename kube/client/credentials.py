@@ -91,27 +91,35 @@ class Credentials:
 def load_credentials(
     kubeconfig: str | None = None,
     *,
+    context: str | None = None,
     environ: Mapping[str, str] | None = None,
     service_account: Path = _SERVICE_ACCOUNT,
 ) -> Credentials:
     """Credentials from the named file, else the pod's service account, else $KUBECONFIG, else ~/.kube/config.
+
+    `context` names the context of the file that is meant, None its current one; a service account has none.
 
     Raises:
         ConfigurationError: the chosen source is missing or unusable.
     """
     env = os.environ if environ is None else environ
     if kubeconfig:
-        return _from_kubeconfig(kubeconfig)
-    if env.get("KUBERNETES_SERVICE_HOST") and (service_account / "token").is_file():
+        return _from_kubeconfig(kubeconfig, context)
+    if context is None and env.get("KUBERNETES_SERVICE_HOST") and (service_account / "token").is_file():
         return _from_service_account(service_account, env)
     if env.get("KUBECONFIG"):
-        return _from_kubeconfig(env["KUBECONFIG"])
-    default = Path(env.get("HOME") or str(Path.home())) / ".kube" / "config"
+        return _from_kubeconfig(env["KUBECONFIG"], context)
+    default = default_kubeconfig(env)
     if default.is_file():
-        return _from_kubeconfig(str(default))
+        return _from_kubeconfig(str(default), context)
     raise ConfigurationError(
         f"no cluster to talk to: not in a pod, $KUBECONFIG is not set and {default} does not exist; give --kubeconfig FILE"
     )
+
+
+def default_kubeconfig(environ: Mapping[str, str]) -> Path:
+    """The file that is meant when nothing names one."""
+    return Path(environ.get("HOME") or str(Path.home())) / ".kube" / "config"
 
 
 def _from_service_account(folder: Path, env: Mapping[str, str]) -> Credentials:
@@ -138,13 +146,10 @@ def _in_cluster_server(env: Mapping[str, str]) -> str:
     return f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
 
 
-def _from_kubeconfig(paths: str) -> Credentials:
-    files = [Path(path).expanduser() for path in paths.split(os.pathsep) if path]
-    if not any(file.exists() for file in files):
-        raise ConfigurationError(f"kubeconfig {paths} does not exist")
+def _from_kubeconfig(paths: str, context: str | None = None) -> Credentials:
     from kube.client.kubeconfig import read_kubeconfig  # noqa: PLC0415 (see there)
 
-    found = read_kubeconfig(paths)
+    found = read_kubeconfig(paths, context)
     source = f"kubeconfig {paths}"
     credentials = _credentials(found.endpoint, found.tokens, source=source, server_name=found.server_name)
     if found.plugin is not None:

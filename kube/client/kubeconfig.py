@@ -5,6 +5,7 @@ who have a kubeconfig.
 """
 
 import binascii
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ _BROKEN = (ConfigException, yaml.YAMLError, binascii.Error, OSError, ValueError,
 
 @dataclass(frozen=True, slots=True)
 class Kubeconfig:
-    """The current context of a kubeconfig.
+    """One context of a kubeconfig.
 
     Attributes:
         endpoint: the server, and the certificates for it.
@@ -41,21 +42,45 @@ class Kubeconfig:
     plugin: Callable[[], PluginAnswer] | None
 
 
-def read_kubeconfig(paths: str) -> Kubeconfig:
-    """What the files say; several are put together as kubectl does.
+def read_kubeconfig(paths: str, context: str | None = None) -> Kubeconfig:
+    """What the files say of a context; several are put together as kubectl does.
+
+    Args:
+        paths: one file, or several as in $KUBECONFIG.
+        context: which context; None for the current one.
 
     Raises:
-        ConfigurationError: they are unusable.
+        ConfigurationError: they are missing or unusable, or have no such context.
     """
+    _check_exists(paths)
     try:
-        return _read(paths)
+        return _read(paths, context)
     except _BROKEN as error:
         raise ConfigurationError(f"kubeconfig {paths} is unusable: {one_line(str(error))}") from error
 
 
-def _read(paths: str) -> Kubeconfig:
+def namespace_of_context(paths: str, context: str | None = None) -> str:
+    """The namespace that a context of a kubeconfig is for, `default` when it names none.
+
+    Args and errors are those of `read_kubeconfig`.
+    """
+    _check_exists(paths)
+    try:
+        loader = KubeConfigLoader(KubeConfigMerger(paths).config, active_context=context, config_base_path=None)
+        return str(loader.current_context["context"].get("namespace") or "default")
+    except _BROKEN as error:
+        raise ConfigurationError(f"kubeconfig {paths} is unusable: {one_line(str(error))}") from error
+
+
+def _check_exists(paths: str) -> None:
+    files = [Path(path).expanduser() for path in paths.split(os.pathsep) if path]
+    if not any(file.exists() for file in files):
+        raise ConfigurationError(f"kubeconfig {paths} does not exist")
+
+
+def _read(paths: str, context_name: str | None) -> Kubeconfig:
     merged = KubeConfigMerger(paths).config
-    loader = KubeConfigLoader(merged, config_base_path=None)
+    loader = KubeConfigLoader(merged, active_context=context_name, config_base_path=None)
     context = loader.current_context["context"]
     cluster = merged["clusters"].get_with_name(context["cluster"])
     user = merged["users"].get_with_name(context["user"], safe=True) if context.get("user") else None

@@ -1,4 +1,4 @@
-"""The Jobs that the demo creates, and manifests of other people made fit for a cluster that runs pods by the clock. Pure."""
+"""What the demo creates, and manifests of other people made fit for a cluster that runs pods by the clock. Pure."""
 
 import copy
 from collections.abc import Iterator
@@ -9,12 +9,17 @@ import yaml
 
 from api.errors import ConfigurationError
 from kube.client.errors import one_line
+from kube.client.resources import LEADER_WORKER_SETS
 from localcluster.lifecycle import RUN_SECONDS
 
 NAMESPACE: Final = "default"
 FITS: Final = "ensemble"
 WAITS: Final = "orchestra"
 ORDINARY: Final = "errands"
+REPLICATED: Final = "choir"
+URGENT: Final = "soloists"
+LATE: Final = "encore"
+URGENT_CLASS: Final = "urgent"
 SAMPLE_SECONDS: Final = "6"
 """How long pods of others' manifests run, in seconds, unless those say it themselves."""
 
@@ -27,8 +32,48 @@ def fitting_gang(size: int) -> Manifest:
 
 
 def waiting_gang(size: int) -> Manifest:
-    """A gang of pods of which a node takes only one."""
-    return _job(WAITS, cpu="5", seconds=5, completionMode="Indexed", completions=size, parallelism=size)
+    """A gang of pods of which a node takes only one; it runs long enough for somebody to want its room."""
+    return _job(WAITS, cpu="5", seconds=20, completionMode="Indexed", completions=size, parallelism=size)
+
+
+def urgent_class() -> Manifest:
+    """The PriorityClass of the more important gang."""
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": URGENT_CLASS},
+        "value": 1000,
+    }
+
+
+def urgent_gang(size: int) -> Manifest:
+    """A more important gang that needs the room of the one above."""
+    job = _job(URGENT, cpu="5", seconds=12, completionMode="Indexed", completions=size, parallelism=size)
+    job["spec"]["template"]["spec"]["priorityClassName"] = URGENT_CLASS
+    return job
+
+
+def late_gang(size: int) -> Manifest:
+    """A small gang that comes while nobody schedules."""
+    return _job(LATE, cpu="250m", seconds=4, completionMode="Indexed", completions=size, parallelism=size)
+
+
+def replicated_set(size: int) -> Manifest:
+    """A LeaderWorkerSet with one replica; its pods run until it is deleted."""
+    container = {
+        "name": "voice",
+        "image": "busybox:1.37",
+        "resources": {"requests": {"cpu": "250m", "memory": "64Mi"}},
+    }
+    return {
+        "apiVersion": LEADER_WORKER_SETS.api_version,
+        "kind": LEADER_WORKER_SETS.kind,
+        "metadata": {"name": REPLICATED, "namespace": NAMESPACE},
+        "spec": {
+            "replicas": 1,
+            "leaderWorkerTemplate": {"size": size, "workerTemplate": {"spec": {"containers": [container]}}},
+        },
+    }
 
 
 def ordinary_job() -> Manifest:

@@ -1,4 +1,4 @@
-"""`make demo`: a cluster, Tutti on it, six steps, and a summary. Exit code 0 when every step went as it should."""
+"""`make demo`: a cluster, Tutti on it, its live page, eleven steps, a summary. Exit code 0 when every step went as it should."""
 
 import argparse
 import asyncio
@@ -14,8 +14,9 @@ from localcluster.cluster import Cluster, ClusterSettings, running_cluster
 from localcluster.demo.cluster_view import ClusterView
 from localcluster.demo.jobs import load_manifests
 from localcluster.demo.screen import open_screen, step_line
-from localcluster.demo.tutti_process import running_tutti
-from localcluster.demo.walkthrough import SAMPLES, SHAPE, Walkthrough
+from localcluster.demo.stage import SHAPE
+from localcluster.demo.tutti_process import running_page, running_tutti
+from localcluster.demo.walkthrough import SAMPLES, Walkthrough
 
 NODES: Final = 4
 
@@ -44,8 +45,9 @@ async def run(arguments: argparse.Namespace, stop: asyncio.Event) -> int:
         running_cluster(settings, _say) as cluster,
         cluster.client() as client,
         running_tutti(cluster, client, _say),
+        running_page(cluster, _say) as page,
     ):
-        for line in hints(cluster):
+        for line in (*hints(cluster), f"the live page: {page}"):
             _say(line)
         screen = open_screen(sys.stdout, plain=arguments.plain)
         view = ClusterView(client, screen)
@@ -56,7 +58,7 @@ async def run(arguments: argparse.Namespace, stop: asyncio.Event) -> int:
             screen.close()
         _say(summary(view, seconds=time.monotonic() - began))
         if arguments.keep and not stop.is_set():
-            await _keep(cluster, stop)
+            await _keep(cluster, page, stop)
     return EXIT_OK if good else EXIT_UNEXPECTED
 
 
@@ -76,8 +78,8 @@ async def _until_stopped(stop: asyncio.Event, view: ClusterView, walkthrough: Wa
     return finished in done and finished.result()
 
 
-async def _keep(cluster: Cluster, stop: asyncio.Event) -> None:
-    for line in (*hints(cluster), "everything goes on running; Ctrl-C ends it"):
+async def _keep(cluster: Cluster, page: str, stop: asyncio.Event) -> None:
+    for line in (*hints(cluster), f"the live page: {page}", "everything goes on running; Ctrl-C ends it"):
         _say(line)
     await stop.wait()
 

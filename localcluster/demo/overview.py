@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from api.constants import CONDITION_SCHEDULED, GATE
+from api.constants import CONDITION_DISRUPTION_TARGET, CONDITION_POD_SCHEDULED, CONDITION_SCHEDULED, GATE, LWS_NAME
 from api.errors import InvalidQuantity
 from api.membership import group_name
 from api.meta import condition_of, controller_of
@@ -16,6 +16,7 @@ from localcluster.controllers.jobs.model import Job
 
 WAITS: Final = "waits"
 RUNS: Final = "runs"
+LEAVES: Final = "leaves"
 DONE: Final = "done"
 FAILED: Final = "failed"
 GATHERS: Final = "gathers"
@@ -38,7 +39,10 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One gang or ordinary Job. `need` is how many pods must start together, 1 for a Job that is no gang."""
+    """One gang or ordinary Job.
+
+    `need` is how many pods must start together, 1 for a Job that is no gang; `running` are the UIDs of pods with a node.
+    """
 
     name: str
     is_gang: bool
@@ -46,6 +50,7 @@ class Row:
     members: Members
     state: str
     reason: str = ""
+    running: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,22 +96,40 @@ def overview_of(
 
 
 def _gang_row(group: PodGroup, job: Job | None, pods: Sequence[Pod]) -> Row:
-    name = job.metadata.name if job is not None else group.metadata.name
-    members = _members(
+    mine = [
         pod
         for pod in pods
         if pod.metadata.namespace == group.metadata.namespace and group_name(pod) == group.metadata.name
-    )
-    ended = _ended(job)
-    if ended is not None:
-        return Row(name, group.is_gang, group.need, members, *ended)
+    ]
+    members = _members(mine)
+    name = job.metadata.name if job is not None else group.metadata.label(LWS_NAME) or group.metadata.name
+    running = frozenset(pod.metadata.uid for pod in mine if pod.spec.node_name and not pod.is_terminal)
+    state, reason = _ended(job) or _state(group, members, mine)
+    return Row(name, group.is_gang, group.need, members, state, reason, running)
+
+
+def _state(group: PodGroup, members: Members, pods: Sequence[Pod]) -> tuple[str, str]:
+    """Once it has started, its condition is True for good, and what it does is seen by its pods alone."""
+    if members.bound and any(_is_asked_to_leave(pod) for pod in pods):
+        return LEAVES, "for somebody more important"
     scheduled = condition_of(group.status.conditions or (), CONDITION_SCHEDULED)
     if scheduled is not None and scheduled.status == "True":
-        over = members.started > 0 and not members.pending and not members.bound
-        return Row(name, group.is_gang, group.need, members, DONE if over else RUNS)
+        if members.pending and not members.bound:
+            return WAITS, _refusal(pods)
+        return (DONE if members.started and not members.pending and not members.bound else RUNS), ""
     if scheduled is None or members.started >= group.need:
-        return Row(name, group.is_gang, group.need, members, RUNS if members.bound else GATHERS)
-    return Row(name, group.is_gang, group.need, members, WAITS, scheduled.message)
+        return (RUNS if members.bound else GATHERS), ""
+    return WAITS, scheduled.message
+
+
+def _is_asked_to_leave(pod: Pod) -> bool:
+    asked = condition_of(pod.status.conditions, CONDITION_DISRUPTION_TARGET)
+    return asked is not None and asked.status == "True" and not pod.is_terminal
+
+
+def _refusal(pods: Sequence[Pod]) -> str:
+    said = (condition_of(pod.status.conditions, CONDITION_POD_SCHEDULED) for pod in pods if not pod.spec.node_name)
+    return next((each.message for each in said if each is not None and each.message), "")
 
 
 def _job_row(job: Job, pods: Sequence[Pod]) -> Row:

@@ -14,9 +14,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from localcluster.demo.overview import DONE, FAILED, GATHERS, RUNS, WAITS, NodeRow, Overview, Row
+from localcluster.demo.overview import DONE, FAILED, GATHERS, LEAVES, RUNS, WAITS, NodeRow, Overview, Row
 
-COLOURS: Final = {WAITS: "yellow", GATHERS: "cyan", RUNS: "green", DONE: "dim", FAILED: "red"}
+COLOURS: Final = {WAITS: "yellow", GATHERS: "cyan", RUNS: "green", LEAVES: "magenta", DONE: "dim", FAILED: "red"}
 BAR_WIDTH: Final = 10
 MOST_NODES: Final = 12
 

@@ -8,6 +8,7 @@ touching one of them. Assumed pods are not in here: nobody knows yet whether the
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -72,6 +73,20 @@ class NodeNumbers:
 FIRST_ROWS: Final = 256
 NO_PRIORITY: Final = 2**62
 """Of rows and units that are not in use: above every real priority, so never below a preemptor's."""
+
+
+class RowLayout(msgspec.Struct, frozen=True):
+    """Which pod has which row, and in which order rows and units come into use: what decides between equal victims.
+
+    Attributes:
+        rows: how many rows there are.
+        row_of: by UID of the pod: pods in the order in which they joined their units, units in the order of their numbers.
+        spare: rows that are not in use; the last one is taken next.
+    """
+
+    rows: int
+    row_of: dict[str, int]
+    spare: tuple[int, ...]
 
 
 class PreemptionUnit:
@@ -170,6 +185,25 @@ class AssignedPods:
             if row is not None:
                 self._part(row)
                 self._join(row, pod, group)
+
+    # --- layout ------------------------------------------------------------------------------------------------------
+
+    def layout(self) -> RowLayout:
+        """What a table with the same pods must be laid out like to decide alike."""
+        rows = [row for number in sorted(self.units) for row in self.units[number].rows]
+        pods = ((row, self.pods[row]) for row in rows)
+        return RowLayout(len(self.pods), {pod.uid: row for row, pod in pods if pod is not None}, tuple(self._spare))
+
+    def lay_out(self, layout: RowLayout, uids: Iterable[str]) -> list[str]:
+        """Prepares an empty table for pods of these UIDs, which are then to enter in the order that is returned."""
+        while len(self.pods) < layout.rows:
+            self._grow()
+        wanted = dict.fromkeys(uids)
+        known = [uid for uid in layout.row_of if uid in wanted]
+        taken = [layout.row_of[uid] for uid in known]
+        absent = set(range(len(self.pods))).difference(layout.spare, taken)
+        self._spare = [*sorted(absent, reverse=True), *layout.spare, *reversed(taken)]
+        return [*known, *(uid for uid in wanted if uid not in layout.row_of)]
 
     # --- questions ---------------------------------------------------------------------------------------------------
 

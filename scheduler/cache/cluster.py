@@ -11,19 +11,20 @@ from typing import Final, TypeVar, cast
 
 from api.errors import TuttiError
 from api.node import Node
-from api.pod import Pod
+from api.pod import Pod, PodSpec
 from api.podgroup import PodGroup
 from api.priorityclass import PriorityClass
 from scheduler.cache.assigned_pods import AssignedPods
 from scheduler.cache.comparer import Drift, compare
 from scheduler.cache.default_topology_spread import DefaultSpreads
-from scheduler.cache.demand import PortTable
+from scheduler.cache.demand import Demand, PortTable
 from scheduler.cache.disruption_budgets import Budgets
 from scheduler.cache.entities import Entities, ForeignGroups
 from scheduler.cache.nodes import NodeTable, facts_of
 from scheduler.cache.nominator import ForeignNominations, Nominator
 from scheduler.cache.occupancy import Occupancy
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
+from scheduler.cache.pod_signature import Texts
 from scheduler.cache.priority_classes import PriorityClasses
 from scheduler.cache.record_factory import RecordFactory
 from scheduler.cache.records import NO_CHANGE, Assumption, EntityKey, GroupRecord, PodRecord, StateChange
@@ -175,11 +176,16 @@ class ClusterState:
             return StateChange(gone=(before,))
         return StateChange(items=(members.key,), gone=(before,))
 
-    def set_priority_class(self, found: PriorityClass, *, is_gone: bool = False) -> tuple[EntityKey, ...]:
-        """A PriorityClass came or went: as victims, the groups that name it have another priority now. Those groups."""
-        if not (self.classes.drop(found) if is_gone else self.classes.put(found)):
-            return ()
-        named = self.entities.of_class(found.metadata.name)
+    def set_priority_class(self, found: PriorityClass) -> tuple[EntityKey, ...]:
+        """A PriorityClass came: as victims, the groups that name it have another priority now. Those groups."""
+        return self._class_counts(found.metadata.name) if self.classes.put(found) else ()
+
+    def remove_priority_class(self, gone: PriorityClass) -> tuple[EntityKey, ...]:
+        """A PriorityClass went; as `set_priority_class`."""
+        return self._class_counts(gone.metadata.name) if self.classes.drop(gone) else ()
+
+    def _class_counts(self, name: str) -> tuple[EntityKey, ...]:
+        named = self.entities.of_class(name)
         for members in named:
             self._regroup(members)
         return tuple(members.key for members in named)
@@ -256,6 +262,19 @@ class ClusterState:
         """Known pods."""
         return len(self._pods)
 
+    @property
+    def pods(self) -> Mapping[str, PodRecord]:
+        """All known pods by UID."""
+        return self._pods
+
+    def demand_of(self, spec: PodSpec) -> Demand:
+        """What a pod with this spec takes of a node; pods that are known and say the same share it."""
+        return self._records.demand(spec)
+
+    def texts(self) -> Texts:
+        """What the API server's bytes say of everything that records have in common."""
+        return self._records.texts()
+
     # --- controllers of pods -----------------------------------------------------------------------------------------
 
     def set_controller(self, uid: str, pod_uid: str) -> StateChange:
@@ -311,6 +330,11 @@ class ClusterState:
             assumption = self._assumed[uid]
             self._assumed[uid] = Assumption(assumption.node_name, assumption.node_uid, now_seconds + RECHECK_SECONDS)
         return late
+
+    @property
+    def assumptions(self) -> Mapping[str, Assumption]:
+        """All assumptions by UID of the pod."""
+        return self._assumed
 
     def assumption(self, pod_uid: str) -> Assumption | None:
         """The assumption of a pod."""

@@ -5,6 +5,7 @@ ReplicationController that owns it, exactly as in kube-scheduler (`defaultingTyp
 constraints; a pod of a Job has those of its Services.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
@@ -20,26 +21,26 @@ DEFAULTS: Final = (("kubernetes.io/hostname", 3), ("topology.kubernetes.io/zone"
 MOST_KEPT: Final = 4096
 
 
-class SimpleSpec(msgspec.Struct, frozen=True):
+class SimpleSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """`spec` of what selects by equality."""
 
     selector: dict[str, str] | None = None
 
 
-class SimpleOwner(msgspec.Struct, frozen=True):
+class SimpleOwner(msgspec.Struct, frozen=True, omit_defaults=True):
     """A Service or a ReplicationController."""
 
     metadata: Metadata = NO_METADATA
     spec: SimpleSpec = SimpleSpec()
 
 
-class SelectorSpec(msgspec.Struct, frozen=True):
+class SelectorSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """`spec` of what has a label selector."""
 
     selector: RawSelector | None = None
 
 
-class SelectorOwner(msgspec.Struct, frozen=True):
+class SelectorOwner(msgspec.Struct, frozen=True, omit_defaults=True):
     """A ReplicaSet or a StatefulSet."""
 
     metadata: Metadata = NO_METADATA
@@ -80,6 +81,17 @@ class DefaultSpreads:
             self._owners[kind, namespace, name] = parse_selector(selector)
         except ValueError:
             self._owners.pop((kind, namespace, name), None)
+
+    def services(self) -> Iterator[tuple[str, str, Labels]]:
+        """(namespace, name, selected labels) of all Services that select pods."""
+        for namespace, services in self._services.items():
+            for name, selector in services.items():
+                yield namespace, name, selector
+
+    def owners(self) -> Iterator[tuple[str, str, str, Selector]]:
+        """(kind, namespace, name, selector) of all controllers."""
+        for (kind, namespace, name), selector in self._owners.items():
+            yield kind, namespace, name, selector
 
     def of(self, pod: PodRecord) -> tuple[TopologySpreadConstraint, ...]:
         """The constraints of a pod that has none of its own."""

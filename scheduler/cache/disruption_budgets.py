@@ -4,7 +4,7 @@ A budget's count is the controller's answer to what it has seen; pods that were 
 subtracted here, so a budget is not spent twice. Budgets are kept if possible and broken if there is no other way.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Final
 
 import msgspec
@@ -14,20 +14,20 @@ from scheduler.cache.records import PodRecord
 from scheduler.cache.selectors import NOTHING, RawSelector, Selector, parse_selector
 
 
-class BudgetSpec(msgspec.Struct, frozen=True):
+class BudgetSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """`spec`; without a selector nothing is protected."""
 
     selector: RawSelector | None = None
 
 
-class BudgetStatus(msgspec.Struct, frozen=True, rename="camel"):
+class BudgetStatus(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """`status`, as the disruption controller keeps it."""
 
     disruptions_allowed: int = 0
     disrupted_pods: dict[str, str] | None = None
 
 
-class Budget(msgspec.Struct, frozen=True):
+class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
     """A PodDisruptionBudget."""
 
     metadata: Metadata = NO_METADATA
@@ -69,6 +69,11 @@ class Budgets:
 
     def __len__(self) -> int:
         return sum(map(len, self._guards.values()))
+
+    def __iter__(self) -> Iterator[Budget]:
+        for guards in self._guards.values():
+            for guard in guards.values():
+                yield guard.budget
 
     def upsert(self, budget: Budget) -> None:
         """A budget came or changed."""

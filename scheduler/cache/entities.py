@@ -5,7 +5,7 @@ an item of its own until it has a place; a group's item lives as long as the gro
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from scheduler.cache.pod_group_state import MemberState, PodGroupState, is_of
@@ -33,6 +33,16 @@ class Entities:
         """Every key: groups with or without pods, pods that wait for a group, lone pods."""
         for members in (*self._groups.values(), *self._lone.values()):
             yield members.key
+
+    def states(self) -> Iterator[PodGroupState]:
+        """The members behind every key."""
+        yield from self._groups.values()
+        yield from self._lone.values()
+
+    @property
+    def lineage(self) -> Mapping[str, str]:
+        """UID of a controller -> UID of the pod that controls it in turn."""
+        return self._lineage
 
     def waiting(self, key: EntityKey) -> list[PodRecord]:
         """The pods of an item that wait for a place: held, gated or barred ones too, but no assumed ones; by name."""

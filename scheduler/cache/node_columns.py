@@ -4,7 +4,7 @@ A derived table remembers the position of the log up to which it is current. Ask
 there is to catch up; a table that is too far behind is told to compute everything anew. Old entries are forgotten.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Set
 from typing import Final, Generic, TypeVar
 
 import numpy as np
@@ -127,6 +127,19 @@ class ImageTable:
         self._held: list[int] = []
         self._spare: list[int] = []
         self._on_slot: dict[int, tuple[ContainerImage, ...]] = {}
+        self._stated: Mapping[str, int] = {}
+
+    def on(self, slot: int) -> tuple[ContainerImage, ...]:
+        """The images of a node."""
+        return self._on_slot.get(slot, ())
+
+    def sizes_bytes(self) -> dict[str, int]:
+        """The size that counts of each image."""
+        return {name: self._sizes[number] for name, number in self._number_of.items()}
+
+    def state_sizes(self, sizes_bytes: Mapping[str, int]) -> None:
+        """These images count with these sizes, whatever the first node to have them states."""
+        self._stated = sizes_bytes
 
     def set(self, slot: int, images: tuple[ContainerImage, ...]) -> None:
         """The images of a node are these now."""
@@ -168,7 +181,7 @@ class ImageTable:
                 self._held.append(0)
                 self._holders.append(bytearray())
             self._number_of[name] = number
-            self._names[number], self._sizes[number] = name, size_bytes
+            self._names[number], self._sizes[number] = name, self._stated.get(name, size_bytes)
         return number
 
     def _mark(self, number: int, slot: int) -> None:

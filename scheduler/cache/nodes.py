@@ -7,7 +7,7 @@ taken on a node are counted whether they fit or not; `free` may be negative.
 
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -50,6 +50,24 @@ class NodeFacts(msgspec.Struct, frozen=True, gc=False):
     def label(self, key: str) -> str | None:
         """The value of a label, or of a field when the key is marked as one; None when the node lacks it."""
         return self.name if key == FIELD_PREFIX + NAME_FIELD else self.labels.get(key)
+
+
+class SlotLayout(msgspec.Struct, frozen=True):
+    """Which node has which slot, and in which order slots and rows come into use: what decides between equally good nodes.
+
+    Attributes:
+        slots: how many slots there are.
+        slot_of: by node name.
+        spare: slots that are not in use; the last one is taken next.
+        resources: in the order of their rows.
+        image_bytes: the size that counts of each image: that which the first node with it has stated.
+    """
+
+    slots: int
+    slot_of: dict[str, int]
+    spare: tuple[int, ...]
+    resources: tuple[str, ...]
+    image_bytes: dict[str, int]
 
 
 class Resolved:
@@ -117,6 +135,25 @@ class NodeTable:
 
     def __len__(self) -> int:
         return len(self.slot_of)
+
+    def layout(self) -> SlotLayout:
+        """What a table with the same nodes must be laid out like to decide alike."""
+        return SlotLayout(
+            self.slots, dict(self.slot_of), tuple(self._spare), tuple(self.resources), self.images.sizes_bytes()
+        )
+
+    def lay_out(self, layout: SlotLayout, names: Iterable[str]) -> list[str]:
+        """Prepares an empty table for nodes of these names, which are then to be added in the order that is returned."""
+        while self.slots < layout.slots:
+            self._grow()
+        self._rows_for(dict.fromkeys(layout.resources, ""))
+        self.images.state_sizes(layout.image_bytes)
+        wanted = list(names)
+        known = sorted((name for name in wanted if name in layout.slot_of), key=layout.slot_of.__getitem__)
+        taken = [layout.slot_of[name] for name in known]
+        absent = set(range(self.slots)).difference(layout.spare, taken)
+        self._spare = [*sorted(absent, reverse=True), *layout.spare, *reversed(taken)]
+        return [*known, *(name for name in wanted if name not in layout.slot_of)]
 
     def live_slots(self) -> Slots:
         """The slots in use, ascending."""

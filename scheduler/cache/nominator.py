@@ -7,7 +7,7 @@ other schedulers that are nominated to a node (`status.nominatedNodeName`) count
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from scheduler.cache.demand import Demand
@@ -100,6 +100,13 @@ class Nominator:
             self._of_pod[pod_uid] = nomination
             self._on_node.setdefault(node, {})[pod_uid] = nomination
             self._note(node)
+
+    def replace_all(self, nominations: Iterable[Nomination]) -> None:
+        """Takes up exactly these, in this order."""
+        for key in list(self._nominations):
+            self.withdraw(key)
+        for nomination in nominations:
+            self.restore(nomination)
 
     def withdraw(self, key: EntityKey) -> Nomination | None:
         """Gives the places of an item up; returns what was given up."""

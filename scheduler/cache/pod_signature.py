@@ -7,7 +7,7 @@ does, so DaemonSets, which make one set of rules per pod, do not fill them.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypeVar
 from weakref import WeakValueDictionary
 
 from api.pod import PodSpec
@@ -64,6 +64,18 @@ PodsBySignature = Mapping[PodSignature, int]
 """How many pods of each signature are to be placed."""
 
 
+class Texts:
+    """The bytes that shared objects were read from, so that a pod can be written again exactly as it was read."""
+
+    def __init__(
+        self, demands: Mapping[Demand, bytes], rules: Mapping[NodeRules, bytes], terms: Mapping[AffinityTerms, bytes]
+    ) -> None:
+        """By object: the keys under which `SignatureTable` finds them."""
+        self.demands: Final = demands
+        self.rules: Final = rules
+        self.terms: Final = terms
+
+
 class SignatureTable:
     """Finds the demand, rules, terms about other pods and signature of a pod, parsing each distinct one once."""
 
@@ -104,6 +116,10 @@ class SignatureTable:
             rules = self._rules[key] = parse_rules(spec, namespace, labels, self._affinity_terms_of)
         return self._with_images(self._base(self.demand(spec), rules, scoring), spec)
 
+    def texts(self) -> Texts:
+        """The bytes of all demands, rules and terms there are."""
+        return Texts(_inverse(self._demands), _inverse(self._rules), _inverse(self._bonds))
+
     def _affinity_terms_of(self, spec: PodSpec, namespace: str, labels: Labels) -> AffinityTerms | None:
         key = affinity_key(spec.affinity, namespace, labels) if spec.affinity else b""
         if not key:
@@ -132,3 +148,10 @@ class SignatureTable:
                 base.demand, base.rules, tuple(images.split(" ")), base, base.scoring
             )
         return found
+
+
+T = TypeVar("T")
+
+
+def _inverse(table: WeakValueDictionary[bytes, T]) -> dict[T, bytes]:
+    return {value: key for key, value in list(table.items())}

@@ -4,6 +4,7 @@ A preemption class that does not exist, or that the group may not name (`api.pri
 both, but classes change, and admission can be away.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 from api.priorityclass import PriorityClass, preemption_class_problem
@@ -17,6 +18,9 @@ class PriorityClasses:
         self._classes: Final[dict[str, PriorityClass]] = {}
         self.version = 0
         """Raised with every change."""
+
+    def __iter__(self) -> Iterator[PriorityClass]:
+        return iter(self._classes.values())
 
     def put(self, found: PriorityClass) -> bool:
         """A class came; True when that changes what counts."""

@@ -22,7 +22,8 @@ from api.pod import Pod, PodSpec
 from api.podgroup import PodGroup
 from api.preemption import preemptor_of
 from api.waiting import waiting_of
-from scheduler.cache.pod_signature import PodSignature, SignatureTable
+from scheduler.cache.demand import Demand
+from scheduler.cache.pod_signature import PodSignature, SignatureTable, Texts
 from scheduler.cache.pod_volumes import parse_volumes
 from scheduler.cache.records import NO_OWNER, AgreedFields, GroupRecord, Owner, Phase, PodRecord
 from scheduler.cache.scoring import DEFAULT, Scoring
@@ -79,6 +80,14 @@ class RecordFactory:
             volumes=parse_volumes(spec, meta.name) if spec.volumes else None,
             foreign_group="" if is_ours else named,
         )
+
+    def demand(self, spec: PodSpec) -> Demand:
+        """What a pod with this spec takes of a node."""
+        return self._signatures.demand(spec)
+
+    def texts(self) -> Texts:
+        """What the API server's bytes say of everything that records have in common."""
+        return self._signatures.texts()
 
     def node(self, node: Node) -> Node:
         """A node without what nobody reads, and with what nodes have in common shared."""

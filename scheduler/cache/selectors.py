@@ -126,7 +126,7 @@ class Query(msgspec.Struct, frozen=True, gc=False):
         return self.namespace_selector is not None or any(other.looks_at_namespaces for other in self.others)
 
 
-class RawRequirement(msgspec.Struct, frozen=True):
+class RawRequirement(msgspec.Struct, frozen=True, omit_defaults=True):
     """One entry of `matchExpressions` as it is written."""
 
     key: str
@@ -134,7 +134,7 @@ class RawRequirement(msgspec.Struct, frozen=True):
     values: tuple[str, ...] | None = None
 
 
-class RawSelector(msgspec.Struct, frozen=True, rename="camel"):
+class RawSelector(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """A label selector as it is written."""
 
     match_labels: dict[str, str] | None = None

@@ -77,6 +77,16 @@ class Storage:
             if any(disk.conflicts(other) for other in mounted)
         }
 
+    @property
+    def given(self) -> Mapping[str, ClaimKey]:
+        """By name of a volume: the claim that it was decided to give it to."""
+        return self._given
+
+    @property
+    def chosen(self) -> Mapping[ClaimKey, str]:
+        """By claim: the node for which it was decided to have its volume made."""
+        return self._chosen
+
     def attached_as(self, key: ClaimKey) -> Attached | None:
         """What the claim counts as where volumes are limited; None when it counts nowhere."""
         return self._resolve(key)

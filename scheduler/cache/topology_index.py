@@ -139,6 +139,11 @@ class TopologyIndex:
         """Somebody is about to ask by these labels; those that nobody asks by any more are forgotten."""
         self._split_by(keys, self._keys.outdated(keys))
 
+    @property
+    def namespaces(self) -> Mapping[str, Labels]:
+        """The labels of all namespaces that have some."""
+        return self._namespaces
+
     def labels_of(self, namespace: str) -> Labels:
         """The labels of a namespace."""
         return self._namespaces.get(namespace, _NO_LABELS)

@@ -93,6 +93,16 @@ class Attachments:
 
     # --- questions ---------------------------------------------------------------------------------------------------
 
+    @property
+    def limits(self) -> Mapping[str, Mapping[str, int]]:
+        """By node name and driver: how many volumes can be attached."""
+        return self._limits
+
+    @property
+    def attachments(self) -> Mapping[str, Mapping[str, str]]:
+        """By node name and name of the VolumeAttachment: the name of the volume."""
+        return self._attached
+
     def is_limited(self, drivers: Iterable[str]) -> bool:
         """Whether some node limits the volumes of one of these drivers."""
         wanted = set(drivers)

@@ -160,7 +160,7 @@ class EventHandlers:
             if change.new is not None:
                 concerned = self._state.set_priority_class(change.new)
             elif change.old is not None:
-                concerned = self._state.set_priority_class(change.old, is_gone=True)
+                concerned = self._state.remove_priority_class(change.old)
             for key in concerned:
                 self._priorities.review(key)
 

@@ -16,6 +16,7 @@ from typing import Final, Literal
 import msgspec
 
 from api.backoff import exponential_backoff
+from scheduler.algorithm.decision import Decision
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.demand import Demand
 from scheduler.cache.nominator import Nomination
@@ -73,7 +74,22 @@ class PreemptionResult(msgspec.Struct, frozen=True):
         return self.refusal.message if self.refusal is not None else ""
 
 
-class _History(msgspec.Struct):
+def with_post_filter(decision: Decision, result: PreemptionResult) -> Decision:
+    """The decision with what preemption found out in its status (upstream: PostFilter)."""
+    if result.refusal is not None and result.refusal.code is RefusalCode.ITEM_GONE:
+        return decision
+    status = msgspec.structs.replace(decision.status, post_filter=result.message)
+    failures = decision.failures
+    if decision.key.kind == "pod":
+        failures = tuple((uid, status) for uid, _ in failures)
+    return msgspec.structs.replace(
+        decision, status=status, failures=failures, depends_on_time=result.result == "paused"
+    )
+
+
+class PastAttempts(msgspec.Struct):
+    """What is remembered of an item for which somebody was to leave."""
+
     attempts: int = 0
     is_over_budget: bool = False
     """Nobody knows who would have to leave: finding out takes too long."""
@@ -91,7 +107,7 @@ class Evaluator:
     def __init__(self, state: ClusterState, limits: PreemptionLimits) -> None:
         self._state: Final = state
         self._limits: Final = limits
-        self._history: dict[EntityKey, _History] = {}
+        self._history: dict[EntityKey, PastAttempts] = {}
 
     def preempt(self, key: EntityKey, now_seconds: float) -> PreemptionResult:
         """Who leaves for an item that has just been refused, if anybody (upstream: Evaluator.Preempt).
@@ -112,7 +128,7 @@ class Evaluator:
         if current is not None and staying and self.obstacle(current) is None and not is_late:
             return PreemptionResult("waiting", refusal=_ongoing(current))
         given_up = (current,) if current is not None else ()
-        history = self._history.setdefault(key, _History())
+        history = self._history.setdefault(key, PastAttempts())
         if now_seconds < history.not_before_seconds:
             if not staying:
                 nominator.withdraw(key)
@@ -159,6 +175,23 @@ class Evaluator:
             if item.places and may_evict:
                 self._state.nominator.nominate(item.key, item.priority, item.places, item.victims, deadline)
         return tuple(stale)
+
+    @property
+    def history(self) -> dict[EntityKey, PastAttempts]:
+        """What is remembered of items for which somebody was to leave."""
+        return self._history
+
+    def dry_run(self, key: EntityKey) -> Candidate | Refusal:
+        """Who would leave for an item that finds no place, whatever it has tried before; nothing is changed by asking."""
+        nominator, members = self._state.nominator, self._state.item(key)
+        if members is None:
+            return Refusal(RefusalCode.ITEM_GONE)
+        own = nominator.withdraw(key)
+        try:
+            return dry_run_preemption(self._state, members, self._violators(), frozenset(), is_nominated=False)
+        finally:
+            if own is not None:
+                nominator.restore(own)
 
     def unresolvable(self, key: EntityKey) -> Nomination | None:
         """The item cannot be placed whoever leaves: it is nominated no longer. Returns what is given up."""

@@ -6,17 +6,14 @@ item is given back when it is not needed any more.
 
 from collections.abc import Callable
 
-import msgspec
-
 from api.podgroup import PodGroup
 from scheduler.algorithm.decision import Decision
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.nominator import Nomination
 from scheduler.cache.records import EntityKey, StateChange
-from scheduler.preemption.evaluator import Evaluator, PreemptionResult
+from scheduler.preemption.evaluator import Evaluator, with_post_filter
 from scheduler.preemption.executor import Executor
 from scheduler.preemption.suspensions import Suspensions
-from scheduler.preemption.victims import RefusalCode
 from scheduler.queue.scheduling_queue import ROOM_APPEARED, SchedulingQueue
 from scheduler.reporting.metrics import PreemptionMetrics
 from scheduler.reporting.preemption_priority import PreemptionPriorityReporter
@@ -71,7 +68,7 @@ class PreemptionManager:
             self._release(nomination, successor=result.nomination)
         if result.candidate is not None and result.nomination is not None:
             self._executor.execute(result.candidate, result.nomination, self._cancelled)
-        return _with_post_filter(decision, result)
+        return with_post_filter(decision, result)
 
     def after_decision(self, decision: Decision) -> None:
         """A decision was carried out: an item that has all its places is nominated for none any more."""
@@ -139,16 +136,3 @@ class PreemptionManager:
                 self._executor.withdraw(pod)
         self._suspensions.review()
         self._apply(ROOM_APPEARED)
-
-
-def _with_post_filter(decision: Decision, result: PreemptionResult) -> Decision:
-    """The decision with what preemption found out in its status (upstream: PostFilter)."""
-    if result.refusal is not None and result.refusal.code is RefusalCode.ITEM_GONE:
-        return decision
-    status = msgspec.structs.replace(decision.status, post_filter=result.message)
-    failures = decision.failures
-    if decision.key.kind == "pod":
-        failures = tuple((uid, status) for uid, _ in failures)
-    return msgspec.structs.replace(
-        decision, status=status, failures=failures, depends_on_time=result.result == "paused"
-    )

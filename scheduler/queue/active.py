@@ -1,6 +1,6 @@
 """An item in the queue, and those that are to be tried: which of them is next (upstream: QueuedEntityInfo, activeQ)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 from heapq import heappop, heappush
 from typing import Final
@@ -143,6 +143,15 @@ class Allowance:
         """Whether something may be begun now, however long it takes."""
         return self._left() > -_NOTHING_SECONDS
 
+    @property
+    def left_seconds(self) -> float:
+        """What may still be spent at once; below zero when too much has been."""
+        return self._left()
+
+    def restore(self, left_seconds: float) -> None:
+        """So much is left now."""
+        self._left_seconds, self._at_seconds = left_seconds, self._clock()
+
     def opens_in_seconds(self) -> float:
         """How long until it is open, 0 when it is."""
         return max(-self._left() / self._share, 0.0)
@@ -218,6 +227,15 @@ class ActiveQueue:
     def spent(self, cause: Cause, seconds: float) -> None:
         """Trying an item for this cause was in vain and took so long."""
         self._allowances[Cause.TIME if cause is Cause.TIME else Cause.DOUBT].spend(seconds)
+
+    def allowances_seconds(self) -> dict[Cause, float]:
+        """What is left of each share of the time."""
+        return {cause: allowance.left_seconds for cause, allowance in self._allowances.items()}
+
+    def restore(self, allowances_seconds: Mapping[Cause, float]) -> None:
+        """So much is left of each share; the entities are `put`."""
+        for cause, left in allowances_seconds.items():
+            self._allowances[cause].restore(left)
 
     def next_due_seconds(self) -> float | None:
         """Seconds until `take` has something, None when it has nothing at all."""

@@ -5,7 +5,7 @@ still matters.
 """
 
 import heapq
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Final, Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -42,6 +42,10 @@ class DelayQueue(Generic[K]):
         if len(self._heap) > 2 * len(self._due) + _MOST_POINTLESS:
             self._heap = [entry for entry in self._heap if self._due.get(entry[2]) == entry[0]]
             heapq.heapify(self._heap)
+
+    def dues(self) -> Iterator[tuple[K, float]]:
+        """Every key with the time it is due at, by the clock."""
+        yield from self._due.items()
 
     def discard(self, key: K) -> None:
         """Forget the key."""

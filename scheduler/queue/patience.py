@@ -14,6 +14,7 @@ from scheduler.cache.records import EntityKey, GroupRecord
 from scheduler.plugins.gang_scheduling import pre_enqueue
 from scheduler.plugins.status import Code, Status
 from scheduler.queue.delay_queue import DelayQueue
+from scheduler.queue.queue_state import PatienceState
 from scheduler.queue.settings import QueueSettings
 
 _REFUSALS: Final = frozenset({Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING, Code.ERROR})
@@ -67,6 +68,18 @@ class Patience:
         self._due.discard(key)
         self._until.pop(key, None)
         self._limits.pop(key, None)
+
+    def state(self) -> PatienceState:
+        """All it remembers."""
+        return PatienceState(tuple(self._due.dues()), tuple(self._until.items()), tuple(self._limits.items()))
+
+    def restore(self, state: PatienceState) -> None:
+        """Remembers this; for a new one."""
+        now = self._clock()
+        for key, at in state.due:
+            self._due.add(key, at - now)
+        self._until.update(state.until)
+        self._limits.update(state.limits)
 
     def take_due(self) -> list[EntityKey]:
         """Items that are to be judged anew now."""

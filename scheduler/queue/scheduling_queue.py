@@ -6,7 +6,7 @@ items may cost is limited (`active`). Whatever happens to a popped item, `done` 
 ever lost; and an exception about one item, wherever it is met here, is noted and leaves the others be.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Final
 
@@ -20,6 +20,7 @@ from scheduler.plugins.status import Code, Status
 from scheduler.queue.active import ActiveQueue, Cause, Place, QueuedEntity, Version
 from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.patience import Patience
+from scheduler.queue.queue_state import QueueState, entity_of, state_of
 from scheduler.queue.queueing_hints import QueueingHint, placeable, wakes_exactly
 from scheduler.queue.settings import QueueSettings, backoff_seconds
 from scheduler.queue.unschedulable import UnschedulableEntities
@@ -286,6 +287,38 @@ class SchedulingQueue:
         """Why the popped item is tried."""
         entity = self._entities.get(key)
         return entity.cause if entity is not None else Cause.NEWS
+
+    # --- as a value --------------------------------------------------------------------------------------------------
+
+    def state(self, cluster: ClusterState) -> QueueState:
+        """All it remembers, save for what has been told to whom."""
+        version = self._version(cluster)
+        return QueueState(
+            tuple(state_of(entity, is_tried_on_this=entity.tried_version == version) for entity in self),
+            self._patience.state(),
+            self._unschedulable.state(),
+            self._active.allowances_seconds(),
+        )
+
+    def restore(self, state: QueueState, cluster: ClusterState) -> None:
+        """Remembers this about a cluster; for a new queue, by a clock that goes on from the same time."""
+        version = self._version(cluster)
+        for one in state.entities:
+            entity = self._entities[one.key] = entity_of(one)
+            entity.tried_version = version if one.is_tried_on_this else ()
+        for entity in sorted(self, key=lambda entity: entity.stamp):
+            entity.stamp = next(self._stamps)
+            if entity.place is Place.ACTIVE:
+                self._active.put(entity)
+            elif entity.place is Place.BACKOFF_OR_UNSCHEDULABLE:
+                self._unschedulable.put(entity)
+        self._arrivals = count(max((one.sequence for one in state.entities), default=0) + 1)
+        self._patience.restore(state.patience)
+        self._unschedulable.restore(state.wake)
+        self._active.restore(state.allowances_seconds)
+
+    def __iter__(self) -> Iterator[QueuedEntity]:
+        return iter(self._entities.values())
 
     # --- which is next -----------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from scheduler.cache.records import EntityKey
 from scheduler.plugins.status import Code
 from scheduler.queue.active import ActiveQueue, Cause, Place, QueuedEntity
 from scheduler.queue.item_errors import ItemErrors
+from scheduler.queue.queue_state import WakeState
 from scheduler.queue.queueing_hints import QueueingHint
 
 _WAKE_SHARE: Final = 4
@@ -84,6 +85,15 @@ class UnschedulableEntities:
         if (self._room_appeared or self._is_rest_open) and self._entities:
             dues.append(self._next_wake_seconds)
         return min(dues, default=None)
+
+    def state(self) -> WakeState:
+        """What it knows of room."""
+        return WakeState(self._room_appeared, self._is_rest_open, self._next_wake_seconds)
+
+    def restore(self, state: WakeState) -> None:
+        """Knows this of room; the entities are `put`."""
+        self._room_appeared, self._is_rest_open = state.room_appeared, state.is_rest_open
+        self._next_wake_seconds = state.next_seconds
 
     # --- room --------------------------------------------------------------------------------------------------------
 

@@ -176,6 +176,11 @@ class StarvationReservations:
         self._most_past = MOST_HOLDERS
         """Beyond that those that are gone are looked for."""
 
+    @property
+    def past(self) -> dict[EntityKey, Past]:
+        """What is remembered of groups that had room reserved."""
+        return self._past
+
     def decided(self, decision: Decision) -> None:
         """An item was tried and `queue.done` called."""
         key = decision.key

@@ -14,8 +14,8 @@ from kube.client.resources import JOBS
 from localcluster.cluster import Cluster, ClusterSettings, running_cluster, welcome
 from localcluster.demo.jobs import WAITS, fitting_gang, ordinary_job, waiting_gang
 from localcluster.demo.main import hints
+from localcluster.demo.stage import SHAPE
 from localcluster.demo.tutti_process import running_tutti
-from localcluster.demo.walkthrough import SHAPE
 
 NODES = 2
 PATIENCE_SECONDS = 60.0

@@ -78,4 +78,4 @@ def test_the_image_runs_as_a_user_that_is_nobody_else() -> None:
 
 def test_everything_a_process_imports_is_copied_into_the_image() -> None:
     copied = set(re.findall(r"^COPY (\w+) \1$", DOCKERFILE, re.MULTILINE))
-    assert copied == {"api", "config", "controllers", "install", "kube", "providers", "scheduler", "webhooks"}
+    assert copied == {"api", "config", "controllers", "install", "kube", "providers", "scheduler", "views", "webhooks"}

@@ -108,7 +108,7 @@ def test_what_a_component_is_loaded_with_is_never_searched_for_garbage() -> None
     code = """
 import gc
 import tutti
-with tutti._loading():
+with tutti.loading():
     assert not gc.isenabled()
     import kube.client.client
 assert gc.isenabled()

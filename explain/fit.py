@@ -1,0 +1,184 @@
+"""Would it fit? Manifests are taken in as if they had been submitted and decided upon in order; nothing is created."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from math import inf
+from typing import Final
+
+import msgspec
+
+from api.errors import ConfigurationError
+from explain.answer import Answer
+from explain.cluster_changes import nodes_like
+from explain.preempting import preempt, victim_names
+from explain.submitted import Submission, Submitted
+from explain.trials import Trials
+from explain.why import why
+from scheduler.algorithm.decision import Decision
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.records import EntityKey
+from scheduler.cache.volume_records import claim_record
+from scheduler.eventhandlers.storage import StorageEventHandlers
+from scheduler.preemption.victims import Candidate
+
+ZONE: Final = "topology.kubernetes.io/zone"
+
+
+class NodeShare(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """So many pods on one node; `domain` is its value of the topology label, or its zone."""
+
+    node: str
+    pods: int
+    domain: str = ""
+
+
+class Fit(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """Whether one item would start.
+
+    Attributes:
+        name: KIND/NAME of the object in the file.
+        namespace: of it.
+        fits: whether it would start.
+        nodes: where its pods go.
+        evicts: what would leave for it.
+        note: what else is to be said, such as warnings of admission.
+        answer: why it would not.
+    """
+
+    name: str
+    namespace: str
+    fits: bool
+    nodes: tuple[NodeShare, ...] = ()
+    evicts: tuple[str, ...] = ()
+    note: str = ""
+    answer: Answer | None = None
+
+
+class FitAnswer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """The answer for a file; `ignored` are kinds in it that place nothing."""
+
+    items: tuple[Fit, ...]
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0 all of it would start, 3 some of it waits, 4 some of it never starts with this cluster."""
+        codes = [one.answer.exit_code if one.answer is not None else 3 for one in self.items if not one.fits]
+        return max((code or 3 for code in codes), default=0)
+
+
+def add_nodes(state: ClusterState, count: int, like: str) -> None:
+    """Adds made-up nodes like one that there is.
+
+    Raises:
+        ConfigurationError: there is no node of that name.
+    """
+    slot = state.nodes.slot_of.get(like)
+    facts = state.nodes.facts[slot] if slot is not None else None
+    if facts is None:
+        raise ConfigurationError(f"--like {like}: the cluster has no node of that name")
+    for node in nodes_like(facts, count):
+        state.upsert_node(node)
+
+
+def fit(state: ClusterState, submission: Submission, now_seconds: float, *, evicts: bool = False) -> FitAnswer:
+    """Whether what was submitted would start, one item after the other, each seeing the earlier ones.
+
+    Args:
+        state: a copy of the cluster that nobody else uses; what starts is in it afterwards.
+        submission: what was submitted.
+        now_seconds: since 1970.
+        evicts: whether others may be evicted.
+    """
+    storage = StorageEventHandlers(state, lambda _: None)
+    for claim in submission.claims:
+        record = claim_record(claim)
+        storage.claim(record.key, record)
+    items = tuple(_decide(state, item, now_seconds, evicts=evicts) for item in submission.items)
+    return FitAnswer(items, submission.ignored)
+
+
+def _decide(state: ClusterState, item: Submitted, now_seconds: float, *, evicts: bool) -> Fit:
+    foreign = next((pod for pod in item.pods if pod.spec.scheduler_name not in state.scheduler_names), None)
+    if foreign is not None:
+        text = f"its pods name the scheduler {foreign.spec.scheduler_name or 'default-scheduler'}, which is not ours"
+        return Fit(item.name, item.namespace, fits=False, note=text + (f"; {item.note}" if item.note else ""))
+    if item.group is not None:
+        state.upsert_group(item.group)
+    for pod in item.pods:
+        state.upsert_pod(pod)
+    key = _key(state, item)
+    trials = Trials(state, key)
+    decision = trials.decide()
+    names: tuple[str, ...] = ()
+    if decision.result == "unschedulable" and evicts:
+        found = preempt(trials)
+        if isinstance(found, Candidate):
+            names = victim_names(found)
+            for victim in found.pods:
+                state.remove_pod(victim.namespace, victim.name, victim.uid)
+            _nominate(state, found)
+            decision = trials.decide()
+            state.nominator.withdraw(key)
+    if decision.result != "scheduled":
+        answer = why(state, key, now_seconds, preempts=evicts)
+        return Fit(item.name, item.namespace, fits=False, note=item.note, answer=_named(answer, item))
+    shares = tuple(_shares(state, key, decision))
+    for uid, node in decision.bindings:
+        if state.pod(uid) is not None:
+            state.assume(uid, node, inf)
+    return Fit(item.name, item.namespace, fits=True, nodes=shares, evicts=names, note=item.note)
+
+
+def _nominate(state: ClusterState, found: Candidate) -> None:
+    """The pods go where room was made for them, as they would in a cluster."""
+    pods = ((state.pod(uid), node) for uid, node in found.places)
+    places = {pod.uid: (node, pod.demand) for pod, node in pods if pod is not None}
+    state.nominator.nominate(found.key, found.priority, places, frozenset(), inf)
+
+
+def _named(answer: Answer, item: Submitted) -> Answer:
+    return msgspec.structs.replace(answer, item=msgspec.structs.replace(answer.item, owner=item.name))
+
+
+def _key(state: ClusterState, item: Submitted) -> EntityKey:
+    found = state.item_of(item.pods[0].metadata.uid) if item.pods else None
+    if found is not None:
+        return found
+    if item.group is not None:
+        return state.slim_group(item.group).item
+    raise ConfigurationError(f"{item.name}: there is nothing to place")
+
+
+def _shares(state: ClusterState, key: EntityKey, decision: Decision) -> Iterator[NodeShare]:
+    group = state.group(key)
+    label = group.topology_key if group is not None and group.topology_key else ZONE
+    counts = Counter(node for _, node in decision.bindings)
+    for node, pods in sorted(counts.items()):
+        slot = state.nodes.slot_of.get(node)
+        facts = state.nodes.facts[slot] if slot is not None else None
+        yield NodeShare(node, pods, (facts.label(label) or "") if facts is not None else "")
+
+
+def fit_lines(found: FitAnswer, answers: Sequence[str]) -> Iterator[str]:
+    """The answer for people; `answers` are the screens of those that do not fit, in order."""
+    screens = iter(answers)
+    for one in found.items:
+        if one.fits:
+            after = f" after {', '.join(one.evicts)} left" if one.evicts else ""
+            yield f"{one.name} in {one.namespace}: yes{after}, {sum(share.pods for share in one.nodes)} pods"
+            domains: dict[str, list[NodeShare]] = {}
+            for share in one.nodes:
+                domains.setdefault(share.domain, []).append(share)
+            for domain, shares in domains.items():
+                shown = ", ".join(f"{share.node} ({share.pods})" for share in shares[:12])
+                more = f" and {len(shares) - 12} more" if len(shares) > 12 else ""
+                yield f"  {domain + ': ' if domain else ''}{shown}{more}"
+        else:
+            yield f"{one.name} in {one.namespace}: no"
+            if one.answer is not None:
+                yield from (f"  {line}" for line in next(screens).split("\n"))
+        if one.note:
+            yield f"  note      {one.note}"
+    if found.ignored:
+        yield f"not looked at, for it places nothing: {', '.join(found.ignored)}"

@@ -1,0 +1,179 @@
+"""`tutti why` and `tutti fit`: where the cluster comes from, what is printed, the exit code."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from api.errors import ConfigurationError
+from api.job import Job
+from explain.answer import Answer
+from explain.fit import FitAnswer, add_nodes, fit, fit_lines
+from explain.live import Reading, cluster, read_cluster, read_job
+from explain.manifests import read_manifests
+from explain.owner_facts import Event, answer_of_job
+from explain.reasons import Reason
+from explain.submitted import Submitter
+from explain.targets import Target, items_of, parse_target
+from explain.text import screen
+from explain.why import why
+from kube.process.settings import load_settings
+from providers.selection import standard_providers
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.record_factory import epoch_seconds
+from scheduler.core import deciding_settings
+from scheduler.recording.file import read
+from scheduler.recording.inputs import DecisionInputs
+from scheduler.recording.restore import Restored, restore
+from scheduler.settings import SchedulerSettings
+from webhooks.admission.config import AdmissionConfig
+
+_MISSING: Final = frozenset({Reason.MEMBERS, Reason.POD_GROUP})
+"""Reasons for which the Job itself may know more."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the cluster comes from.
+
+    Attributes:
+        snapshot: a file; None: the cluster itself, with the caller's rights.
+        kubeconfig: how to reach it; None: the usual places.
+        config: settings of the scheduler as YAML; None: those of the snapshot, or the defaults.
+        context: of the kubeconfig; None: its current one.
+    """
+
+    snapshot: Path | None = None
+    kubeconfig: str | None = None
+    config: str | None = None
+    context: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FitRequest:
+    """What `tutti fit` is asked: the manifests' text, the namespace of those without one, made-up nodes, evictions."""
+
+    text: str
+    namespace: str
+    evicts: bool = False
+    nodes: int = 0
+    like: str = ""
+
+
+@dataclass(slots=True)
+class _Read:
+    restored: Restored
+    job: Job | None = None
+    events: tuple[Event, ...] = ()
+
+
+async def main_why(source: Source, text: str, namespace: str, *, as_json: bool, say: Say) -> int:
+    """Say why what `text` names waits, and what would help; 0 it has started or starts, 3 it waits, 4 it never starts here.
+
+    Raises:
+        ConfigurationError: there is nothing of that name, or the cluster cannot be read.
+    """
+    target = parse_target(text, namespace)
+    known = await _read(source, target)
+    answers = _answers(known, target)
+    if as_json:
+        say(_json(answers))
+    else:
+        say("\n\n".join(map(screen, answers)))
+    return max(answer.exit_code for answer in answers)
+
+
+async def main_fit(source: Source, request: FitRequest, *, as_json: bool, say: Say) -> int:
+    """Say whether what a file describes would start; 0 all of it, 3 some of it waits, 4 some of it never starts here.
+
+    Raises:
+        ConfigurationError: the file is wrong, admission would refuse it, or the cluster cannot be read.
+    """
+    manifests = read_manifests(request.text, request.namespace)
+    known = await _read(source, None)
+    found = fit_on(known.restored, manifests, request)
+    if as_json:
+        say(_json(found))
+    else:
+        say("\n".join(fit_lines(found, [screen(one.answer) for one in found.items if one.answer is not None])))
+    return found.exit_code
+
+
+def fit_on(restored: Restored, manifests: list[dict[str, Any]], request: FitRequest) -> FitAnswer:
+    """Whether these would start on a restored cluster, which is changed by it.
+
+    Raises:
+        ConfigurationError: admission would refuse one of them, or there is no node to make others like.
+    """
+    state, settings = restored.core.state, restored.settings
+    classes = tuple(state.classes)
+    names = settings.scheduler_names - {settings.scheduler_name}
+    providers = standard_providers(scheduler_name=settings.scheduler_name, profile_names=sorted(names))
+    config = AdmissionConfig(providers, classes=lambda: classes)
+    now = restored.clock.epoch()
+    submission = Submitter(config, classes, now).submit(manifests)
+    if not submission.items:
+        raise ConfigurationError("the file holds nothing that is placed on nodes")
+    if request.nodes:
+        add_nodes(state, request.nodes, request.like)
+    return fit(state, submission, now, evicts=request.evicts and restored.core.may_evict)
+
+
+async def _read(source: Source, target: Target | None) -> _Read:
+    settings = load_settings(SchedulerSettings, source.config) if source.config is not None else None
+    if source.snapshot is not None:
+        return _Read(_restored(read(source.snapshot).inputs, settings))
+    async with cluster(source.kubeconfig, source.context) as client:
+        given = deciding_settings(settings) if settings is not None else {}
+        reading = await read_cluster(client, given)
+        job, events = None, list[Event]()
+        if target is not None and target.kind == "job":
+            job, events = await read_job(client, target.namespace, target.name)
+    _tell_unseen(reading)
+    return _Read(_restored(reading.inputs, settings), job, tuple(events))
+
+
+def _restored(inputs: DecisionInputs, settings: SchedulerSettings | None) -> Restored:
+    restored = restore(inputs, settings)
+    if inputs.scheduler is None:
+        # What a scheduler at work has nominated can be seen on the pods, as after its restart.
+        restored.core.evaluator.restore(restored.clock(), may_evict=restored.core.may_evict)
+    return restored
+
+
+def _tell_unseen(reading: Reading) -> None:
+    if reading.unseen:
+        sys.stderr.write(f"not seen, for want of rights: {', '.join(reading.unseen)}; the answer is without them\n")
+
+
+def _answers(known: _Read, target: Target) -> list[Answer]:
+    restored = known.restored
+    state, now = restored.core.state, restored.clock.epoch()
+    found = [why(state, key, now, preempts=restored.core.may_evict) for key in items_of(state, target)]
+    by_itself = _of_job(known, state, now)
+    if by_itself is not None and (not found or any(answer.reason in _MISSING for answer in found)):
+        return [by_itself]
+    if not found:
+        raise ConfigurationError(f"{target} in {target.namespace}: nothing of that name is scheduled by Tutti")
+    return found
+
+
+def _of_job(known: _Read, state: ClusterState, now_seconds: float) -> Answer | None:
+    if known.job is None:
+        return None
+    return answer_of_job(
+        known.job,
+        known.events,
+        now_seconds,
+        scheduler_names=state.scheduler_names,
+        created_seconds=epoch_seconds(known.job.metadata.creation_timestamp),
+    )
+
+
+def _json(found: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(found), indent=2).decode()

@@ -1,0 +1,86 @@
+"""What a Job itself says of why it waits, before any of its pods can be looked at. Pure."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from api.constants import GATE, GATE_POD_GROUP, MANAGED
+from api.job import Job
+from explain.answer import Answer, Item, Members, Verdict
+from explain.reasons import Reason
+
+FAILED_CREATE: Final = "FailedCreate"
+"""The reason of the events that tell of pods which the API server refused."""
+
+
+class Event(msgspec.Struct, frozen=True):
+    """An event, as far as it tells why pods are missing."""
+
+    reason: str = ""
+    note: str = ""
+
+
+def answer_of_job(
+    job: Job, events: Sequence[Event], now_seconds: float, *, scheduler_names: frozenset[str], created_seconds: float
+) -> Answer | None:
+    """The answer that the Job gives by itself; None when its pods decide.
+
+    Args:
+        job: as it is stored.
+        events: about it.
+        now_seconds: since 1970.
+        scheduler_names: those of our scheduler.
+        created_seconds: when the Job was created.
+    """
+    found = _reason(job, events, scheduler_names)
+    if found is None:
+        return None
+    verdict, reason, message = found
+    return Answer(
+        item=Item("job", job.metadata.namespace, job.metadata.name, f"job/{job.metadata.name}"),
+        verdict=verdict,
+        reason=reason,
+        message=message,
+        waiting_seconds=0.0 if verdict is Verdict.STARTED else max(now_seconds - created_seconds, 0.0),
+        members=Members(need=job.pods_at_once, missing=max(job.pods_at_once - job.status.active, 0)),
+    )
+
+
+def _reason(
+    job: Job, events: Sequence[Event], scheduler_names: frozenset[str]
+) -> tuple[Verdict, Reason | None, str] | None:
+    template = job.spec.template
+    if job.is_finished:
+        return Verdict.STARTED, None, "it has finished"
+    if job.spec.suspend and job.metadata.annotation(GATE) == GATE_POD_GROUP:
+        text = "Tutti holds it until its Workload and PodGroup are made: are the controllers running?"
+        return Verdict.WAITS, Reason.HELD, text
+    if job.spec.suspend:
+        return (
+            Verdict.WAITS,
+            Reason.SUSPENDED,
+            "it is suspended (spec.suspend), by its user or by a queue such as Kueue",
+        )
+    name = template.spec.scheduler_name or "default-scheduler"
+    if name not in scheduler_names:
+        hint = "" if template.metadata.label(MANAGED) else ": it was not taken in as a gang"
+        return Verdict.WAITS, Reason.OTHER_SCHEDULER, f"its pods are placed by the scheduler {name}{hint}"
+    refused = next((event.note for event in events if event.reason == FAILED_CREATE), "")
+    if refused and job.status.active + job.status.succeeded < job.pods_at_once:
+        return Verdict.WAITS, Reason.QUOTA, f"the API server refuses to create its pods: {refused}"
+    return None
+
+
+def events_of(document: dict[str, Any]) -> list[Event]:
+    """The events of a list, the latest first."""
+    items = [item for item in document.get("items") or () if isinstance(item, dict)]
+    items.sort(key=_when, reverse=True)
+    return [Event(str(item.get("reason") or ""), str(item.get("note") or item.get("message") or "")) for item in items]
+
+
+def _when(event: dict[str, Any]) -> str:
+    series = event.get("series") or {}
+    metadata = event.get("metadata") or {}
+    found = series.get("lastObservedTime") or event.get("eventTime") or event.get("deprecatedLastTimestamp")
+    return str(found or metadata.get("creationTimestamp") or "")

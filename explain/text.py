@@ -1,0 +1,84 @@
+"""An answer as one screen of text."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from explain.answer import Answer, ClassCount, Obstacle, Verdict
+
+_WIDTH: Final = 10
+
+
+def screen(answer: Answer) -> str:
+    """The answer for people, without a line break at its end."""
+    return "\n".join(_lines(answer))
+
+
+def _lines(answer: Answer) -> Iterator[str]:
+    yield f"{answer.item.owner} in {answer.item.namespace}: {_headline(answer)}"
+    if answer.message:
+        yield _row("because" if answer.verdict is not Verdict.STARTED else "", answer.message)
+    if answer.verdict is Verdict.STARTED:
+        return
+    yield _row("pods", _pods(answer))
+    if answer.turn.position:
+        yield _row("turn", f"{answer.turn.position} of {answer.turn.waiting} that wait")
+    heads = ("blocks", "and") if answer.together else ("blocks", "or")
+    for number, one in enumerate(answer.blocking):
+        yield _row(heads[0] if not number else heads[1], one.message)
+        yield from (_row("", _count(one, known)) for known in one.nodes)
+    if answer.preemption is not None and not answer.preemption.victims:
+        yield _row("evicts", answer.preemption.message)
+    yield _row("hint", answer.hint.message if answer.hint is not None else _without_hint(answer))
+
+
+def _headline(answer: Answer) -> str:
+    waiting = f", for {duration(answer.waiting_seconds)}" if answer.waiting_seconds else ""
+    match answer.verdict:
+        case Verdict.STARTED:
+            return "has started"
+        case Verdict.STARTS:
+            return f"starts ({answer.reason}{waiting})"
+        case Verdict.NEVER:
+            return f"cannot start on this cluster, however empty ({answer.reason}{waiting})"
+        case _:
+            return f"waits ({answer.reason}{waiting})"
+
+
+def _pods(answer: Answer) -> str:
+    members = answer.members
+    parts = [f"needs {members.need} together", f"{members.pending} wait", f"{members.scheduled} have a node"]
+    if members.missing:
+        parts.append(f"{members.missing} do not exist")
+    if members.gated:
+        parts.append(f"{members.gated} gated")
+    if members.pending:
+        parts.append(f"{members.placeable} could be placed now")
+    return ", ".join(parts)
+
+
+def _count(one: Obstacle, known: ClassCount) -> str:
+    if not one.resource:
+        return f"  {known.refused} of {known.count} nodes: {known.nodes}"
+    small = f", {known.too_small} too small even when empty" if known.too_small else ""
+    return (
+        f"  {known.count} nodes have room for {known.room_for} pods: {known.nodes} "
+        f"(at most {known.most_free} free on one{small})"
+    )
+
+
+def _without_hint(answer: Answer) -> str:
+    return "none is needed" if answer.verdict is Verdict.STARTS else "none: no single change was found that is enough"
+
+
+def _row(head: str, text: str) -> str:
+    return f"  {head:<{_WIDTH}}{text}"
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it, in its two largest units."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = [(days, "d"), (hours, "h"), (minutes, "min"), (rest, "s")]
+    first = next((index for index, (number, _) in enumerate(parts) if number), 3)
+    return " ".join(f"{number} {unit}" for number, unit in parts[first : first + 2] if number) or "0 s"

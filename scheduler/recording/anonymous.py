@@ -1,0 +1,165 @@
+"""Makes what people have named unreadable, consistently, so that the same is decided.
+
+Every text becomes a made-up word, save for those whose meaning decides something: kinds, operators, amounts, times, keys of labels.
+So a text that nobody thought of is hidden and not shown. The made-up words are in the order of the true ones, for of equals the
+order decides. Whole numbers stay, for selectors may compare them. Texts that are for people alone are left out.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from api import constants
+from scheduler.cache.selectors import whole_number
+from scheduler.recording.inputs import DecisionInputs
+from scheduler.recording.pods import LONG_AGO
+
+TO_COME: Final = "to-come"
+
+KEPT_FIELDS: Final = frozenset(
+    {
+        # what things are
+        "apiVersion", "kind", "operator", "effect", "key", "topologyKey", "type", "status", "phase", "reason", "protocol",
+        "restartPolicy", "whenUnsatisfiable", "nodeAffinityPolicy", "nodeTaintsPolicy", "matchLabelKeys",
+        "mismatchLabelKeys", "accessModes", "volumeMode", "volumeBindingMode", "preemptionPolicy", "declaredFeatures",
+        "action", "bindMountOptions", "role", "apiGroup",
+        # amounts and times
+        "capacity", "maximumVolumeSize", "creationTimestamp", "deletionTimestamp", "resourceVersion",
+        # of the scheduler
+        "schedulerName", "place", "cause", "code", "plugin", "group_api", "server_version",
+    }
+)  # fmt: skip
+"""Fields whose texts are kept."""
+
+KEPT_WHOLE: Final = frozenset({"allocatable", "capacity", "requests", "limits", "overhead", "settings"})
+"""Fields with amounts or choices by name, which are kept."""
+
+NAMED_BY_KEY: Final = frozenset({"slot_of", "row_of", "image_bytes", "disruptedPods"})
+"""Fields whose keys are names."""
+
+KEPT_WORDS: Final = frozenset(
+    {"", "true", "false", "0.0.0.0", constants.EMBEDDED_PROVIDER, constants.MANAGED_BY_TUTTI, "ReadWriteOnce", "unreadable"}
+)  # fmt: skip
+_KEPT_ANNOTATIONS: Final = frozenset(
+    {
+        constants.BIND_COMPLETED,
+        constants.DESIRED_COUNT,
+        constants.MANAGED_BY,
+        constants.ON_SCHEDULING_TIMEOUT,
+        constants.PROVIDER,
+        constants.SCHEDULING_TIMEOUT,
+    }
+)
+_MESSAGE: Final = "message"
+"""For people, save where it says who preempts."""
+_OF_KUBERNETES: Final = "kubernetes.io/"
+_ZONES: Final = "__"
+_LATEST: Final = ":latest"
+
+Say = Callable[[str], str]
+
+
+def anonymous(inputs: DecisionInputs) -> DecisionInputs:
+    """The same inputs with made-up names."""
+    return with_words(inputs)[0]
+
+
+def with_words(inputs: DecisionInputs) -> tuple[DecisionInputs, Mapping[str, str]]:
+    """The same inputs with made-up names, and which name became which."""
+    plain = msgspec.json.decode(msgspec.json.encode(inputs))
+    words: dict[str, None] = {}
+
+    def note(word: str) -> str:
+        words[word] = None
+        return word
+
+    compounds = dict(_compounds(plain))
+    _Walk(note, compounds).inputs(plain)
+    made = {word: f"n{number:07d}" for number, word in enumerate(sorted(words))}
+    hidden = _Walk(made.__getitem__, compounds).inputs(plain)
+    return msgspec.json.decode(msgspec.json.encode(hidden), type=DecisionInputs), made
+
+
+def _compounds(plain: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Names of claims that are made of the names of a pod and its volume."""
+    for pod in plain["objects"]["pods"]:
+        name = pod["metadata"].get("name", "")
+        for volume in pod.get("spec", {}).get("volumes", ()):
+            if "ephemeral" in volume:
+                yield f"{name}-{volume['name']}", (name, volume["name"])
+
+
+class _Walk:
+    """Goes through all texts; `say` gives the word for each one that is not kept."""
+
+    def __init__(self, say: Say, compounds: Mapping[str, tuple[str, str]]) -> None:
+        self._say: Final = say
+        self._compounds: Final = compounds
+
+    def inputs(self, plain: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: self._value(key, value) for key, value in plain.items()}
+
+    def _value(self, field: str, value: Any) -> Any:
+        if isinstance(value, dict):
+            return value if field in KEPT_WHOLE else self._mapping(field, value)
+        if field == "resources" and isinstance(value, list):
+            return value
+        if isinstance(value, list):
+            return [self._value(field, entry) for entry in value]
+        return self._text(field, value) if isinstance(value, str) and field not in KEPT_FIELDS else value
+
+    def _mapping(self, field: str, found: Mapping[str, Any]) -> dict[str, Any]:
+        if field == "annotations":
+            return dict(self._annotations(found))
+        if field in NAMED_BY_KEY:
+            name = self._image if field == "image_bytes" else self._word
+            return {name(key): value if isinstance(value, int) else LONG_AGO for key, value in found.items()}
+        if found.get("type") == constants.CONDITION_PREEMPTED_BY and _MESSAGE in found:
+            return {**found, _MESSAGE: "/".join(map(self._word, found[_MESSAGE].split("/")))}
+        if field in {"labels", "matchLabels", "nodeSelector", "selector"} and all(
+            isinstance(value, str) for value in found.values()
+        ):
+            return {key: self._text(field, value) for key, value in found.items()}
+        return {key: self._value(key, value) for key, value in found.items() if key != _MESSAGE}
+
+    def _annotations(self, found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        for key, value in found.items():
+            if key in _KEPT_ANNOTATIONS:
+                yield key, value
+            elif key == constants.MIN_RESOURCES:
+                yield key, self._roles(value)
+            else:
+                yield key, self._word(value)
+
+    def _roles(self, text: str) -> str:
+        try:
+            roles = msgspec.json.decode(text)
+        except msgspec.DecodeError:
+            return ""
+        return msgspec.json.encode(self._value("roles", roles)).decode()
+
+    def _text(self, field: str, text: str) -> str:
+        if field in {"image", "names"}:
+            return self._image(text)
+        if field in {"uid", "uids"} or text.startswith(f"{TO_COME}/"):
+            return self._uid(text)
+        return _ZONES.join(map(self._word, text.split(_ZONES)))
+
+    def _uid(self, uid: str) -> str:
+        """Those of pods to come name the group that announces them."""
+        if not uid.startswith(f"{TO_COME}/"):
+            return self._word(uid)
+        group, _, number = uid.removeprefix(f"{TO_COME}/").rpartition("/")
+        return f"{TO_COME}/{self._word(group)}/{number}"
+
+    def _image(self, name: str) -> str:
+        """A missing tag means the latest one."""
+        bare = name.removesuffix(_LATEST)
+        return self._word(bare) + (_LATEST if bare != name else "")
+
+    def _word(self, word: str) -> str:
+        if word in KEPT_WORDS or word.startswith(_OF_KUBERNETES) or whole_number(word) is not None:
+            return word
+        compound = self._compounds.get(word)
+        return self._say(word) if compound is None else "-".join(map(self._say, compound))

@@ -1,0 +1,331 @@
+"""Takes the inputs of decisions from a scheduler at work, exactly as its cache is.
+
+Records are values, so taking them is copying references: `take` does only that, at once, and is quick. Making objects of them
+again is not, and may be done later, bit by bit or elsewhere: `Taken.inputs`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import isinf
+from typing import Any, Final
+
+from api.meta import Metadata, OwnerReference
+from api.namespace import Namespace
+from api.node import ContainerImage
+from api.pod import Pod
+from api.priorityclass import PriorityClass
+from api.storage import (
+    Attachment,
+    AttachmentSource,
+    AttachmentSpec,
+    CsiDriver,
+    CsiDriverSpec,
+    CsiNode,
+    CsiNodeSpec,
+    DriverLimit,
+    NodeDriver,
+)
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.default_topology_spread import SelectorOwner, SelectorSpec, SimpleOwner, SimpleSpec
+from scheduler.cache.disruption_budgets import Budget
+from scheduler.cache.nodes import NodeFacts
+from scheduler.cache.nominator import Nomination
+from scheduler.cache.pod_group_state import MemberState, PodGroupState
+from scheduler.cache.pod_signature import Texts
+from scheduler.cache.records import GroupRecord, PodRecord
+from scheduler.cache.reservations import Reservations
+from scheduler.cache.selectors import Labels, Requirement, Selector
+from scheduler.cache.storage import DriverFacts, Storage
+from scheduler.cache.volume_records import CapacityRecord, ClaimRecord, ClassRecord, VolumeRecord
+from scheduler.core import Core
+from scheduler.queue.queue_state import QueueState
+from scheduler.recording.inputs import (
+    AssumedPod,
+    ClusterObjects,
+    DecisionInputs,
+    Layout,
+    NominatedPod,
+    NominationState,
+    PastPreemption,
+    PastReservation,
+    ReservationState,
+    SchedulerState,
+)
+from scheduler.recording.objects import (
+    capacity_object,
+    claim_object,
+    class_object,
+    group_object,
+    node_object,
+    selector_object,
+    volume_object,
+)
+from scheduler.recording.pods import PodWriter
+
+REPLICATION_CONTROLLER: Final = "ReplicationController"
+REPLICA_SET: Final = "ReplicaSet"
+STATEFUL_SET: Final = "StatefulSet"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When, and under which settings; fields are those of `DecisionInputs`."""
+
+    epoch_seconds: float
+    monotonic_seconds: float
+    settings: Mapping[str, Any]
+    group_api: str = ""
+    server_version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """References to everything, as it was at one moment."""
+
+    moment: Moment
+    texts: Texts
+    nodes: tuple[tuple[NodeFacts, tuple[ContainerImage, ...]], ...]
+    namespaces: Mapping[str, Labels]
+    classes: tuple[PriorityClass, ...]
+    groups: tuple[GroupRecord, ...]
+    pods: Mapping[str, PodRecord]
+    pending: tuple[str, ...]
+    """UIDs of the pods that wait, in the order in which decisions meet them."""
+    budgets: tuple[Budget, ...]
+    services: tuple[tuple[str, str, Labels], ...]
+    owners: tuple[tuple[str, str, str, Selector], ...]
+    lineage: Mapping[str, str]
+    storage: "TakenStorage"
+    scheduler: SchedulerState
+    layout: Layout
+
+    def inputs(self) -> DecisionInputs:
+        """The value."""
+        made = ClusterObjects(pods=tuple(self.each_pod()), **self.other_objects())
+        return self.inputs_with(made)
+
+    def each_pod(self) -> Iterator[Pod]:
+        """The pods, in the order in which they are to be met; this is what takes time."""
+        writer = PodWriter(self.texts)
+        for record in self._in_order():
+            yield writer.pod(record)
+
+    def other_objects(self) -> dict[str, Any]:
+        """All other objects by kind."""
+        by_kind = {kind: tuple(self._selecting(kind)) for kind in (REPLICA_SET, STATEFUL_SET)}
+        return {
+            "nodes": tuple(node_object(facts, images) for facts, images in self.nodes),
+            "namespaces": tuple(
+                Namespace(Metadata(name=name, labels=dict(labels))) for name, labels in self.namespaces.items()
+            ),
+            "priorityclasses": self.classes,
+            "podgroups": tuple(map(group_object, self.groups)),
+            "poddisruptionbudgets": self.budgets,
+            "services": tuple(_service(namespace, name, selector) for namespace, name, selector in self.services),
+            "replicationcontrollers": tuple(
+                _service(namespace, name, _equalities(selector))
+                for kind, namespace, name, selector in self.owners
+                if kind == REPLICATION_CONTROLLER
+            ),
+            "replicasets": by_kind[REPLICA_SET],
+            "statefulsets": (*by_kind[STATEFUL_SET], *map(_led, self.lineage.items())),
+            **self.storage.objects(),
+        }
+
+    def inputs_with(self, objects: ClusterObjects) -> DecisionInputs:
+        """The value with these objects."""
+        moment = self.moment
+        return DecisionInputs(
+            epoch_seconds=moment.epoch_seconds,
+            monotonic_seconds=moment.monotonic_seconds,
+            settings=dict(moment.settings),
+            group_api=moment.group_api,
+            server_version=moment.server_version,
+            objects=objects,
+            scheduler=self.scheduler,
+            layout=self.layout,
+        )
+
+    def _in_order(self) -> Iterator[PodRecord]:
+        first = dict.fromkeys((*self.layout.pods.row_of, *self.pending))
+        for uid in first:
+            yield self.pods[uid]
+        for uid, record in self.pods.items():
+            if uid not in first:
+                yield record
+
+    def _selecting(self, kind: str) -> Iterator[SelectorOwner]:
+        for known, namespace, name, selector in self.owners:
+            if known == kind:
+                yield SelectorOwner(Metadata(name=name, namespace=namespace), SelectorSpec(selector_object(selector)))
+
+
+def take(core: Core, moment: Moment) -> Taken:
+    """Everything as it is now. Quick: what is copied are references."""
+    state = core.state
+    texts = state.texts()
+    writer = PodWriter(texts)
+    nodes = state.nodes
+    in_use = ((slot, nodes.facts[slot]) for slot in nodes.live_slots().tolist())
+    return Taken(
+        moment=moment,
+        texts=texts,
+        nodes=tuple((facts, nodes.images.on(slot)) for slot, facts in in_use if facts is not None),
+        namespaces=dict(state.topology_index.namespaces),
+        classes=tuple(state.classes),
+        groups=tuple(members.group for members in state.entities.states() if members.group is not None),
+        pods=dict(state.pods),
+        pending=tuple(_pending(state.entities.states())),
+        budgets=tuple(state.budgets),
+        services=tuple(state.default_spreads.services()),
+        owners=tuple(state.default_spreads.owners()),
+        lineage=dict(state.entities.lineage),
+        storage=TakenStorage.of(state.storage),
+        scheduler=_scheduler_state(core, core.queue.state(state), writer),
+        layout=Layout(nodes.layout(), state.assigned_pods.layout()),
+    )
+
+
+def _pending(items: Iterable[PodGroupState]) -> Iterator[str]:
+    """Signature by signature, for of equals the first one is placed first; then those that are on their way."""
+    for members in items:
+        for waiting in members.pending.values():
+            yield from waiting.uids
+        for pod in members.pods(MemberState.ASSUMED):
+            yield pod.uid
+
+
+# --- what only the scheduler knows -------------------------------------------------------------------------------------
+
+
+def _scheduler_state(core: Core, queue: QueueState, writer: PodWriter) -> SchedulerState:
+    state = core.state
+    return SchedulerState(
+        assumed=tuple(AssumedPod(uid, one.node_name, one.deadline_seconds) for uid, one in state.assumptions.items()),
+        nominations=tuple(_nomination(nomination, state, writer) for nomination in state.nominator),
+        reservations=_reservations(state.reservations, writer),
+        future_reservations=_reservations(state.future_reservations, writer),
+        given_volumes=tuple(state.storage.given.items()),
+        chosen_nodes=tuple(state.storage.chosen.items()),
+        past_preemptions=tuple(
+            PastPreemption(key, past.attempts, past.is_over_budget, past.not_before_seconds)
+            for key, past in core.evaluator.history.items()
+        ),
+        past_reservations=tuple(
+            PastReservation(key, past.times, past.not_before_seconds) for key, past in core.starvation.past.items()
+        ),
+        queue=queue,
+    )
+
+
+def _nomination(nomination: Nomination, state: ClusterState, writer: PodWriter) -> NominationState:
+    def place(uid: str) -> NominatedPod:
+        node_name, demand = nomination.places[uid]
+        pod = state.pod(uid)
+        return NominatedPod(uid, node_name, None if pod and pod.demand is demand else writer.demand(demand))
+
+    deadline = nomination.deadline_seconds
+    return NominationState(
+        nomination.key,
+        nomination.priority,
+        tuple(map(place, nomination.places)),
+        tuple(sorted(nomination.victims)),
+        None if isinf(deadline) else deadline,
+        nomination.has_started,
+        nomination.is_overtaken,
+        nomination.evicted,
+    )
+
+
+def _reservations(reservations: Reservations, writer: PodWriter) -> tuple[ReservationState, ...]:
+    return tuple(map(writer.reservation, reservations))
+
+
+# --- what belongs together ---------------------------------------------------------------------------------------------
+
+
+def _service(namespace: str, name: str, selector: Labels) -> SimpleOwner:
+    return SimpleOwner(Metadata(name=name, namespace=namespace), SimpleSpec(dict(selector)))
+
+
+def _equalities(selector: Selector) -> Labels:
+    return {one.key: one.values[0] for one in selector.requirements or () if _is_equality(one)}
+
+
+def _is_equality(requirement: Requirement) -> bool:
+    return requirement.operator == "In" and len(requirement.values) == 1
+
+
+def _led(led: tuple[str, str]) -> SelectorOwner:
+    """A StatefulSet that a pod controls; its own name and selector are among the others."""
+    uid, pod_uid = led
+    return SelectorOwner(
+        Metadata(uid=uid, owner_references=(OwnerReference("v1", "Pod", "", pod_uid, controller=True),))
+    )
+
+
+# --- storage -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TakenStorage:
+    """References to everything about storage."""
+
+    volumes: tuple[VolumeRecord, ...]
+    claims: tuple[ClaimRecord, ...]
+    classes: tuple[ClassRecord, ...]
+    drivers: Mapping[str, DriverFacts]
+    capacities: tuple[CapacityRecord, ...]
+    drivers_of: Mapping[str, frozenset[str]]
+    limits: Mapping[str, Mapping[str, int]]
+    attached: tuple[tuple[str, str, str], ...]
+    """(node, VolumeAttachment, volume)."""
+
+    @staticmethod
+    def of(storage: Storage) -> "TakenStorage":
+        """What is known now."""
+        attachments = storage.attachments
+        return TakenStorage(
+            volumes=tuple(storage.volumes.values()),
+            claims=tuple(storage.claims.values()),
+            classes=tuple(storage.classes.values()),
+            drivers=dict(storage.drivers),
+            capacities=tuple(record for records in storage.capacities.values() for record in records.values()),
+            drivers_of=dict(attachments.drivers_of),
+            limits=dict(attachments.limits),
+            attached=tuple(
+                (node, name, volume)
+                for node, there in attachments.attachments.items()
+                for name, volume in there.items()
+            ),
+        )
+
+    def objects(self) -> dict[str, Any]:
+        """The objects by kind."""
+        return {
+            "persistentvolumes": tuple(map(volume_object, self.volumes)),
+            "persistentvolumeclaims": tuple(map(claim_object, self.claims)),
+            "storageclasses": tuple(map(class_object, self.classes)),
+            "csinodes": tuple(map(self._csi_node, dict.fromkeys((*self.drivers_of, *self.limits)))),
+            "csidrivers": tuple(
+                CsiDriver(Metadata(name=name), CsiDriverSpec(facts.tracks_capacity, facts.must_be_installed))
+                for name, facts in self.drivers.items()
+            ),
+            "csistoragecapacities": tuple(map(capacity_object, self.capacities)),
+            "volumeattachments": tuple(
+                Attachment(Metadata(name=name), AttachmentSpec(node_name=node, source=AttachmentSource(volume or None)))
+                for node, name, volume in self.attached
+            ),
+        }
+
+    def _csi_node(self, name: str) -> CsiNode:
+        limits = self.limits.get(name, {})
+        drivers = sorted(self.drivers_of.get(name, frozenset[str]()))
+        return CsiNode(
+            Metadata(name=name),
+            CsiNodeSpec(
+                tuple(
+                    NodeDriver(driver, DriverLimit(limits[driver]) if driver in limits else None) for driver in drivers
+                )
+            ),
+        )

@@ -1,0 +1,268 @@
+"""Recordings as files: lines of JSON, compressed by gzip. The first line says what it is, the last one how many lines there are.
+
+    {"format":"tutti-recording","version":1,"epoch_seconds":...,"settings":{...},...}
+    {"kind":"pods","object":{"metadata":{...},"spec":{...}}}
+    ...
+    {"kind":"scheduler","object":{...}}
+    {"kind":"layout","object":{...}}
+    {"kind":"step","object":{"step":"decided",...}}
+    {"kind":"end","object":{"lines":4711}}
+
+Lines are made one after the other, so that a scheduler at work can do something else between them.
+"""
+
+import gzip
+import os
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import msgspec
+
+from api.errors import ConfigurationError
+from scheduler.recording.capture import Taken
+from scheduler.recording.inputs import ClusterObjects, DecisionInputs, Layout, SchedulerState
+from scheduler.recording.listed import KINDS
+from scheduler.recording.slim import slim
+from scheduler.recording.steps import Step
+
+FORMAT: Final = "tutti-recording"
+VERSION: Final = 1
+CONTENT_TYPE: Final = "application/gzip"
+_LEVEL: Final = 4
+_PRIVATE: Final = 0o600
+_PODS: Final = "pods"
+
+
+class Header(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The first line; fields are those of `DecisionInputs`."""
+
+    format: str
+    version: int
+    epoch_seconds: float = 0.0
+    monotonic_seconds: float = 0.0
+    settings: dict[str, Any] = {}
+    group_api: str = ""
+    server_version: str = ""
+    is_anonymous: bool = False
+    """Names, namespaces and labels are made up."""
+
+
+class Line(msgspec.Struct, frozen=True):
+    """Any other line."""
+
+    kind: str
+    object: msgspec.Raw
+
+
+class _End(msgspec.Struct, frozen=True):
+    lines: int
+
+
+class Recording(msgspec.Struct, frozen=True):
+    """What is in a file: inputs of decisions, and what happened since then."""
+
+    inputs: DecisionInputs
+    steps: tuple[Step, ...] = ()
+    is_anonymous: bool = False
+
+
+class UnreadableRecording(ConfigurationError):
+    """The file is none that can be read; the message says in one line why."""
+
+
+# --- writing -----------------------------------------------------------------------------------------------------------
+
+
+def lines_of(recording: Recording) -> Iterator[bytes]:
+    """The lines of a recording."""
+    inputs, count = recording.inputs, 1
+    yield _header(inputs, is_anonymous=recording.is_anonymous)
+    for kind, found in _in_parts(inputs):
+        yield _line(kind, found)
+        count += 1
+    for step in recording.steps:
+        yield _line("step", step)
+        count += 1
+    yield _line("end", _End(count))
+
+
+def lines_of_taken(taken: Taken, steps: Iterable[Step] = ()) -> Iterator[bytes]:
+    """The same of what was taken from a scheduler, and of steps that are made readable only now; each line takes microseconds."""
+    objects = ClusterObjects(**taken.other_objects())
+    inputs, count = taken.inputs_with(objects), 1
+    yield _header(inputs)
+    for kind, found in _in_parts(inputs):
+        yield _line(kind, found)
+        count += 1
+    for pod in taken.each_pod():
+        yield _line(_PODS, pod)
+        count += 1
+    for step in steps:
+        yield _line("step", step)
+        count += 1
+    yield _line("end", _End(count))
+
+
+def compressed(lines: Iterable[bytes], every_bytes: int = 64 * 1024) -> Iterator[bytes]:
+    """The lines as parts of a gzip file; empty parts say that another turn was needed for the next one."""
+    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    waiting: list[bytes] = []
+    size = 0
+    for line in lines:
+        waiting.append(line)
+        size += len(line)
+        if size >= every_bytes:
+            yield packer.compress(b"".join(waiting))
+            waiting, size = [], 0
+    yield packer.compress(b"".join(waiting)) + packer.flush()
+
+
+def write(path: Path, lines: Iterable[bytes]) -> None:
+    """Writes a file whole or not at all; only its owner may read it.
+
+    Raises:
+        ConfigurationError: it cannot be written there.
+    """
+    write_parts(path, compressed(lines))
+
+
+def write_parts(path: Path, parts: Iterable[bytes]) -> None:
+    """Writes a file of parts that are compressed already; as `write`."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.writelines(parts)
+            Path(name).chmod(_PRIVATE)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise ConfigurationError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _header(inputs: DecisionInputs, *, is_anonymous: bool = False) -> bytes:
+    header = Header(
+        format=FORMAT,
+        version=VERSION,
+        epoch_seconds=inputs.epoch_seconds,
+        monotonic_seconds=inputs.monotonic_seconds,
+        settings=inputs.settings,
+        group_api=inputs.group_api,
+        server_version=inputs.server_version,
+        is_anonymous=is_anonymous,
+    )
+    return msgspec.json.encode(header) + b"\n"
+
+
+def _in_parts(inputs: DecisionInputs) -> Iterator[tuple[str, msgspec.Struct]]:
+    for kind in ClusterObjects.__struct_fields__:
+        for found in getattr(inputs.objects, kind):
+            # What nobody has slimmed before must not get into a file either.
+            yield kind, slim(found)
+    if inputs.scheduler is not None:
+        yield "scheduler", inputs.scheduler
+    if inputs.layout is not None:
+        yield "layout", inputs.layout
+
+
+def _line(kind: str, found: msgspec.Struct) -> bytes:
+    return b'{"kind":"%s","object":%s}\n' % (kind.encode(), msgspec.json.encode(found))
+
+
+# --- reading -----------------------------------------------------------------------------------------------------------
+
+_decode_header: Final = msgspec.json.Decoder(Header).decode
+_decode_line: Final = msgspec.json.Decoder(Line).decode
+_OBJECTS: Final = {kind.plural: msgspec.json.Decoder(kind.type) for kind in KINDS.values()}
+_STATE: Final = msgspec.json.Decoder(SchedulerState)
+_LAYOUT: Final = msgspec.json.Decoder(Layout)
+_STEP: Final = msgspec.json.Decoder(Step)
+_END: Final = msgspec.json.Decoder(_End)
+
+
+def read(path: Path) -> Recording:
+    """The recording in a file.
+
+    Raises:
+        UnreadableRecording: it is not there, not ours, of another version, or cut off.
+    """
+    try:
+        with path.open("rb") as file:
+            return read_from(file, str(path))
+    except OSError as error:
+        raise UnreadableRecording(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def read_from(file: BinaryIO, name: str) -> Recording:
+    """The recording in an open file; `name` is for messages.
+
+    Raises:
+        UnreadableRecording: it is not ours, of another version, or cut off.
+    """
+    try:
+        with gzip.GzipFile(fileobj=file) as lines:
+            return _read(lines, name)
+    except gzip.BadGzipFile as error:
+        raise UnreadableRecording(f"{name} is no recording of tutti") from error
+    except (EOFError, zlib.error) as error:
+        raise UnreadableRecording(f"{name} is damaged or cut off") from error
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise UnreadableRecording(f"{name} is damaged: {error}") from error
+
+
+def _read(lines: Iterable[bytes], name: str) -> Recording:
+    each = iter(lines)
+    header = _header_of(next(each, b""), name)
+    objects: dict[str, list[Any]] = {}
+    state, layout, steps = None, None, list[Step]()
+    count, stated = 1, 0
+    for text in each:
+        line = _decode_line(text)
+        decoder = _OBJECTS.get(line.kind)
+        if decoder is not None:
+            objects.setdefault(line.kind, []).append(decoder.decode(line.object))
+        elif line.kind == "step":
+            steps.append(_STEP.decode(line.object))
+        elif line.kind == "scheduler":
+            state = _STATE.decode(line.object)
+        elif line.kind == "layout":
+            layout = _LAYOUT.decode(line.object)
+        elif line.kind == "end":
+            stated = _END.decode(line.object).lines
+            break
+        else:
+            raise UnreadableRecording(f"{name} is damaged: nobody knows the kind {line.kind[:64]!r}")
+        count += 1
+    if stated != count:
+        raise UnreadableRecording(f"{name} is cut off")
+    by_kind: dict[str, Any] = {kind: tuple(found) for kind, found in objects.items()}
+    inputs = DecisionInputs(
+        epoch_seconds=header.epoch_seconds,
+        monotonic_seconds=header.monotonic_seconds,
+        settings=header.settings,
+        group_api=header.group_api,
+        server_version=header.server_version,
+        objects=ClusterObjects(**by_kind),
+        scheduler=state,
+        layout=layout,
+    )
+    return Recording(inputs, tuple(steps), header.is_anonymous)
+
+
+def _header_of(text: bytes, name: str) -> Header:
+    try:
+        header = _decode_header(text)
+    except msgspec.MsgspecError as error:
+        raise UnreadableRecording(f"{name} is no recording of tutti") from error
+    if header.format != FORMAT:
+        raise UnreadableRecording(f"{name} is no recording of tutti")
+    if header.version != VERSION:
+        raise UnreadableRecording(
+            f"{name} is a recording of version {header.version}, and this tutti reads version {VERSION}"
+        )
+    return header

@@ -1,0 +1,53 @@
+"""What a Job itself says of why it waits."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from api.constants import GATE, GATE_POD_GROUP
+from api.job import Job
+from explain.answer import Verdict
+from explain.owner_facts import FAILED_CREATE, Event, answer_of_job, events_of
+from explain.reasons import Reason
+from tests.webhooks.builders import job
+
+OURS = frozenset({"tutti"})
+
+
+def _answer(document: dict[str, Any], *events: Event) -> Any:
+    read = msgspec.convert(document, Job)
+    return answer_of_job(read, events, 100.0, scheduler_names=OURS, created_seconds=40.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"suspend": True, "annotations": {GATE: GATE_POD_GROUP}}, Reason.HELD),
+        ({"suspend": True}, Reason.SUSPENDED),
+        ({"scheduler_name": "default-scheduler"}, Reason.OTHER_SCHEDULER),
+    ],
+)
+def test_why_it_waits(changes: dict[str, Any], reason: Reason) -> None:
+    found = _answer(job(**{"scheduler_name": "tutti", **changes}))
+    assert (found.verdict, found.reason, found.waiting_seconds) == (Verdict.WAITS, reason, 60.0)
+    assert found.exit_code == 3
+
+
+def test_pods_that_a_quota_refuses_are_told_in_the_servers_words() -> None:
+    refused = Event(FAILED_CREATE, 'pods "train-0" is forbidden: exceeded quota: small')
+    assert _answer(job(scheduler_name="tutti")) is None
+    found = _answer(job(scheduler_name="tutti"), Event("Other", "x"), refused)
+    assert found.reason is Reason.QUOTA
+    assert found.message.endswith("exceeded quota: small")
+
+
+def test_a_job_that_has_finished_waits_for_nothing() -> None:
+    done = {**job(), "status": {"conditions": [{"type": "Complete", "status": "True"}]}}
+    assert _answer(done).exit_code == 0
+
+
+def test_events_are_read_the_latest_first() -> None:
+    older = {"reason": "A", "note": "a", "deprecatedLastTimestamp": "2026-01-01T00:00:00Z"}
+    newer = {"reason": "B", "message": "b", "metadata": {"creationTimestamp": "2026-01-02T00:00:00Z"}}
+    assert events_of({"items": [older, newer]}) == [Event("B", "b"), Event("A", "a")]

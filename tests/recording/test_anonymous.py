@@ -1,0 +1,100 @@
+"""Made-up names: nothing that people have named is left, and the same is decided."""
+
+import re
+from typing import Any
+
+import msgspec
+import pytest
+
+from scheduler.recording.anonymous import anonymous, with_words
+from scheduler.recording.capture import take
+from scheduler.recording.file import Recording, lines_of
+from scheduler.recording.inputs import DecisionInputs
+from scheduler.recording.listed import from_manifests
+from scheduler.recording.replay import decide_queue
+from tests.recording.life import Life
+
+
+def inputs_of(seed: int) -> DecisionInputs:
+    life = Life(seed)
+    life.live(60)
+    return take(life.core, life.moment()).inputs()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_same_is_decided_with_other_names(seed: int) -> None:
+    inputs = inputs_of(seed)
+    hidden, made = with_words(inputs)
+    names = {made_up: true for true, made_up in made.items()}
+
+    def true_names(value: Any) -> Any:
+        plain = msgspec.json.encode(value).decode()
+        return re.sub(r"n\d{7}", lambda found: names[found[0]], plain)
+
+    was = [_without_texts(answer) for answer in decide_queue(inputs).values()]
+    now = [_without_texts(answer) for answer in decide_queue(hidden).values()]
+    assert was
+    assert true_names(now) == msgspec.json.encode(was).decode()
+
+
+def _without_texts(answer: Any) -> Any:
+    """Texts name taints and labels, and sort them by their words."""
+    plain = msgspec.to_builtins(answer)
+    for part in filter(None, plain.values()):
+        part.pop("message", None)
+        by_message = part.pop("pods_by_message", {})
+        part["pods"] = sorted(uid for uids in by_message.values() for uid in uids)
+    return plain
+
+
+NAMED = [
+    {
+        "kind": "Pod",
+        "metadata": {
+            "name": "payroll-0",
+            "namespace": "acme-finance",
+            "uid": "0a1b",
+            "labels": {"app": "payroll", "tier": "gold-customers"},
+            "annotations": {"tutti.scheduler/pod-group": "payroll-group"},
+        },
+        "spec": {
+            "schedulerName": "tutti",
+            "containers": [{"image": "registry.acme.example/payroll:2", "resources": {"requests": {"cpu": "1"}}}],
+            "nodeSelector": {"room": "vault"},
+            "tolerations": [{"key": "room", "value": "vault", "effect": "NoSchedule"}],
+            "volumes": [{"name": "books", "persistentVolumeClaim": {"claimName": "ledger"}}],
+            "affinity": {
+                "podAntiAffinity": {
+                    "requiredDuringSchedulingIgnoredDuringExecution": [
+                        {
+                            "topologyKey": "kubernetes.io/hostname",
+                            "labelSelector": {
+                                "matchExpressions": [{"key": "app", "operator": "In", "values": ["payroll"]}]
+                            },
+                            "namespaces": ["acme-finance"],
+                        }
+                    ]
+                }
+            },
+        },
+    },
+    {
+        "kind": "Node",
+        "metadata": {"name": "vault-1.acme.example", "labels": {"kubernetes.io/hostname": "vault-1.acme.example"}},
+        "spec": {"taints": [{"key": "room", "value": "vault", "effect": "NoSchedule"}]},
+        "status": {
+            "images": [{"names": ["registry.acme.example/payroll:2"], "sizeBytes": 5}],
+            "allocatable": {"cpu": "4"},
+        },
+    },
+    {"kind": "PersistentVolumeClaim", "metadata": {"name": "ledger", "namespace": "acme-finance"}, "spec": {}},
+    {"kind": "Namespace", "metadata": {"name": "acme-finance", "labels": {"team": "finance-people"}}},
+]
+
+
+def test_nothing_that_people_have_named_is_left() -> None:
+    inputs = DecisionInputs(epoch_seconds=1.0, objects=from_manifests(NAMED))
+    text = b"".join(lines_of(Recording(anonymous(inputs)))).decode()
+    for word in ("payroll", "acme", "finance", "gold", "vault", "ledger", "books", "0a1b", "example"):
+        assert word not in text
+    assert "kubernetes.io/hostname" in text

@@ -1,0 +1,41 @@
+"""What was recorded is decided again exactly as it was, and other settings show where they make a difference."""
+
+import pytest
+
+from scheduler.recording.journal import Journal
+from scheduler.recording.outcome import DecisionOutcome
+from scheduler.recording.pods import PodWriter
+from scheduler.recording.replay import Repeated, repeat
+from tests.recording.life import Life
+
+
+def recorded(seed: int, turns: int, *, most: int = 10_000, before: int = 30) -> Life:
+    life = Life(seed)
+    life.live(before)
+    life.outcomes.clear()
+    life.journal = Journal(life.core, life.moment, lambda: life.now, most)
+    life.live(turns)
+    return life
+
+
+def repeated(life: Life) -> list[Repeated]:
+    assert life.journal is not None
+    found = life.journal.recorded()
+    writer = PodWriter(life.state.texts())
+    return list(repeat(found.inputs.inputs(), tuple(found.each_step(writer))))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_busy_run_is_repeated_bit_for_bit(seed: int) -> None:
+    life = recorded(seed, 60)
+    found = repeated(life)
+    assert [one.was for one in found] == life.outcomes
+    assert [one.now for one in found] == life.outcomes
+
+
+def test_only_the_last_decisions_are_kept() -> None:
+    life = recorded(3, 60, most=10)
+    found = repeated(life)
+    decisions = [one for one in found if isinstance(one.was, DecisionOutcome)]
+    assert 10 <= len(decisions) <= 20
+    assert [one.now for one in found] == life.outcomes[-len(found) :]

@@ -1,0 +1,55 @@
+"""Inputs that were taken from a scheduler at work decide as it does: same nodes, same victims, same words, bit for bit."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from scheduler.cache.records import EntityKey
+from scheduler.recording.capture import take
+from scheduler.recording.inputs import DecisionInputs
+from scheduler.recording.outcome import DecisionOutcome, PreemptionOutcome, outcome_of, preemption_outcome_of
+from scheduler.recording.restore import restore
+from tests.recording.life import Life
+
+WAITING = {"active", "waiting", "running"}
+
+
+def taken(life: Life) -> DecisionInputs:
+    """Taken, and as they come out of a file."""
+    return msgspec.json.decode(msgspec.json.encode(take(life.core, life.moment()).inputs()), type=DecisionInputs)
+
+
+def expected(inputs: DecisionInputs, key: EntityKey) -> list[DecisionOutcome | PreemptionOutcome]:
+    outcome = restore(inputs).attempt(key)
+    decided = outcome_of(outcome.found, outcome.future)
+    return [decided] if outcome.preemption is None else [decided, preemption_outcome_of(outcome.preemption)]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_decision_of_a_busy_cluster_is_made_again(seed: int) -> None:
+    life = Life(seed)
+    life.live(30)
+    foreseen: list[DecisionOutcome | PreemptionOutcome] = []
+    life.tried = lambda key: foreseen.extend(expected(taken(life), key))
+    begun = len(life.outcomes)
+    life.live(30)
+    assert foreseen
+    assert foreseen == life.outcomes[begun:]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_was_restored_is_taken_again_as_it_was(seed: int) -> None:
+    life = Life(seed)
+    life.live(60)
+    inputs = taken(life)
+    assert comparable(take(restore(inputs).core, life.moment()).inputs()) == comparable(inputs)
+
+
+def comparable(inputs: DecisionInputs) -> Any:
+    """Without what may be numbered anew: in which order items move, and pods of different items are met."""
+    plain = msgspec.json.decode(msgspec.json.encode(inputs))
+    plain["objects"]["pods"].sort(key=lambda pod: pod["metadata"]["uid"])
+    for entity in plain["scheduler"]["queue"].get("entities", ()):
+        del entity["stamp"]
+    return plain

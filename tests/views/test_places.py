@@ -1,0 +1,33 @@
+"""Places in the queue: priority, then age, then the UID."""
+
+from tests.views.builders import CREATED, LATER, gang, group, pod, refused, scheduled
+from views.model.gang import Gang
+from views.model.queue import with_places
+
+
+def waiting(name: str, *, priority: int = 0, created: str = CREATED) -> Gang:
+    return gang(group(name, refused(), priority=priority, created=created), pod("a", group=name), pod("b", group=name))
+
+
+def test_the_more_important_comes_first_then_the_older_one() -> None:
+    gangs = [waiting("young", created=LATER), waiting("old"), waiting("great", priority=5, created=LATER)]
+    assert [(each.group, each.place) for each in with_places(gangs)] == [("young", 3), ("old", 2), ("great", 1)]
+
+
+def test_who_does_not_wait_has_no_place() -> None:
+    running = gang(group("runs", scheduled()), pod("a", "Running", node="n", group="runs"))
+    held = gang(group("held", refused("WaitingForMembers")), pod("a", group="held"))
+    assert [each.place for each in with_places([running, held, waiting("g")])] == [0, 0, 1]
+
+
+def test_groups_of_other_namespaces_come_before_when_they_are_more_important() -> None:
+    others = [
+        group("o", refused(), priority=9, namespace="other"),
+        group("t", refused(), priority=-1, namespace="other"),
+        group("h", refused("WaitingForMembers"), priority=9, namespace="other"),
+    ]
+    assert [each.place for each in with_places([waiting("g")], others)] == [2]
+
+
+def test_a_group_that_is_known_already_is_counted_once() -> None:
+    assert [each.place for each in with_places([waiting("g"), waiting("h")], [group("g", refused())])] == [1, 2]

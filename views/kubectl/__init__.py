@@ -1,0 +1,1 @@
+"""`kubectl gang`: gangs as lists and trees, in the manner of kubectl."""
