@@ -62,6 +62,8 @@ def parser() -> argparse.ArgumentParser:
     _add_cluster(commands)
     _add_why(commands)
     _add_fit(commands)
+    _add_snapshot(commands)
+    _add_replay(commands)
     uninstall = commands.add_parser(
         "uninstall",
         help="take Tutti off a cluster",
@@ -206,8 +208,57 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
         "--snapshot", type=Path, metavar="FILE", help="look at this snapshot instead of the cluster (`tutti snapshot`)"
     )
     parser.add_argument("--kubeconfig", metavar="FILE", help=_KUBECONFIG_HELP)
-    parser.add_argument("--config", metavar="FILE", help="settings of the scheduler as YAML, if they are not the defaults")
-    parser.add_argument("-o", "--output", choices=["text", "json"], default="text", help="(default: text)")
+    parser.add_argument(
+        "--config", metavar="FILE", help="settings of the scheduler as YAML, if they are not the defaults"
+    )
+    parser.add_argument(
+        "-o", "--output", choices=["text", "json"], default="text", help="for people or programs (default: text)"
+    )
+
+
+def _add_snapshot(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    snapshot = commands.add_parser(
+        "snapshot",
+        help="write everything that decisions about a cluster read into a file",
+        description="Read a cluster with your own rights and write what decides where pods go into one file, for `tutti replay`. "
+        "Environment, secrets and other data are never in it. Nothing is written to the cluster.",
+    )
+    snapshot.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="the file to write")
+    snapshot.add_argument("--anonymous", action="store_true", help="with made-up names; the same is decided")
+    snapshot.add_argument("--kubeconfig", metavar="FILE", help=_KUBECONFIG_HELP)
+    snapshot.add_argument("--config", metavar="FILE", help="settings of the cluster's scheduler as YAML")
+    snapshot.add_argument(
+        "--from", dest="source", type=Path, metavar="FILE", help="take it from this recording instead of a cluster"
+    )
+    _add_output(snapshot)
+    snapshot.set_defaults(command=_snapshot)
+
+
+def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    replay = commands.add_parser(
+        "replay",
+        help="repeat the decisions in a recording, or decide what waits in it",
+        description="Repeat recorded decisions and say whether they are the same, or decide what waits in a snapshot, with "
+        "--set under other settings. No cluster is needed.",
+        epilog="Exit codes: 0 all the same, 1 something differs, 2 the file or a setting cannot be used.",
+    )
+    replay.add_argument("file", type=Path, metavar="FILE", help="of `tutti snapshot` or of a scheduler")
+    replay.add_argument(
+        "--set",
+        dest="changes",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="decide under another setting of the scheduler, its value as YAML; may be given more than once",
+    )
+    _add_output(replay)
+    replay.set_defaults(command=_replay)
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--output", choices=["text", "json"], default="text", help="for people or programs (default: text)"
+    )
 
 
 def _add_common(parser: argparse.ArgumentParser, command: Callable[[argparse.Namespace], int]) -> None:
@@ -353,6 +404,31 @@ def _fit(given: argparse.Namespace) -> int:
 
     configure_logs("text", "fit")
     return run_process(work)
+
+
+def _snapshot(given: argparse.Namespace) -> int:
+    from kube.process.logs import configure_logs  # noqa: PLC0415
+    from kube.process.run import run_process  # noqa: PLC0415
+    from kube.process.settings import load_settings  # noqa: PLC0415
+    from scheduler.commands.snapshot import from_cluster, from_file  # noqa: PLC0415
+    from scheduler.settings import SchedulerSettings  # noqa: PLC0415
+
+    is_anonymous, as_json = given.anonymous, given.output == "json"
+    if given.source is not None:
+        return from_file(given.source, given.out, is_anonymous=is_anonymous, as_json=as_json, say=_say)
+    settings = load_settings(SchedulerSettings, given.config, kubeconfig=given.kubeconfig)
+
+    async def work(_: asyncio.Event) -> int:
+        return await from_cluster(settings, given.out, is_anonymous=is_anonymous, as_json=as_json, say=_say)
+
+    configure_logs("text", "snapshot")
+    return run_process(work)
+
+
+def _replay(given: argparse.Namespace) -> int:
+    from scheduler.commands.replay import main as process  # noqa: PLC0415
+
+    return process(given.file, given.changes, as_json=given.output == "json", say=_say)
 
 
 def _need_local_cluster() -> None:

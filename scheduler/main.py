@@ -12,7 +12,7 @@ import logging
 import random
 import time
 from collections.abc import AsyncIterator, Coroutine
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 
@@ -25,13 +25,14 @@ from kube.groups.discovery import choose_group_api
 from kube.groups.group_api import GroupAPI
 from kube.groups.server_version import group_error_reason
 from kube.groups.version_gone import end_when_gone
-from kube.process.health import HealthServer
+from kube.process.health import Downloads, HealthServer
 from kube.process.lease import LeaderElector
 from kube.process.metrics import LeaseMetrics
 from kube.process.metrics_access import MetricsAccess, metrics_access
 from kube.process.run import EXIT_LEASE_LOST, EXIT_OK, preflight
 from scheduler.eventhandlers.informers import OWNERS
 from scheduler.eventhandlers.storage import STORAGE
+from scheduler.recording.file import CONTENT_TYPE
 from scheduler.reporting.metrics import SchedulerMetrics
 from scheduler.settings import SchedulerSettings
 from scheduler.wiring import Scheduler, Surroundings, build_scheduler
@@ -51,6 +52,10 @@ FOLLOWED: Final[tuple[Resource, ...]] = (
 
 READ_CONNECTIONS: Final = len(FOLLOWED) + 1 + 6
 """Every watch keeps a connection for itself for as long as it lasts; lists and single reads share the six beside them."""
+
+INPUTS_PATH: Final = "/debug/snapshot"
+DECISIONS_PATH: Final = "/debug/decisions"
+"""Where whoever the API server lets `get` these paths fetches what was recorded."""
 
 _GOODBYE_SECONDS: Final = 5.0
 _GC_THRESHOLDS: Final = (50_000, 25, 50)
@@ -97,13 +102,20 @@ async def main(settings: SchedulerSettings, stop: asyncio.Event) -> int:
             epoch=time.time,
             jitter=random.Random(),  # noqa: S311 (spreads retries, guards nothing)
             group_error_reason=group_error_reason(server),
+            server_version=str(server.get("gitVersion") or ""),
         )
         access = metrics_access(
             is_asked=settings.metrics_authentication, credentials=credentials, user_agent=user_agent
         )
         scheduler = build_scheduler(given)
+        recordings = Downloads(
+            MetricsAccess(credentials, user_agent=user_agent),
+            {INPUTS_PATH: scheduler.recordings.inputs, DECISIONS_PATH: scheduler.recordings.decisions},
+            CONTENT_TYPE,
+        )
         version = end_when_gone(reader, group_api, in_trouble=lambda: scheduler.informers.groups.is_in_trouble)
-        return await _Process(scheduler, elector, settings, metrics, access, version).run(stop)
+        served = _Served(metrics.registry, access, recordings)
+        return await _Process(scheduler, elector, settings, served, version).run(stop)
 
 
 def _writer(
@@ -132,6 +144,14 @@ async def _check_rights(client: Client, group_api: GroupAPI) -> None:
     await asyncio.gather(*(client.request_json("GET", resource.path(), params={"limit": "1"}) for resource in followed))
 
 
+class _Served(NamedTuple):
+    """What the health server shows besides probes."""
+
+    registry: CollectorRegistry
+    access: MetricsAccess | None
+    recordings: Downloads
+
+
 class _Process:
     """What happens between a successful start and the end."""
 
@@ -140,16 +160,14 @@ class _Process:
         scheduler: Scheduler,
         elector: LeaderElector,
         settings: SchedulerSettings,
-        metrics: SchedulerMetrics,
-        access: MetricsAccess | None,
+        served: "_Served",
         *beside: Coroutine[Any, Any, None],
     ) -> None:
         """`beside` runs from the start to the end; an error in it ends the process."""
-        self._access = access
+        self._served = served
         self._scheduler = scheduler
         self._elector = elector
         self._settings = settings
-        self._metrics = metrics
         self._beside = beside
         self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._is_candidate = True
@@ -160,8 +178,9 @@ class _Process:
             self._settings.metrics_address,
             live={"scheduling": self._trouble},
             ready={"caches": self._not_ready},
-            registry=self._metrics.registry,
-            access=self._access,
+            registry=self._served.registry,
+            access=self._served.access,
+            downloads=self._served.recordings,
         )
         early = [informer.run() for informer in self._scheduler.informers.early]
         async with health, self._background(*early, *self._beside):

@@ -91,6 +91,10 @@ class SchedulerSettings(ProcessSettings):
     keep_remainder_seconds: float = Field(600.0, gt=0)
     """How long room is kept for the workers of a LeaderWorkerSet replica that wait for their leader to be ready."""
 
+    record_decisions: int = Field(0, ge=0, le=100_000)
+    """How many of its last decisions are kept with all they read, to be fetched and repeated (`tutti replay`). 0: none. Takes
+    memory for every change between them, and a copy of the list of all pods each time so many decisions have been made."""
+
     self_check_seconds: float = Field(300.0, gt=0)
     """Time between two comparisons of the cache with a fresh list."""
 

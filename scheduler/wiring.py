@@ -22,7 +22,7 @@ from scheduler.binding.claim_writes import ClaimWriter
 from scheduler.binding.volume_binding import VolumeBinding
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.records import StateChange
-from scheduler.core import build_core
+from scheduler.core import build_core, deciding_settings
 from scheduler.eventhandlers.cache_comparer import CacheComparer
 from scheduler.eventhandlers.event_handlers import EventHandlers, FanOut
 from scheduler.eventhandlers.informers import Informers, build_informers
@@ -32,6 +32,8 @@ from scheduler.preemption.manager import PreemptionManager
 from scheduler.preemption.suspensions import Suspensions
 from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.scheduling_queue import SchedulingQueue
+from scheduler.recording.capture import Moment
+from scheduler.recording.recordings import Recordings
 from scheduler.reporting.events import EventWriter
 from scheduler.reporting.metrics import PreemptionMetrics, SchedulerMetrics
 from scheduler.reporting.preemption_priority import PreemptionPriorityReporter
@@ -58,6 +60,7 @@ class Surroundings:
         epoch: seconds since 1970.
         jitter: spreads retries.
         group_error_reason: what groups say that contradict themselves; the server's version decides.
+        server_version: of the API server, for recordings.
     """
 
     reader: Client
@@ -70,6 +73,7 @@ class Surroundings:
     epoch: Callable[[], float]
     jitter: random.Random
     group_error_reason: str = REASON_SCHEDULER_ERROR
+    server_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,7 @@ class Scheduler:
     recorder: EventRecorder
     cache_comparer: CacheComparer
     state: ClusterState
+    recordings: Recordings
 
 
 class _Shared:
@@ -98,6 +103,8 @@ class _Shared:
         self.core.state.nodes.steps.exceeded = given.metrics.over_budget
         self.state: Final = self.core.state
         self.queue: Final = self.core.queue
+        self.recordings: Final = Recordings(self.core, self._moment, clock, settings.record_decisions)
+        self._deciding: Final = deciding_settings(settings)
         self.dispatcher: Final = APIDispatcher(
             concurrency=settings.bind_concurrency,
             may_write=given.may_write,
@@ -127,6 +134,10 @@ class _Shared:
             clock=clock,
             repeat_seconds=settings.repeat_event_seconds,
         )
+
+    def _moment(self) -> Moment:
+        given = self.given
+        return Moment(given.epoch(), given.clock(), self._deciding, given.group_api.name, given.server_version)
 
     def _is_waiting(self, uid: str) -> bool:
         pod = self.state.pod(uid)
@@ -172,6 +183,7 @@ def build_scheduler(given: Surroundings) -> Scheduler:
             given.reader, state, every_seconds=given.settings.self_check_seconds, export=given.metrics.drift
         ),
         state=state,
+        recordings=shared.recordings,
     )
     _export(given.metrics, scheduler, queue)
     return scheduler
@@ -287,29 +299,39 @@ def _loop(
     stages.add("recheck", assumptions.recheck_old, assumptions.next_due_seconds)
     stages.add("reserve", starvation.tick, starvation.next_due_seconds)
     stages.add("keep", future.tick, future.next_due_seconds)
+    scheduler = ItemScheduler(
+        state=state,
+        seen=shared.core.seen,
+        queue=queue,
+        assumptions=assumptions,
+        volumes=volumes,
+        binder=binding.binder,
+        preemption=preemption,
+        starvation=starvation,
+        future=future,
+        reporter=reporter,
+        errors=errors,
+        observe=metrics.attempt,
+        spent=metrics.spent,
+        count=metrics.item_error,
+        clock=clock,
+        slice_seconds=settings.slice_seconds,
+    )
+
+    def record() -> None:
+        scheduler.journal = shared.recordings.begin()
+
     return SchedulingLoop(
-        scheduler=ItemScheduler(
-            state=state,
-            seen=shared.core.seen,
-            queue=queue,
-            assumptions=assumptions,
-            volumes=volumes,
-            binder=binding.binder,
-            preemption=preemption,
-            starvation=starvation,
-            future=future,
-            reporter=reporter,
-            errors=errors,
-            observe=metrics.attempt,
-            spent=metrics.spent,
-            count=metrics.item_error,
-            clock=clock,
-            slice_seconds=settings.slice_seconds,
-        ),
+        scheduler=scheduler,
         seen=shared.core.seen,
         queue=queue,
         stages=stages,
-        at_start={"report": reporter.start, "restore": future.restore, "recover": preemption.restore},
+        at_start={
+            "report": reporter.start,
+            "restore": future.restore,
+            "recover": preemption.restore,
+            "record": record,
+        },
         collect_news=reporter.collect_news,
         # Who waits for volumes keeps no connection and may do so for minutes.
         pace=Pace(

@@ -11,8 +11,9 @@ killed. It fails once the loop has not run for so long that it never will (`hear
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
+from dataclasses import dataclass
 from http import HTTPStatus
 from types import TracebackType
 from typing import Final, Self, TypeVar
@@ -23,20 +24,22 @@ from prometheus_client.exposition import choose_encoder
 
 from api.errors import ConfigurationError
 from kube.process.heartbeat import Heartbeat
-from kube.process.metrics_access import MetricsAccess
+from kube.process.metrics_access import METRICS_PATH, MetricsAccess
 
 Check = Callable[[], str | None]
 """None when all is well, else a reason."""
 
 _LIVE: Final = "/livez"
 _READY: Final = "/readyz"
-_METRICS: Final = "/metrics"
 _BUSY_SECONDS: Final = 1.0
 """How long /livez waits for the loop before it answers without it."""
 _PATIENCE_SECONDS: Final = 8.0
 """How long the others wait for it; a little less than who asks does."""
 _END_SECONDS: Final = 2.0
 """How long answers under way may take when the server stops."""
+
+_BREATH_SECONDS: Final = 0.001
+"""Between two parts of a file: whoever makes them has the interpreter, which everybody needs."""
 
 Answer = TypeVar("Answer")
 Failures = Mapping[str, str]
@@ -55,6 +58,22 @@ def split_address(address: str) -> tuple[str | None, int]:
     return host.strip("[]") or None, int(port)
 
 
+@dataclass(frozen=True, slots=True)
+class Downloads:
+    """Files that some people may fetch.
+
+    Attributes:
+        access: says who.
+        files: by path: called in the process's loop, gives the file's parts, which are made one by one outside of it; None when
+            there is no such file now.
+        content_type: of all of them.
+    """
+
+    access: MetricsAccess
+    files: Mapping[str, Callable[[], Iterator[bytes] | None]]
+    content_type: str
+
+
 class HealthServer:
     """Serves the probes and metrics of one process. An asynchronous context manager.
 
@@ -65,6 +84,7 @@ class HealthServer:
         registry: the metrics of /metrics.
         heartbeat: tells whether the process's loop still runs; None makes one.
         access: who may read the metrics; None: everybody. Probes are open to all: kubelets have no token.
+        downloads: files that some people may fetch.
     """
 
     def __init__(
@@ -76,8 +96,10 @@ class HealthServer:
         registry: CollectorRegistry = REGISTRY,
         heartbeat: Heartbeat | None = None,
         access: MetricsAccess | None = None,
+        downloads: Downloads | None = None,
     ) -> None:
         self._access: Final = access
+        self._downloads: Final = downloads
         self._address: Final = address
         self._checks: Final = {_LIVE: dict(live or {}), _READY: dict(ready or {})}
         self._registry: Final = registry
@@ -145,7 +167,10 @@ class HealthServer:
         asyncio.run(self._serve(address, started))
 
     async def _serve(self, address: tuple[str | None, int], started: "Future[int]") -> None:
-        async with self._access if self._access is not None else contextlib.nullcontext():
+        async with contextlib.AsyncExitStack() as entered:
+            for access in (self._access, self._downloads.access if self._downloads is not None else None):
+                if access is not None:
+                    await entered.enter_async_context(access)
             await self._listen(address, started)
 
     async def _listen(self, address: tuple[str | None, int], started: "Future[int]") -> None:
@@ -153,7 +178,9 @@ class HealthServer:
         app = web.Application()
         app.router.add_get(_LIVE, self._live)
         app.router.add_get(_READY, self._ready)
-        app.router.add_get(_METRICS, self._metrics)
+        app.router.add_get(METRICS_PATH, self._metrics)
+        for path in self._downloads.files if self._downloads is not None else ():
+            app.router.add_get(path, self._download)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_END_SECONDS)
         await runner.setup()
         try:
@@ -181,17 +208,39 @@ class HealthServer:
             return _response({"event loop": "is busy"})
 
     async def _metrics(self, request: web.Request) -> web.Response:
-        if self._access is not None:
-            status = await self._access.decide(request.headers.get("Authorization", ""))
-            if status is not HTTPStatus.OK:
-                challenge = {"WWW-Authenticate": "Bearer"} if status is HTTPStatus.UNAUTHORIZED else None
-                return web.Response(status=status, text=f"{status.phrase}\n", headers=challenge)
+        refusal = await _refusal(self._access, request) if self._access is not None else None
+        if refusal is not None:
+            return refusal
         encode, content_type = choose_encoder(request.headers.get("Accept", ""))
         try:
             body = await self._asked(lambda: encode(self._registry), _PATIENCE_SECONDS)
         except TimeoutError:
             return _response({"event loop": "is busy"})
         return web.Response(body=body, headers={"Content-Type": content_type})
+
+    async def _download(self, request: web.Request) -> web.StreamResponse:
+        """Sends a file part by part; between two of them the process's loop gets its turn."""
+        if self._downloads is None:
+            raise web.HTTPNotFound
+        refusal = await _refusal(self._downloads.access, request)
+        if refusal is not None:
+            return refusal
+        try:
+            parts = await self._asked(self._downloads.files[request.path], _PATIENCE_SECONDS)
+        except TimeoutError:
+            return _response({"event loop": "is busy"})
+        if parts is None:
+            return web.Response(
+                status=HTTPStatus.NOT_FOUND, text="there is none: it is switched off, or not yet begun\n"
+            )
+        answer = web.StreamResponse(headers={"Content-Type": self._downloads.content_type})
+        await answer.prepare(request)
+        for part in parts:
+            if part:
+                await answer.write(part)
+            await asyncio.sleep(_BREATH_SECONDS)
+        await answer.write_eof()
+        return answer
 
     async def _asked(self, question: Callable[[], Answer], timeout_seconds: float) -> Answer:
         """The answer of the process's loop.
@@ -218,6 +267,15 @@ class HealthServer:
 
     def _failures(self, path: str) -> Failures:
         return {name: reason for name, check in self._checks[path].items() if (reason := check())}
+
+
+async def _refusal(access: MetricsAccess, request: web.Request) -> web.Response | None:
+    """What somebody is told who may not read this path."""
+    status = await access.decide(request.headers.get("Authorization", ""), request.path)
+    if status is HTTPStatus.OK:
+        return None
+    challenge = {"WWW-Authenticate": "Bearer"} if status is HTTPStatus.UNAUTHORIZED else None
+    return web.Response(status=status, text=f"{status.phrase}\n", headers=challenge)
 
 
 def _response(failures: Failures) -> web.Response:

@@ -1,5 +1,7 @@
 """Who may read the metrics: whoever the API server says may `get` the path `/metrics`, as for Kubernetes' own components.
 
+So it is with every other path that is not for everybody.
+
 The caller shows a token; the API server says whose it is (TokenReview) and whether he may (SubjectAccessReview). Answers are kept
 for a minute. When the API server does not answer nobody is let in: metrics are for those who are known.
 """
@@ -23,7 +25,7 @@ SUBJECT_ACCESS_REVIEWS: Final = Resource(
 )
 """Questions, not objects: they are created and answered, and nobody can read, follow or change one."""
 
-_PATH: Final = "/metrics"
+METRICS_PATH: Final = "/metrics"
 _SCHEME: Final = "bearer "
 _KEPT_SECONDS: Final = 60.0
 _MOST_KEPT: Final = 100
@@ -62,23 +64,23 @@ class MetricsAccess:
     ) -> None:
         await self._client.__aexit__(kind, error, trace)
 
-    async def decide(self, authorization: str) -> HTTPStatus:
-        """OK, UNAUTHORIZED or FORBIDDEN for that header; SERVICE_UNAVAILABLE when nobody can say."""
+    async def decide(self, authorization: str, path: str = METRICS_PATH) -> HTTPStatus:
+        """OK, UNAUTHORIZED or FORBIDDEN for that header and path; SERVICE_UNAVAILABLE when nobody can say."""
         token = authorization[len(_SCHEME) :].strip() if authorization.lower().startswith(_SCHEME) else ""
         if not token:
             return HTTPStatus.UNAUTHORIZED
-        key = hashlib.sha256(token.encode()).hexdigest()
+        key = hashlib.sha256(f"{path} {token}".encode()).hexdigest()
         known = self._answers.get(key)
         if known is not None and self._clock() < known.until_seconds:
             return known.status
         try:
-            status = await self._ask(token)
+            status = await self._ask(token, path)
         except KubeError:
             return HTTPStatus.SERVICE_UNAVAILABLE
         self._keep(key, status)
         return status
 
-    async def _ask(self, token: str) -> HTTPStatus:
+    async def _ask(self, token: str, path: str) -> HTTPStatus:
         review = await self._create(TOKEN_REVIEWS, {"token": token})
         if not review.get("authenticated"):
             return HTTPStatus.UNAUTHORIZED
@@ -88,7 +90,7 @@ class MetricsAccess:
             "uid": user.get("uid", ""),
             "groups": user.get("groups") or [],
             "extra": user.get("extra") or {},
-            "nonResourceAttributes": {"path": _PATH, "verb": "get"},
+            "nonResourceAttributes": {"path": path, "verb": "get"},
         }
         answer = await self._create(SUBJECT_ACCESS_REVIEWS, question)
         return HTTPStatus.OK if answer.get("allowed") else HTTPStatus.FORBIDDEN

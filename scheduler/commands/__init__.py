@@ -1,0 +1,1 @@
+"""Commands that decide as the scheduler does, away from it: they read, and write nothing to any cluster."""

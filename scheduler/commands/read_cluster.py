@@ -1,0 +1,133 @@
+"""Reads a cluster with the rights of whoever asks, as far as decisions look at it. Nothing is written, not even an event."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from kube.cache.decoding import ListDecoder
+from kube.client.client import Client
+from kube.client.errors import Forbidden, NotFound
+from kube.client.resources import (
+    CSI_DRIVERS,
+    CSI_NODES,
+    CSI_STORAGE_CAPACITIES,
+    NAMESPACES,
+    NODES,
+    PERSISTENT_VOLUME_CLAIMS,
+    PERSISTENT_VOLUMES,
+    POD_DISRUPTION_BUDGETS,
+    PODS,
+    PRIORITY_CLASSES,
+    REPLICA_SETS,
+    REPLICATION_CONTROLLERS,
+    SERVICES,
+    STATEFUL_SETS,
+    STORAGE_CLASSES,
+    VOLUME_ATTACHMENTS,
+    Resource,
+)
+from kube.groups.discovery import decide, read_record, served_group_apis
+from kube.groups.group_api import GroupAPI
+from kube.process.run import preflight
+from scheduler.core import deciding_settings
+from scheduler.recording.inputs import DecisionInputs
+from scheduler.recording.listed import KINDS, objects_of
+from scheduler.settings import SchedulerSettings
+
+NEEDED: Final = (NODES, PODS)
+"""Without these, and PodGroups, nothing can be said."""
+
+OTHERS: Final[tuple[Resource, ...]] = (
+    NAMESPACES,
+    POD_DISRUPTION_BUDGETS,
+    PRIORITY_CLASSES,
+    SERVICES,
+    REPLICATION_CONTROLLERS,
+    REPLICA_SETS,
+    STATEFUL_SETS,
+    PERSISTENT_VOLUMES,
+    PERSISTENT_VOLUME_CLAIMS,
+    STORAGE_CLASSES,
+    CSI_NODES,
+    CSI_DRIVERS,
+    CSI_STORAGE_CAPACITIES,
+    VOLUME_ATTACHMENTS,
+)
+
+_AT_ONCE: Final = 4
+
+
+class ReadCluster(NamedTuple):
+    """What was read.
+
+    Attributes:
+        inputs: of decisions; everything that waits is new.
+        unreadable: plural names of kinds that the caller may not list: what they would say is not looked at.
+    """
+
+    inputs: DecisionInputs
+    unreadable: tuple[str, ...]
+
+
+async def read_cluster(client: Client, settings: SchedulerSettings, epoch_seconds: float) -> ReadCluster:
+    """The inputs of decisions about a cluster, as far as these credentials may read them.
+
+    Args:
+        client: reads.
+        settings: under which the cluster's scheduler decides.
+        epoch_seconds: now, in seconds since 1970.
+
+    Raises:
+        ConfigurationError: the cluster cannot be reached, or has no PodGroups.
+        Forbidden: nodes, pods or PodGroups may not be listed.
+        KubeError: the API server refused something else.
+    """
+    version = await preflight(client)
+    group_api = await _group_api(client, settings)
+    limit = asyncio.Semaphore(_AT_ONCE)
+    resources = (*NEEDED, group_api.pod_groups, *OTHERS)
+
+    async def listed(resource: Resource) -> list[msgspec.Struct] | None:
+        async with limit:
+            return await _listed(client, resource, is_needed=resource not in OTHERS)
+
+    found = dict(zip(resources, await asyncio.gather(*map(listed, resources)), strict=True))
+    objects: Mapping[str, list[Any]] = {
+        KINDS[resource.kind].plural: items for resource, items in found.items() if items is not None
+    }
+    inputs = DecisionInputs(
+        epoch_seconds=epoch_seconds,
+        monotonic_seconds=epoch_seconds,
+        settings=deciding_settings(settings),
+        group_api=group_api.name,
+        server_version=str(version.get("gitVersion") or ""),
+        objects=objects_of(objects),
+    )
+    return ReadCluster(inputs, tuple(resource.plural for resource, items in found.items() if items is None))
+
+
+async def _group_api(client: Client, settings: SchedulerSettings) -> GroupAPI:
+    """The one in force; the record of it is for processes of ours, and not everybody may read it."""
+    try:
+        record = await read_record(client, settings.system_namespace)
+    except Forbidden:
+        record = None
+    return decide(record, settings.group_api, await served_group_apis(client))
+
+
+async def _listed(client: Client, resource: Resource, *, is_needed: bool) -> list[msgspec.Struct] | None:
+    decoder: ListDecoder[Any] = ListDecoder(KINDS[resource.kind].type)
+    items: list[msgspec.Struct] = []
+    try:
+        async for page in client.list_pages(resource):
+            items += decoder.page(page).items
+            await asyncio.sleep(0)
+    except NotFound:
+        return []
+    except Forbidden:
+        if is_needed:
+            raise
+        return None
+    return items
