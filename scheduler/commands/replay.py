@@ -43,7 +43,9 @@ def main(file: Path, changes: Sequence[str], *, as_json: bool, say: Say) -> int:
     try:
         return show(recording, settings, as_json=as_json, say=say)
     except (LookupError, UnknownPod, msgspec.MsgspecError) as error:
-        raise ConfigurationError(f"{file} contradicts itself: {type(error).__name__}: {one_line(str(error))}") from error
+        raise ConfigurationError(
+            f"{file} contradicts itself: {type(error).__name__}: {one_line(str(error))}"
+        ) from error
 
 
 def changed_settings(recording: Recording, changes: Sequence[str]) -> SchedulerSettings:

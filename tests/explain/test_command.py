@@ -14,9 +14,7 @@ from tests.explain.scenes import NOW_SECONDS
 from tests.explain.test_fit import job
 from tutti import main
 
-BECAUSE = (
-    "minCount (2) cannot be satisfied: 0 of 2 pods can be placed; 0/2 nodes are available: 2 Insufficient cpu."
-)
+BECAUSE = "minCount (2) cannot be satisfied: 0 of 2 pods can be placed; 0/2 nodes are available: 2 Insufficient cpu."
 GROUP: dict[str, Any] = {
     "kind": "PodGroup",
     "metadata": {
