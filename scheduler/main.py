@@ -155,8 +155,8 @@ class _Served(NamedTuple):
     """What the health server shows besides probes."""
 
     registry: CollectorRegistry
-    access: MetricsAccess | None
-    recordings: Downloads
+    access: MetricsAccess | None = None
+    recordings: Downloads | None = None
 
 
 class _Process:

@@ -89,6 +89,33 @@ class RowLayout(msgspec.Struct, frozen=True):
     spare: tuple[int, ...]
 
 
+class TakenRows(msgspec.Struct, frozen=True):
+    """The rows as they were at one moment, taken in no time; `layout` makes them readable.
+
+    Attributes:
+        pods: by row.
+        unit_of: by row.
+        wholes: the rows of units that may have several, by number.
+        spare: rows that are not in use.
+    """
+
+    pods: list[PodRecord | None]
+    unit_of: NDArray[np.int64]
+    wholes: dict[int, tuple[int, ...]]
+    spare: tuple[int, ...]
+
+    def layout(self) -> RowLayout:
+        """What a table with the same pods must be laid out like to decide alike."""
+        row_of: dict[str, int] = {}
+        in_use = np.flatnonzero(self.unit_of >= 0)
+        for row in in_use[np.argsort(self.unit_of[in_use], kind="stable")].tolist():
+            for each in self.wholes.get(int(self.unit_of[row]), (row,)):
+                pod = self.pods[each]
+                if pod is not None:
+                    row_of[pod.uid] = each
+        return RowLayout(len(self.pods), row_of, self.spare)
+
+
 class PreemptionUnit:
     """Pods that are preempted together or not at all (KEP-5710).
 
@@ -188,11 +215,10 @@ class AssignedPods:
 
     # --- layout ------------------------------------------------------------------------------------------------------
 
-    def layout(self) -> RowLayout:
-        """What a table with the same pods must be laid out like to decide alike."""
-        rows = [row for number in sorted(self.units) for row in self.units[number].rows]
-        pods = ((row, self.pods[row]) for row in rows)
-        return RowLayout(len(self.pods), {pod.uid: row for row, pod in pods if pod is not None}, tuple(self._spare))
+    def taken(self) -> TakenRows:
+        """The rows as they are now."""
+        wholes = {unit.number: tuple(unit.rows) for unit in self._whole.values()}
+        return TakenRows(self.pods.copy(), self.unit_of.copy(), wholes, tuple(self._spare))
 
     def lay_out(self, layout: RowLayout, uids: Iterable[str]) -> list[str]:
         """Prepares an empty table for pods of these UIDs, which are then to enter in the order that is returned."""

@@ -129,9 +129,9 @@ class ImageTable:
         self._on_slot: dict[int, tuple[ContainerImage, ...]] = {}
         self._stated: Mapping[str, int] = {}
 
-    def on(self, slot: int) -> tuple[ContainerImage, ...]:
-        """The images of a node."""
-        return self._on_slot.get(slot, ())
+    def by_slot(self) -> dict[int, tuple[ContainerImage, ...]]:
+        """The images of all nodes that have some."""
+        return dict(self._on_slot)
 
     def sizes_bytes(self) -> dict[str, int]:
         """The size that counts of each image."""

@@ -3,6 +3,8 @@
 Times are those of the queue's clock. What a refusal was found from is left out; its text is kept.
 """
 
+from collections.abc import Iterable
+from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
@@ -10,7 +12,7 @@ import msgspec
 from scheduler.cache.records import EntityKey
 from scheduler.plugins.messages import message
 from scheduler.plugins.status import Code, Status
-from scheduler.queue.active import Cause, Place, QueuedEntity
+from scheduler.queue.active import Cause, Place, QueuedEntity, Version
 
 
 class StatusState(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -83,16 +85,44 @@ _COPIED: Final = tuple(
 )
 
 
-def state_of(entity: QueuedEntity, *, is_tried_on_this: bool) -> EntityState:
-    """An item as a value."""
-    copied: dict[str, Any] = {name: getattr(entity, name) for name in _COPIED}
-    return EntityState(
-        key=entity.key,
-        sequence=entity.sequence,
-        status=_status_state(entity.status) if entity.status is not None else None,
-        is_tried_on_this=is_tried_on_this,
-        **copied,
-    )
+_copied: Final = attrgetter("key", "sequence", "status", "tried_version", *_COPIED)
+
+
+class TakenQueue(msgspec.Struct, frozen=True):
+    """The queue as it was at one moment, taken in no time; `state` makes it readable.
+
+    Attributes:
+        entities: what is copied of each item.
+        version: of what decisions look at.
+    """
+
+    entities: tuple[tuple[Any, ...], ...]
+    version: Version
+    patience: PatienceState
+    wake: WakeState
+    allowances_seconds: dict[Cause, float]
+
+    def state(self) -> QueueState:
+        """The value."""
+        entities = tuple(self._entity(*copied) for copied in self.entities)
+        return QueueState(entities, self.patience, self.wake, self.allowances_seconds)
+
+    def _entity(
+        self, key: EntityKey, sequence: int, status: Status | None, tried_version: Version, *others: Any
+    ) -> EntityState:
+        copied: dict[str, Any] = dict(zip(_COPIED, others, strict=True))
+        return EntityState(
+            key=key,
+            sequence=sequence,
+            status=_status_state(status) if status is not None else None,
+            is_tried_on_this=tried_version == self.version,
+            **copied,
+        )
+
+
+def copied(entities: Iterable[QueuedEntity]) -> tuple[tuple[Any, ...], ...]:
+    """What is copied of each item."""
+    return tuple(map(_copied, entities))
 
 
 def entity_of(state: EntityState) -> QueuedEntity:

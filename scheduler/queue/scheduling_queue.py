@@ -20,7 +20,7 @@ from scheduler.plugins.status import Code, Status
 from scheduler.queue.active import ActiveQueue, Cause, Place, QueuedEntity, Version
 from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.patience import Patience
-from scheduler.queue.queue_state import QueueState, entity_of, state_of
+from scheduler.queue.queue_state import QueueState, TakenQueue, copied, entity_of
 from scheduler.queue.queueing_hints import QueueingHint, placeable, wakes_exactly
 from scheduler.queue.settings import QueueSettings, backoff_seconds
 from scheduler.queue.unschedulable import UnschedulableEntities
@@ -290,11 +290,11 @@ class SchedulingQueue:
 
     # --- as a value --------------------------------------------------------------------------------------------------
 
-    def state(self, cluster: ClusterState) -> QueueState:
-        """All it remembers, save for what has been told to whom."""
-        version = self._version(cluster)
-        return QueueState(
-            tuple(state_of(entity, is_tried_on_this=entity.tried_version == version) for entity in self),
+    def taken(self, cluster: ClusterState) -> TakenQueue:
+        """All it remembers now, save for what has been told to whom."""
+        return TakenQueue(
+            copied(self._entities.values()),
+            self._version(cluster),
             self._patience.state(),
             self._unschedulable.state(),
             self._active.allowances_seconds(),

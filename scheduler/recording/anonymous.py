@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from api import constants
+from kube.cache.decoding import cyclic_gc_paused
 from scheduler.cache.selectors import whole_number
 from scheduler.recording.inputs import DecisionInputs
 from scheduler.recording.pods import LONG_AGO
@@ -67,18 +68,19 @@ def anonymous(inputs: DecisionInputs) -> DecisionInputs:
 
 def with_words(inputs: DecisionInputs) -> tuple[DecisionInputs, Mapping[str, str]]:
     """The same inputs with made-up names, and which name became which."""
-    plain = msgspec.json.decode(msgspec.json.encode(inputs))
     words: dict[str, None] = {}
 
     def note(word: str) -> str:
         words[word] = None
         return word
 
-    compounds = dict(_compounds(plain))
-    _Walk(note, compounds).inputs(plain)
-    made = {word: f"n{number:07d}" for number, word in enumerate(sorted(words))}
-    hidden = _Walk(made.__getitem__, compounds).inputs(plain)
-    return msgspec.json.decode(msgspec.json.encode(hidden), type=DecisionInputs), made
+    with cyclic_gc_paused():
+        plain = msgspec.json.decode(msgspec.json.encode(inputs))
+        compounds = dict(_compounds(plain))
+        _Walk(note, compounds).inputs(plain)
+        made = {word: f"n{number:07d}" for number, word in enumerate(sorted(words))}
+        hidden = _Walk(made.__getitem__, compounds).inputs(plain)
+        return msgspec.json.decode(msgspec.json.encode(hidden), type=DecisionInputs), made
 
 
 def _compounds(plain: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -96,6 +98,7 @@ class _Walk:
     def __init__(self, say: Say, compounds: Mapping[str, tuple[str, str]]) -> None:
         self._say: Final = say
         self._compounds: Final = compounds
+        self._said: Final[dict[str, str]] = {}
 
     def inputs(self, plain: Mapping[str, Any]) -> dict[str, Any]:
         return {key: self._value(key, value) for key, value in plain.items()}
@@ -144,7 +147,7 @@ class _Walk:
             return self._image(text)
         if field in {"uid", "uids"} or text.startswith(f"{TO_COME}/"):
             return self._uid(text)
-        return _ZONES.join(map(self._word, text.split(_ZONES)))
+        return self._word(text) if _ZONES not in text else _ZONES.join(map(self._word, text.split(_ZONES)))
 
     def _uid(self, uid: str) -> str:
         """Those of pods to come name the group that announces them."""
@@ -159,6 +162,12 @@ class _Walk:
         return self._word(bare) + (_LATEST if bare != name else "")
 
     def _word(self, word: str) -> str:
+        found = self._said.get(word)
+        if found is None:
+            found = self._said[word] = self._anew(word)
+        return found
+
+    def _anew(self, word: str) -> str:
         if word in KEPT_WORDS or word.startswith(_OF_KUBERNETES) or whole_number(word) is not None:
             return word
         compound = self._compounds.get(word)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from math import isinf
 from typing import Any, Final
 
+import msgspec
+
 from api.meta import Metadata, OwnerReference
 from api.namespace import Namespace
 from api.node import ContainerImage
@@ -25,10 +27,11 @@ from api.storage import (
     DriverLimit,
     NodeDriver,
 )
+from scheduler.cache.assigned_pods import TakenRows
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.default_topology_spread import SelectorOwner, SelectorSpec, SimpleOwner, SimpleSpec
 from scheduler.cache.disruption_budgets import Budget
-from scheduler.cache.nodes import NodeFacts
+from scheduler.cache.nodes import NodeFacts, SlotLayout
 from scheduler.cache.nominator import Nomination
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
 from scheduler.cache.pod_signature import Texts
@@ -38,7 +41,7 @@ from scheduler.cache.selectors import Labels, Requirement, Selector
 from scheduler.cache.storage import DriverFacts, Storage
 from scheduler.cache.volume_records import CapacityRecord, ClaimRecord, ClassRecord, VolumeRecord
 from scheduler.core import Core
-from scheduler.queue.queue_state import QueueState
+from scheduler.queue.queue_state import TakenQueue
 from scheduler.recording.inputs import (
     AssumedPod,
     ClusterObjects,
@@ -84,7 +87,10 @@ class Taken:
 
     moment: Moment
     texts: Texts
-    nodes: tuple[tuple[NodeFacts, tuple[ContainerImage, ...]], ...]
+    nodes: list[NodeFacts | None]
+    """By slot."""
+    images: Mapping[int, tuple[ContainerImage, ...]]
+    """By slot."""
     namespaces: Mapping[str, Labels]
     classes: tuple[PriorityClass, ...]
     groups: tuple[GroupRecord, ...]
@@ -97,7 +103,10 @@ class Taken:
     lineage: Mapping[str, str]
     storage: "TakenStorage"
     scheduler: SchedulerState
-    layout: Layout
+    """Without the queue."""
+    queue: TakenQueue
+    slots: SlotLayout
+    rows: TakenRows
 
     def inputs(self) -> DecisionInputs:
         """The value."""
@@ -114,7 +123,11 @@ class Taken:
         """All other objects by kind."""
         by_kind = {kind: tuple(self._selecting(kind)) for kind in (REPLICA_SET, STATEFUL_SET)}
         return {
-            "nodes": tuple(node_object(facts, images) for facts, images in self.nodes),
+            "nodes": tuple(
+                node_object(facts, self.images.get(slot, ()))
+                for slot, facts in enumerate(self.nodes)
+                if facts is not None
+            ),
             "namespaces": tuple(
                 Namespace(Metadata(name=name, labels=dict(labels))) for name, labels in self.namespaces.items()
             ),
@@ -142,12 +155,12 @@ class Taken:
             group_api=moment.group_api,
             server_version=moment.server_version,
             objects=objects,
-            scheduler=self.scheduler,
-            layout=self.layout,
+            scheduler=msgspec.structs.replace(self.scheduler, queue=self.queue.state()),
+            layout=Layout(self.slots, self.rows.layout()),
         )
 
     def _in_order(self) -> Iterator[PodRecord]:
-        first = dict.fromkeys((*self.layout.pods.row_of, *self.pending))
+        first = dict.fromkeys((*self.rows.layout().row_of, *self.pending))
         for uid in first:
             yield self.pods[uid]
         for uid, record in self.pods.items():
@@ -166,11 +179,11 @@ def take(core: Core, moment: Moment) -> Taken:
     texts = state.texts()
     writer = PodWriter(texts)
     nodes = state.nodes
-    in_use = ((slot, nodes.facts[slot]) for slot in nodes.live_slots().tolist())
     return Taken(
         moment=moment,
         texts=texts,
-        nodes=tuple((facts, nodes.images.on(slot)) for slot, facts in in_use if facts is not None),
+        nodes=nodes.facts.copy(),
+        images=nodes.images.by_slot(),
         namespaces=dict(state.topology_index.namespaces),
         classes=tuple(state.classes),
         groups=tuple(members.group for members in state.entities.states() if members.group is not None),
@@ -181,8 +194,10 @@ def take(core: Core, moment: Moment) -> Taken:
         owners=tuple(state.default_spreads.owners()),
         lineage=dict(state.entities.lineage),
         storage=TakenStorage.of(state.storage),
-        scheduler=_scheduler_state(core, core.queue.state(state), writer),
-        layout=Layout(nodes.layout(), state.assigned_pods.layout()),
+        scheduler=_scheduler_state(core, writer),
+        queue=core.queue.taken(state),
+        slots=nodes.layout(),
+        rows=state.assigned_pods.taken(),
     )
 
 
@@ -191,14 +206,15 @@ def _pending(items: Iterable[PodGroupState]) -> Iterator[str]:
     for members in items:
         for waiting in members.pending.values():
             yield from waiting.uids
-        for pod in members.pods(MemberState.ASSUMED):
-            yield pod.uid
+        if members.count(MemberState.ASSUMED):
+            for pod in members.pods(MemberState.ASSUMED):
+                yield pod.uid
 
 
 # --- what only the scheduler knows -------------------------------------------------------------------------------------
 
 
-def _scheduler_state(core: Core, queue: QueueState, writer: PodWriter) -> SchedulerState:
+def _scheduler_state(core: Core, writer: PodWriter) -> SchedulerState:
     state = core.state
     return SchedulerState(
         assumed=tuple(AssumedPod(uid, one.node_name, one.deadline_seconds) for uid, one in state.assumptions.items()),
@@ -214,7 +230,6 @@ def _scheduler_state(core: Core, queue: QueueState, writer: PodWriter) -> Schedu
         past_reservations=tuple(
             PastReservation(key, past.times, past.not_before_seconds) for key, past in core.starvation.past.items()
         ),
-        queue=queue,
     )
 
 

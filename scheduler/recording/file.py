@@ -12,6 +12,7 @@ Lines are made one after the other, so that a scheduler at work can do something
 """
 
 import gzip
+import io
 import os
 import tempfile
 import zlib
@@ -22,6 +23,7 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from api.errors import ConfigurationError
+from kube.cache.decoding import cyclic_gc_paused
 from scheduler.recording.capture import Taken
 from scheduler.recording.inputs import ClusterObjects, DecisionInputs, Layout, SchedulerState
 from scheduler.recording.listed import KINDS
@@ -33,6 +35,7 @@ VERSION: Final = 1
 CONTENT_TYPE: Final = "application/gzip"
 _LEVEL: Final = 4
 _PRIVATE: Final = 0o600
+_READ_BYTES: Final = 1 << 20
 _PODS: Final = "pods"
 
 
@@ -205,8 +208,8 @@ def read_from(file: BinaryIO, name: str) -> Recording:
         UnreadableRecording: it is not ours, of another version, or cut off.
     """
     try:
-        with gzip.GzipFile(fileobj=file) as lines:
-            return _read(lines, name)
+        with gzip.GzipFile(fileobj=file) as lines, cyclic_gc_paused():
+            return _read(io.BufferedReader(lines, _READ_BYTES), name)
     except gzip.BadGzipFile as error:
         raise UnreadableRecording(f"{name} is no recording of tutti") from error
     except (EOFError, zlib.error) as error:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from api.meta import controller_of
 from api.storage import CsiNode
+from kube.cache.decoding import cyclic_gc_paused
 from kube.process.settings import load_settings
 from scheduler.algorithm.decision import Decision
 from scheduler.algorithm.schedule_pod_group import decide
@@ -136,7 +137,8 @@ def restore(inputs: DecisionInputs, settings: SchedulerSettings | None = None) -
     clock = StandingClock(inputs)
     core = build_core(chosen, clock=clock, epoch=clock.epoch, apply=lambda _: None)
     known = inputs.scheduler if inputs.scheduler is not None else NO_STATE
-    _take_in(core.state, inputs)
+    with cyclic_gc_paused():
+        _take_in(core.state, inputs)
     _assume(core.state, known)
     for name, claim in known.given_volumes:
         core.state.storage.give({claim: name}, {})

@@ -16,20 +16,22 @@ MAY = "prometheus"
 
 
 class Reviews(ScriptedServer):
-    """Knows the tokens `prometheus`, who may read metrics, and `somebody`, who may not."""
+    """Knows the tokens of those who may get a path, `prometheus` by default, and `somebody`, who may get none."""
 
-    def __init__(self) -> None:
+    def __init__(self, paths: dict[str, str] | None = None) -> None:
+        """`paths`: token -> the path that its owner may get."""
         super().__init__()
+        self._paths = paths if paths is not None else {MAY: "/metrics"}
         self.always(self._answer)
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         spec = json.loads(await request.read())["spec"]
         if request.path.endswith("/tokenreviews"):
-            known = spec["token"] in {MAY, "somebody"}
+            known = spec["token"] in {*self._paths, "somebody"}
             status = {"authenticated": known, "user": {"username": spec["token"], "groups": ["g"]} if known else {}}
         else:
-            wanted = {"path": "/metrics", "verb": "get"}
-            status = {"allowed": spec["user"] == MAY and spec["nonResourceAttributes"] == wanted}
+            wanted = {"path": self._paths.get(spec["user"]), "verb": "get"}
+            status = {"allowed": spec["nonResourceAttributes"] == wanted}
         return await ok({"status": status}, status=201)(request)
 
 
