@@ -33,7 +33,9 @@ contexts: [{name: here, context: {cluster: here, user: me}}]
 ANSWER = '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "t"}}'
 
 
-@pytest.mark.parametrize("module", ["controllers.main", "scheduler.main", "webhooks.main", "install.uninstall", "explain.main"])
+@pytest.mark.parametrize(
+    "module", ["controllers.main", "scheduler.main", "webhooks.main", "install.uninstall", "explain.main"]
+)
 def test_each_process_starts_without_what_the_image_leaves_out(module: str, tmp_path: Path) -> None:
     plugin, kubeconfig = tmp_path / "plugin", tmp_path / "kubeconfig"
     plugin.write_text(f"#!/bin/sh\necho '{ANSWER}'\n")
