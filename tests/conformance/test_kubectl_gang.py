@@ -29,10 +29,10 @@ class Terminal:
         }
 
     def run(self, *arguments: str) -> str:
-        command = [self._kubectl, *arguments]
+        command = [str(self._kubectl), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, env=self._environment, check=False, timeout=60)
         assert done.returncode == 0, done.stderr
-        return done.stdout
+        return str(done.stdout)
 
 
 @pytest.fixture
