@@ -59,7 +59,9 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config", metavar="FILE", help="settings of the scheduler as YAML, if they are not the defaults"
     )
-    parser.add_argument("-o", "--output", choices=["text", "json"], default="text", help="(default: text)")
+    parser.add_argument(
+        "-o", "--output", choices=["text", "json"], default="text", help="for people or programs (default: text)"
+    )
 
 
 def _add_snapshot(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

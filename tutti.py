@@ -178,6 +178,7 @@ def _add_common(parser: argparse.ArgumentParser, command: Callable[[argparse.Nam
 
 def _scheduler(given: argparse.Namespace) -> int:
     with loading():
+        from explain.advice import Advice  # noqa: PLC0415
         from kube.process.log_levels import follow_log_levels  # noqa: PLC0415
         from kube.process.logs import configure_logs  # noqa: PLC0415
         from kube.process.run import run_process  # noqa: PLC0415
@@ -189,7 +190,7 @@ def _scheduler(given: argparse.Namespace) -> int:
     settings = load_settings(SchedulerSettings, given.config, **_of_every_process(given))
     configure_logs(settings.log_format, "scheduler", level=settings.log_level)
     follow_log_levels(settings.log_levels_file)
-    return run_process(lambda stop: process(settings, stop))
+    return run_process(lambda stop: process(settings, stop, Advice))
 
 
 def _controllers(given: argparse.Namespace) -> int:

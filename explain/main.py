@@ -1,6 +1,7 @@
 """`tutti why` and `tutti fit`: where the cluster comes from, what is printed, the exit code."""
 
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from api.errors import ConfigurationError
 from api.job import Job
 from explain.answer import Answer
 from explain.fit import FitAnswer, add_nodes, fit, fit_lines
-from explain.live import Reading, cluster, read_cluster, read_job
+from explain.live import USER_AGENT, read_job
 from explain.manifests import read_manifests
 from explain.owner_facts import Event, answer_of_job
 from explain.reasons import Reason
@@ -20,11 +21,14 @@ from explain.submitted import Submitter
 from explain.targets import Target, items_of, parse_target
 from explain.text import screen
 from explain.why import why
+from kube.cache.decoding import cyclic_gc_paused
+from kube.client.client import Client
+from kube.client.credentials import load_credentials
 from kube.process.settings import load_settings
 from providers.selection import standard_providers
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.record_factory import epoch_seconds
-from scheduler.core import deciding_settings
+from scheduler.commands.read_cluster import read_cluster
 from scheduler.recording.file import read
 from scheduler.recording.inputs import DecisionInputs
 from scheduler.recording.restore import Restored, restore
@@ -125,17 +129,20 @@ def fit_on(restored: Restored, manifests: list[dict[str, Any]], request: FitRequ
 
 
 async def _read(source: Source, target: Target | None) -> _Read:
-    settings = load_settings(SchedulerSettings, source.config) if source.config is not None else None
+    given = load_settings(SchedulerSettings, source.config) if source.config is not None else None
     if source.snapshot is not None:
-        return _Read(_restored(read(source.snapshot).inputs, settings))
-    async with cluster(source.kubeconfig, source.context) as client:
-        given = deciding_settings(settings) if settings is not None else {}
-        reading = await read_cluster(client, given)
-        job, events = None, list[Event]()
+        with cyclic_gc_paused():
+            return _Read(_restored(read(source.snapshot).inputs, given))
+    job, events = None, list[Event]()
+    settings = given if given is not None else SchedulerSettings()
+    async with Client(load_credentials(source.kubeconfig, context=source.context), user_agent=USER_AGENT) as client:
+        found = await read_cluster(client, settings, time.time())
         if target is not None and target.kind == "job":
             job, events = await read_job(client, target.namespace, target.name)
-    _tell_unseen(reading)
-    return _Read(_restored(reading.inputs, settings), job, tuple(events))
+    if found.unreadable:
+        sys.stderr.write(f"you may not list {', '.join(found.unreadable)}: the answer is without them\n")
+    with cyclic_gc_paused():
+        return _Read(_restored(found.inputs, given), job, tuple(events))
 
 
 def _restored(inputs: DecisionInputs, settings: SchedulerSettings | None) -> Restored:
@@ -144,11 +151,6 @@ def _restored(inputs: DecisionInputs, settings: SchedulerSettings | None) -> Res
         # What a scheduler at work has nominated can be seen on the pods, as after its restart.
         restored.core.evaluator.restore(restored.clock(), may_evict=restored.core.may_evict)
     return restored
-
-
-def _tell_unseen(reading: Reading) -> None:
-    if reading.unseen:
-        sys.stderr.write(f"not seen, for want of rights: {', '.join(reading.unseen)}; the answer is without them\n")
 
 
 def _answers(known: _Read, target: Target) -> list[Answer]:

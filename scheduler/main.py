@@ -33,6 +33,7 @@ from kube.process.run import EXIT_LEASE_LOST, EXIT_OK, preflight
 from scheduler.eventhandlers.informers import OWNERS
 from scheduler.eventhandlers.storage import STORAGE
 from scheduler.recording.file import CONTENT_TYPE
+from scheduler.reporting.hints import StartSearch
 from scheduler.reporting.metrics import SchedulerMetrics
 from scheduler.settings import SchedulerSettings
 from scheduler.wiring import Scheduler, Surroundings, build_scheduler
@@ -61,8 +62,13 @@ _GOODBYE_SECONDS: Final = 5.0
 _GC_THRESHOLDS: Final = (50_000, 25, 50)
 
 
-async def main(settings: SchedulerSettings, stop: asyncio.Event) -> int:
+async def main(settings: SchedulerSettings, stop: asyncio.Event, find_hint: StartSearch | None = None) -> int:
     """Run until `stop` is set or the lease is lost; the exit code.
+
+    Args:
+        settings: of the process.
+        stop: ends it.
+        find_hint: looks for what would help a group that waits; None: nobody does.
 
     Raises:
         ConfigurationError: it cannot start as asked.
@@ -102,6 +108,7 @@ async def main(settings: SchedulerSettings, stop: asyncio.Event) -> int:
             epoch=time.time,
             jitter=random.Random(),  # noqa: S311 (spreads retries, guards nothing)
             group_error_reason=group_error_reason(server),
+            find_hint=find_hint,
             server_version=str(server.get("gitVersion") or ""),
         )
         access = metrics_access(

@@ -88,6 +88,10 @@ class SchedulerSettings(ProcessSettings):
     repeat_event_seconds: float = Field(1800.0, gt=0)
     """After so long a refusal that has not changed gets a new event; the API server forgets events after an hour."""
 
+    hint_after_seconds: float = Field(60.0, ge=0)
+    """After so long a refusal that has not changed gets a hint in the condition of its group, where asking for less would be
+    enough; looked for only while there is nothing to schedule. 0: never."""
+
     keep_remainder_seconds: float = Field(600.0, gt=0)
     """How long room is kept for the workers of a LeaderWorkerSet replica that wait for their leader to be ready."""
 

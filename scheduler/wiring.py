@@ -35,6 +35,7 @@ from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.recording.capture import Moment
 from scheduler.recording.recordings import Recordings
 from scheduler.reporting.events import EventWriter
+from scheduler.reporting.hints import Hints, StartSearch
 from scheduler.reporting.metrics import PreemptionMetrics, SchedulerMetrics
 from scheduler.reporting.preemption_priority import PreemptionPriorityReporter
 from scheduler.reporting.progress import Progress
@@ -60,6 +61,7 @@ class Surroundings:
         epoch: seconds since 1970.
         jitter: spreads retries.
         group_error_reason: what groups say that contradict themselves; the server's version decides.
+        find_hint: looks for what would help a group that waits; None: nobody does.
         server_version: of the API server, for recordings.
     """
 
@@ -73,6 +75,7 @@ class Surroundings:
     epoch: Callable[[], float]
     jitter: random.Random
     group_error_reason: str = REASON_SCHEDULER_ERROR
+    find_hint: StartSearch | None = None
     server_version: str = ""
 
 
@@ -134,10 +137,15 @@ class _Shared:
             clock=clock,
             repeat_seconds=settings.repeat_event_seconds,
         )
+        self.hints: Final = Hints(given.find_hint, self.state, self._is_idle, clock, settings.hint_after_seconds)
 
     def _moment(self) -> Moment:
         given = self.given
         return Moment(given.epoch(), given.clock(), self._deciding, given.group_api.name, given.server_version)
+
+    def _is_idle(self) -> bool:
+        due = self.queue.next_due_seconds()
+        return due is None or due > 0.0
 
     def _is_waiting(self, uid: str) -> bool:
         pod = self.state.pod(uid)
@@ -201,7 +209,7 @@ def _reporter(shared: _Shared) -> Reporter:
         count_start=lambda group: given.metrics.started(group.min_count, given.epoch() - group.created_seconds),
     )
     given.metrics.follow_partial(progress.partial_groups)
-    return Reporter(
+    reporter = Reporter(
         state=shared.state,
         queue=shared.queue,
         groups=shared.groups,
@@ -211,8 +219,11 @@ def _reporter(shared: _Shared) -> Reporter:
         clock=given.clock,
         settings=given.settings,
         errors=shared.errors,
+        hints=shared.hints,
         group_error_reason=given.group_error_reason,
     )
+    shared.hints.tell = reporter.advised
+    return reporter
 
 
 def _preemption(
@@ -299,6 +310,7 @@ def _loop(
     stages.add("recheck", assumptions.recheck_old, assumptions.next_due_seconds)
     stages.add("reserve", starvation.tick, starvation.next_due_seconds)
     stages.add("keep", future.tick, future.next_due_seconds)
+    stages.add("hint", shared.hints.tick, shared.hints.next_due_seconds)
     scheduler = ItemScheduler(
         state=state,
         seen=shared.core.seen,

@@ -15,6 +15,7 @@ from hack.bench import (
     churn,
     decision,
     end_to_end,
+    explain,
     local_cluster,
     many_jobs,
     memory,
@@ -31,6 +32,7 @@ WITHOUT_CONTROL_PLANE = {
     "local-cluster": local_cluster.measure,
     "many-jobs": many_jobs.measure,
     "churn": churn.measure,
+    "explain": explain.measure,
 }
 WITH_CONTROL_PLANE = {
     "admission": admission.measure,

@@ -28,6 +28,7 @@ from scheduler.queue.delay_queue import DelayQueue
 from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.reporting.events import EventWriter
+from scheduler.reporting.hints import Hints
 from scheduler.reporting.progress import Progress, Timeouts
 from scheduler.settings import SchedulerSettings
 
@@ -54,8 +55,10 @@ class Reporter:
         clock: Callable[[], float],
         settings: SchedulerSettings,
         errors: ItemErrors,
+        hints: Hints,
         group_error_reason: str = REASON_SCHEDULER_ERROR,
     ) -> None:
+        self._hints = hints
         self._group_error_reason = group_error_reason
         self._errors = errors
         self._state = state
@@ -86,6 +89,7 @@ class Reporter:
             self._pods.withdraw(pod_uid)
         if decision.result == "scheduled":
             self._trace(decision)
+            self._hints.forget(decision.key)
             self._said_held.discard(decision.key)
             self._timeouts.update(decision.key)
             self._tell_pods(decision, REASON_UNSCHEDULABLE, others=None)
@@ -204,6 +208,7 @@ class Reporter:
             # It has had its start, and nothing of it waits now.
             return
         self._said_held.add(key)
+        self._hints.forget(key)
         text = message(status)
         self._set_group(
             key, group, status.reason, text, lambda: self._event_writer.group_waits(key, group, status.reason, text)
@@ -215,13 +220,26 @@ class Reporter:
         group = self._state.group(key)
         if group is not None:
             group_reason = self._group_error_reason if decision.status.is_group_error else reason
-            self._set_group(key, group, group_reason, text, lambda: self._event_writer.group_refused(key, group, text))
+            hint = self._hints.refused(key, text)
+            self._set_group(
+                key, group, group_reason, text + hint, lambda: self._event_writer.group_refused(key, group, text)
+            )
             self._tell_pods(decision, reason, others=member_message(text))
             return
         pod = self._state.pod(key.uid)
         if pod is not None and key.kind == "pod":
             self._pods.want(pod, reason=reason, message=text, or_blockers=True)
             self._event_writer.pod_refused(key, pod, text)
+
+    def advised(self, key: EntityKey) -> None:
+        """A hint was found for a group that has been refused: its condition has it from now on."""
+        status, group = self._queue.status(key), self._state.group(key)
+        if status is None or group is None or status.reason != REASON_UNSCHEDULABLE:
+            return
+        text = message(status)
+        hint = self._hints.refused(key, text)
+        if hint:
+            self._set_group(key, group, status.reason, text + hint, lambda: None)
 
     def _set_group(
         self, key: EntityKey, group: GroupRecord, reason: str, message: str, then: Callable[[], None]
@@ -245,5 +263,6 @@ class Reporter:
         self._said_held.discard(key)
         self._held_due.discard(key)
         self._event_writer.forget(key)
+        self._hints.forget(key)
         self._progress.forget(key)
         self._timeouts.forget(key)

@@ -16,10 +16,14 @@ from tests.explain.reason_table import SCENES
 TEXT = (DOCS / "why.md").read_text()
 
 
+def section(heading: str) -> str:
+    """What stands below a heading."""
+    return TEXT.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+
+
 def first_cells(heading: str) -> set[str]:
     """The names in the first column of the table below a heading."""
-    section = TEXT.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    return {name for line in section.splitlines() for name in re.findall(r"^\| `([^`]+)`", line)}
+    return {name for line in section(heading).splitlines() for name in re.findall(r"^\| `([^`]+)`", line)}
 
 
 def test_every_class_of_reason_has_its_row_and_no_other() -> None:
@@ -31,7 +35,8 @@ def test_every_kind_of_hint_has_its_row_and_no_other() -> None:
 
 
 def test_the_hints_that_scenes_are_told_stand_in_the_row_of_their_reason() -> None:
-    rows = {name: line for line in TEXT.splitlines() for name in re.findall(r"^\| `([^`]+)`", line)}
+    lines = section("Reasons").splitlines()
+    rows = {name: line for line in lines for name in re.findall(r"^\| `([^`]+)`", line)}
     for reason, kind, _ in SCENES.values():
         if kind is not None:
             assert f"`{kind}`" in rows[reason], reason
@@ -41,6 +46,5 @@ def test_the_hints_that_scenes_are_told_stand_in_the_row_of_their_reason() -> No
     "kind", [Answer, Item, Members, Turn, Obstacle, ClassCount, Preemption, Hint, FitAnswer, Fit, NodeShare]
 )
 def test_every_field_of_the_json_is_named(kind: type[Any]) -> None:
-    section = TEXT.split("\n## As JSON\n")[1]
     for field in msgspec.structs.fields(kind):
-        assert f"`{field.encode_name}`" in section, field.encode_name
+        assert f"`{field.encode_name}`" in section("As JSON"), field.encode_name

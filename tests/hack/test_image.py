@@ -35,7 +35,9 @@ contexts: [{name: here, context: {cluster: here, user: me}}]
 ANSWER = '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "t"}}'
 
 
-@pytest.mark.parametrize("module", ["controllers.main", "scheduler.main", "webhooks.main", "install.uninstall"])
+@pytest.mark.parametrize(
+    "module", ["controllers.main", "scheduler.main", "webhooks.main", "install.uninstall", "explain.main"]
+)
 def test_each_process_starts_without_what_the_image_leaves_out(module: str, tmp_path: Path) -> None:
     plugin, kubeconfig = tmp_path / "plugin", tmp_path / "kubeconfig"
     plugin.write_text(f"#!/bin/sh\necho '{ANSWER}'\n")
@@ -78,4 +80,15 @@ def test_the_image_runs_as_a_user_that_is_nobody_else() -> None:
 
 def test_everything_a_process_imports_is_copied_into_the_image() -> None:
     copied = set(re.findall(r"^COPY (\w+) \1$", DOCKERFILE, re.MULTILINE))
-    assert copied == {"api", "config", "controllers", "install", "kube", "providers", "scheduler", "views", "webhooks"}
+    assert copied == {
+        "api",
+        "config",
+        "controllers",
+        "explain",
+        "install",
+        "kube",
+        "providers",
+        "scheduler",
+        "views",
+        "webhooks",
+    }
