@@ -20,6 +20,9 @@ NOTICED_SECONDS = 8.0
 
 JOBS_PER_SECOND = 20.0
 BEFORE_SECONDS = 3.0
+ROLLOUT_SECONDS = 180.0
+"""Two cores have all of it to do: start six processes and store 20 Jobs a second."""
+
 DONE_SECONDS = 400.0
 WEBHOOKS = "app.kubernetes.io/component=webhooks"
 
@@ -89,8 +92,10 @@ def test_no_gang_is_lost_or_left_plain_while_all_deployments_are_replaced(tutti:
     with hollow_nodes(tutti):
         with Stream(tutti, namespace, per_second=JOBS_PER_SECOND) as stream:
             eventually(lambda: len(stream.made) > JOBS_PER_SECOND * BEFORE_SECONDS, within_seconds=GONE_SECONDS)
+            old = pods_of_ours(tutti)
             begin = time.monotonic()
             tutti.kubectl("-n", SYSTEM, "rollout", "restart", "deployment")
+            eventually(lambda: not old & pods_of_ours(tutti), within_seconds=ROLLOUT_SECONDS, poll_seconds=0.5)
             wait_until_ready(tutti)
             took = time.monotonic() - begin
         sys.stdout.write(
@@ -102,6 +107,11 @@ def test_no_gang_is_lost_or_left_plain_while_all_deployments_are_replaced(tutti:
         assert not stream.having("plain")
         eventually(lambda: all_done(tutti, namespace, stream), within_seconds=DONE_SECONDS, poll_seconds=3)
         sys.stdout.write(f"all {len(stream.made)} done {time.monotonic() - begin - took:.0f} s after the rollout\n")
+
+
+def pods_of_ours(node: Node) -> set[str]:
+    """The names of the pods that are there."""
+    return {pod["metadata"]["name"] for pod in node.api.list("pods", SYSTEM)}
 
 
 def all_done(node: Node, namespace: str, stream: Stream) -> bool:

@@ -37,7 +37,7 @@ class Trusted:
             certificate: self._strangers.get(certificate, now)
             for pem in named
             for certificate in _authorities(pem)
-            if certificate not in ours and _is_own(certificate) and _is_valid(certificate, now)
+            if certificate not in ours and _is_own(certificate) and now < certificate.not_valid_after_utc
         }
         self._strangers = others
         kept = [certificate for certificate, since in others.items() if now < since + KEPT]
@@ -56,7 +56,3 @@ def _authorities(pem: bytes) -> list[x509.Certificate]:
 def _is_own(certificate: x509.Certificate) -> bool:
     names = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
     return any(str(name.value).startswith(AUTHORITY_NAME) for name in names)
-
-
-def _is_valid(certificate: x509.Certificate, now: dt.datetime) -> bool:
-    return certificate.not_valid_before_utc <= now < certificate.not_valid_after_utc
