@@ -72,6 +72,7 @@ def test_who_may_see_pods_sees_gangs_and_who_may_change_them_may_make_groups_of_
     assert not may(control_plane, user, "manage", "podgroups.tutti.scheduler", here)
 
 
+@pytest.mark.one_api
 @pytest.mark.parametrize("role", ["view", "edit", "admin"])
 def test_of_all_that_is_ours_a_user_may_use_the_gangs_of_his_namespace_and_nothing_else(
     tutti: Tutti, control_plane: ControlPlane, namespace: str, user_with: Callable[[str], str], role: str

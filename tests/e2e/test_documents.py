@@ -13,6 +13,7 @@ from hack.dist.install_file import install_yaml
 from tests.conformance.eventually import eventually
 from tests.conformance.jobs import Jobs, is_gang
 from tests.docs.markdown import DOCS, commands, section
+from tests.e2e.containers import running
 from tests.e2e.installation import is_installed, remove
 from tests.e2e.node import REPOSITORY, SYSTEM, Node
 from tests.programs import tool
@@ -68,8 +69,7 @@ class Reader:
         *_, described = self.follows(INSTALL, "See that it works")
         assert "tutti.scheduler" in described
         assert is_gang(self._jobs.get("gang")), described
-        eventually(lambda: self._jobs.succeeded("gang"), within_seconds=RUN_SECONDS)
-        assert len(self._jobs.pods("gang")) == SAMPLES["gang"]
+        eventually(lambda: running(self._jobs, "gang") == SAMPLES["gang"], within_seconds=RUN_SECONDS)
         self.types("kubectl apply -f config/samples/waiting-job.yaml")
         eventually(lambda: "cpu" in self.types("kubectl describe job gang-that-waits"), within_seconds=RUN_SECONDS)
         assert all(not pod["spec"].get("nodeName") for pod in self._jobs.pods("gang-that-waits"))

@@ -92,3 +92,19 @@ def test_everything_a_process_imports_is_copied_into_the_image() -> None:
         "views",
         "webhooks",
     }
+
+
+def test_what_the_base_image_has_not_compiled_is_compiled_while_the_image_is_made() -> None:
+    """The official one compiles nothing, and its containers write nothing: each start would compile the library anew."""
+    last_stage = DOCKERFILE.rpartition("\nFROM ")[2]
+    (imported,) = re.findall(r'^RUN \["/tutti/bin/python", "-c", "import (.*)"\]$', last_stage, re.MULTILINE)
+    modules = set(imported.split(", "))
+    assert {"controllers.main", "install.uninstall", "scheduler.main", "webhooks.main"} <= modules
+    # Written by root, and before Python is told to write nothing.
+    before = last_stage.partition("RUN ")[0]
+    assert "PYTHONDONTWRITEBYTECODE" not in before
+    assert "USER" not in before
+
+
+def test_compiled_modules_say_nothing_of_the_time_of_the_build() -> None:
+    assert "compileall -q --invalidation-mode unchecked-hash" in DOCKERFILE
