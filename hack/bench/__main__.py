@@ -19,6 +19,7 @@ from hack.bench import (
     many_jobs,
     preemption,
     preemption_end_to_end,
+    recording,
     state,
     wake_up,
 )
@@ -30,6 +31,7 @@ WITHOUT_CONTROL_PLANE = {
     "local-cluster": local_cluster.measure,
     "many-jobs": many_jobs.measure,
     "churn": churn.measure,
+    "recording": recording.measure,
 }
 WITH_CONTROL_PLANE = {
     "admission": admission.measure,
