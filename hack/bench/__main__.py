@@ -21,6 +21,7 @@ from hack.bench import (
     memory,
     preemption,
     preemption_end_to_end,
+    recording,
     state,
     wake_up,
 )
@@ -33,6 +34,7 @@ WITHOUT_CONTROL_PLANE = {
     "many-jobs": many_jobs.measure,
     "churn": churn.measure,
     "explain": explain.measure,
+    "recording": recording.measure,
 }
 WITH_CONTROL_PLANE = {
     "admission": admission.measure,
