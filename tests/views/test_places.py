@@ -14,6 +14,12 @@ def test_the_more_important_comes_first_then_the_older_one() -> None:
     assert [(each.group, each.place) for each in with_places(gangs)] == [("young", 3), ("old", 2), ("great", 1)]
 
 
+def test_a_gang_that_had_to_leave_keeps_the_age_of_its_group() -> None:
+    back = gang(group("back", scheduled()), *[pod(name, group="back", created="2020-01-02T00:00:00Z") for name in "ab"])
+    assert back.since > LATER
+    assert [each.place for each in with_places([waiting("young", created=LATER), back])] == [2, 1]
+
+
 def test_who_does_not_wait_has_no_place() -> None:
     running = gang(group("runs", scheduled()), pod("a", "Running", node="n", group="runs"))
     held = gang(group("held", refused("WaitingForMembers")), pod("a", group="held"))

@@ -28,8 +28,8 @@ def with_places(gangs: Iterable[Gang], others: Iterable[PodGroup] = ()) -> list[
 
 
 def queue_order(gang: Gang) -> Order:
-    """Sorts gangs that wait as the scheduler tries them."""
-    return (-gang.priority, gang.since, gang.uid)
+    """Sorts gangs that wait as the scheduler tries them: one that had to leave keeps the age of its group."""
+    return (-gang.priority, gang.created, gang.uid)
 
 
 def _group_order(group: PodGroup) -> Order:

@@ -85,10 +85,10 @@ export class Model {
     return found.sort((one, other) => other.created - one.created || (one.name < other.name ? -1 : 1));
   }
 
-  // As the scheduler tries them: priority, then who waits longest.
+  // As the scheduler tries them: priority, then age; one that had to leave keeps the age of its group.
   queue() {
     const found = [...this.gangs.values()].filter((gang) => IN_QUEUE.has(gang.state));
-    return found.sort((one, other) => other.priority - one.priority || one.since - other.since || (one.uid < other.uid ? -1 : 1));
+    return found.sort((one, other) => other.priority - one.priority || one.created - other.created || (one.uid < other.uid ? -1 : 1));
   }
 
   byNumber() {
