@@ -45,7 +45,7 @@ class DeviceTaint(msgspec.Struct, frozen=True, gc=False):
 # --- ResourceSlice ---------------------------------------------------------------------------------------------------
 
 
-class DeviceAttribute(msgspec.Struct, frozen=True, omit_defaults=True):
+class DeviceAttribute(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One value, by its type; lists are behind an alpha gate."""
 
     int_value: int | None = msgspec.field(default=None, name="int")
@@ -66,7 +66,7 @@ class CapacityRange(msgspec.Struct, frozen=True, gc=False):
     step: str | None = None
 
 
-class RequestPolicy(msgspec.Struct, frozen=True, rename="camel"):
+class RequestPolicy(msgspec.Struct, frozen=True, rename="camel", gc=False):
     """How an asked amount of a capacity is rounded, and what counts when nobody asks."""
 
     default: str | None = None
@@ -74,7 +74,7 @@ class RequestPolicy(msgspec.Struct, frozen=True, rename="camel"):
     valid_range: CapacityRange | None = None
 
 
-class DeviceCapacity(msgspec.Struct, frozen=True, rename="camel"):
+class DeviceCapacity(msgspec.Struct, frozen=True, rename="camel", gc=False):
     """A quantity that a device has."""
 
     value: str = "0"
@@ -94,7 +94,7 @@ class CounterSet(msgspec.Struct, frozen=True):
     counters: dict[str, Counter] | None = None
 
 
-class CounterConsumption(msgspec.Struct, frozen=True, rename="camel"):
+class CounterConsumption(msgspec.Struct, frozen=True, rename="camel", gc=False):
     """What a device takes of a counter set while it is allocated."""
 
     counter_set: str = ""
@@ -102,7 +102,7 @@ class CounterConsumption(msgspec.Struct, frozen=True, rename="camel"):
     compatibility_groups: Names | None = None
 
 
-class Device(msgspec.Struct, frozen=True, rename="camel"):
+class Device(msgspec.Struct, frozen=True, rename="camel", gc=False):
     """One device of a slice; its node selection counts only where the slice leaves it to its devices."""
 
     name: str = ""

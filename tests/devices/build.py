@@ -6,11 +6,12 @@ from typing import Any
 
 from api.devices import DeviceClass, ResourceClaim, ResourceSlice
 from scheduler.algorithm.devices.allocator import Solution, allocate
-from scheduler.algorithm.devices.held import HeldDevices
 from scheduler.algorithm.devices.pools import Pool, gather_pools
 from scheduler.algorithm.devices.requests import ClaimRequests, look_up
+from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.records import (
     ClaimRecord,
+    ClaimSpecs,
     ClassRecord,
     PoolId,
     SliceRecord,
@@ -110,7 +111,7 @@ def classes(*objects: Json) -> dict[str, ClassRecord]:
 
 def claim_of(manifest: Json) -> ClaimRecord:
     """The record of a claim."""
-    return claim_record(typed(manifest, ResourceClaim))
+    return claim_record(typed(manifest, ResourceClaim), ClaimSpecs())
 
 
 def asked(*manifests: Json, of: Mapping[str, ClassRecord] | None = None) -> list[ClaimRequests]:

@@ -3,8 +3,8 @@
 import pytest
 
 from scheduler.algorithm.devices.errors import AllocationError, InvalidPools, SearchLimit
-from scheduler.algorithm.devices.held import HeldDevices
 from scheduler.algorithm.devices.result import allocation_results
+from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.records import DeviceId, HeldDevice
 from tests.devices.build import (
     Json,

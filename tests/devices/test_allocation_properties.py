@@ -6,7 +6,7 @@ from itertools import combinations, product
 import hypothesis.strategies as st
 from hypothesis import given, settings
 
-from scheduler.algorithm.devices.held import HeldDevices
+from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.records import DeviceId, HeldDevice
 from tests.devices.build import (
     Json,

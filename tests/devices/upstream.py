@@ -14,11 +14,12 @@ from api.devices import DeviceClass, ResourceClaim, ResourceSlice
 from api.quantity import parse_nano
 from scheduler.algorithm.devices.allocator import allocate
 from scheduler.algorithm.devices.errors import AllocationError, InvalidPools
-from scheduler.algorithm.devices.held import HeldDevices
 from scheduler.algorithm.devices.pools import gather_pools
 from scheduler.algorithm.devices.requests import look_up
 from scheduler.algorithm.devices.result import allocation_results
+from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.records import (
+    ClaimSpecs,
     DeviceId,
     HeldDevice,
     PoolId,
@@ -63,7 +64,9 @@ def answer(case: Case) -> list[Any] | str | None:
     node = NodeFacts(metadata["name"], "uid", metadata.get("labels") or {}, {}, (), unschedulable=False)
     try:
         selectors = Selectors()
-        claims = [look_up(claim_record(typed(one, ResourceClaim)), classes, selectors) for one in case["claims"]]
+        claims = [
+            look_up(claim_record(typed(one, ResourceClaim), ClaimSpecs()), classes, selectors) for one in case["claims"]
+        ]
         solution = allocate(claims, node, gather_pools(slices, node, by_pool), held_of(case))
     except (AllocationError, InvalidPools) as error:
         return str(error)

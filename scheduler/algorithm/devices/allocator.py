@@ -15,11 +15,10 @@ from scheduler.algorithm.devices.capacity import consumption, has_room
 from scheduler.algorithm.devices.constraints import Constraint
 from scheduler.algorithm.devices.counters import PoolCounters
 from scheduler.algorithm.devices.errors import AllocationError, InvalidPools, SearchLimit
-from scheduler.algorithm.devices.held import HeldDevices
 from scheduler.algorithm.devices.pools import Pool, reaches
 from scheduler.algorithm.devices.requests import ClaimRequests, Request
+from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.records import (
-    NO_AMOUNTS,
     Amounts,
     DeviceId,
     DeviceRecord,
@@ -43,7 +42,7 @@ def taints_of_slice(device: DeviceRecord) -> Sequence[DeviceTaint]:
     return device.taints
 
 
-class Chosen(msgspec.Struct, frozen=True, eq=False):
+class Chosen(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A device for a request; `consumed` is what a share takes of each capacity, None when the device is taken whole."""
 
     request: Request
@@ -52,15 +51,14 @@ class Chosen(msgspec.Struct, frozen=True, eq=False):
     consumed: Amounts | None = None
 
     @property
-    def held(self) -> HeldDevice | None:
-        """What nobody else can have any more."""
-        if self.request.is_admin:
-            return None
-        share = "" if self.consumed is None else f"{self.request.name}\x00"
-        return HeldDevice(self.device.id, share, self.consumed or NO_AMOUNTS)
+    def held(self) -> HeldDevice:
+        """What nobody else can have any more, unless this is access of an administrator."""
+        if self.consumed is None:
+            return HeldDevice(self.device.id)
+        return HeldDevice(self.device.id, self.request.name, self.consumed)
 
 
-class Solution(msgspec.Struct, frozen=True, eq=False):
+class Solution(msgspec.Struct, frozen=True, eq=False, gc=False):
     """Devices for all claims, in the order of the claims; `alternatives` says which one of each request was taken."""
 
     devices: tuple[tuple[Chosen, ...], ...]

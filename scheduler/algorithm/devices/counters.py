@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from scheduler.algorithm.devices.held import HeldDevices
 from scheduler.algorithm.devices.pools import Pool
+from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.records import DeviceRecord
 
 

@@ -6,6 +6,7 @@ that cannot be read matches no node. Amounts are billionths, so that they are co
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -16,6 +17,7 @@ from api.devices import (
     ConsumerReference,
     Device,
     DeviceCapacity,
+    DeviceClaim,
     DeviceClass,
     DeviceConstraint,
     DeviceRequest,
@@ -78,7 +80,7 @@ class Range(msgspec.Struct, frozen=True):
     is_milli: bool
 
 
-class Capacity(msgspec.Struct, frozen=True):
+class Capacity(msgspec.Struct, frozen=True, gc=False):
     """A capacity: what there is, and how an asked amount is rounded."""
 
     value: int
@@ -89,7 +91,7 @@ class Capacity(msgspec.Struct, frozen=True):
     has_policy: bool = False
 
 
-class DeviceRecord(msgspec.Struct, frozen=True, eq=False):
+class DeviceRecord(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A device of a slice; compared by identity.
 
     Attributes:
@@ -163,7 +165,7 @@ class ClassRecord(msgspec.Struct, frozen=True, eq=False):
         return self.metadata.name
 
 
-class ClaimSpecRecord(msgspec.Struct, frozen=True, eq=False):
+class ClaimSpecRecord(msgspec.Struct, frozen=True, eq=False, weakref=True):
     """What a claim asks for; claims with the same bytes share one object, so it is compared by identity."""
 
     requests: tuple[DeviceRequest, ...]
@@ -171,7 +173,7 @@ class ClaimSpecRecord(msgspec.Struct, frozen=True, eq=False):
     config: tuple[ClaimConfig, ...] = ()
 
 
-class HeldDevice(msgspec.Struct, frozen=True):
+class HeldDevice(msgspec.Struct, frozen=True, gc=False):
     """What an allocation holds of a device: all of it, or with a `share_id` a share of its capacity."""
 
     id: DeviceId
@@ -245,14 +247,31 @@ def class_record(device_class: DeviceClass) -> ClassRecord:
     )
 
 
-def claim_record(claim: ResourceClaim) -> ClaimRecord:
+class ClaimSpecs:
+    """Finds what a claim asks for; claims that ask for the same share one object."""
+
+    def __init__(self) -> None:
+        self._specs: WeakValueDictionary[bytes, ClaimSpecRecord] = WeakValueDictionary()
+        self._encode = msgspec.json.Encoder(order="sorted").encode
+
+    def of(self, devices: DeviceClaim) -> ClaimSpecRecord:
+        """What these bytes ask for."""
+        key = self._encode(devices)
+        found = self._specs.get(key)
+        if found is None:
+            found = ClaimSpecRecord(devices.requests or (), devices.constraints or (), devices.config or ())
+            self._specs[key] = found
+        return found
+
+
+def claim_record(claim: ResourceClaim, specs: ClaimSpecs) -> ClaimRecord:
     """What is kept of a claim."""
-    devices, status = claim.spec.devices, claim.status
+    status = claim.status
     owner = controller_of(claim.metadata)
     allocation = status.allocation
     return ClaimRecord(
         metadata=claim.metadata,
-        spec=ClaimSpecRecord(devices.requests or (), devices.constraints or (), devices.config or ()),
+        spec=specs.of(claim.spec.devices),
         allocation=allocation,
         held=held_devices(allocation) if allocation is not None else (),
         terms=_terms(allocation.node_selector) if allocation is not None else None,

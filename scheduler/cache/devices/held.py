@@ -11,7 +11,7 @@ class HeldDevices:
 
     def __init__(self, held: Iterable[HeldDevice] = (), below: "HeldDevices | None" = None) -> None:
         self._below: Final = below
-        self._whole: set[DeviceId] = set()
+        self._whole: dict[DeviceId, int] = {}
         self._shares: dict[DeviceId, int] = {}
         self._consumed: dict[DeviceId, dict[str, int]] = {}
         self.add(held)
@@ -23,7 +23,7 @@ class HeldDevices:
                 self._shares[one.id] = self._shares.get(one.id, 0) + 1
                 _sum(self._consumed.setdefault(one.id, {}), one.consumed, 1)
             else:
-                self._whole.add(one.id)
+                self._whole[one.id] = self._whole.get(one.id, 0) + 1
 
     def remove(self, held: Iterable[HeldDevice]) -> None:
         """These were added, and are held no more."""
@@ -34,7 +34,9 @@ class HeldDevices:
                 if not self._shares[one.id]:
                     del self._shares[one.id], self._consumed[one.id]
             else:
-                self._whole.discard(one.id)
+                self._whole[one.id] -= 1
+                if not self._whole[one.id]:
+                    del self._whole[one.id]
 
     def __contains__(self, device: DeviceId) -> bool:
         """Whether somebody has all of the device."""
