@@ -38,6 +38,8 @@ class Decision(msgspec.Struct, frozen=True):
     """Pods in `bindings` may have to wait for volumes."""
     volumes: tuple[tuple[ClaimKey, str], ...] = ()
     """Claims of pods in `bindings` with the existing volumes they get."""
+    claims: bool = False
+    """Pods in `bindings` have resource claims."""
     devices: tuple[DeviceAllocation, ...] = ()
     """What claims of pods in `bindings` get that have no devices yet."""
     scheduled_so_far: int = 0

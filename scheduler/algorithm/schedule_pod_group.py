@@ -137,6 +137,7 @@ def _scheduled(state: ClusterState, members: PodGroupState, found: MemberPartiti
         bindings=_bindings(state, found, attempt),
         carries=any(signature.rules.mounts for signature in found.uids),
         volumes=tuple(attempt.snapshot.matched_volumes().items()),
+        claims=any(signature.rules.asks_devices for signature in found.uids),
         devices=_devices(found, attempt),
         failures=() if is_all else _failures(_diagnoses(found, attempt)),
         scheduled_so_far=members.scheduled_count,

@@ -137,7 +137,7 @@ def test_administrators_see_devices_that_others_hold() -> None:
     solution = allocated(admin, offers, holding("g0"))
     assert names(solution) == [["r=g0"]]
     assert solution is not None
-    assert solution.devices[0][0].held is None
+    assert solution.devices[0][0].request.is_admin
 
 
 def test_nothing_is_taken_of_a_pool_that_is_being_updated() -> None:

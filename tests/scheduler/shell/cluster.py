@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry
 
 from api.constants import CONDITION_POD_SCHEDULED, CONDITION_SCHEDULED, REASON_SCHEDULER_ERROR
 from kube.groups.group_api import OWN
+from scheduler.eventhandlers.devices import DEVICES
 from scheduler.reporting.metrics import SchedulerMetrics
 from scheduler.settings import SchedulerSettings
 from scheduler.wiring import Scheduler, Surroundings, build_scheduler
@@ -55,6 +56,7 @@ class Cluster:
         self.metrics = WatchedMetrics(self.api.moved)
         self.holds_lease = True
         self.group_error_reason = REASON_SCHEDULER_ERROR
+        self.follows_devices = False
 
     @contextlib.asynccontextmanager
     async def scheduler(self, **changes: Any) -> AsyncIterator[Scheduler]:
@@ -71,6 +73,7 @@ class Cluster:
             epoch=lambda: CREATED + self.clock() - self._begin,
             jitter=random.Random(1),
             group_error_reason=self.group_error_reason,
+            device_kinds=frozenset(each.plural for each in DEVICES) if self.follows_devices else frozenset(),
         )
         scheduler = build_scheduler(given)
         tasks = [asyncio.ensure_future(informer.run()) for informer in scheduler.informers.all]
