@@ -55,6 +55,8 @@ class _Batch:
     waiting: dict[str, tuple[Bind, frozenset[ClaimKey]]]
     deadline_seconds: float
     written: dict[ClaimKey, _Written] = field(default_factory=dict)
+    open: int = 0
+    """Writes that have not ended, those that are dropped apart."""
 
     @property
     def key(self) -> EntityKey:
@@ -134,6 +136,7 @@ class ClaimBinding:
         self._devices.assume({key: allocated(one.write) for key, one in batch.written.items() if one.write.allocation})
         self._batches[batch] = None
         self.waiting += len(waiting)
+        batch.open = len(batch.written)
         for one in list(batch.written.values()):
             self._send(batch, one)
         self._advance(batch)
@@ -183,9 +186,11 @@ class ClaimBinding:
             one.is_ended = True
             if one.is_dropped:
                 self._take_back(one.write)
-            elif problem:
+                return
+            batch.open -= 1
+            if problem:
                 self._fail(batch, one.write.claim.key, problem)
-            elif batch in self._batches:
+            else:
                 self._advance(batch)
 
         self._writer.submit(one.write, ended, lambda: not one.is_dropped)
@@ -193,8 +198,7 @@ class ClaimBinding:
     # --- advancing ---------------------------------------------------------------------------------------------------
 
     def _advance(self, batch: _Batch) -> None:
-        open_ = {key for key, one in batch.written.items() if not one.is_ended}
-        if batch not in self._batches or any(keys & open_ for _, keys in batch.waiting.values()):
+        if batch not in self._batches or batch.open:
             return
         for key, one in list(batch.written.items()):
             problem = self._preparation(batch, one.write)
@@ -246,6 +250,8 @@ class ClaimBinding:
             one.is_dropped = True
             if one.is_ended:
                 self._take_back(one.write)
+            else:
+                batch.open -= 1
         if not batch.waiting:
             del self._batches[batch]
         self._give_back(batch.key, hit, problem)
