@@ -27,7 +27,7 @@ RUN /tutti/bin/pip install --no-cache-dir --disable-pip-version-check --constrai
 # Half of what was installed is never imported: of the kubernetes client its loader of kubeconfigs is used, not its calls (a test
 # watches that); and tests, type stubs, sources of compiled modules and numpy's own build tools are for developers.
 RUN cd /tutti/lib/python3*/site-packages \
-    && rm -r kubernetes/aio numpy/f2py \
+    && rm -r kubernetes/aio numpy/f2py cel_expr_python/ext \
     && find kubernetes/client/api kubernetes/client/models -type f ! -name __init__.py -delete \
     && find . -type d -name tests -prune -exec rm -r {} + \
     && find . -type f \( -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.a' -o -name '*.h' \) -delete \

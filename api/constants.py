@@ -156,6 +156,9 @@ BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER: Final = "pv.kubernetes.io/bound-by-controller"
 """On volumes: no person chose the claim, so the binding may be undone."""
 
+CLAIM_FINALIZER: Final = "resource.kubernetes.io/delete-protection"
+"""On a ResourceClaim with devices: Kubernetes' controller takes it off when nobody uses them any more."""
+
 LEGACY_STORAGE_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
 """Wins over `spec.storageClassName` where it is set."""
 

@@ -84,6 +84,7 @@ class PodStatus(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel")
     nominated_node_name: str = ""
     start_time: str | None = None
     conditions: tuple[Condition, ...] = ()
+    resource_claim_statuses: msgspec.Raw = EMPTY
 
 
 class Pod(msgspec.Struct, frozen=True, omit_defaults=True):

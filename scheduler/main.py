@@ -11,7 +11,7 @@ import gc
 import logging
 import random
 import time
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Container, Coroutine
 from typing import Any, Final, NamedTuple
 
 from prometheus_client import CollectorRegistry, ProcessCollector
@@ -30,6 +30,7 @@ from kube.process.lease import LeaderElector
 from kube.process.metrics import LeaseMetrics
 from kube.process.metrics_access import MetricsAccess, metrics_access
 from kube.process.run import EXIT_LEASE_LOST, EXIT_OK, preflight
+from scheduler.eventhandlers.devices import DEVICES, serves_devices
 from scheduler.eventhandlers.informers import OWNERS
 from scheduler.eventhandlers.storage import STORAGE
 from scheduler.recording.file import CONTENT_TYPE
@@ -96,7 +97,8 @@ async def main(settings: SchedulerSettings, stop: asyncio.Event, find_hint: Star
         group_api = await choose_group_api(
             reader, pinned=settings.group_api, system_namespace=settings.system_namespace
         )
-        await _check_rights(reader, group_api)
+        device_kinds = await serves_devices(reader)
+        await _check_rights(reader, group_api, device_kinds)
         given = Surroundings(
             reader=reader,
             writer=writer,
@@ -110,6 +112,7 @@ async def main(settings: SchedulerSettings, stop: asyncio.Event, find_hint: Star
             group_error_reason=group_error_reason(server),
             find_hint=find_hint,
             server_version=str(server.get("gitVersion") or ""),
+            device_kinds=device_kinds,
         )
         access = metrics_access(
             is_asked=settings.metrics_authentication, credentials=credentials, user_agent=user_agent
@@ -145,9 +148,10 @@ def _writer(
     )
 
 
-async def _check_rights(client: Client, group_api: GroupAPI) -> None:
+async def _check_rights(client: Client, group_api: GroupAPI, device_kinds: Container[str]) -> None:
     """One small read of everything we follow, so that a missing right ends the start instead of being retried for ever."""
-    followed = (*FOLLOWED, group_api.pod_groups)
+    devices = [resource for resource in DEVICES if resource.plural in device_kinds]
+    followed = (*FOLLOWED, group_api.pod_groups, *devices)
     await asyncio.gather(*(client.request_json("GET", resource.path(), params={"limit": "1"}) for resource in followed))
 
 

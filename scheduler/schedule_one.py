@@ -16,6 +16,7 @@ from scheduler.algorithm.future_pods import ClusterWithFuturePods
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.binding.assumptions import Assumptions
 from scheduler.binding.binder import Bind, Binder
+from scheduler.binding.claim_binding import ClaimBinding
 from scheduler.binding.volume_binding import VolumeBinding
 from scheduler.cache.cluster import ClusterState, UnknownPod
 from scheduler.cache.records import EntityKey
@@ -95,6 +96,7 @@ class ItemScheduler:
         queue: SchedulingQueue,
         assumptions: Assumptions,
         volumes: VolumeBinding,
+        claims: ClaimBinding,
         binder: Binder,
         preemption: PreemptionManager,
         starvation: StarvationReservations,
@@ -112,6 +114,7 @@ class ItemScheduler:
         self._queue = queue
         self._assumptions = assumptions
         self._volumes = volumes
+        self._claims = claims
         self._binder = binder
         self._preemption = preemption
         self._starvation = starvation
@@ -196,14 +199,20 @@ class ItemScheduler:
     def _binding_cycle(self, decision: Decision, binds: Sequence[Bind]) -> None:
         """Hands the binds over; without a bind nothing stays assumed."""
         try:
-            if decision.carries:
-                self._volumes.submit(decision, binds)
+            if decision.claims:
+                self._claims.submit(decision, binds, self._with_volumes)
             else:
-                for bind in binds:
-                    self._binder.submit(bind)
+                self._with_volumes(decision, binds)
         except Exception as error:  # noqa: BLE001 (noted, as above)
             self._errors.note(decision.key, "bind", error)
             self._assumptions.give_back(binds)
+
+    def _with_volumes(self, decision: Decision, binds: Sequence[Bind]) -> None:
+        if decision.carries:
+            self._volumes.submit(decision, binds)
+            return
+        for bind in binds:
+            self._binder.submit(bind)
 
     # --- defects -----------------------------------------------------------------------------------------------------
 

@@ -2,8 +2,10 @@
 
 import asyncio
 import random
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from api.constants import REASON_SCHEDULER_ERROR
@@ -18,12 +20,15 @@ from scheduler.apicalls.dispatcher import EVICTION_LANE, STATUS_LANE, URGENT_LAN
 from scheduler.apicalls.group_conditions import GroupConditions
 from scheduler.binding.assumptions import Assumptions
 from scheduler.binding.binder import Binder
+from scheduler.binding.claim_binding import ClaimBinding, ResultsWithClaims
 from scheduler.binding.claim_writes import ClaimWriter
+from scheduler.binding.resource_claim_writes import ResourceClaimWriter
 from scheduler.binding.volume_binding import VolumeBinding
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.records import StateChange
 from scheduler.core import build_core, deciding_settings
 from scheduler.eventhandlers.cache_comparer import CacheComparer
+from scheduler.eventhandlers.devices import DeviceEventHandlers
 from scheduler.eventhandlers.event_handlers import EventHandlers, FanOut
 from scheduler.eventhandlers.informers import Informers, build_informers
 from scheduler.eventhandlers.storage import StorageEventHandlers
@@ -63,6 +68,7 @@ class Surroundings:
         group_error_reason: what groups say that contradict themselves; the server's version decides.
         find_hint: looks for what would help a group that waits; None: nobody does.
         server_version: of the API server, for recordings.
+        device_kinds: plural names of the kinds of `resource.k8s.io` to follow; pods with resource claims are refused when empty.
     """
 
     reader: Client
@@ -77,6 +83,7 @@ class Surroundings:
     group_error_reason: str = REASON_SCHEDULER_ERROR
     find_hint: StartSearch | None = None
     server_version: str = ""
+    device_kinds: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +111,7 @@ class _Shared:
         self.waker: Final = Waker()
         self.core: Final = build_core(settings, clock=clock, epoch=given.epoch, apply=apply, errors=self.errors)
         self.core.state.nodes.steps.exceeded = given.metrics.over_budget
+        self.core.state.devices.is_followed = bool(given.device_kinds)
         self.state: Final = self.core.state
         self.queue: Final = self.core.queue
         self.recordings: Final = Recordings(self.core, self._moment, clock, settings.record_decisions)
@@ -156,6 +164,7 @@ class _Binding(NamedTuple):
     assumptions: Assumptions
     binder: Binder
     volumes: VolumeBinding
+    claims: ClaimBinding
 
 
 def build_scheduler(given: Surroundings) -> Scheduler:
@@ -183,7 +192,17 @@ def build_scheduler(given: Surroundings) -> Scheduler:
     binding = _binding(shared, reporter, changes)
     storage = StorageEventHandlers(state, changes.apply, binding.volumes.storage_changed)
     scheduler = Scheduler(
-        informers=build_informers(given.reader, shared.informer, state, handlers, storage, errors),
+        informers=build_informers(
+            given.reader,
+            shared.informer,
+            state,
+            handlers,
+            storage,
+            errors,
+            (DeviceEventHandlers(state, changes.apply, binding.claims.claims_changed), given.device_kinds)
+            if given.device_kinds
+            else None,
+        ),
         loop=_loop(shared, reporter, preemption, changes, binding),
         dispatcher=shared.dispatcher,
         recorder=shared.recorder,
@@ -273,10 +292,22 @@ def _binding(shared: _Shared, reporter: Reporter, changes: FanOut) -> _Binding:
         clock=given.clock,
         assume_seconds=settings.assume_seconds,
     )
+    claims = ClaimBinding(
+        state=shared.state,
+        writer=ResourceClaimWriter(given.writer, shared.dispatcher, shared.retries),
+        results=assumptions,
+        tell=reporter.decided,
+        apply=changes.apply,
+        later=shared.later,
+        clock=given.clock,
+        now=lambda: datetime.fromtimestamp(given.epoch(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        new_share_id=lambda: str(uuid.uuid4()),
+    )
+    results = ResultsWithClaims(assumptions, claims)
     binder = Binder(
         given.writer,
         shared.dispatcher,
-        assumptions,
+        results,
         retries=shared.retries,
         clock=given.clock,
         give_up_seconds=settings.bind_give_up_seconds,
@@ -286,13 +317,13 @@ def _binding(shared: _Shared, reporter: Reporter, changes: FanOut) -> _Binding:
         state=shared.state,
         writer=ClaimWriter(given.writer, shared.dispatcher, shared.retries),
         bind=binder.submit,
-        results=assumptions,
+        results=results,
         tell=reporter.decided,
         later=shared.later,
         clock=given.clock,
         timeout_seconds=settings.volume_bind_seconds,
     )
-    return _Binding(assumptions, binder, volumes)
+    return _Binding(assumptions, binder, volumes, claims)
 
 
 def _loop(
@@ -317,6 +348,7 @@ def _loop(
         queue=queue,
         assumptions=assumptions,
         volumes=volumes,
+        claims=binding.claims,
         binder=binding.binder,
         preemption=preemption,
         starvation=starvation,
@@ -343,11 +375,15 @@ def _loop(
             "restore": future.restore,
             "recover": preemption.restore,
             "record": record,
+            "release": binding.claims.restore,
         },
         collect_news=reporter.collect_news,
-        # Who waits for volumes keeps no connection and may do so for minutes.
+        # Who waits for volumes or claims keeps no connection and may do so for minutes.
         pace=Pace(
-            settings.slice_seconds, settings.bind_backlog, lambda: assumptions.open_binds - volumes.waiting, clock
+            settings.slice_seconds,
+            settings.bind_backlog,
+            lambda: assumptions.open_binds - volumes.waiting - binding.claims.waiting,
+            clock,
         ),
         waker=shared.waker,
     )

@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
-from hack.bench import clusters, hostile, label_keys
+from hack.bench import clusters, devices, hostile, label_keys
 from hack.bench.table import median_ms, show
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.records import EntityKey
@@ -62,6 +62,7 @@ def measure() -> None:
         ],
     )
     _nominations()
+    devices.measure()
     label_keys.measure()
     hostile.measure()
 

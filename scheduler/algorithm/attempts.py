@@ -254,11 +254,28 @@ def _confined_ways(
         yield partial(place, run, True, {})
 
 
+def _where_devices_are(pending: PodsBySignature, empty: SnapshotOverlay) -> Iterator[Confined]:
+    """For pods that share a claim without devices: one node for all of them, those with most room first."""
+    device_claims = empty.topology_state.topology.device_claims if empty.topology_state is not None else None
+    sharing = [one for one in pending if device_claims is not None and device_claims.gathers(one)]
+    if not sharing:
+        return
+    room = np.sum(
+        [np.minimum(most_pods_by_node(empty, signature), pending[signature]) for signature in sharing], axis=0
+    )
+    for slot in np.argsort(-room, kind="stable")[:MOST_DOMAINS].tolist():
+        if room[slot] > 0:
+            only = np.zeros(len(room), dtype=np.bool_)
+            only[slot] = True
+            yield dict.fromkeys(sharing, only)
+
+
 def _where_to_gather(pending: PodsBySignature, empty: SnapshotOverlay) -> Iterator[Confined]:
     """For signatures whose first pod decides where all others have to be: values of the label, those with most room first."""
     if empty.topology_state is None:
         return
     topology = empty.topology_state.topology
+    yield from _where_devices_are(pending, empty)
     gathering = [signature for signature in pending if topology.is_self_gathering(signature)]
     for at in dict.fromkeys(topology.prefilter_states[signature].affinity[0] for signature in gathering):
         place = topology.groups[at]

@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.algorithm.devices.device_claims import MemberDeviceClaims
 from scheduler.algorithm.term_matching import MemberTerms, PodLabels, weight_of
 from scheduler.algorithm.topology import (
     HOSTNAME,
@@ -40,6 +41,7 @@ def compile_topology(
     labels_of: Mapping[PodSignature, PodLabels],
     defaults: Mapping[PodSignature, tuple[TopologySpreadConstraint, ...]],
     volume_claims: MemberVolumeClaims | None = None,
+    device_claims: MemberDeviceClaims | None = None,
 ) -> Topology:
     """The topology of some signatures.
 
@@ -49,11 +51,12 @@ def compile_topology(
         labels_of: by signature the namespace and the labels that rules see of its pods.
         defaults: soft constraints of signatures that state none; they count pods that run, not the members.
         volume_claims: the volumes of the members; None when nobody has volumes that matter.
+        device_claims: the devices that members ask for; None when nobody asks for any.
 
     Raises:
         OverBudgetError: that takes more steps than the computation under way may take.
     """
-    made = Topology(nodes, topology_index, labels_of, volume_claims)
+    made = Topology(nodes, topology_index, labels_of, volume_claims, device_claims)
     compiler = _Compiler(made, topology_index, MemberTerms(topology_index, labels_of, nodes.steps), defaults)
     for signature, pod_labels in labels_of.items():
         made.prefilter_states[signature] = compiler.prefilter(signature, pod_labels)

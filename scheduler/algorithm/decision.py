@@ -4,6 +4,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from scheduler.algorithm.devices.binder import DeviceAllocation
 from scheduler.cache.records import EntityKey
 from scheduler.cache.volume_records import ClaimKey
 from scheduler.plugins.messages import member_message, message
@@ -37,6 +38,10 @@ class Decision(msgspec.Struct, frozen=True):
     """Pods in `bindings` may have to wait for volumes."""
     volumes: tuple[tuple[ClaimKey, str], ...] = ()
     """Claims of pods in `bindings` with the existing volumes they get."""
+    claims: bool = False
+    """Pods in `bindings` have resource claims."""
+    devices: tuple[DeviceAllocation, ...] = ()
+    """What claims of pods in `bindings` get that have no devices yet."""
     scheduled_so_far: int = 0
     """Members that had their place before this decision: assumed, bound, succeeded."""
     need: int = 1

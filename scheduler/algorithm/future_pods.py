@@ -254,10 +254,18 @@ class ClusterWithFuturePods:
             except (msgspec.MsgspecError, ValueError):
                 # Written by somebody else than us; what cannot be read announces nothing.
                 continue
+            if one.claims is not None:
+                return Announcement(text, problem=_CLAIMS_TO_COME)
             record = msgspec.structs.replace(one, name=group.owner.name or group.name, owner=group.owner)
             roles.append(AnnouncedRole(record, range(first, first + role.count)))
             first += role.count
         return Announcement(text, tuple(roles))
+
+
+_CLAIMS_TO_COME: Final = (
+    "the pods that come later have resource claims, and devices are not kept for pods that do not exist; "
+    "startupPolicy LeaderCreated starts all of them together"
+)
 
 
 def _too_many(announced: list[Role]) -> str:

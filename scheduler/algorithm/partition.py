@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from scheduler.algorithm.compile_topology import compile_topology
+from scheduler.algorithm.devices.device_claims import DeviceClaimsOfPods, MemberDeviceClaims, PodDeviceClaims
 from scheduler.algorithm.term_matching import LabelMatches, PodLabels
 from scheduler.algorithm.topology import Topology
 from scheduler.algorithm.volume_claims import MemberVolumeClaims, PodVolumeClaims, volume_claims_of_pod
@@ -40,18 +41,22 @@ class MemberPartition:
 class _EqualPods:
     """Pods that nothing tells apart; `uids` in the order of their names."""
 
-    __slots__ = ("labels", "pod_claims", "uids")
+    __slots__ = ("device_claims", "labels", "pod_claims", "uids")
 
-    def __init__(self, labels: tuple[str, ...], pod_claims: PodVolumeClaims | None) -> None:
+    def __init__(
+        self, labels: tuple[str, ...], pod_claims: PodVolumeClaims | None, device_claims: PodDeviceClaims | None
+    ) -> None:
         self.labels: Final = labels
         self.pod_claims: Final = pod_claims
+        self.device_claims: Final = device_claims
         self.uids: Final[list[str]] = []
 
 
 def depends_on_other_pods(state: ClusterState, members: PodGroupState) -> bool:
-    """Whether rules about other pods, or volumes, can matter to the item; cheap, and true a little too often."""
+    """Whether rules about other pods, volumes or devices can matter to the item; cheap, and true a little too often."""
     return state.topology_index.has_existing_terms(members.key.namespace) or any(
-        signature.rules.concerns_pods or signature.rules.mounts for signature in members.pending
+        signature.rules.concerns_pods or signature.rules.mounts or signature.rules.asks_devices
+        for signature in members.pending
     )
 
 
@@ -69,6 +74,8 @@ def partition_by_signature(state: ClusterState, members: PodGroupState) -> Membe
     parts: dict[PodSignature, list[str]] = {}
     parties: dict[PodSignature, PodLabels] = {}
     claims_by_signature: dict[PodSignature, tuple[PodVolumeClaims, int]] = {}
+    devices_by_signature: dict[PodSignature, tuple[PodDeviceClaims, int]] = {}
+    claims_of_pods = DeviceClaimsOfPods(state, members.group.uid if members.group is not None else "")
     seen = _VisibleLabels(state, members)
     for signature, waiting in members.pending.items():
         classes: dict[Hashable, _EqualPods] = {}
@@ -78,10 +85,18 @@ def partition_by_signature(state: ClusterState, members: PodGroupState) -> Membe
             if pod and pod.volumes is not None:
                 state.nodes.steps.spend(2 * ONE_BY_ONE * (1 + len(pod.volumes.claims)))
             pod_claims = volume_claims_of_pod(state.storage, pod) if pod and pod.volumes is not None else None
-            key = (seen.labels_key(labels), pod_claims.key) if pod_claims is not None else seen.labels_key(labels)
+            device_claims = None
+            if pod is not None and pod.claims is not None:
+                state.nodes.steps.spend(2 * ONE_BY_ONE * (1 + len(pod.claims.uses)))
+                device_claims = claims_of_pods.of(pod, pod.claims)
+            key = (
+                seen.labels_key(labels),
+                pod_claims.key if pod_claims is not None else None,
+                device_claims.key if device_claims is not None else None,
+            )
             alike = classes.get(key)
             if alike is None:
-                alike = classes[key] = _EqualPods(labels, pod_claims)
+                alike = classes[key] = _EqualPods(labels, pod_claims, device_claims)
             alike.uids.append(uid)
         for alike in classes.values():
             part = signature if len(classes) == 1 else signature.variant()
@@ -89,16 +104,23 @@ def partition_by_signature(state: ClusterState, members: PodGroupState) -> Membe
             parties[part] = PodLabels(members.key.namespace, pairs(alike.labels))
             if alike.pod_claims is not None:
                 claims_by_signature[part] = (alike.pod_claims, len(alike.uids))
+            if alike.device_claims is not None:
+                devices_by_signature[part] = (alike.device_claims, len(alike.uids))
     volume_claims = MemberVolumeClaims(state.storage, claims_by_signature) if claims_by_signature else None
+    device_claims_of = (
+        MemberDeviceClaims(state, devices_by_signature, claims_of_pods.own_claims) if devices_by_signature else None
+    )
     defaults = _defaults(state, parts)
     is_minded = (
         volume_claims is not None
+        or device_claims_of is not None
         or any(signature.rules.concerns_pods for signature in parts)
         or any(state.topology_index.existing_terms_for(*pod_labels) for pod_labels in _distinct(parties))
     )
     if not is_minded and not defaults:
         return MemberPartition({signature: waiting.uids for signature, waiting in members.pending.items()})
-    return MemberPartition(parts, compile_topology(state.nodes, state.topology_index, parties, defaults, volume_claims))
+    topology = compile_topology(state.nodes, state.topology_index, parties, defaults, volume_claims, device_claims_of)
+    return MemberPartition(parts, topology)
 
 
 class _VisibleLabels:

@@ -31,6 +31,7 @@ def one_per_value(topology: TopologyState, signature: PodSignature) -> list[Slot
     prefilter = topology.topology.prefilter_states[signature]
     if (
         topology.volumes is not None
+        or topology.devices is not None
         or prefilter.affinity
         or prefilter.hard_spreads
         or prefilter.soft_spreads

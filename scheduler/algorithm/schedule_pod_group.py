@@ -11,6 +11,7 @@ import msgspec
 
 from scheduler.algorithm.attempts import Attempt, best_attempt
 from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.devices.binder import DeviceAllocation
 from scheduler.algorithm.free_after_nominations import is_room_held_against, nominated_slots, snapshot_for
 from scheduler.algorithm.partition import MemberPartition, partition_by_signature
 from scheduler.algorithm.snapshot import NewSnapshot
@@ -46,7 +47,7 @@ def decide(state: ClusterState, key: EntityKey, aim: int = 0) -> Decision:
     gate = pre_enqueue(members)
     if gate is not None:
         return Decision(key, gate)
-    problem = validate_pod_group(members, state.most_members)
+    problem = validate_pod_group(members, state.most_members, devices_are_followed=state.devices.is_followed)
     if problem is not None:
         return _refused(members, problem)
     need = missing_count(members)
@@ -136,10 +137,24 @@ def _scheduled(state: ClusterState, members: PodGroupState, found: MemberPartiti
         bindings=_bindings(state, found, attempt),
         carries=any(signature.rules.mounts for signature in found.uids),
         volumes=tuple(attempt.snapshot.matched_volumes().items()),
+        claims=any(signature.rules.asks_devices for signature in found.uids),
+        devices=_devices(found, attempt),
         failures=() if is_all else _failures(_diagnoses(found, attempt)),
         scheduled_so_far=members.scheduled_count,
         need=members.min_count,
     )
+
+
+def _devices(found: MemberPartition, attempt: Attempt) -> tuple[DeviceAllocation, ...]:
+    if found.topology is None or found.topology.device_claims is None:
+        return ()
+    slots_of = {
+        part.signature: list(
+            zip(found.uids[part.signature][: part.total], part.slots.repeat(part.counts).tolist(), strict=True)
+        )
+        for part in attempt.placed
+    }
+    return attempt.snapshot.device_allocations(slots_of)
 
 
 def _bindings(state: ClusterState, found: MemberPartition, attempt: Attempt) -> tuple[tuple[str, str], ...]:

@@ -4,13 +4,14 @@ Nothing is copied until a second signature, or an explanation, must see where ea
 some are computed anew.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.algorithm.devices.binder import DeviceAllocation, limited
 from scheduler.algorithm.identical import PodsByNode, pack_full, spread, spread_over
 from scheduler.algorithm.node_fits import FitCache
 from scheduler.algorithm.overlay import AssumedResources, Placed
@@ -106,13 +107,13 @@ class SnapshotOverlay:
         self._apply()
         fit = self.fits.of(signature)
         if self._allowed is None and not len(self._resources.changed):
-            return fit.capacity
+            return limited(fit.capacity, self._devices_for(signature))
         capacity = fit.capacity.copy()
         if len(self._resources.changed):
-            capacity[self._resources.changed] = self.room_on(signature, self._resources.changed)
+            capacity[self._resources.changed] = self._room_on(signature, self._resources.changed)
         if self._allowed is not None:
             capacity[~self._allowed] = 0
-        return capacity
+        return limited(capacity, self._devices_for(signature))
 
     def place(self, signature: PodSignature, count: int, *, pack: bool = False) -> Placed:
         """Puts up to `count` pods of this signature on nodes, as if they came one by one.
@@ -167,6 +168,8 @@ class SnapshotOverlay:
         self._apply()
         volumes = self.topology_state.volumes if self.topology_state is not None else None
         pre_filter = volumes.refusal(signature) if volumes is not None else None
+        if pre_filter is None and self.topology_state is not None and self.topology_state.devices is not None:
+            pre_filter = self.topology_state.devices.refusal(signature)
         nodes = self._refused_nodes(signature) if pre_filter is None else {}
         return Diagnosis(len(self.nodes), nodes, pre_filter, room_is_kept)
 
@@ -214,6 +217,16 @@ class SnapshotOverlay:
         self._apply()
         return volumes.matched
 
+    def device_allocations(
+        self, slots_of: Mapping[PodSignature, Sequence[tuple[str, int]]]
+    ) -> tuple[DeviceAllocation, ...]:
+        """The devices that claims of placed pods get; `slots_of` is by signature (UID of a pod, slot of its node)."""
+        devices = self.topology_state.devices if self.topology_state is not None else None
+        if devices is None:
+            return ()
+        self._apply()
+        return tuple(devices.allocations(slots_of))
+
     # --- for those who judge all nodes themselves ---------------------------------------------------------------------
 
     @property
@@ -257,6 +270,15 @@ class SnapshotOverlay:
 
     def room_on(self, signature: PodSignature, slots: Slots) -> PodsByNode:
         """How many more pods of this signature these nodes can take now, `[slot]`, rules about other pods apart."""
+        return limited(self._room_on(signature, slots), self._devices_for(signature), slots)
+
+    def _devices_for(self, signature: PodSignature) -> PodsByNode | None:
+        """How many more pods each node has devices for; None when they need none."""
+        devices = self.topology_state.devices if self.topology_state is not None else None
+        return devices.pods_that_fit(signature) if devices is not None else None
+
+    def _room_on(self, signature: PodSignature, slots: Slots) -> PodsByNode:
+        """The same without a look at devices."""
         self.spend(len(signature.demand.amounts), slots)
         capacity = pods_that_fit(self._resources.free, self.nodes.resolve(signature.demand), slots)
         capacity[self.fits.of(signature).mask.codes[slots] != 0] = 0
@@ -274,7 +296,8 @@ class SnapshotOverlay:
             int(self.fits.of(signature).mask.codes[slot]),
             *(each for table in tables for each in table[:, slot].tolist()),
         )
-        found = None if signature.demand.ports else known.get(state)
+        has_more_to_ask = signature.demand.ports or self._devices_for(signature) is not None
+        found = None if has_more_to_ask else known.get(state)
         self.steps.spend(_KNOWN if found is not None else _UNKNOWN)
         if found is None:
             slots = np.array([slot], dtype=np.intp)
@@ -321,8 +344,7 @@ class SnapshotOverlay:
         self._resources.count_all(self._unapplied)
         if self.topology_state is not None:
             for placed in self._unapplied:
-                for slot, pods in zip(placed.slots.tolist(), placed.counts.tolist(), strict=True):
-                    self.topology_state.assume_pod(placed.signature, slot, pods)
+                self.topology_state.assume_all(placed.signature, placed.slots, placed.counts)
         self._unapplied.clear()
 
 

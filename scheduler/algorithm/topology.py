@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.algorithm.devices.device_claims import MemberDeviceClaims
 from scheduler.algorithm.term_matching import PodLabels
 from scheduler.algorithm.volume_claims import MemberVolumeClaims
 from scheduler.cache.node_columns import Codes
@@ -116,6 +117,7 @@ class Topology:
     Attributes:
         nodes: the node table that it is about.
         volume_claims: what the members carry; None when nobody has volumes that matter.
+        device_claims: the devices that members ask for; None when nobody asks for any.
         groups: the numbers that rules look at.
         sources: where the number of each group comes from.
         prefilter_states: by signature what limits and attracts its pods.
@@ -128,10 +130,12 @@ class Topology:
         topology_index: TopologyIndex,
         signatures: Iterable[PodSignature],
         volume_claims: MemberVolumeClaims | None,
+        device_claims: MemberDeviceClaims | None = None,
     ) -> None:
         """Without rules; `compile_topology` fills in those of all `signatures`."""
         self.nodes: Final = nodes
         self.volume_claims: Final = volume_claims
+        self.device_claims: Final = device_claims
         self.groups: list[TopologyGroup] = []
         self.sources: Final[list[Source]] = []
         self.prefilter_states: Final[dict[PodSignature, PreFilterState]] = {}
@@ -143,6 +147,8 @@ class Topology:
         """True when where one member goes matters to none of the members."""
         if self.volume_claims is not None and not self.volume_claims.are_fixed:
             return False
+        if self.device_claims is not None and not self.device_claims.are_fixed:
+            return False
         groups = {place for prefilter in self._distinct() for place in prefilter.groups}
         return not any(groups & effects.keys() for effects in self.effects.values())
 
@@ -153,8 +159,8 @@ class Topology:
 
     @property
     def is_strict(self) -> bool:
-        """True when rules about other pods, or volumes, can refuse a node to somebody."""
-        return self.volume_claims is not None or bool(self.strict)
+        """True when rules about other pods, volumes or devices can refuse a node to somebody."""
+        return self.volume_claims is not None or self.device_claims is not None or bool(self.strict)
 
     def counted_on(self, at: int) -> NDArray[np.bool_]:
         """The node slots with pods that a filtering group counts."""

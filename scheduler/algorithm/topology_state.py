@@ -9,8 +9,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.algorithm.devices.binder import DeviceBinder
 from scheduler.algorithm.topology import HOSTNAME, CompiledSpreadConstraint, PreFilterState, Topology
-from scheduler.algorithm.volume_binder import VolumeBinder
+from scheduler.algorithm.volume_binder import Reasons, VolumeBinder
 from scheduler.cache.node_columns import Slots
 from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.steps import ONE_SCAN
@@ -46,12 +47,28 @@ class TopologyState:
             VolumeBinder(topology.volume_claims, topology.nodes) if topology.volume_claims is not None else None
         )
         """Their volumes; None when nobody has volumes that matter."""
+        self.devices: Final = DeviceBinder(topology.device_claims) if topology.device_claims is not None else None
+        """Their devices; None when nobody asks for any."""
         self._sums: list[Whole] = [group.counts for group in topology.groups]
         self._codes: list[Slots | None] = [None] * len(topology.groups)
         self._there: list[Whole | None] = [None] * len(topology.groups)
 
-    def assume_pod(self, signature: PodSignature, slot: int, pods: int = 1) -> None:
-        """Pods of this signature are on this node slot from now on."""
+    def assume_all(self, signature: PodSignature, slots: Slots, counts: Slots) -> None:
+        """So many pods of this signature are on each of these node slots from now on."""
+        if self.devices is not None:
+            self.devices.assume_pods(signature, slots.tolist(), counts.tolist())
+        if self.volumes is None and not self.topology.effects[signature]:
+            return
+        for slot, pods in zip(slots.tolist(), counts.tolist(), strict=True):
+            self._assume(signature, slot, pods)
+
+    def assume_pod(self, signature: PodSignature, slot: int) -> None:
+        """One pod of this signature is on this node slot from now on."""
+        if self.devices is not None:
+            self.devices.assume_pods(signature, [slot], [1])
+        self._assume(signature, slot, 1)
+
+    def _assume(self, signature: PodSignature, slot: int, pods: int) -> None:
         if self.volumes is not None:
             self.volumes.assume_pod(signature, slot)
         self._spend(len(self.topology.effects[signature]))
@@ -68,7 +85,7 @@ class TopologyState:
                 np.add(there, amount * pods, out=there, where=self._code(at) == code)
 
     def assume_pod_on_each(self, signature: PodSignature, slots: Slots) -> None:
-        """The same for one pod on each of these nodes, for signatures without volumes."""
+        """The same for one pod on each of these nodes, for signatures without volumes and devices."""
         self._spend(2 * len(self.topology.effects[signature]))
         for at, amount in self.topology.effects[signature].items():
             group = self.topology.groups[at]
@@ -105,7 +122,7 @@ class TopologyState:
         """(status, number of nodes) for the considered nodes of `slots` that they refuse; the first of a node counts."""
         self._spend(2 * self._scans_of_filters(signature))
         left = considered.copy()
-        for group in self.volumes.filtered(signature) if self.volumes is not None else ():
+        for group in self._claimed(signature):
             filtered = [(reason, left & refused[self.slots]) for reason, refused in group]
             for reason, here in filtered:
                 if here.any():
@@ -134,6 +151,9 @@ class TopologyState:
         if stored is not None:
             stored = weights.volume_binding * stored[self.slots]
             total = stored if total is None else total + stored
+        early = self.devices.scores(signature) if self.devices is not None else None
+        if early is not None:
+            total = early[self.slots] if total is None else total + early[self.slots]
         return total
 
     # --- inside ------------------------------------------------------------------------------------------------------
@@ -153,13 +173,18 @@ class TopologyState:
         self.topology.nodes.steps.spend(scans * (ONE_SCAN + len(self.slots)))
 
     def _unfit(self, signature: PodSignature) -> Mask | None:
-        """The nodes of `slots` where a pod of this signature cannot go with its volumes."""
+        """The nodes of `slots` where a pod of this signature cannot go with its volumes and devices."""
         found: Mask | None = None
-        for group in self.volumes.filtered(signature) if self.volumes is not None else ():
+        for group in self._claimed(signature):
             for _, refused in group:
                 here = refused[self.slots]
                 found = here if found is None else found | here
         return found
+
+    def _claimed(self, signature: PodSignature) -> list[Reasons]:
+        """What volumes and devices hold against each node, filter by filter."""
+        found = list(self.volumes.filtered(signature)) if self.volumes is not None else []
+        return found + self.devices.filtered(signature) if self.devices is not None else found
 
     def _code(self, at: int) -> Slots:
         codes = self._codes[at]

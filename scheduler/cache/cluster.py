@@ -18,6 +18,7 @@ from scheduler.cache.assigned_pods import AssignedPods
 from scheduler.cache.comparer import Drift, compare
 from scheduler.cache.default_topology_spread import DefaultSpreads
 from scheduler.cache.demand import Demand, PortTable
+from scheduler.cache.devices.state import DeviceState
 from scheduler.cache.disruption_budgets import Budgets
 from scheduler.cache.entities import Entities, ForeignGroups
 from scheduler.cache.nodes import NodeTable, facts_of
@@ -73,6 +74,7 @@ class ClusterState:
         self.topology_index: Final = TopologyIndex(self.nodes, pods_on)
         self.default_spreads: Final = DefaultSpreads()
         self.storage: Final = Storage(self.nodes)
+        self.devices: Final = DeviceState()
         self._assumed: Final[dict[str, Assumption]] = {}
         self.entities: Final = Entities(scheduler_names, self._assumed.__contains__)
         self._occupancy: Final = Occupancy(
@@ -229,6 +231,8 @@ class ClusterState:
         if is_new_bind and item is not None and assumption is None:
             self.future_reservations.taken(item, record.node_name, record.demand)
         sharers = self._mounts(old, record) if record.volumes is not None else ()
+        if record.claims is not None:
+            self._note_claims(old, record)
         return StateChange(
             items=sharers if is_confirmed else (*keys, *sharers),
             gone=gone,
@@ -251,6 +255,7 @@ class ClusterState:
         items: tuple[EntityKey, ...] = (members.key,) if members and not gone else ()
         if old.volumes is not None:
             items += self._mounts(old, None)
+        self._note_claims(old, None)
         return StateChange(items=items, gone=gone, freed=freed)
 
     def pod(self, uid: str) -> PodRecord | None:
@@ -399,6 +404,19 @@ class ClusterState:
             self.storage.pod_waits_no_more(pod)
         has_left = old is not None and (new is None or new.is_terminal)
         return self.storage_changed(self.storage.sharing(pod)).items if has_left else ()
+
+    # --- devices -----------------------------------------------------------------------------------------------------
+
+    def devices_changed(self, pod_uids: Iterable[str]) -> StateChange:
+        """Something about devices has changed that these pods, which wait for a place, may be helped by."""
+        return self.storage_changed(pod_uids)
+
+    def _note_claims(self, old: PodRecord | None, new: PodRecord | None) -> None:
+        """Notes which pods with claims wait for a place."""
+        if old is not None and old.claims is not None:
+            self.devices.pod_waits_no_more(old.namespace, old.uid, old.claims)
+        if new is not None and new.claims is not None and new.signature is not None:
+            self.devices.pod_waits(new.namespace, new.uid, new.claims)
 
     # --- what layers above keep ---------------------------------------------------------------------------------------
 

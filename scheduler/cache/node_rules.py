@@ -1,7 +1,7 @@
 """Where a pod may run and would like to, apart from what it takes: node selector, affinities, tolerations, spreading.
 
-Rules are parsed once per distinct bytes. Constraints this scheduler does not evaluate yet are recorded as `problem`: a pod
-is refused with that text rather than placed where its constraint is broken.
+Rules are parsed once per distinct bytes. What cannot be read is recorded as `problem`: a pod is refused with that text rather
+than placed where its constraint is broken.
 """
 
 from collections.abc import Callable
@@ -42,6 +42,7 @@ class NodeRules:
         affinity_terms: terms about other pods, None without any.
         mounts: its pods have volumes that limit where they run; which ones is different for every pod.
         features: what a node's kubelet must declare.
+        asks_devices: its pods have resource claims; which ones is different for every pod.
         problem: why no pod with these rules can be placed, empty when it can.
     """
 
@@ -49,6 +50,7 @@ class NodeRules:
         "__weakref__",
         "_values",
         "affinity_terms",
+        "asks_devices",
         "features",
         "mounts",
         "preferred",
@@ -71,6 +73,7 @@ class NodeRules:
         affinity_terms: AffinityTerms | None = None,
         mounts: bool = False,
         features: frozenset[str] = NO_FEATURES,
+        asks_devices: bool = False,
         problem: str = "",
     ) -> None:
         self.selector: Final = selector
@@ -82,6 +85,7 @@ class NodeRules:
         self.affinity_terms: Final = affinity_terms
         self.mounts: Final = mounts
         self.features: Final = features
+        self.asks_devices: Final = asks_devices
         self.problem: Final = problem
         requirements = [one for term in (selector, *(terms or ()), *(term for _, term in preferred)) for one in term]
         self.requirements: Final = len(requirements) + len(terms or ()) + len(preferred)
@@ -205,7 +209,7 @@ def parse_rules(
             affinity_terms=affinity_terms_of(spec, namespace, labels),
             mounts=any(map(limits, spec.volumes)),
             features=required_features(spec),
-            problem=_unsupported(spec),
+            asks_devices=_is_given(spec.resource_claims),
         )
     except (ValueError, msgspec.MsgspecError, RecursionError) as error:
         return NodeRules(problem=f"its placement rules cannot be read: {error}")
@@ -247,6 +251,5 @@ def _requirement(expression: _Expression, prefix: str) -> Requirement:
     return Requirement(prefix + expression.key, expression.operator, values)
 
 
-def _unsupported(spec: PodSpec) -> str:
-    asks = spec.resource_claims and bytes(spec.resource_claims) not in {b"[]", b"null"}
-    return "not supported yet by this scheduler: resource claims" if asks else ""
+def _is_given(claims: msgspec.Raw) -> bool:
+    return bool(claims) and bytes(claims) not in {b"[]", b"null"}

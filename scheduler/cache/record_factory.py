@@ -23,6 +23,7 @@ from api.podgroup import PodGroup
 from api.preemption import preemptor_of
 from api.waiting import waiting_of
 from scheduler.cache.demand import Demand
+from scheduler.cache.devices.pod_claims import parse_pod_claims
 from scheduler.cache.pod_signature import PodSignature, SignatureTable, Texts
 from scheduler.cache.pod_volumes import parse_volumes
 from scheduler.cache.records import NO_OWNER, AgreedFields, GroupRecord, Owner, Phase, PodRecord
@@ -79,6 +80,7 @@ class RecordFactory:
             else self._signatures.affinity_terms(spec, meta.namespace, labels),
             volumes=parse_volumes(spec, meta.name) if spec.volumes else None,
             foreign_group="" if is_ours else named,
+            claims=parse_pod_claims(pod) if is_ours and spec.resource_claims else None,
         )
 
     def demand(self, spec: PodSpec) -> Demand:

@@ -13,6 +13,7 @@ from api.constants import EMBEDDED_PROVIDER
 from api.meta import Metadata
 from api.waiting import Waiting
 from scheduler.cache.demand import Demand
+from scheduler.cache.devices.pod_claims import PodClaims
 from scheduler.cache.pod_rules import AffinityTerms
 from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.pod_volumes import PodVolumes
@@ -84,6 +85,8 @@ class PodRecord(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
     """Its claims and disks; None for most pods."""
     foreign_group: str = ""
     """The group it names, when it is a pod of another scheduler."""
+    claims: PodClaims | None = None
+    """Its ResourceClaims; None for most pods, and for those of other schedulers."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -122,6 +125,7 @@ class PodRecord(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
             and self.affinity_terms is other.affinity_terms
             and self.volumes == other.volumes
             and self.foreign_group == other.foreign_group
+            and self.claims == other.claims
         )
 
 

@@ -6,7 +6,7 @@ spread constraints of a pod, which are never a reason to refuse it, so nobody is
 controls (the workers of a LeaderWorkerSet replica) says moreover which group its pods may join.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -38,6 +38,7 @@ from scheduler.cache.default_topology_spread import DefaultSpreads, SelectorOwne
 from scheduler.cache.disruption_budgets import Budget
 from scheduler.cache.records import PodRecord
 from scheduler.cache.selectors import RawSelector
+from scheduler.eventhandlers.devices import DEVICES, DeviceEventHandlers, device_informers
 from scheduler.eventhandlers.event_handlers import EventHandlers
 from scheduler.eventhandlers.storage import STORAGE, StorageEventHandlers, storage_informers
 from scheduler.queue.item_errors import TAKE_IN, ItemErrors
@@ -139,11 +140,22 @@ class Informers:
     classes: Informer[PriorityClass]
     owners: tuple[Informer[Any], ...]
     storage: tuple[Informer[Any], ...]
+    devices: tuple[Informer[Any], ...] = ()
+    """Empty while devices are not followed."""
 
     @property
     def early(self) -> tuple[Informer[Any], ...]:
         """What is followed from the start, the lease held or not."""
-        return (self.nodes, self.groups, self.budgets, self.namespaces, self.classes, *self.owners, *self.storage)
+        return (
+            self.nodes,
+            self.groups,
+            self.budgets,
+            self.namespaces,
+            self.classes,
+            *self.owners,
+            *self.storage,
+            *self.devices,
+        )
 
     @property
     def all(self) -> tuple[Informer[Any], ...]:
@@ -165,6 +177,8 @@ class Informers:
         yield PRIORITY_CLASSES.plural, self.classes
         for resource, informer in zip((*OWNERS, *STORAGE), (*self.owners, *self.storage), strict=True):
             yield resource.plural, informer
+        for resource, informer in zip(DEVICES, self.devices, strict=False):
+            yield resource.plural, informer
 
 
 def build_informers(
@@ -174,8 +188,19 @@ def build_informers(
     handlers: EventHandlers,
     storage: StorageEventHandlers,
     errors: ItemErrors,
+    devices: tuple[DeviceEventHandlers, Container[str]] | None = None,
 ) -> Informers:
-    """The informers, with their handlers; `groups` is shared with who writes PodGroups."""
+    """The informers, with their handlers.
+
+    Args:
+        reader: follows.
+        groups: shared with who writes PodGroups.
+        state: makes slim records.
+        handlers: of pods, nodes, groups and what belongs to them.
+        storage: of volumes and claims for them.
+        errors: where exceptions about single items are noted.
+        devices: hear of devices, and which of their kinds are served; None when nobody follows them.
+    """
     informers = Informers(
         pods=Informer(reader, PODS, Converted(ListDecoder(Pod), handlers.pod_record)),
         nodes=Informer(reader, NODES, Converted(ListDecoder(Node), state.slim_node)),
@@ -185,6 +210,7 @@ def build_informers(
         classes=Informer(reader, PRIORITY_CLASSES, ListDecoder(PriorityClass)),
         owners=owner_informers(reader, state.default_spreads, handlers.controller_changed, errors),
         storage=storage_informers(reader, storage, errors),
+        devices=device_informers(reader, state, devices[0], errors, devices[1]) if devices is not None else (),
     )
     informers.pods.add_handler(handlers.pod_changed)
     informers.nodes.add_handler(handlers.node_changed)

@@ -59,17 +59,27 @@ _SAME_PRIORITY = (
 )
 _SAME_SCHEDULER = 'all pods in a single pod group should have the same .spec.schedulerName set, got: "{}" and "{}"'
 _SAME = "all pods in a single pod group should have the same {}, got {} and {}"
+_NO_DEVICES = "not supported yet by this scheduler: resource claims"
 _OVER_BUDGET = (
     "finding a place would take longer than one decision may, so it is tried only every few minutes: "
     "{} of {} with {} and {}; fewer pods, fewer kinds of pods or fewer terms would help"
 )
 
 
-def validate_pod_group(members: PodGroupState, most_members: Mapping[str, int]) -> Status | None:
-    """What is wrong with the item before any node is looked at, None when nothing is; `most_members` is by scheduler name."""
+def validate_pod_group(
+    members: PodGroupState, most_members: Mapping[str, int], *, devices_are_followed: bool = False
+) -> Status | None:
+    """What is wrong with the item before any node is looked at, None when nothing is.
+
+    Args:
+        members: the item.
+        most_members: how many a group may have, by scheduler name.
+        devices_are_followed: whether pods with resource claims can be placed at all.
+    """
     if members.problem:
         return _group_error(members.problem)
-    return _disagreement(members) or _too_many(members, most_members) or _unplaceable(members)
+    problem = _disagreement(members) or _too_many(members, most_members)
+    return problem or _unplaceable(members, devices_are_followed=devices_are_followed)
 
 
 def over_budget(members: PodGroupState) -> Status:
@@ -134,9 +144,12 @@ def _order(profile: AgreedFields) -> tuple[str, int, str]:
     return (profile.scheduler_name, profile.priority, profile.preemption_policy)
 
 
-def _unplaceable(members: PodGroupState) -> Status | None:
+def _unplaceable(members: PodGroupState, *, devices_are_followed: bool) -> Status | None:
     for signature, waiting in members.pending.items():
-        if signature.problem:
+        problem = signature.problem
+        if signature.rules.asks_devices and not devices_are_followed:
+            problem = problem or _NO_DEVICES
+        if problem:
             name = waiting.names[0]
-            return Status(Code.ERROR, signature.problem if members.is_lone else f"pod {name}: {signature.problem}")
+            return Status(Code.ERROR, problem if members.is_lone else f"pod {name}: {problem}")
     return None

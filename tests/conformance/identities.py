@@ -31,6 +31,8 @@ ALLOWED = {
     "tutti-scheduler": {
         *COMMON,
         "persistentvolumeclaims",
+        "resourceclaims",
+        "resourceclaims/status",
         "persistentvolumes",
         "pods",
         "pods/binding",

@@ -11,7 +11,13 @@ from tests.kube.certificates import make_certificates
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCKERFILE = (REPOSITORY / "Dockerfile").read_text()
-LEFT_OUT = ("kubernetes.aio", "kubernetes.client.api.", "kubernetes.client.models.", "numpy.f2py")
+LEFT_OUT = (
+    "cel_expr_python.ext",
+    "kubernetes.aio",
+    "kubernetes.client.api.",
+    "kubernetes.client.models.",
+    "numpy.f2py",
+)
 
 WITHOUT_THEM = """
 import sys, importlib.abc

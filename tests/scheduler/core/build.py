@@ -49,8 +49,8 @@ def pod(name: str, *, cpu: int | str = 1, group: str = "", on: str = "", **more:
     """A pod that asks for CPU; `group` is the PodGroup it names, `on` its node.
 
     `more`: `uid`, `priority`, `preemption_policy`, `scheduler`, `gates`, `phase`, `deleted`, `owner` (UID of its controller),
-    `managed`, `created`, `labels`, `controller` (kind and name), `requests` (instead of cpu), `ports`, `nominated` (a node)
-    and `spec` (further fields).
+    `managed`, `created`, `labels`, `controller` (kind and name), `requests` (instead of cpu), `ports`, `nominated` (a node),
+    `claim_statuses` and `spec` (further fields).
     """
     annotations = {POD_GROUP: group} if group else {}
     requests = more.get("requests", {"cpu": str(cpu)} if cpu else {})
@@ -87,7 +87,9 @@ def pod(name: str, *, cpu: int | str = 1, group: str = "", on: str = "", **more:
         spec["nodeName"] = on
     if more.get("gates"):
         spec["schedulingGates"] = [{"name": gate} for gate in more["gates"]]
-    status = {"phase": more.get("phase", "Pending"), "nominatedNodeName": more.get("nominated", "")}
+    status: dict[str, Any] = {"phase": more.get("phase", "Pending"), "nominatedNodeName": more.get("nominated", "")}
+    if more.get("claim_statuses"):
+        status["resourceClaimStatuses"] = more["claim_statuses"]
     manifest = {"metadata": metadata, "spec": spec, "status": status}
     return _pod(msgspec.json.encode(manifest))
 

@@ -264,6 +264,7 @@ def test_a_record_takes_half_a_kibibyte() -> None:
         "nominated_node",
         "labels",
         "affinity_terms",
+        "claims",
         "foreign_group",
     }
     own = sum(sys.getsizeof(getattr(record, name)) for name in PodRecord.__struct_fields__ if name not in shared)

@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry
 
 from api.constants import CONDITION_POD_SCHEDULED, CONDITION_SCHEDULED, REASON_SCHEDULER_ERROR
 from kube.groups.group_api import OWN
+from scheduler.eventhandlers.devices import DEVICES
 from scheduler.reporting.hints import StartSearch
 from scheduler.reporting.metrics import SchedulerMetrics
 from scheduler.settings import SchedulerSettings
@@ -57,6 +58,7 @@ class Cluster:
         self.holds_lease = True
         self.group_error_reason = REASON_SCHEDULER_ERROR
         self.find_hint: StartSearch | None = None
+        self.follows_devices = False
 
     @contextlib.asynccontextmanager
     async def scheduler(self, **changes: Any) -> AsyncIterator[Scheduler]:
@@ -74,6 +76,7 @@ class Cluster:
             jitter=random.Random(1),
             group_error_reason=self.group_error_reason,
             find_hint=self.find_hint,
+            device_kinds=frozenset(each.plural for each in DEVICES) if self.follows_devices else frozenset(),
         )
         scheduler = build_scheduler(given)
         tasks = [asyncio.ensure_future(informer.run()) for informer in scheduler.informers.all]

@@ -157,6 +157,8 @@ class FakeApi(Client):
         if subresource is None:
             annotations = body["metadata"].get("annotations", {})
             changed["metadata"]["annotations"] = {**changed["metadata"].get("annotations", {}), **annotations}
+            if "finalizers" in body["metadata"]:
+                changed["metadata"]["finalizers"] = list(body["metadata"]["finalizers"])
             changed["spec"] = {**changed.get("spec", {}), **copied(body.get("spec", {}))}
             self._store((resource.plural, namespace or "", name), changed, "MODIFIED")
             self._answer("patch", what, name)

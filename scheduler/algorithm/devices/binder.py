@@ -1,0 +1,252 @@
+"""The devices of one snapshot: where pods may go with their claims, and which devices each claim gets.
+
+A placed pod takes devices from the others, and decides for everybody who shares its claims.
+"""
+
+from collections import deque
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.algorithm.devices.allocator import Chosen, Solution
+from scheduler.algorithm.devices.counts import UNLIMITED, AskedClaims, first_free
+from scheduler.algorithm.devices.device_claims import MemberDeviceClaims, PodDeviceClaims
+from scheduler.algorithm.devices.errors import AllocationError, InvalidPools, SearchLimit
+from scheduler.algorithm.devices.requests import ClaimRequests
+from scheduler.algorithm.devices.result import node_selector
+from scheduler.algorithm.devices.table import ClaimCounts
+from scheduler.cache.devices.held import HeldDevices
+from scheduler.cache.devices.records import ClaimKey
+from scheduler.cache.node_columns import Slots
+from scheduler.cache.node_rules import NodeTerm, parse_node_terms
+from scheduler.cache.pod_signature import PodSignature
+from scheduler.cache.steps import OverBudgetError
+from scheduler.plugins import dynamic_resources as plugin
+from scheduler.plugins.interface import IntArray
+from scheduler.plugins.status import Status
+
+Mask = NDArray[np.bool_]
+Reasons = list[tuple[Status, Mask]]
+
+
+class DeviceAllocation(msgspec.Struct, frozen=True, eq=False, gc=False):
+    """What a claim gets; `claim` is its key, `requests` may be those of another claim that asks for the same."""
+
+    claim: ClaimKey
+    requests: ClaimRequests
+    node_name: str
+    chosen: tuple[Chosen, ...]
+    alternatives: tuple[int, ...]
+
+    @property
+    def terms(self) -> tuple[NodeTerm, ...] | None:
+        """Of the nodes on which it can be used; None for all."""
+        raw = node_selector(self.chosen, self.node_name)
+        return parse_node_terms(raw) if raw else None
+
+
+class _Given(msgspec.Struct, frozen=True, eq=False, gc=False):
+    """Devices for pods of one signature on one node: of the claims they share, then of each pod its own claims."""
+
+    slot: int
+    shared: tuple[ClaimKey, ...]
+    asked: AskedClaims
+    solution: Solution
+    pods: int
+
+
+class DeviceBinder:
+    """The devices of all pods of a snapshot; masks and counts are `[node]`."""
+
+    def __init__(self, device_claims: MemberDeviceClaims) -> None:
+        self.device_claims: Final = device_claims
+        self._state: Final = device_claims.state
+        self._table: Final = device_claims.table
+        self._held: Final = HeldDevices(below=self._state.devices.held)
+        self._given: dict[PodSignature, list[_Given]] = {}
+        self._decided: dict[ClaimKey, tuple[NodeTerm, ...] | None] = {}
+        self._touched: set[int] = set()
+        self._crosses = False
+        self._counted: dict[Hashable, ClaimCounts] = {}
+        """As things are without the pods of this snapshot: nothing changes while a decision is made."""
+        self._seen: dict[PodSignature, tuple[IntArray, dict[int, Status], IntArray]] = {}
+
+    def refusal(self, signature: PodSignature) -> Status | None:
+        """Why pods of this signature can run nowhere, whatever the nodes; None when that is not so."""
+        claims = self.device_claims.of.get(signature)
+        return claims.refusal if claims is not None else None
+
+    def pods_that_fit(self, signature: PodSignature) -> IntArray | None:
+        """How many more pods of this signature each node has devices for; None when they need none. Not to be written to."""
+        claims = self.device_claims.of.get(signature)
+        return self._look(signature, claims)[0] if claims is not None else None
+
+    def filtered(self, signature: PodSignature) -> list[Reasons]:
+        """What devices hold against each node."""
+        claims = self.device_claims.of.get(signature)
+        if claims is None:
+            return []
+        pods, refusals, _ = self._look(signature, claims)
+        by_reason: dict[Status, Mask] = {}
+        for slot in np.flatnonzero(pods == 0).tolist():
+            reason = refusals.get(slot, plugin.REASON)
+            if reason not in by_reason:
+                by_reason[reason] = np.zeros(len(pods), dtype=np.bool_)
+            by_reason[reason][slot] = True
+        return [list(by_reason.items())]
+
+    def scores(self, signature: PodSignature) -> IntArray | None:
+        """What devices add to the score of each node; None when they make no difference."""
+        claims = self.device_claims.of.get(signature)
+        if claims is None:
+            return None
+        _, _, scores = self._look(signature, claims)
+        return plugin.WEIGHT * plugin.normalize_scores(scores) if scores.any() else None
+
+    def assume_pods(self, signature: PodSignature, slots: Sequence[int], pods: Sequence[int]) -> None:
+        """So many pods of this signature are on each of these nodes from now on.
+
+        Raises:
+            OverBudgetError: which devices they get could not be found out.
+        """
+        claims = self.device_claims.of.get(signature)
+        if claims is None or not (claims.asked.own or claims.asked.shared):
+            return
+        given = self._given.setdefault(signature, [])
+        counts = self._as_things_are(claims.key, claims.asked)
+        for slot, number in zip(slots, pods, strict=True):
+            asked, shared = self._open(claims)
+            if not asked.own and not asked.shared:
+                continue
+            solution = self._choose(slot, counts, asked, number)
+            given.append(_Given(slot, shared, asked, solution, number))
+            chosen = [one for claim in solution.devices for one in claim]
+            self._held.add([one.held for one in chosen if not one.request.is_admin])
+            for key, devices_of_claim in zip(shared, solution.devices, strict=False):
+                self._decided[key] = self._terms(devices_of_claim, slot)
+            self._touched.add(slot)
+            self._crosses = self._crosses or any(not one.slice.node_name or one.device.counters for one in chosen)
+        self._seen.clear()
+
+    def _choose(self, slot: int, counts: ClaimCounts, asked: AskedClaims, pods: int) -> Solution:
+        free, request = counts.free.get(slot), asked.counted
+        if free is not None and request is not None:
+            # Those that were free before the first pod of this snapshot; no others have become so since.
+            solution = first_free(request, pods, free, self._held)
+            if solution is not None:
+                return solution
+        devices = self._table.devices_on(slot, counts, asked, self._held)
+        try:
+            solution = devices.choose(pods) if devices is not None else None
+        except (AllocationError, InvalidPools, SearchLimit):
+            solution = None
+        if solution is None:
+            raise OverBudgetError
+        return solution
+
+    def allocations(self, slots_of: Mapping[PodSignature, Sequence[tuple[str, int]]]) -> Iterator[DeviceAllocation]:
+        """What each claim of placed pods gets.
+
+        Args:
+            slots_of: by signature (UID of a pod, slot of its node).
+        """
+        for signature, placed in slots_of.items():
+            open_: dict[int, deque[tuple[tuple[ClaimRequests, ...], Solution, int]]] = {}
+            for given in self._given.get(signature, ()):
+                name = self._state.nodes.names[given.slot]
+                first = len(given.shared)
+                for number, key in enumerate(given.shared):
+                    yield _allocation(key, given.asked.shared[number], name, given.solution, number)
+                per_pod = len(given.asked.own)
+                starts = range(first, first + per_pod * given.pods, per_pod or 1)
+                open_.setdefault(given.slot, deque()).extend((given.asked.own, given.solution, at) for at in starts)
+            for uid, slot in placed:
+                if not open_.get(slot):
+                    continue
+                own, solution, at = open_[slot].popleft()
+                keys = self.device_claims.own_claims[uid]
+                name = self._state.nodes.names[slot]
+                for number, (key, requests) in enumerate(zip(keys, own, strict=True)):
+                    yield _allocation(key, requests, name, solution, at + number)
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _open(self, claims: PodDeviceClaims) -> tuple[AskedClaims, tuple[ClaimKey, ...]]:
+        """The claims that still have no devices, and the keys of the shared ones among them."""
+        if not self._decided or not claims.shared:
+            return claims.asked, claims.shared
+        left = [number for number, key in enumerate(claims.shared) if key not in self._decided]
+        if len(left) == len(claims.shared):
+            return claims.asked, claims.shared
+        shared = tuple(claims.asked.shared[number] for number in left)
+        return AskedClaims(claims.asked.own, shared), tuple(claims.shared[number] for number in left)
+
+    def _look(self, signature: PodSignature, claims: PodDeviceClaims) -> tuple[IntArray, dict[int, Status], IntArray]:
+        """Pods that fit, why none does, and scores."""
+        found = self._seen.get(signature)
+        if found is None:
+            found = self._seen[signature] = self._judge(claims)
+        return found
+
+    def _judge(self, claims: PodDeviceClaims) -> tuple[IntArray, dict[int, Status], IntArray]:
+        slots = self._state.nodes.slots
+        if claims.refusal is not None:
+            return np.zeros(slots, dtype=np.int64), {}, np.zeros(slots, dtype=np.int64)
+        terms = list(claims.terms)
+        terms += [found for key in claims.shared if (found := self._decided.get(key)) is not None]
+        asked, shared = self._open(claims)
+        if asked.own or asked.shared:
+            counts = self._counts(claims, asked, is_whole=len(shared) == len(claims.shared))
+            pods, refusals, scores = counts.pods, dict(counts.refusals), counts.scores
+        else:
+            pods, refusals = np.full(slots, UNLIMITED, dtype=np.int64), {}
+            scores = np.zeros(slots, dtype=np.int64)
+        for one in terms:
+            here = np.zeros(slots, dtype=np.bool_)
+            here[self._state.storage.reach.slots(one)] = True
+            pods = np.where(here, pods, 0)
+            refusals.update(dict.fromkeys(np.flatnonzero(~here).tolist(), plugin.REASON_ELSEWHERE))
+        return pods, refusals, scores
+
+    def _counts(self, claims: PodDeviceClaims, asked: AskedClaims, *, is_whole: bool) -> ClaimCounts:
+        key = (
+            claims.key
+            if is_whole
+            else ("without", *(one.claim.spec for one in (*asked.own, *asked.shared)), len(asked.own))
+        )
+        base = self._as_things_are(key, asked)
+        if not self._touched:
+            return base
+        made = ClaimCounts(asked)
+        made.pods, made.scores = base.pods.copy(), base.scores.copy()
+        made.refusals = dict(base.refusals)
+        changed = range(self._state.nodes.slots) if self._crosses else sorted(self._touched)
+        for slot in changed:
+            made.note(slot, self._table.count_on(slot, base, asked, self._held))
+        return made
+
+    def _as_things_are(self, key: Hashable, asked: AskedClaims) -> ClaimCounts:
+        found = self._counted.get(key)
+        if found is None:
+            found = self._counted[key] = self._table.counts(key, asked)
+        return found
+
+    def _terms(self, chosen: tuple[Chosen, ...], slot: int) -> tuple[NodeTerm, ...] | None:
+        raw = node_selector(chosen, self._state.nodes.names[slot])
+        return parse_node_terms(raw) if raw else None
+
+
+def _allocation(
+    key: ClaimKey, requests: ClaimRequests, node_name: str, solution: Solution, at: int
+) -> DeviceAllocation:
+    return DeviceAllocation(key, requests, node_name, solution.devices[at], solution.alternatives[at])
+
+
+def limited(capacity: IntArray, pods: IntArray | None, slots: Slots | None = None) -> IntArray:
+    """The room of nodes where devices may allow fewer pods; all nodes, or those in `slots`."""
+    if pods is None:
+        return capacity
+    return np.minimum(capacity, pods if slots is None else pods[slots])

@@ -1,0 +1,161 @@
+"""The resource claims of the pods to be placed, looked up once per decision.
+
+Pods that differ in nothing but the names of claims that are each made for one of them, and that have no devices yet, are alike.
+Pods that use one claim that has no devices yet are alike too, and all get what one of them is given.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+import msgspec
+
+from scheduler.algorithm.devices.counts import AskedClaims
+from scheduler.algorithm.devices.requests import ClaimRequests
+from scheduler.algorithm.devices.table import DeviceTable
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.devices.pod_claims import ClaimUse, PodClaims
+from scheduler.cache.devices.records import ClaimKey, ClaimRecord
+from scheduler.cache.node_rules import NodeTerm
+from scheduler.cache.pod_signature import PodSignature
+from scheduler.cache.records import PodRecord
+from scheduler.plugins import dynamic_resources as plugin
+from scheduler.plugins.status import Status
+
+POD_GROUP: Final = "PodGroup"
+
+
+class PodDeviceClaims(msgspec.Struct, frozen=True, eq=False):
+    """The claims of one pod.
+
+    Attributes:
+        key: equal for pods that are alike.
+        refusal: why it can run nowhere as things are, None when that is not so.
+        asked: those without devices.
+        shared: keys of those that others use too, in the order of `asked.shared`.
+        terms: of the nodes on which those that have devices can be used.
+    """
+
+    key: Hashable
+    refusal: Status | None = None
+    asked: AskedClaims = AskedClaims(())
+    shared: tuple[ClaimKey, ...] = ()
+    terms: tuple[tuple[NodeTerm, ...], ...] = ()
+
+
+class MemberDeviceClaims:
+    """The claims of all signatures of a decision; signatures without claims are not in here.
+
+    Attributes:
+        own_claims: by UID of a pod the keys of its own claims without devices, in the order of `asked.own`.
+    """
+
+    def __init__(
+        self,
+        state: ClusterState,
+        of: Mapping[PodSignature, tuple[PodDeviceClaims, int]],
+        own_claims: Mapping[str, Sequence[ClaimKey]],
+    ) -> None:
+        """With the claims of each signature the number of pods that have alike ones."""
+        self.own_claims: Final = own_claims
+        self.state: Final = state
+        self.table: Final = state.derived(DeviceTable)
+        self.of: Final = {signature: claims for signature, (claims, _) in of.items()}
+        self._pods: Final = {signature: pods for signature, (_, pods) in of.items()}
+
+    @cached_property
+    def are_fixed(self) -> bool:
+        """True when where one member goes matters to none of the others."""
+        asking = [one for one in self.of.values() if one.refusal is None and (one.asked.own or one.shared)]
+        if len(asking) > 1 or any(one.shared for one in asking):
+            return sum(self._pods.values()) <= 1
+        return not any(self.table.counts(one.key, one.asked).crosses for one in asking)
+
+    def gathers(self, signature: PodSignature) -> bool:
+        """True when the first pod of this signature may decide on which node all the others have to be."""
+        claims = self.of.get(signature)
+        return claims is not None and claims.refusal is None and bool(claims.shared)
+
+
+class DeviceClaimsOfPods:
+    """Looks up the claims of pods, one after the other; those that are alike share one object."""
+
+    def __init__(self, state: ClusterState, group_uid: str) -> None:
+        """`group_uid` is of their group, which may own claims for all its pods; empty when they have none."""
+        self.own_claims: Final[dict[str, Sequence[ClaimKey]]] = {}
+        """By UID of the pod: its own claims without devices."""
+        self._devices: Final = state.devices
+        self._table: Final = state.derived(DeviceTable)
+        self._group_uid: Final = group_uid
+        self._known: dict[Hashable, PodDeviceClaims] = {}
+
+    def of(self, pod: PodRecord, claims: PodClaims) -> PodDeviceClaims:
+        """The claims of a pod."""
+        if claims.problem:
+            return _refused(claims.problem)
+        likeness: list[Hashable] = []
+        found: list[ClaimRecord] = []
+        own: list[ClaimKey] = []
+        for use in claims.uses:
+            key = (pod.namespace, use.claim)
+            claim = self._devices.claim(key) if use.claim else None
+            problem = _problem(pod, use, claim, self._group_uid)
+            if problem or claim is None:
+                return _refused(problem)
+            found.append(claim)
+            if claim.allocation is not None:
+                likeness.append(bytes(claim.allocation.node_selector))
+            elif use.template and claim.owner_uid == pod.uid:
+                likeness.append(claim.spec)
+                own.append(key)
+            else:
+                likeness.append((key, claim.spec))
+        if own:
+            self.own_claims[pod.uid] = own
+        alike = tuple(likeness)
+        known = self._known.get(alike)
+        if known is None:
+            known = self._known[alike] = self._look_up(alike, found, own)
+        return known
+
+    def _look_up(self, likeness: Hashable, claims: Sequence[ClaimRecord], own: Sequence[ClaimKey]) -> PodDeviceClaims:
+        of_pod: list[ClaimRequests] = []
+        of_many: list[tuple[ClaimKey, ClaimRequests]] = []
+        terms: list[tuple[NodeTerm, ...]] = []
+        for claim in claims:
+            if claim.allocation is not None:
+                if claim.terms is not None:
+                    terms.append(claim.terms)
+                continue
+            asked = self._table.requests_of(claim)
+            if isinstance(asked, str):
+                return _refused(asked)
+            if claim.key in own:
+                of_pod.append(asked)
+            else:
+                of_many.append((claim.key, asked))
+        return PodDeviceClaims(
+            key=likeness,
+            asked=AskedClaims(tuple(of_pod), tuple(one for _, one in of_many)),
+            shared=tuple(key for key, _ in of_many),
+            terms=tuple(terms),
+        )
+
+
+def _refused(why: str) -> PodDeviceClaims:
+    status = plugin.refusal(why)
+    return PodDeviceClaims(status, status)
+
+
+def _problem(pod: PodRecord, use: ClaimUse, claim: ClaimRecord | None, group_uid: str) -> str:
+    if not use.claim:
+        return f'waiting for the resourceclaim "{use.entry}" to be made from the template "{use.template}"'
+    if claim is None:
+        return f'could not find ResourceClaim "{pod.namespace}/{use.claim}"'
+    if claim.metadata.is_terminating:
+        return f'resourceclaim "{use.claim}" is being deleted'
+    if use.template and claim.owner_uid != pod.uid and not (group_uid and claim.owner_uid == group_uid):
+        return f"ResourceClaim {pod.namespace}/{use.claim} was not created for Pod {pod.namespace}/{pod.name} (Pod is not owner)"
+    if len(claim.reserved_for) >= plugin.MOST_CONSUMERS and not claim.reserved_for.keys() & {pod.uid, group_uid}:
+        return f'resourceclaim "{use.claim}" is reserved for {plugin.MOST_CONSUMERS} pods, more are not possible'
+    return ""

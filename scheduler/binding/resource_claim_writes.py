@@ -1,0 +1,141 @@
+"""Writes allocations and consumers to ResourceClaims, and takes them back.
+
+Every patch names the UID and the version of what it changes. When one is refused because something changed meanwhile, or its
+answer is lost, the claim is read until an answer comes: what we wanted may be there already, or somebody else was faster.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from kube.client.client import Client
+from kube.client.errors import BadRequest, Conflict, Forbidden, Invalid, KubeError, NotFound
+from kube.client.resources import RESOURCE_CLAIMS
+from scheduler.apicalls.dispatcher import APIDispatcher, Retries
+from scheduler.binding.claim_allocation import GONE, ClaimSeen, ClaimWrite, next_patch, obstacle, release_patch
+
+Object = dict[str, Any]
+Ended = Callable[[str], None]
+"""Told once how a write ended: an empty text when it is done, else why it cannot be."""
+
+_WRITE: Final = "resourceclaim"
+_UNWANTED: Final = "it is wanted no more"
+
+
+class ResourceClaimWriter:
+    """Hands the writes in as urgent calls: pods wait for them as they wait for their binds."""
+
+    def __init__(self, client: Client, dispatcher: APIDispatcher, retries: Retries) -> None:
+        self._client = client
+        self._dispatcher = dispatcher
+        self._retries = retries
+
+    def submit(self, write: ClaimWrite, ended: Ended, is_wanted: Callable[[], bool]) -> None:
+        """Queue a write; it is repeated until it is done, cannot be done, or is wanted no more.
+
+        Args:
+            write: what is to be written.
+            ended: told once how it ended, also when it is wanted no more.
+            is_wanted: asked before every attempt.
+        """
+        self._queue(_Writing(write, ended, is_wanted), ClaimSeen.of_record(write.claim))
+
+    def give_back(self, write: ClaimWrite, ended: Ended) -> None:
+        """Queue the opposite, whatever has become of the write; it is repeated until an answer says that it is done."""
+        self._dispatcher.add_urgent(lambda: self._release(write, ended))
+
+    # --- writing -----------------------------------------------------------------------------------------------------
+
+    def _queue(self, writing: "_Writing", seen: ClaimSeen | None) -> None:
+        """Goes on from what was seen; reads first when nothing is known."""
+
+        async def send() -> str:
+            if not writing.is_wanted():
+                self._end(writing, _UNWANTED)
+                return "overtaken"
+            return await (self._read(writing) if seen is None else self._send(writing, seen))
+
+        self._dispatcher.add_urgent(send)
+
+    async def _send(self, writing: "_Writing", seen: ClaimSeen) -> str:
+        write = writing.write
+        while (step := next_patch(write, seen)) is not None:
+            subresource, patch = step
+            try:
+                answer = await self._patch(write, patch, subresource)
+            except NotFound:
+                return self._end(writing, GONE.format(write.shown))
+            except (Forbidden, BadRequest, Invalid) as error:
+                return self._end(writing, f"add allocation and reservation to claim {write.shown}: {error}")
+            except Conflict:
+                return await self._read(writing)
+            except KubeError as error:
+                if error.outcome_unknown:
+                    return await self._read(writing)
+                self._retries.add(_key(write), lambda: self._queue(writing, seen), error)  # noqa: B023 (called later, with what was seen last)
+                return "retry"
+            seen = ClaimSeen.of_object(answer)
+        return self._end(writing, "")
+
+    async def _read(self, writing: "_Writing") -> str:
+        write = writing.write
+        try:
+            found = await self._get(write)
+        except NotFound:
+            return self._end(writing, GONE.format(write.shown))
+        except KubeError as error:
+            self._retries.add(_key(write), lambda: self._queue(writing, None), error)
+            return "unknown"
+        problem = obstacle(write, found)
+        seen = ClaimSeen.of_object(found)
+        if problem or next_patch(write, seen) is None:
+            return self._end(writing, problem)
+        self._retries.add(_key(write), lambda: self._queue(writing, seen))
+        return "retry"
+
+    def _end(self, writing: "_Writing", problem: str) -> str:
+        self._retries.forget(_key(writing.write))
+        writing.ended(problem)
+        return "failed" if problem else "written"
+
+    # --- giving back -------------------------------------------------------------------------------------------------
+
+    async def _release(self, write: ClaimWrite, ended: Ended) -> str:
+        again = lambda: self._dispatcher.add_urgent(lambda: self._release(write, ended))  # noqa: E731
+        try:
+            patch = release_patch(write, await self._get(write))
+            if patch is not None:
+                await self._patch(write, patch, "status")
+        except NotFound:
+            pass
+        except (Forbidden, BadRequest, Invalid) as error:
+            self._retries.forget(_key(write))
+            ended(f"claim {write.shown} could not be given back: {error}")
+            return "failed"
+        except KubeError as error:
+            self._retries.add(_key(write), again, error)
+            return "retry"
+        self._retries.forget(_key(write))
+        ended("")
+        return "written"
+
+    async def _get(self, write: ClaimWrite) -> Object:
+        return await self._client.get(RESOURCE_CLAIMS, write.claim.metadata.name, write.claim.metadata.namespace)
+
+    async def _patch(self, write: ClaimWrite, patch: Object, subresource: str | None) -> Object:
+        meta = write.claim.metadata
+        return await self._client.patch(RESOURCE_CLAIMS, patch, meta.name, meta.namespace, subresource=subresource)
+
+
+class _Writing:
+    """A write under way, and who is told."""
+
+    __slots__ = ("ended", "is_wanted", "write")
+
+    def __init__(self, write: ClaimWrite, ended: Ended, is_wanted: Callable[[], bool]) -> None:
+        self.write: Final = write
+        self.ended: Final = ended
+        self.is_wanted: Final = is_wanted
+
+
+def _key(write: ClaimWrite) -> tuple[str, str]:
+    return (_WRITE, write.claim.metadata.uid)

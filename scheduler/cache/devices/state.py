@@ -1,0 +1,240 @@
+"""What is known of devices: slices, classes, claims, taint rules, and which devices are held.
+
+Beside what the API server shows there is what has been decided and is on its way there: an allocation that is assumed holds its
+devices until the watch shows it, or until it is taken back. Every change says which pods that wait for a place may be
+concerned (their UIDs); pods without claims never come up here.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from api.devices import DeviceTaint, DeviceTaintRule, ResourceClaim, ResourceSlice
+from scheduler.cache.devices.held import HeldDevices
+from scheduler.cache.devices.pod_claims import PodClaims
+from scheduler.cache.devices.records import (
+    ClaimKey,
+    ClaimRecord,
+    ClaimSpecs,
+    ClassRecord,
+    DeviceRecord,
+    HeldDevice,
+    PoolId,
+    SliceRecord,
+    claim_record,
+    slice_record,
+)
+from scheduler.cache.devices.selectors import Contents, Selectors
+
+Uids = set[str]
+
+EVERYWHERE: Final = ""
+"""In the log: devices that several nodes can reach have changed, or all may have."""
+_MOST_LOGGED: Final = 100_000
+
+
+class DeviceLog:
+    """Names of the nodes whose devices changed, in order; who reads it remembers its position."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._first = 0
+
+    @property
+    def end(self) -> int:
+        """The position behind the last change."""
+        return self._first + len(self._names)
+
+    def add(self, name: str) -> None:
+        """The devices of this node changed."""
+        if len(self._names) >= _MOST_LOGGED:
+            dropped = len(self._names) // 2
+            del self._names[:dropped]
+            self._first += dropped
+        self._names.append(name)
+
+    def since(self, position: int) -> set[str] | None:
+        """The nodes whose devices changed since; None when that may be all of them."""
+        if position < self._first:
+            return None
+        changed = set(self._names[position - self._first :])
+        return None if EVERYWHERE in changed else changed
+
+
+class DeviceState:
+    """All records about devices; one writer, no locks."""
+
+    def __init__(self) -> None:
+        self.is_followed = False
+        """Whether devices are followed at all; pods with claims are refused while they are not."""
+        self.contents: Final = Contents()
+        self.selectors: Final = Selectors()
+        self.slices: Final[dict[str, SliceRecord]] = {}
+        self.slices_of_pool: Final[dict[PoolId, list[SliceRecord]]] = {}
+        self.slices_on_node: Final[dict[str, list[SliceRecord]]] = {}
+        self.slices_for_many: Final[list[SliceRecord]] = []
+        self.classes: Final[dict[str, ClassRecord]] = {}
+        self.claims: Final[dict[ClaimKey, ClaimRecord]] = {}
+        self.held: Final = HeldDevices()
+        self.log: Final = DeviceLog()
+        self.classes_version = 0
+        """Grows with every change of a class."""
+        self._specs: Final = ClaimSpecs()
+        self._rules: dict[str, DeviceTaintRule] = {}
+        self._assumed: dict[ClaimKey, ClaimRecord] = {}
+        self._waiting: dict[ClaimKey, Uids] = {}
+        self._waiting_pods: Uids = set()
+
+    # --- what is asked -----------------------------------------------------------------------------------------------
+
+    def claim(self, key: ClaimKey) -> ClaimRecord | None:
+        """A claim as it is, or as it will be when what has been decided is written."""
+        known = self.claims.get(key)
+        return known if known is None or not self._assumed else self._assumed.get(key, known)
+
+    def is_assumed(self, key: ClaimKey) -> bool:
+        """Whether an allocation of the claim is on its way to the API server."""
+        return key in self._assumed
+
+    def taints_of(self, device: DeviceRecord) -> Sequence[DeviceTaint]:
+        """The taints of a device, those of rules included."""
+        if not self._rules:
+            return device.taints
+        return (*device.taints, *(rule.spec.taint for rule in self._rules.values() if _is_tainted_by(rule, device)))
+
+    # --- pods --------------------------------------------------------------------------------------------------------
+
+    def pod_waits(self, namespace: str, uid: str, claims: PodClaims) -> None:
+        """A pod with claims waits for a place."""
+        self._waiting_pods.add(uid)
+        for use in claims.uses:
+            if use.claim:
+                self._waiting.setdefault((namespace, use.claim), set()).add(uid)
+
+    def pod_waits_no_more(self, namespace: str, uid: str, claims: PodClaims) -> None:
+        """It has one, or is gone."""
+        self._waiting_pods.discard(uid)
+        for use in claims.uses:
+            uids = self._waiting.get((namespace, use.claim))
+            if uids is not None:
+                uids.discard(uid)
+                if not uids:
+                    del self._waiting[namespace, use.claim]
+
+    def all_waiting(self) -> Uids:
+        """Every pod with claims that waits for a place."""
+        return set(self._waiting_pods)
+
+    # --- objects -----------------------------------------------------------------------------------------------------
+
+    def slim_slice(self, resource_slice: ResourceSlice) -> SliceRecord:
+        """The record of a slice."""
+        return slice_record(resource_slice, self.contents)
+
+    def slim_claim(self, claim: ResourceClaim) -> ClaimRecord:
+        """The record of a claim."""
+        return claim_record(claim, self._specs)
+
+    def set_slice(self, name: str, record: SliceRecord | None) -> Uids:
+        """A ResourceSlice came, changed or went."""
+        old = self.slices.pop(name, None)
+        if old is not None:
+            self._list_of(old).remove(old)
+            self.slices_of_pool[old.pool].remove(old)
+            if not self.slices_of_pool[old.pool]:
+                del self.slices_of_pool[old.pool]
+            if old.node_name and not self.slices_on_node[old.node_name]:
+                del self.slices_on_node[old.node_name]
+            self._note_slice(old)
+        if record is not None:
+            self.slices[name] = record
+            self._list_of(record).append(record)
+            self.slices_of_pool.setdefault(record.pool, []).append(record)
+            self._note_slice(record)
+        return self.all_waiting()
+
+    def set_class(self, name: str, record: ClassRecord | None) -> Uids:
+        """A DeviceClass came, changed or went."""
+        if record is None:
+            self.classes.pop(name, None)
+        else:
+            self.classes[name] = record
+        self.classes_version += 1
+        self.log.add(EVERYWHERE)
+        return self.all_waiting() if record is not None else set()
+
+    def set_rule(self, name: str, rule: DeviceTaintRule | None) -> Uids:
+        """A DeviceTaintRule came, changed or went."""
+        if rule is None:
+            self._rules.pop(name, None)
+        else:
+            self._rules[name] = rule
+        self.log.add(EVERYWHERE)
+        return self.all_waiting()
+
+    def set_claim(self, key: ClaimKey, record: ClaimRecord | None) -> Uids:
+        """A ResourceClaim came, changed or went."""
+        before = self._held_by(key)
+        assumed = self._assumed.get(key)
+        if record is None:
+            self.claims.pop(key, None)
+        else:
+            self.claims[key] = record
+        is_another = assumed is not None and (record is None or record.metadata.uid != assumed.metadata.uid)
+        if is_another or (record is not None and record.is_allocated):
+            self._assumed.pop(key, None)
+        after = self._held_by(key)
+        is_freed = self._change_held(before, after)
+        return self.all_waiting() if is_freed else set(self._waiting.get(key, ()))
+
+    # --- decisions ---------------------------------------------------------------------------------------------------
+
+    def assume(self, allocated: Mapping[ClaimKey, ClaimRecord]) -> None:
+        """These claims have these devices from now on; they are on their way to the API server."""
+        for key, record in allocated.items():
+            before = self._held_by(key)
+            self._assumed[key] = record
+            self._change_held(before, self._held_by(key))
+
+    def take_back(self, keys: Iterable[ClaimKey]) -> Uids:
+        """What was assumed for these claims will not happen; whom that may help."""
+        is_freed = False
+        for key in keys:
+            before = self._held_by(key)
+            self._assumed.pop(key, None)
+            is_freed |= self._change_held(before, self._held_by(key))
+        return self.all_waiting() if is_freed else set()
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _held_by(self, key: ClaimKey) -> tuple[HeldDevice, ...]:
+        record = self.claim(key)
+        return record.held if record is not None else ()
+
+    def _change_held(self, before: tuple[HeldDevice, ...], after: tuple[HeldDevice, ...]) -> bool:
+        """Whether a device became free."""
+        if before == after:
+            return False
+        self.held.remove(before)
+        self.held.add(after)
+        for pool in {one.id.pool_id for one in (*before, *after)}:
+            for one in self.slices_of_pool.get(pool, ()):
+                self._note_slice(one)
+        return bool(before)
+
+    def _list_of(self, record: SliceRecord) -> list[SliceRecord]:
+        return self.slices_on_node.setdefault(record.node_name, []) if record.node_name else self.slices_for_many
+
+    def _note_slice(self, record: SliceRecord) -> None:
+        same_pool = self.slices_of_pool.get(record.pool, ())
+        is_local = record.node_name and all(one.node_name == record.node_name for one in same_pool)
+        self.log.add(record.node_name if is_local else EVERYWHERE)
+
+
+def _is_tainted_by(rule: DeviceTaintRule, device: DeviceRecord) -> bool:
+    wanted = rule.spec.device_selector
+    if wanted is None:
+        return False
+    return all(
+        asked is None or asked == there
+        for asked, there in zip((wanted.driver, wanted.pool, wanted.device), device.id, strict=True)
+    )
