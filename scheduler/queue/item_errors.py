@@ -29,6 +29,9 @@ Stage = Literal[
     "recheck",
     "recover",
     "news",
+    "hint",
+    "record",
+    "release",
 ]
 """What was being done: a label of a metric, so there are few, and all are served from the start."""
 
