@@ -20,6 +20,7 @@ from hack.bench import (
     many_jobs,
     preemption,
     preemption_end_to_end,
+    recording,
     state,
     wake_up,
 )
@@ -32,6 +33,7 @@ WITHOUT_CONTROL_PLANE = {
     "many-jobs": many_jobs.measure,
     "churn": churn.measure,
     "explain": explain.measure,
+    "recording": recording.measure,
 }
 WITH_CONTROL_PLANE = {
     "admission": admission.measure,

@@ -79,7 +79,7 @@ class Patience:
         for key, at in state.due:
             self._due.add(key, at - now)
         self._until.update(state.until)
-        self._limits.update(state.limits)
+        self._limits.update(state.judged_for)
 
     def take_due(self) -> list[EntityKey]:
         """Items that are to be judged anew now."""

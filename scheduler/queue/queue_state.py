@@ -57,7 +57,7 @@ class PatienceState(msgspec.Struct, frozen=True, omit_defaults=True):
 
     due: tuple[tuple[EntityKey, float], ...] = ()
     until: tuple[tuple[EntityKey, float], ...] = ()
-    limits: tuple[tuple[EntityKey, float], ...] = ()
+    judged_for: tuple[tuple[EntityKey, float], ...] = ()
 
 
 class WakeState(msgspec.Struct, frozen=True, omit_defaults=True):

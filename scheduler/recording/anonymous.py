@@ -18,6 +18,8 @@ from scheduler.recording.pods import LONG_AGO
 
 TO_COME: Final = "to-come"
 
+_SETTINGS: Final = "settings"
+
 KEPT_FIELDS: Final = frozenset(
     {
         # what things are
@@ -33,7 +35,7 @@ KEPT_FIELDS: Final = frozenset(
 )  # fmt: skip
 """Fields whose texts are kept."""
 
-KEPT_WHOLE: Final = frozenset({"allocatable", "capacity", "requests", "limits", "overhead", "settings"})
+KEPT_WHOLE: Final = frozenset({"allocatable", "capacity", "requests", "limits", "overhead", _SETTINGS})
 """Fields with amounts or choices by name, which are kept."""
 
 NAMED_BY_KEY: Final = frozenset({"slot_of", "row_of", "image_bytes", "disruptedPods"})
@@ -55,6 +57,8 @@ _KEPT_ANNOTATIONS: Final = frozenset(
 _MESSAGE: Final = "message"
 """For people, save where it says who preempts."""
 _OF_KUBERNETES: Final = "kubernetes.io/"
+_OF_EVERYBODY: Final = ("priorityclasses", "storageclasses", "csidrivers", "csinodes")
+_PREFIX: Final = "n"
 _ZONES: Final = "__"
 _LATEST: Final = ":latest"
 
@@ -66,21 +70,67 @@ def anonymous(inputs: DecisionInputs) -> DecisionInputs:
     return with_words(inputs)[0]
 
 
+def readable_in(inputs: DecisionInputs, namespace: str) -> DecisionInputs:
+    """The same inputs as somebody may see them who may see one namespace: what is named elsewhere has made-up names.
+
+    Names, labels and taints of nodes, PriorityClasses and storage classes are everybody's; images on nodes and whose a volume is
+    are not. So whatever is said about these inputs names nobody else: it cannot.
+    """
+    return _hidden(inputs, lambda plain: _seen_in(plain, namespace))[0]
+
+
 def with_words(inputs: DecisionInputs) -> tuple[DecisionInputs, Mapping[str, str]]:
     """The same inputs with made-up names, and which name became which."""
-    words: dict[str, None] = {}
+    return _hidden(inputs, lambda _: {})
 
-    def note(word: str) -> str:
-        words[word] = None
-        return word
 
+def _hidden(
+    inputs: DecisionInputs, readable: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+) -> tuple[DecisionInputs, Mapping[str, str]]:
+    """With made-up words for all but those in a part of the inputs."""
     with cyclic_gc_paused():
         plain = msgspec.json.decode(msgspec.json.encode(inputs))
         compounds = dict(_compounds(plain))
-        _Walk(note, compounds).inputs(plain)
-        made = {word: f"n{number:07d}" for number, word in enumerate(sorted(words))}
-        hidden = _Walk(made.__getitem__, compounds).inputs(plain)
-        return msgspec.json.decode(msgspec.json.encode(hidden), type=DecisionInputs), made
+        kept = _words(readable(plain), compounds)
+        hidden = sorted(_words(plain, compounds) - kept)
+        prefix = _PREFIX
+        while any(word.startswith(prefix) for word in kept):
+            prefix += _PREFIX
+        made = {word: word for word in kept} | {word: f"{prefix}{number:07d}" for number, word in enumerate(hidden)}
+        shown = _Walk(made.__getitem__, compounds).inputs(plain)
+        return msgspec.json.decode(msgspec.json.encode(shown), type=DecisionInputs), made
+
+
+def _words(plain: Mapping[str, Any], compounds: Mapping[str, tuple[str, str]]) -> set[str]:
+    words: set[str] = set()
+
+    def note(word: str) -> str:
+        words.add(word)
+        return word
+
+    _Walk(note, compounds).inputs(plain)
+    return words
+
+
+def _without_namespace(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**found, "metadata": {key: value for key, value in found["metadata"].items() if key != "namespace"}}
+
+
+def _seen_in(plain: Mapping[str, Any], namespace: str) -> Mapping[str, Any]:
+    """What somebody who may see one namespace sees of all."""
+    objects = plain["objects"]
+    seen: dict[str, Any] = {
+        kind: [found for found in objects[kind] if found["metadata"].get("namespace") == namespace] for kind in objects
+    }
+    seen |= {kind: [_without_namespace(found) for found in objects[kind]] for kind in _OF_EVERYBODY}
+    seen["nodes"] = [{**node, "status": {}} for node in objects["nodes"]]
+    seen["namespaces"] = [found for found in objects["namespaces"] if found["metadata"]["name"] == namespace]
+    return {"objects": seen}
+
+
+def _is_plain(field: str, found: Mapping[str, Any]) -> bool:
+    """Whether there are amounts by name, or settings, and nothing else under that field."""
+    return field == _SETTINGS or all(isinstance(value, str | int | float) for value in found.values())
 
 
 def _compounds(plain: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -105,7 +155,7 @@ class _Walk:
 
     def _value(self, field: str, value: Any) -> Any:
         if isinstance(value, dict):
-            return value if field in KEPT_WHOLE else self._mapping(field, value)
+            return value if field in KEPT_WHOLE and _is_plain(field, value) else self._mapping(field, value)
         if field == "resources" and isinstance(value, list):
             return value
         if isinstance(value, list):

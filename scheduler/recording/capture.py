@@ -64,10 +64,10 @@ from scheduler.recording.objects import (
     volume_object,
 )
 from scheduler.recording.pods import PodWriter
+from scheduler.recording.slim import slim
 
 REPLICATION_CONTROLLER: Final = "ReplicationController"
 REPLICA_SET: Final = "ReplicaSet"
-STATEFUL_SET: Final = "StatefulSet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +110,11 @@ class Taken:
 
     def inputs(self) -> DecisionInputs:
         """The value."""
-        made = ClusterObjects(pods=tuple(self.each_pod()), **self.other_objects())
-        return self.inputs_with(made)
+        found: dict[str, list[Any]] = {"pods": list(self.each_pod())}
+        for kind, made in self.other_objects():
+            found.setdefault(kind, []).append(made)
+        by_kind: dict[str, Any] = {kind: tuple(objects) for kind, objects in found.items()}
+        return self.inputs_with(ClusterObjects(**by_kind))
 
     def each_pod(self) -> Iterator[Pod]:
         """The pods, in the order in which they are to be met; this is what takes time."""
@@ -119,31 +122,26 @@ class Taken:
         for record in self._in_order():
             yield writer.pod(record)
 
-    def other_objects(self) -> dict[str, Any]:
-        """All other objects by kind."""
-        by_kind = {kind: tuple(self._selecting(kind)) for kind in (REPLICA_SET, STATEFUL_SET)}
-        return {
-            "nodes": tuple(
-                node_object(facts, self.images.get(slot, ()))
-                for slot, facts in enumerate(self.nodes)
-                if facts is not None
-            ),
-            "namespaces": tuple(
-                Namespace(Metadata(name=name, labels=dict(labels))) for name, labels in self.namespaces.items()
-            ),
-            "priorityclasses": self.classes,
-            "podgroups": tuple(map(group_object, self.groups)),
-            "poddisruptionbudgets": self.budgets,
-            "services": tuple(_service(namespace, name, selector) for namespace, name, selector in self.services),
-            "replicationcontrollers": tuple(
-                _service(namespace, name, _equalities(selector))
-                for kind, namespace, name, selector in self.owners
-                if kind == REPLICATION_CONTROLLER
-            ),
-            "replicasets": by_kind[REPLICA_SET],
-            "statefulsets": (*by_kind[STATEFUL_SET], *map(_led, self.lineage.items())),
-            **self.storage.objects(),
-        }
+    def other_objects(self) -> Iterator[tuple[str, msgspec.Struct]]:
+        """All other objects with their kinds, one after the other."""
+        for slot, facts in enumerate(self.nodes):
+            if facts is not None:
+                yield "nodes", node_object(facts, self.images.get(slot, ()))
+        for name, labels in self.namespaces.items():
+            yield "namespaces", Namespace(Metadata(name=name, labels=dict(labels)))
+        for priority_class in self.classes:
+            yield "priorityclasses", slim(priority_class)
+        for group in self.groups:
+            yield "podgroups", group_object(group)
+        for budget in self.budgets:
+            yield "poddisruptionbudgets", slim(budget)
+        for namespace, name, selected in self.services:
+            yield "services", _service(namespace, name, selected)
+        for kind, namespace, name, selector in self.owners:
+            yield _owner(kind, namespace, name, selector)
+        for led in self.lineage.items():
+            yield "statefulsets", _led(led)
+        yield from self.storage.objects()
 
     def inputs_with(self, objects: ClusterObjects) -> DecisionInputs:
         """The value with these objects."""
@@ -166,11 +164,6 @@ class Taken:
         for uid, record in self.pods.items():
             if uid not in first:
                 yield record
-
-    def _selecting(self, kind: str) -> Iterator[SelectorOwner]:
-        for known, namespace, name, selector in self.owners:
-            if known == kind:
-                yield SelectorOwner(Metadata(name=name, namespace=namespace), SelectorSpec(selector_object(selector)))
 
 
 def take(core: Core, moment: Moment) -> Taken:
@@ -263,6 +256,14 @@ def _service(namespace: str, name: str, selector: Labels) -> SimpleOwner:
     return SimpleOwner(Metadata(name=name, namespace=namespace), SimpleSpec(dict(selector)))
 
 
+def _owner(kind: str, namespace: str, name: str, selector: Selector) -> tuple[str, msgspec.Struct]:
+    """A controller with the plural of its kind."""
+    if kind == REPLICATION_CONTROLLER:
+        return "replicationcontrollers", _service(namespace, name, _equalities(selector))
+    plural = "replicasets" if kind == REPLICA_SET else "statefulsets"
+    return plural, SelectorOwner(Metadata(name=name, namespace=namespace), SelectorSpec(selector_object(selector)))
+
+
 def _equalities(selector: Selector) -> Labels:
     return {one.key: one.values[0] for one in selector.requirements or () if _is_equality(one)}
 
@@ -315,23 +316,24 @@ class TakenStorage:
             ),
         )
 
-    def objects(self) -> dict[str, Any]:
-        """The objects by kind."""
-        return {
-            "persistentvolumes": tuple(map(volume_object, self.volumes)),
-            "persistentvolumeclaims": tuple(map(claim_object, self.claims)),
-            "storageclasses": tuple(map(class_object, self.classes)),
-            "csinodes": tuple(map(self._csi_node, dict.fromkeys((*self.drivers_of, *self.limits)))),
-            "csidrivers": tuple(
-                CsiDriver(Metadata(name=name), CsiDriverSpec(facts.tracks_capacity, facts.must_be_installed))
-                for name, facts in self.drivers.items()
-            ),
-            "csistoragecapacities": tuple(map(capacity_object, self.capacities)),
-            "volumeattachments": tuple(
-                Attachment(Metadata(name=name), AttachmentSpec(node_name=node, source=AttachmentSource(volume or None)))
-                for node, name, volume in self.attached
-            ),
-        }
+    def objects(self) -> Iterator[tuple[str, msgspec.Struct]]:
+        """The objects with their kinds."""
+        for volume in self.volumes:
+            yield "persistentvolumes", volume_object(volume)
+        for claim in self.claims:
+            yield "persistentvolumeclaims", claim_object(claim)
+        for storage_class in self.classes:
+            yield "storageclasses", class_object(storage_class)
+        for name in dict.fromkeys((*self.drivers_of, *self.limits)):
+            yield "csinodes", self._csi_node(name)
+        for name, facts in self.drivers.items():
+            spec = CsiDriverSpec(facts.tracks_capacity, facts.must_be_installed)
+            yield "csidrivers", CsiDriver(Metadata(name=name), spec)
+        for capacity in self.capacities:
+            yield "csistoragecapacities", capacity_object(capacity)
+        for node, name, attached in self.attached:
+            attachment = AttachmentSpec(node_name=node, source=AttachmentSource(attached or None))
+            yield "volumeattachments", Attachment(Metadata(name=name), attachment)
 
     def _csi_node(self, name: str) -> CsiNode:
         limits = self.limits.get(name, {})

@@ -5,6 +5,7 @@
     ...
     {"kind":"scheduler","object":{...}}
     {"kind":"layout","object":{...}}
+    {"kind":"rows","object":{...}}
     {"kind":"step","object":{"step":"decided",...}}
     {"kind":"end","object":{"lines":4711}}
 
@@ -17,8 +18,9 @@ import os
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, TypeVar
 
 import msgspec
 
@@ -36,6 +38,7 @@ CONTENT_TYPE: Final = "application/gzip"
 _LEVEL: Final = 4
 _PRIVATE: Final = 0o600
 _READ_BYTES: Final = 1 << 20
+_ROWS_OF_A_LINE: Final = 1000
 _PODS: Final = "pods"
 
 
@@ -62,6 +65,15 @@ class Line(msgspec.Struct, frozen=True):
 
 class _End(msgspec.Struct, frozen=True):
     lines: int
+
+
+class _Rows(msgspec.Struct, frozen=True):
+    """Some rows of the layout: a line that has all of them takes too long to make at once."""
+
+    row_of: dict[str, int]
+
+
+T = TypeVar("T")
 
 
 class Recording(msgspec.Struct, frozen=True):
@@ -94,10 +106,9 @@ def lines_of(recording: Recording) -> Iterator[bytes]:
 
 def lines_of_taken(taken: Taken, steps: Iterable[Step] = ()) -> Iterator[bytes]:
     """The same of what was taken from a scheduler, and of steps that are made readable only now; each line takes microseconds."""
-    objects = ClusterObjects(**taken.other_objects())
-    inputs, count = taken.inputs_with(objects), 1
+    inputs, count = taken.inputs_with(ClusterObjects()), 1
     yield _header(inputs)
-    for kind, found in _in_parts(inputs):
+    for kind, found in chain(taken.other_objects(), _in_parts(inputs)):
         yield _line(kind, found)
         count += 1
     for pod in taken.each_pod():
@@ -170,7 +181,17 @@ def _in_parts(inputs: DecisionInputs) -> Iterator[tuple[str, msgspec.Struct]]:
     if inputs.scheduler is not None:
         yield "scheduler", inputs.scheduler
     if inputs.layout is not None:
-        yield "layout", inputs.layout
+        pods = inputs.layout.pods
+        yield "layout", msgspec.structs.replace(inputs.layout, pods=msgspec.structs.replace(pods, row_of={}))
+        for rows in batched(pods.row_of.items(), _ROWS_OF_A_LINE):
+            yield "rows", _Rows(dict(rows))
+
+
+def batched(entries: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
+    """The entries, so many at a time."""
+    each = iter(entries)
+    while some := tuple(islice(each, size)):
+        yield some
 
 
 def _line(kind: str, found: msgspec.Struct) -> bytes:
@@ -184,6 +205,7 @@ _decode_line: Final = msgspec.json.Decoder(Line).decode
 _OBJECTS: Final = {kind.plural: msgspec.json.Decoder(kind.type) for kind in KINDS.values()}
 _STATE: Final = msgspec.json.Decoder(SchedulerState)
 _LAYOUT: Final = msgspec.json.Decoder(Layout)
+_ROWS: Final = msgspec.json.Decoder(_Rows)
 _STEP: Final = msgspec.json.Decoder(Step)
 _END: Final = msgspec.json.Decoder(_End)
 
@@ -235,6 +257,8 @@ def _read(lines: Iterable[bytes], name: str) -> Recording:
             state = _STATE.decode(line.object)
         elif line.kind == "layout":
             layout = _LAYOUT.decode(line.object)
+        elif line.kind == "rows" and layout is not None:
+            layout.pods.row_of.update(_ROWS.decode(line.object).row_of)
         elif line.kind == "end":
             stated = _END.decode(line.object).lines
             break

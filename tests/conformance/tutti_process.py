@@ -26,6 +26,8 @@ CHILDREN = ("controllers", "webhooks", "scheduler")
 OWN_KINDS = ("podgroups.tutti.scheduler", "workloads.tutti.scheduler")
 LEASES = ("tutti-controllers", "tutti-scheduler")
 SYSTEM_NAMESPACE = "tutti-system"
+RECORDED = 1000
+"""Decisions of its scheduler that are kept."""
 READY_SECONDS = 60
 STOP_SECONDS = 30
 
@@ -65,7 +67,9 @@ class Tutti:
         self._known_kinds: list[str] = []
         kubeconfig = str(control_plane.kubeconfig_of(INSTALLER))
         settings = control_plane.folder / "tutti.yaml"
-        settings.write_text(json.dumps(profiles.settings()))
+        chosen = profiles.settings()
+        chosen["scheduler"]["record_decisions"] = RECORDED
+        settings.write_text(json.dumps(chosen))
         self.server = Server(
             "tutti run",
             [COMMAND, "run", "--kubeconfig", kubeconfig, "--config", str(settings)],

@@ -6,13 +6,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from scheduler.recording.anonymous import anonymous, with_words
+from scheduler.recording.anonymous import anonymous, readable_in, with_words
 from scheduler.recording.capture import take
 from scheduler.recording.file import Recording, lines_of
 from scheduler.recording.inputs import DecisionInputs
 from scheduler.recording.listed import from_manifests
 from scheduler.recording.replay import decide_queue
+from tests.placement.storage import claim, mounts
 from tests.recording.life import Life
+from tests.scheduler.core.build import NAMESPACE
 
 
 def inputs_of(seed: int) -> DecisionInputs:
@@ -21,7 +23,7 @@ def inputs_of(seed: int) -> DecisionInputs:
     return take(life.core, life.moment()).inputs()
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_same_is_decided_with_other_names(seed: int) -> None:
     inputs = inputs_of(seed)
     hidden, made = with_words(inputs)
@@ -45,6 +47,15 @@ def _without_texts(answer: Any) -> Any:
         by_message = part.pop("pods_by_message", {})
         part["pods"] = sorted(uid for uids in by_message.values() for uid in uids)
     return plain
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_name_of_a_busy_cluster_is_left(seed: int) -> None:
+    text = b"".join(lines_of(Recording(anonymous(inputs_of(seed))))).decode()
+    assert MADE_BY_LIFE.findall(text) == []
+
+
+MADE_BY_LIFE = re.compile(r"\b(?:uid-of-)?[gpr]\d+(?:-\d+)?\b|@\w+|team-[ab]|app:\d")
 
 
 NAMED = [
@@ -98,3 +109,40 @@ def test_nothing_that_people_have_named_is_left() -> None:
     for word in ("payroll", "acme", "finance", "gold", "vault", "ledger", "books", "0a1b", "example"):
         assert word not in text
     assert "kubernetes.io/hostname" in text
+
+
+def of_two_tenants(seed: int = 3) -> DecisionInputs:
+    """A busy namespace, and another one beside it."""
+    life = Life(seed)
+    life.live(50)
+    for number in range(3):
+        name = f"rival-{number}"
+        labels = {"app": f"rival-app-{number}"}
+        life.put_pod(name, namespace="rivals", labels=labels, on="@n2", spec=mounts("rival-claim"))
+        life.put_pod(f"{name}-waits", namespace="rivals", labels=labels, cpu=4)
+    wanted = claim("rival-claim")
+    life.stored({**wanted, "metadata": {**wanted["metadata"], "namespace": "rivals"}})
+    life.put_node("@n2", cpu=8, images=[{"names": ["rival-image:1"], "sizeBytes": 100_000_000}])
+    life.apply(life.state.upsert_namespace("rivals", {"owner": "rival-people"}))
+    return take(life.core, life.moment()).inputs()
+
+
+def test_who_may_see_one_namespace_reads_no_names_of_another() -> None:
+    inputs = of_two_tenants()
+    own = b"".join(lines_of(Recording(readable_in(inputs, NAMESPACE)))).decode()
+    assert "rival" in b"".join(lines_of(Recording(inputs))).decode()
+    assert "rival" not in own
+    assert NAMESPACE in own
+    assert "@n2" in own
+    others = b"".join(lines_of(Recording(readable_in(inputs, "rivals")))).decode()
+    assert not re.search(r"\b(uid-of-)?[gpr]\d+(-\d+)?\b", others)
+    assert NAMESPACE not in others
+    assert "rival-0" in others
+
+
+def test_the_same_is_decided_for_who_may_see_one_namespace() -> None:
+    inputs = of_two_tenants()
+    was = {key: answer for key, answer in decide_queue(inputs).items() if key.namespace == NAMESPACE}
+    now = decide_queue(readable_in(inputs, NAMESPACE))
+    assert was
+    assert {key: now[key].decision for key in was} == {key: answer.decision for key, answer in was.items()}

@@ -8,6 +8,9 @@ import msgspec
 import pytest
 
 from api.errors import ConfigurationError
+from api.meta import Metadata
+from api.priorityclass import PriorityClass
+from scheduler.cache.disruption_budgets import Budget
 from scheduler.recording.capture import take
 from scheduler.recording.file import (
     Recording,
@@ -20,7 +23,7 @@ from scheduler.recording.file import (
 )
 from scheduler.recording.inputs import DecisionInputs
 from scheduler.recording.journal import Journal
-from scheduler.recording.listed import from_manifests
+from scheduler.recording.listed import KINDS, from_manifests
 from scheduler.recording.pods import PodWriter
 from scheduler.recording.replay import repeat
 from tests.recording.life import Life
@@ -114,8 +117,8 @@ def test_only_its_owner_may_read_a_file(tmp_path: Path) -> None:
 
 
 def test_environment_secrets_and_data_are_never_in_a_file(tmp_path: Path) -> None:
-    private = [PRIVATE, {**PRIVATE, "kind": "Node"}, {**PRIVATE, "kind": "PodGroup", "spec": {"schedulingPolicy": {}}}]
-    inputs = DecisionInputs(epoch_seconds=1.0, objects=from_manifests(private[:1]))
+    others = [{"kind": kind, "metadata": PRIVATE["metadata"]} for kind in KINDS]
+    inputs = DecisionInputs(epoch_seconds=1.0, objects=from_manifests([PRIVATE, *others]))
     text = gzip.decompress(written(tmp_path, Recording(inputs)).read_bytes()).decode()
     assert SECRET not in text
     assert '"app:1"' in text
@@ -130,6 +133,17 @@ def test_objects_that_nobody_made_slim_are_made_so_when_they_are_written(tmp_pat
     objects = msgspec.structs.replace(inputs.objects, pods=pods)
     file = written(tmp_path, Recording(msgspec.structs.replace(inputs, objects=objects)))
     assert SECRET not in gzip.decompress(file.read_bytes()).decode()
+
+
+def test_annotations_that_a_scheduler_keeps_are_not_in_its_file(tmp_path: Path) -> None:
+    life = Life(1)
+    annotations = {"kubectl.kubernetes.io/last-applied-configuration": SECRET}
+    life.state.budgets.upsert(Budget(Metadata(name="b", namespace="ns", annotations=annotations)))
+    life.state.set_priority_class(PriorityClass(Metadata(name="c", annotations=annotations), 7))
+    text = b"".join(lines_of_taken(take(life.core, life.moment()))).decode()
+    assert SECRET not in text
+    assert '"kind":"poddisruptionbudgets"' in text
+    assert '"kind":"priorityclasses"' in text
 
 
 def good_lines() -> bytes:
