@@ -16,8 +16,8 @@ from scheduler.cache.cluster import ClusterState
 from scheduler.cache.records import EntityKey
 from scheduler.cache.steps import Computation
 
-MOST_STEPS_OF_A_DECISION: Final = 20_000_000
-"""Some twenty milliseconds."""
+MOST_STEPS_OF_A_DECISION: Final = 10_000_000
+"""Some ten milliseconds, at most a few more of one large look."""
 MOST_DECISIONS: Final = 60
 MOST_STARTS: Final = 5
 """A search that the cluster's changes interrupt again and again is given up."""

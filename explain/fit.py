@@ -18,7 +18,6 @@ from scheduler.algorithm.decision import Decision
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.records import EntityKey
 from scheduler.cache.volume_records import claim_record
-from scheduler.eventhandlers.storage import StorageEventHandlers
 from scheduler.preemption.victims import Candidate
 
 ZONE: Final = "topology.kubernetes.io/zone"
@@ -90,10 +89,9 @@ def fit(state: ClusterState, submission: Submission, now_seconds: float, *, evic
         now_seconds: since 1970.
         evicts: whether others may be evicted.
     """
-    storage = StorageEventHandlers(state, lambda _: None)
     for claim in submission.claims:
         record = claim_record(claim)
-        storage.claim(record.key, record)
+        state.storage.set_claim(record.key, record)
     items = tuple(_decide(state, item, now_seconds, evicts=evicts) for item in submission.items)
     return FitAnswer(items, submission.ignored)
 
