@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from api.errors import ConfigurationError
-from kube.client.credentials import Credentials, load_credentials
+from kube.client.credentials import Credentials, load_credentials, namespace_of_context
 from kube.client.tokens import FileToken, PluginAnswer, PluginToken
 from tests.kube.certificates import Certificates, make_certificates
 
@@ -135,6 +135,23 @@ async def test_kubeconfig_from_the_environment_and_from_home(tmp_path: Path) -> 
     path = kubeconfig(tmp_path, user={"token": "named"})
     environ = {"HOME": str(home), "KUBECONFIG": f"{tmp_path / 'absent'}{os.pathsep}{path}"}
     assert await load_credentials(environ=environ).headers() == {"Authorization": "Bearer named"}
+
+
+async def test_another_context_of_the_file_can_be_named(tmp_path: Path) -> None:
+    contexts = [
+        {"name": "here", "context": {"cluster": "c", "user": "u"}},
+        {"name": "there", "context": {"cluster": "c", "user": "other", "namespace": "team"}},
+    ]
+    users = [{"name": "u", "user": {"token": "mine"}}, {"name": "other", "user": {"token": "theirs"}}]
+    path = kubeconfig(tmp_path, contexts=contexts, users=users)
+    assert await load_credentials(path, context="there").headers() == {"Authorization": "Bearer theirs"}
+    assert await load_credentials(path).headers() == {"Authorization": "Bearer mine"}
+    assert (namespace_of_context(path, "there"), namespace_of_context(path)) == ("team", "default")
+    for use in (load_credentials, namespace_of_context):
+        with pytest.raises(ConfigurationError, match=f"kubeconfig {path} is unusable: .*nowhere"):
+            use(path, context="nowhere")
+    with pytest.raises(ConfigurationError, match="does not exist"):
+        namespace_of_context(str(tmp_path / "none"))
 
 
 def test_nothing_at_all_says_what_to_do(tmp_path: Path) -> None:
