@@ -27,6 +27,9 @@ PROVIDER_KINDS = [each.kind for each in standard_providers().all if each.kind is
 STORAGE = ("storageclasses", "csinodes", "csidrivers", "csistoragecapacities", "volumeattachments")
 """What tells where volumes can be."""
 
+DEVICES = ("deviceclasses", "resourceslices", "devicetaintrules")
+"""What tells which devices there are."""
+
 EVERYBODY = rights("create", "", "configmaps", SYSTEM) | rights("get", "", "configmaps", SYSTEM, "tutti-group-api")
 """The record of the group API in force."""
 
@@ -52,6 +55,10 @@ TABLE = {
         | rights(f"{READ} patch", "", "persistentvolumes")
         | rights(f"{READ} patch", "", "persistentvolumeclaims")
         | {right for resource in STORAGE for right in rights("list watch", "storage.k8s.io", resource)}
+        | {right for resource in DEVICES for right in rights("list watch", "resource.k8s.io", resource)}
+        | rights(f"{READ} patch", "resource.k8s.io", "resourceclaims")
+        | rights("patch", "resource.k8s.io", "resourceclaims/status")
+        | rights("patch", "resource.k8s.io", "resourceclaims/binding")
         | rights("create", "", "pods/binding")
         | rights("patch", "", "pods/status")
         | groups(READ, "podgroups")

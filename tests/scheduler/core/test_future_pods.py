@@ -381,3 +381,14 @@ def test_room_that_is_cleared_for_a_leader_and_its_workers_is_claimed_again_afte
     # Asked again, it goes on waiting for the same.
     assert evaluator.preempt(key, 1.0).result == "waiting"
     assert stage.state.nominator.of(key) is claim
+
+
+def test_a_leader_whose_workers_will_have_resource_claims_is_refused_with_what_would_help() -> None:
+    stage = Stage()
+    stage.node("n1")
+    claims = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+    stage.replica("g", 2, placement={"resourceClaims": claims})
+    decision = stage.step()
+    assert decision is not None
+    assert (decision.result, decision.bindings) == ("error", ())
+    assert "devices are not kept for pods that do not exist" in decision.condition_message
