@@ -106,7 +106,8 @@ def test_without_the_image_one_line_says_so_and_the_rest_is_written_unless_it_is
 ) -> None:
     monkeypatch.setattr(dist, "FOLDER", tmp_path / "dist")
     monkeypatch.setattr(dist, "obstacle", lambda: "that needs root")
-    monkeypatch.setattr(dist, "_build_packages", lambda _: None)
+    wheel = tmp_path / "dist" / f"tutti-{project()['version']}-py3-none-any.whl"
+    monkeypatch.setattr(dist, "_build_packages", lambda _: wheel.write_bytes(b"a wheel"))
     monkeypatch.setattr(sys, "argv", ["dist", *option])
     monkeypatch.setenv("SOURCE_DATE_EPOCH", str(EPOCH))
     assert dist.main() == len(option)
