@@ -16,7 +16,8 @@ import pytest
 import yaml
 
 from api.errors import ConfigurationError
-from kube.client.credentials import Credentials, load_credentials, namespace_of_context
+from kube.client.credentials import Credentials, load_credentials
+from kube.client.kubeconfig import namespace_of_context
 from kube.client.tokens import FileToken, PluginAnswer, PluginToken
 from tests.kube.certificates import Certificates, make_certificates
 
