@@ -1,6 +1,7 @@
 """Runs tests/conformance against a real control plane, once per group API, and prints one table of both runs.
 
-Both run at the same time, each with a control plane of its own: they mostly wait. Each line says whose it is.
+Both run at the same time, each with two workers that have a control plane of their own each: tests mostly wait. Each line says
+whose it is.
 
 The servers are those in KUBEBUILDER_ASSETS, or the ones that hack/controlplane builds when Go is there: Kubernetes 1.37, or with
 KUBERNETES_VERSION=1.30 the oldest that is supported. That one is run with our own group API alone and judged by fewer suites
@@ -59,10 +60,12 @@ def main() -> int:
     extra = [*(["--slow"] if arguments.slow else []), *arguments.pytest]
     if not any(argument.startswith("tests/") for argument in extra):
         extra += suites(minor)
+    # A file is one worker's: some of its tests share what they have made.
+    workers = ["-n", str(arguments.workers), "--dist", "loadfile"] if arguments.workers else []
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
         reports = {api: Path(folder) / f"{api}.xml" for api in apis}
         commands = {
-            api: [*PYTEST, "--cluster", arguments.cluster, "--group-api", api, f"--junitxml={report}", *extra]
+            api: [*PYTEST, *workers, "--cluster", arguments.cluster, "--group-api", api, f"--junitxml={report}", *extra]
             for api, report in reports.items()
         }
         codes = run_side_by_side(commands, environment)
@@ -83,6 +86,9 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--cluster", choices=CLUSTERS, default=REAL, help="which cluster (default: real)")
     parser.add_argument("--group-api", choices=GROUP_APIS, help="only this group API")
     parser.add_argument("--slow", action="store_true", help="also the tests that take minutes each")
+    parser.add_argument(
+        "--workers", type=int, default=2, metavar="N", help="control planes of each run; 0: one, in this order (default: 2)"
+    )
     parser.add_argument("pytest", nargs="*", metavar="PYTEST_ARGUMENT", help="after --: handed on, such as -k crash")
     parsed = parser.parse_args(arguments)
     if parsed.cluster == EMBEDDED and parsed.group_api == "built-in":
