@@ -87,7 +87,11 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--group-api", choices=GROUP_APIS, help="only this group API")
     parser.add_argument("--slow", action="store_true", help="also the tests that take minutes each")
     parser.add_argument(
-        "--workers", type=int, default=2, metavar="N", help="control planes of each run; 0: one, in this order (default: 2)"
+        "--workers",
+        type=int,
+        default=2,
+        metavar="N",
+        help="control planes of each run; 0: one, in this order (default: 2)",
     )
     parser.add_argument("pytest", nargs="*", metavar="PYTEST_ARGUMENT", help="after --: handed on, such as -k crash")
     parsed = parser.parse_args(arguments)

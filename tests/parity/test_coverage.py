@@ -16,6 +16,8 @@ ELSEWHERE = {
     "scheduling.k8s.io": ("podgroups", "workloads"),
     # The embedded server has no stand-in for them; what uninstalls meets a 404 there, as on servers before 1.36.
     "admissionregistration.k8s.io": ("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
+    # Followed where they are served, which the embedded server does not do yet.
+    "resource.k8s.io": ("deviceclasses", "devicetaintrules", "resourceclaims", "resourceslices"),
 }
 """By API group, the kinds that only some real clusters serve."""
 

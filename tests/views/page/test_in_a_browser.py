@@ -12,6 +12,7 @@ from hack.page.measure import ABOUT, MEASURE, frames_while_busy, made_up_page, m
 from views.page.tape import TapeFeed
 
 ROWS = "document.querySelectorAll('.row:not([hidden])').length"
+LISTED = "document.getElementById('gangs-count').textContent"
 PICTURE = "document.getElementById('chips').innerText + document.getElementById('queue').innerText"
 SUBSCRIBE = """(address) => new Promise((done) => {
   const source = new EventSource(address, {withCredentials: true});
@@ -66,18 +67,20 @@ async def _list_by_keyboard(tab: Tab) -> None:
 
 
 async def _search(tab: Tab) -> None:
-    before = await tab.evaluate(ROWS)
+    # How many rows fit depends on how far the list is scrolled; how many gangs are listed does not.
+    before = await tab.evaluate(LISTED)
     await tab.press("/")
     for letter in "waiting":
         await tab.press(letter)
     await tab.until(
         f"{ROWS} > 0 && [...document.querySelectorAll('.row:not([hidden]) i')].every((i) => i.dataset.state === 'waiting')"
     )
+    assert await tab.evaluate(LISTED) != before
     await tab.evaluate("document.querySelector('#queue button').click()")
     await tab.until("document.querySelector('#details pre')?.textContent.includes('waits for room')")
     await tab.press("Escape")
     await tab.evaluate("const s = document.getElementById('search'); s.value = ''; s.dispatchEvent(new Event('input'))")
-    await tab.until(f"{ROWS} === {before}")
+    await tab.until(f"{LISTED} === {before!r}")
 
 
 async def _map_by_keyboard(tab: Tab) -> None:
