@@ -128,7 +128,12 @@ class _Process:
                 introduce=self.registration.introduce,
                 on_change=self._certificate_changed,
             )
+        # By URL, whoever started this process registers it once it is ready, for its own account may not change where calls go.
+        self._registers_itself = self.registration is not None and settings.url is None
         self.server = _server(settings, context, self.metrics, self._routes(settings))
+
+    def _is_registered(self) -> bool:
+        return not self._registers_itself or (self.registration is not None and self.registration.is_done)
 
     def _routes(self, settings: WebhooksSettings) -> dict[str, Route]:
         config = AdmissionConfig(
@@ -188,7 +193,7 @@ class _Process:
             "port": check(lambda: self.server.is_listening, "not open yet"),
             "priorityclasses": check(self.classes.synced.is_set, "not read yet"),
             # Nobody is to be sent here who would not trust the certificate.
-            "registration": check(lambda: self.registration is None or self.registration.is_done, "not written yet"),
+            "registration": check(self._is_registered, "not written yet"),
             "stopping": check(lambda: not stop.is_set(), "the process was asked to stop"),
         }
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 import yaml
+from aiohttp import web
 from prometheus_client import CollectorRegistry
 
 from api.constants import MUTATING_CONFIGURATION, PATH_MUTATE_JOBS
@@ -101,6 +102,25 @@ async def test_the_process_serves_registers_itself_and_ends_cleanly(tmp_path: Pa
 
         stop.set()
         assert await running == 0
+
+
+async def test_by_url_it_is_ready_before_it_is_registered(tmp_path: Path) -> None:
+    """Configurations of a run that was killed name its port; who starts it again points them here once it is ready."""
+    listen, metrics = free_ports(2)
+    stop = asyncio.Event()
+    async with SmallApi() as api, aiohttp.ClientSession() as session:
+        prepared(api)
+        api.before_write = forbid
+        settings = settings_for(api, tmp_path, listen=listen, metrics=metrics)
+        running = asyncio.create_task(main(settings, stop, registry=CollectorRegistry()))
+        assert await ready(session, metrics) == "ok\n"
+
+        stop.set()
+        assert await running == 0
+
+
+def forbid() -> None:
+    raise web.HTTPForbidden
 
 
 async def test_asked_to_stop_it_turns_unready_and_goes_on_serving_for_a_while(tmp_path: Path) -> None:
