@@ -10,6 +10,9 @@ from tests.conformance.eventually import eventually, throughout
 from tests.conformance.scenarios.preemption_stage import HIGH, MID, SOON_SECONDS, TOP
 from tests.conformance.scenarios.scene import GATE, STAYS_SECONDS, TRUE, Scene
 
+VOLUME_SECONDS = 40
+"""kube-controller-manager binds a volume at once, or when it looks at all of them again, which it does every 15 seconds."""
+
 
 def test_a_gang_with_room_is_scheduled_whole(scene: Scene) -> None:
     scene.node(4)
@@ -250,7 +253,7 @@ def claim(scene: Scene) -> Iterator[Callable[[str], None]]:
         scene.api.create("persistentvolumeclaims", {"metadata": {"name": name}, "spec": wants}, scene.namespace)
         eventually(
             lambda: scene.api.get("persistentvolumeclaims", name, scene.namespace)["status"].get("phase") == "Bound",
-            within_seconds=SOON_SECONDS,
+            within_seconds=VOLUME_SECONDS,
         )
 
     yield create
