@@ -8,8 +8,7 @@ import pytest
 from tests.conformance.eventually import eventually
 from tests.conformance.jobs import Jobs
 from tests.e2e.installation import install, is_installed, wait_until_ready
-from tests.e2e.node import FOLDER, REPOSITORY, Node, running_node
-from tests.e2e.stream import is_pretended
+from tests.e2e.node import FOLDER, NAME, REPOSITORY, Node, running_node
 
 EMPTY_SECONDS = 60.0
 HOLD_GANGS = REPOSITORY / "config/components/hold-gangs/hold-gangs.yaml"
@@ -43,14 +42,16 @@ def namespace(node: Node) -> Iterator[str]:
     eventually(lambda: node.api.find("serviceaccounts", "default", name), within_seconds=EMPTY_SECONDS)
     yield name
     node.api.delete("namespaces", name)
-    node.kubectl("-n", name, "delete", "pods", "--all", "--now", "--wait=false", code=None)
+    node.kubectl(
+        "-n", name, "delete", "pods", f"--field-selector=spec.nodeName={NAME}", "--now", "--wait=false", code=None
+    )
     eventually(lambda: not on_the_node(node, name), within_seconds=EMPTY_SECONDS)
 
 
 def on_the_node(node: Node, namespace: str) -> list[str]:
     """The pods that still take room there; those of pretended nodes end with these."""
     pods = node.api.list("pods", namespace)
-    return [pod["metadata"]["name"] for pod in pods if not is_pretended(pod["spec"].get("nodeName", ""))]
+    return [pod["metadata"]["name"] for pod in pods if pod["spec"].get("nodeName") == NAME]
 
 
 @pytest.fixture

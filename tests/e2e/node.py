@@ -16,6 +16,8 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 FOLDER = "TUTTI_E2E_NODE"
 """The environment's name for the folder of a running node."""
 
+NAME = "node"
+"""Of the node, in its own cluster."""
 SYSTEM = "tutti-system"
 SLOT = "e2e.example/slot"
 """What the tests' containers ask for, so that the room they find does not depend on the machine."""
@@ -87,7 +89,7 @@ class Node:
 
     def offer_slots(self, count: int = SLOTS) -> None:
         """Gives the node so many slots, a resource of nobody's but ours."""
-        path = "/api/v1/nodes/node/status"
+        path = f"/api/v1/nodes/{NAME}/status"
         self.api.request("PATCH", path, {"status": {"capacity": {SLOT: str(count)}}}, kind="merge")
 
     def publish(self, name: str) -> None:

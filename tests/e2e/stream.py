@@ -28,7 +28,6 @@ CLIENTS = 16
 WORKERS = 2
 RUN_SECONDS = 0.5
 HOLLOW_NODES = 4
-HOLLOW = "hollow-"
 START_SECONDS = 30.0
 KEEP_AWAY = {"key": "e2e.example/hollow", "effect": "NoSchedule"}
 """Keeps real pods, ours among them, off the pretended nodes."""
@@ -43,7 +42,7 @@ def hollow_nodes(node: Node) -> Iterator[None]:
         log=node.folder / "log" / "hollow-kubelet.log",
         environment={"PYTHONPATH": str(REPOSITORY)},
     )
-    names = [f"{HOLLOW}{number}" for number in range(HOLLOW_NODES)]
+    names = [f"hollow-{number}" for number in range(HOLLOW_NODES)]
     shape = NodeShape({"cpu": "1000", "memory": "1000Gi", "pods": "1000"}, taints=(KEEP_AWAY,))
     kubelet.start()
     try:
@@ -56,11 +55,6 @@ def hollow_nodes(node: Node) -> Iterator[None]:
         for name in names:
             node.api.delete("nodes", name)
         kubelet.kill()
-
-
-def is_pretended(node_name: str) -> bool:
-    """Whether it is one of these nodes."""
-    return node_name.startswith(HOLLOW)
 
 
 def small_gang(name: str, *, run_seconds: float) -> Object:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.conformance.jobs import Object, condition_entry
 from tests.e2e.containers import started_at
-from tests.e2e.node import SYSTEM, Node
+from tests.e2e.node import NAME, SYSTEM, Node
 
 READY_SECONDS = 10.0
 AT_WORST_SECONDS = 20.0
@@ -79,7 +79,7 @@ def test_its_pods_meet_the_restricted_standard(tutti: Node) -> None:
 
 
 def test_a_process_at_rest_needs_little_memory(tutti: Node, capsys: pytest.CaptureFixture[str]) -> None:
-    summary = json.loads(tutti.kubectl("get", "--raw", "/api/v1/nodes/node/proxy/stats/summary"))
+    summary = json.loads(tutti.kubectl("get", "--raw", f"/api/v1/nodes/{NAME}/proxy/stats/summary"))
     used = {
         pod["podRef"]["name"]: pod["memory"]["workingSetBytes"] / 2**20
         for pod in summary["pods"]
