@@ -10,7 +10,8 @@ from tests.parity.scripts import (
     coordination,
     custom,
     deleting,
-    devices,
+    device_claims,
+    device_rules,
     discovery,
     drivers,
     events,
@@ -33,7 +34,18 @@ SCRIPTS: dict[str, Script] = {
     script.name: script
     for module in (
         *(discovery, pods, batch, apps, writing, reading, bad_input, kinds, access, admission, events, custom),
-        *(lives_core, lives_cluster, lives_custom, storage, drivers, devices, coordination, config, placing),
+        *(
+            lives_core,
+            lives_cluster,
+            lives_custom,
+            storage,
+            drivers,
+            device_rules,
+            device_claims,
+            coordination,
+            config,
+            placing,
+        ),
         *(gates, identities, gangs, deleting),
     )
     for script in module.SCRIPTS
