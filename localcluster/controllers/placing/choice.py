@@ -1,7 +1,8 @@
 """Where one ordinary pod goes: the node that takes it and has the largest share of its cpu and memory left.
 
 Pure. It knows cordons, taints, `nodeSelector` and resources; pods that ask for more than that (affinity, spreading, volumes)
-get a place as if they had not asked; pods with device claims get none. That is enough for a stand-in: what is under test is our own scheduler.
+get a place as if they had not asked, pods with device claims get none. That is enough for a stand-in: what is under test is our
+own scheduler.
 """
 
 from collections import Counter
