@@ -158,6 +158,12 @@ def _add_cluster(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="what each node has (default: cpu=8,memory=32Gi,nvidia.com/gpu=8)",
     )
     cluster.add_argument(
+        "--devices",
+        default="gpu=8",
+        metavar="NAME=COUNT,...",
+        help="devices of each node, for resource claims, with a DeviceClass of that name; empty for none (default: gpu=8)",
+    )
+    cluster.add_argument(
         "--keep",
         type=Path,
         metavar="FOLDER",
@@ -260,7 +266,9 @@ def _cluster(given: argparse.Namespace) -> int:
     from localcluster.cluster import ClusterSettings  # noqa: PLC0415
     from localcluster.cluster import main as process  # noqa: PLC0415
 
-    settings = ClusterSettings(nodes=given.nodes, shape=given.node_shape, folder=given.keep, port=given.port)
+    settings = ClusterSettings(
+        nodes=given.nodes, shape=given.node_shape, devices=given.devices, folder=given.keep, port=given.port
+    )
     configure_logs("text", "cluster")
     return run_process(lambda stop: process(settings, stop, say))
 

@@ -20,13 +20,15 @@ from kube.client.credentials import load_credentials
 from kube.client.errors import KubeError
 from kube.client.resources import NODES, SERVICE_ACCOUNTS
 from kube.process.child import Child, Say
-from localcluster.nodes import create_nodes
+from localcluster.devices import parse_devices
+from localcluster.nodes import create_nodes, publish_devices
 from localcluster.ports import chosen_port
 from localcluster.processes import REPOSITORY, end_of, tethered_child
 from localcluster.shapes import NodeShape, parse_resources
 
 DEFAULT_NODES: Final = 20
 DEFAULT_SHAPE: Final = "cpu=8,memory=32Gi,nvidia.com/gpu=8"
+DEFAULT_DEVICES: Final = "gpu=8"
 NODE_PREFIX: Final = "node"
 READY_SECONDS: Final = 60.0
 POLL_SECONDS: Final = 0.1
@@ -45,12 +47,14 @@ class ClusterSettings:
     Attributes:
         nodes: how many hollow nodes.
         shape: what each of them has, such as `cpu=8,memory=32Gi`.
+        devices: which devices each of them offers, such as `gpu=8`; empty for none.
         folder: where to keep it; None for a temporary folder that goes with it.
         port: the API server's; 0 for the port of the last time in a kept folder, else any free one.
     """
 
     nodes: int = DEFAULT_NODES
     shape: str = DEFAULT_SHAPE
+    devices: str = DEFAULT_DEVICES
     folder: Path | None = None
     port: int = 0
 
@@ -67,10 +71,11 @@ class Cluster:
         """A client with all rights; the caller closes it."""
         return Client(load_credentials(str(self.kubeconfig)), user_agent=USER_AGENT)
 
-    async def add_nodes(self, names: list[str], shape: str) -> None:
-        """Adds hollow nodes; those that are there stay as they are."""
+    async def add_nodes(self, names: list[str], shape: str, devices: str = "") -> None:
+        """Adds hollow nodes with their devices; those that are there stay as they are."""
         async with self.client() as client:
             await create_nodes(client, names, NodeShape(parse_resources(shape)))
+            await publish_devices(client, names, parse_devices(devices))
 
 
 @contextlib.asynccontextmanager
@@ -81,6 +86,7 @@ async def running_cluster(settings: ClusterSettings, say: Say) -> AsyncIterator[
         ConfigurationError: the settings make no sense, or the cluster does not start; the message says which log tells why.
     """
     parse_resources(settings.shape)
+    parse_devices(settings.devices)
     with contextlib.ExitStack() as cleanup:
         folder = settings.folder
         if folder is None:
@@ -177,7 +183,7 @@ async def _answering(folder: Path) -> Cluster:
 async def _furnish(cluster: Cluster, settings: ClusterSettings) -> None:
     """Makes the nodes, and waits until the stand-ins have done their first work: the service account of `default`."""
     names = [f"{NODE_PREFIX}-{number}" for number in range(settings.nodes)]
-    await cluster.add_nodes(names, settings.shape)
+    await cluster.add_nodes(names, settings.shape, settings.devices)
     deadline = time.monotonic() + READY_SECONDS
     async with cluster.client() as client:
         while time.monotonic() < deadline:
@@ -210,8 +216,9 @@ async def main(settings: ClusterSettings, stop: asyncio.Event, say: Say) -> int:
 def welcome(cluster: Cluster, settings: ClusterSettings) -> list[str]:
     """What to try, for people."""
     kubectl = f"kubectl --kubeconfig {cluster.kubeconfig}"
+    devices = f" with devices {settings.devices}" if settings.devices else ""
     return [
-        f"cluster ready at {cluster.url}: {settings.nodes} hollow nodes of {settings.shape}",
+        f"cluster ready at {cluster.url}: {settings.nodes} hollow nodes of {settings.shape}{devices}",
         f"  export KUBECONFIG={cluster.kubeconfig}",
         f"  {kubectl} get nodes",
         f"  {kubectl} apply -f {REPOSITORY / 'config' / 'samples' / 'gang-job.yaml'}",

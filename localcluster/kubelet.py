@@ -21,13 +21,16 @@ from kube.cache.informer import Change, Informer
 from kube.cache.workqueue import WorkQueue
 from kube.client.client import Client, PatchKind
 from kube.client.errors import Conflict, NotFound
-from kube.client.resources import NODES, PODS
+from kube.client.resources import NODES, PODS, RESOURCE_CLAIMS
 from localcluster.lifecycle import Action, HollowPod, Step, next_step
+from localcluster.podclaims import HeldClaim, can_start, needed_claims
 from localcluster.podstatus import ended_patch, running_patch
 from localcluster.shapes import HOLLOW_LABEL
 
 WORKERS: Final = 32
 HOST_IP: Final = "10.0.0.1"
+DEVICES_AGAIN_SECONDS: Final = 0.5
+"""How often a bound pod is looked at that has not got its devices yet."""
 
 Key = tuple[str, str]
 
@@ -104,10 +107,27 @@ class Kubelet:
             return step.seconds
         if step.action is not Action.NOTHING:
             try:
+                if step.action is Action.RUN and not await self._has_devices(pod):
+                    return DEVICES_AGAIN_SECONDS
                 await self._act(pod, step)
             except (Conflict, NotFound):
                 return None  # another pod has the name by now; its own event brings it here
         return None
+
+    async def _has_devices(self, pod: HollowPod) -> bool:
+        """Whether all claims of the pod are allocated and reserved for it; they are asked for when they are needed."""
+        names = needed_claims(pod.spec, pod.status)
+        if not names:
+            return names is not None
+        claims = [await self._claim(name, pod.metadata.namespace) for name in names]
+        return can_start(pod.metadata.uid, claims)
+
+    async def _claim(self, name: str, namespace: str) -> HeldClaim | None:
+        try:
+            found = await self._client.get(RESOURCE_CLAIMS, name, namespace)
+        except NotFound:
+            return None
+        return msgspec.convert(found, HeldClaim)
 
     async def _act(self, pod: HollowPod, step: Step) -> None:
         namespace, name = pod.metadata.key

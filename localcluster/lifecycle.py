@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from api.meta import Condition, Metadata
+from localcluster.podclaims import TERMINAL_PHASES, ClaimedPodSpec, ClaimedPodStatus
 
 RUN_SECONDS: Final = "localcluster.tutti.scheduler/run-seconds"
 """Annotation on a pod: it ends after so many seconds; without it the pod runs until it is deleted."""
@@ -20,7 +21,6 @@ EXIT_CODE: Final = "localcluster.tutti.scheduler/exit-code"
 """Annotation on a pod: its exit code; any other than 0 makes it Failed."""
 
 KILLED_EXIT_CODE: Final = 137
-TERMINAL_PHASES: Final = frozenset({"Succeeded", "Failed"})
 
 
 class PodMetadata(Metadata, frozen=True, rename="camel", omit_defaults=True):
@@ -37,18 +37,16 @@ class HollowContainer(msgspec.Struct, frozen=True, rename="camel"):
     restart_policy: str = ""
 
 
-class HollowPodSpec(msgspec.Struct, frozen=True, rename="camel"):
+class HollowPodSpec(ClaimedPodSpec, frozen=True, rename="camel"):
     """`spec` of a pod."""
 
-    node_name: str = ""
     containers: tuple[HollowContainer, ...] = ()
     init_containers: tuple[HollowContainer, ...] = ()
 
 
-class HollowPodStatus(msgspec.Struct, frozen=True, rename="camel"):
+class HollowPodStatus(ClaimedPodStatus, frozen=True, rename="camel"):
     """`status` of a pod; `start_time` is RFC 3339."""
 
-    phase: str = "Pending"
     start_time: str | None = None
     pod_ip: str = msgspec.field(name="podIP", default="")
     conditions: tuple[Condition, ...] = ()

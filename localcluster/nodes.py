@@ -6,14 +6,16 @@ then removes the nodes it made. Needs no more rights than a client that may writ
 
 import argparse
 import asyncio
+import contextlib
 import sys
 from collections.abc import Sequence
 
 from kube.client.client import Client
 from kube.client.credentials import load_credentials
 from kube.client.errors import AlreadyExists, NotFound
-from kube.client.resources import NODES
+from kube.client.resources import DEVICE_CLASSES, NODES, RESOURCE_SLICES
 from kube.process.run import preflight, run_process
+from localcluster.devices import Devices, class_manifest, parse_devices, slice_manifest
 from localcluster.kubelet import WORKERS, Kubelet, rfc3339_now
 from localcluster.shapes import NodeShape, node_manifest, parse_labels, parse_resources, parse_taints
 
@@ -29,6 +31,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--nodes", type=int, default=1, metavar="N", help="how many nodes to make; 0: none (default 1)")
     parser.add_argument("--prefix", default="hollow", help="nodes are called PREFIX-0, PREFIX-1, ... (default hollow)")
     parser.add_argument("--shape", default=DEFAULT_SHAPE, help=f"resources of each node (default {DEFAULT_SHAPE})")
+    parser.add_argument("--devices", default="", metavar="NAME=COUNT,...", help="devices of each node, as gpu=8")
     parser.add_argument("--label", action="append", default=[], metavar="KEY=VALUE", help="label of each node")
     parser.add_argument("--taint", action="append", default=[], metavar="KEY=VALUE:EFFECT", help="taint of each node")
     return parser.parse_args(arguments)
@@ -53,6 +56,25 @@ async def create_nodes(client: Client, names: Sequence[str], shape: NodeShape) -
     return made
 
 
+async def publish_devices(client: Client, names: Sequence[str], devices: Devices) -> None:
+    """Offers so many devices on each of these nodes, with a class for each kind; what is there stays as it is."""
+    limit = asyncio.Semaphore(WRITES_AT_ONCE)
+
+    async def publish(node: str) -> None:
+        async with limit:
+            uid = (await client.get(NODES, node))["metadata"]["uid"]
+            for name, count in devices.items():
+                with contextlib.suppress(AlreadyExists):
+                    await client.create(RESOURCE_SLICES, slice_manifest(name, count, node, uid), parse=False)
+
+    for name in devices:
+        with contextlib.suppress(AlreadyExists):
+            await client.create(DEVICE_CLASSES, class_manifest(name), parse=False)
+    async with asyncio.TaskGroup() as tasks:
+        for node in names if devices else ():
+            tasks.create_task(publish(node))
+
+
 async def remove_nodes(client: Client, uids: dict[str, str]) -> None:
     """Removes exactly these nodes."""
     limit = asyncio.Semaphore(WRITES_AT_ONCE)
@@ -74,6 +96,7 @@ async def run(arguments: argparse.Namespace, stop: asyncio.Event) -> int:
     shape = NodeShape(
         parse_resources(arguments.shape), labels=parse_labels(arguments.label), taints=parse_taints(arguments.taint)
     )
+    devices = parse_devices(arguments.devices)
     names = [f"{arguments.prefix}-{number}" for number in range(arguments.nodes)]
     connections = WORKERS + WATCHES
     credentials = load_credentials(arguments.kubeconfig)
@@ -81,6 +104,7 @@ async def run(arguments: argparse.Namespace, stop: asyncio.Event) -> int:
         await preflight(client)
         made = await create_nodes(client, names, shape)
         try:
+            await publish_devices(client, names, devices)
             await _run_pods(client, stop, f"{len(names)} hollow nodes ready, {len(made)} of them new\n")
         finally:
             await remove_nodes(client, made)

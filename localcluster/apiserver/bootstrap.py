@@ -57,6 +57,7 @@ _WORKLOADS: list[tuple[str, list[str]]] = [
     ),
     ("policy", ["poddisruptionbudgets", "poddisruptionbudgets/status"]),
     ("events.k8s.io", ["events"]),
+    ("resource.k8s.io", ["resourceclaims", "resourceclaimtemplates"]),
 ]
 
 
@@ -83,6 +84,7 @@ _BINDINGS = [
 def _roles() -> dict[str, list[Object]]:
     reviews = ["selfsubjectaccessreviews", "selfsubjectrulesreviews"]
     view = [_rule(group, resources, _READ) for group, resources in _WORKLOADS]
+    view.append(_rule("resource.k8s.io", ["resourceclaims/status"], _READ))
     edit = [_rule(group, resources, _READ + _WRITE) for group, resources in _WORKLOADS]
     roles = [_rule(_RBAC, ["roles", "rolebindings"], _READ + _WRITE)]
     everything: list[Object] = [_rule("*", ["*"], ["*"]), {"nonResourceURLs": ["*"], "verbs": ["*"]}]

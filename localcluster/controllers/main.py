@@ -25,6 +25,7 @@ from localcluster.controllers.leaderworkersets.controller import LeaderWorkerSet
 from localcluster.controllers.namespaces import NamespaceController
 from localcluster.controllers.nodeless import NodelessController
 from localcluster.controllers.placing.placer import Placer
+from localcluster.controllers.resourceclaims.controller import ResourceClaimController
 from localcluster.controllers.settings import StandInSettings, parse_names
 from localcluster.controllers.statefulsets.controller import StatefulSetController
 from localcluster.controllers.times import utc_now
@@ -104,6 +105,9 @@ def stand_ins(client: Client, settings: StandInSettings) -> list[Callable[[], Co
             ).run
         ),
         "serviceaccount": lambda: AccountController(client, clock=clock, random=random).run,
+        "resourceclaim": lambda: (
+            ResourceClaimController(client, recorder("resourceclaim-controller"), clock=clock, random=random).run
+        ),
         "volume": lambda: VolumeController(client, clock=clock, random=random).run,
         "scheduler": lambda: Placer(client, recorder("default-scheduler"), now=utc_now, clock=clock, random=random).run,
     }

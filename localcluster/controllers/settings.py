@@ -14,12 +14,13 @@ NAMES: Final = (
     "namespace",
     "nodeless",
     "serviceaccount",
+    "resourceclaim",
     "volume",
     "scheduler",
 )
 """The stand-ins: Jobs and their lifetimes, StatefulSets, LeaderWorkerSets with their webhooks, disruption budgets,
-garbage collection, namespace deletion, pods whose node is gone, the service account `default` of each namespace, volumes and
-their claims, and the scheduler of ordinary pods."""
+garbage collection, namespace deletion, pods whose node is gone, the service account `default` of each namespace, device claims,
+volumes and their claims, and the scheduler of ordinary pods."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import yaml
 
 from api.errors import ConfigurationError
 from kube.client.errors import one_line
-from kube.client.resources import LEADER_WORKER_SETS
+from kube.client.resources import LEADER_WORKER_SETS, RESOURCE_CLAIM_TEMPLATES
 from localcluster.lifecycle import RUN_SECONDS
 
 NAMESPACE: Final = "default"
@@ -19,6 +19,9 @@ ORDINARY: Final = "errands"
 REPLICATED: Final = "choir"
 URGENT: Final = "soloists"
 LATE: Final = "encore"
+RECORDS: Final = "studio"
+MIXES: Final = "mixdown"
+ONE_DEVICE: Final = "one-gpu"
 URGENT_CLASS: Final = "urgent"
 SAMPLE_SECONDS: Final = "6"
 """How long pods of others' manifests run, in seconds, unless those say it themselves."""
@@ -56,6 +59,26 @@ def urgent_gang(size: int) -> Manifest:
 def late_gang(size: int) -> Manifest:
     """A small gang that comes while nobody schedules."""
     return _job(LATE, cpu="250m", seconds=4, completionMode="Indexed", completions=size, parallelism=size)
+
+
+def device_template(device_class: str) -> Manifest:
+    """The template of claims for one device each."""
+    request = {"name": "device", "exactly": {"deviceClassName": device_class}}
+    return {
+        "apiVersion": RESOURCE_CLAIM_TEMPLATES.api_version,
+        "kind": RESOURCE_CLAIM_TEMPLATES.kind,
+        "metadata": {"name": ONE_DEVICE, "namespace": NAMESPACE},
+        "spec": {"spec": {"devices": {"requests": [request]}}},
+    }
+
+
+def accelerated_gang(name: str, size: int, seconds: float) -> Manifest:
+    """A gang each of whose pods has an accelerator of its own."""
+    job = _job(name, cpu="100m", seconds=seconds, completionMode="Indexed", completions=size, parallelism=size)
+    pod = job["spec"]["template"]["spec"]
+    pod["resourceClaims"] = [{"name": "device", "resourceClaimTemplateName": ONE_DEVICE}]
+    pod["containers"][0]["resources"]["claims"] = [{"name": "device"}]
+    return job
 
 
 def replicated_set(size: int) -> Manifest:

@@ -1,4 +1,4 @@
-"""`make demo`: a cluster, Tutti on it, its live page, eleven steps, a summary. Exit code 0 when every step went as it should."""
+"""`make demo`: a cluster, Tutti on it, its live page, twelve steps, a summary. Exit code 0 when every step went as it should."""
 
 import argparse
 import asyncio
@@ -14,7 +14,7 @@ from localcluster.cluster import Cluster, ClusterSettings, running_cluster
 from localcluster.demo.cluster_view import ClusterView
 from localcluster.demo.jobs import load_manifests
 from localcluster.demo.screen import open_screen, step_line
-from localcluster.demo.stage import SHAPE
+from localcluster.demo.stage import DEVICES, SHAPE
 from localcluster.demo.tutti_process import running_page, running_tutti
 from localcluster.demo.walkthrough import SAMPLES, Walkthrough
 
@@ -38,7 +38,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
 async def run(arguments: argparse.Namespace, stop: asyncio.Event) -> int:
     """Runs the demo, or as much of it as there is until `stop` is set; the exit code."""
     began = time.monotonic()
-    settings = ClusterSettings(nodes=arguments.nodes, shape=SHAPE)
+    settings = ClusterSettings(nodes=arguments.nodes, shape=SHAPE, devices=DEVICES)
     manifests = [*load_manifests(SAMPLES), *(each for folder in arguments.manifests for each in load_manifests(folder))]
     _say(f"starting a cluster of {arguments.nodes} hollow nodes and Tutti on it ...")
     async with (

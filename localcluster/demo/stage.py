@@ -11,6 +11,9 @@ from localcluster.demo.overview import DONE, Overview
 from localcluster.demo.screen import Step
 
 SHAPE: Final = "cpu=8,memory=32Gi"
+DEVICE_CLASS: Final = "gpu"
+DEVICES_PER_NODE: Final = 2
+DEVICES: Final = f"{DEVICE_CLASS}={DEVICES_PER_NODE}"
 PATIENCE_SECONDS: Final = 30.0
 
 
@@ -27,6 +30,11 @@ class Stage:
     def most(self) -> int:
         """Pods of a gang that has room for all only once a node has been added."""
         return self.nodes + 1
+
+    @property
+    def devices(self) -> int:
+        """Accelerators of all nodes at the beginning."""
+        return self.nodes * DEVICES_PER_NODE
 
     async def create(self, step: Step, manifests: list[Manifest]) -> bool:
         """Creates objects; whether none was refused."""

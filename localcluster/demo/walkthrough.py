@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from localcluster.cluster import Cluster
-from localcluster.demo import first_acts, later_acts
+from localcluster.demo import device_acts, first_acts, later_acts
 from localcluster.demo.cluster_view import ClusterView
 from localcluster.demo.jobs import Manifest
 from localcluster.demo.screen import Step
@@ -19,6 +19,7 @@ Act = Callable[[Stage, Step], Awaitable[bool]]
 ACTS: Final[tuple[tuple[str, Act], ...]] = (
     (f"a gang of {first_acts.FITTING_SIZE} that fits starts whole", first_acts.fits),
     ("an ordinary Job, no gang, starts beside it pod by pod", first_acts.ordinary),
+    ("a gang of accelerators waits whole until another one gives its devices back", device_acts.accelerated),
     ("the samples are admitted", first_acts.samples),
     (f"a LeaderWorkerSet's replica of {first_acts.REPLICA_SIZE} starts whole", first_acts.replica),
     ("a gang without room for all waits whole, and says why", first_acts.waits),

@@ -54,6 +54,12 @@ async def test_a_shape_that_makes_no_sense_is_refused_before_anything_starts() -
             pass
 
 
+async def test_devices_that_make_no_sense_are_refused_before_anything_starts() -> None:
+    with pytest.raises(ConfigurationError, match="--devices: 'much' is not of the form name=count, such as gpu=8"):
+        async with running_cluster(ClusterSettings(devices="much"), print):
+            pass
+
+
 def start(temporary: Path, *arguments: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", "tutti", "cluster", "--nodes", "1", *arguments],

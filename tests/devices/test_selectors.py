@@ -4,8 +4,8 @@ import time
 
 import pytest
 
+from api.device_selectors.rewrite import SelectorInvalid, rewrite
 from api.devices import Device
-from scheduler.cache.devices.cel_rewrite import SelectorInvalid, rewrite
 from scheduler.cache.devices.selectors import Contents, SelectorError, Selectors, compile_selector
 from tests.devices.build import Json, device
 from tests.devices.upstream import typed

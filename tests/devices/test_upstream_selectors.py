@@ -2,8 +2,8 @@
 
 from collections import Counter
 
+from api.device_selectors.rewrite import SelectorInvalid
 from api.devices import Device
-from scheduler.cache.devices.cel_rewrite import SelectorInvalid
 from scheduler.cache.devices.selectors import Contents, SelectorError, compile_selector
 from tests.devices.upstream import Case, cases, typed
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from tests.parity.scripts.apps import stateful_set
 from tests.parity.scripts.coordination import lease
+from tests.parity.scripts.devices import claim as device_claim
+from tests.parity.scripts.devices import device_class, resource_slice
 from tests.parity.scripts.objects import config_map, group, job, node, of, pod
 from tests.parity.scripts.storage import claim, volume
 
@@ -232,10 +234,24 @@ COMMANDS = [
     Command("scale sts set --replicas=0"),
     Command("rollout status sts set --timeout=1s", code_only=True),
     Command("get controllerrevisions"),
+    Command("api-resources --api-group=resource.k8s.io --no-headers"),
+    Command("create -f -", device_claim("device")),
+    Command("create -f -", device_class("parity-kubectl")),
+    Command("create -f -", resource_slice("parity-kubectl")),
+    Command("create -f -", device_claim("device-bad", {"name": "r"})),
+    Command("get resourceclaims"),
+    Command("get resourceclaim device -o yaml"),
+    Command("get deviceclasses parity-kubectl"),
+    Command("get resourceslices parity-kubectl"),
+    Command("describe resourceclaim device"),
+    Command("describe resourceslice parity-kubectl"),
+    Command('patch resourceclaim device -p {"spec":{"devices":{"requests":[]}}}', code_only=True),
     Command("get mutatingwebhookconfigurations,validatingwebhookconfigurations"),
     Command("get crd podgroups.tutti.scheduler -o jsonpath={.spec.names.shortNames}"),
     Command("delete rc old"),
     Command("delete sts set"),
+    Command("delete resourceclaim device"),
+    Command("delete deviceclass,resourceslice parity-kubectl"),
     Command("delete pvc data --wait=false"),
     Command("delete pv parity-kubectl --wait=false"),
     Command("delete sc parity-kubectl"),

@@ -16,8 +16,6 @@ ELSEWHERE = {
     "scheduling.k8s.io": ("podgroups", "workloads"),
     # The embedded server has no stand-in for them; what uninstalls meets a 404 there, as on servers before 1.36.
     "admissionregistration.k8s.io": ("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
-    # Followed where they are served, which the embedded server does not do yet.
-    "resource.k8s.io": ("deviceclasses", "devicetaintrules", "resourceclaims", "resourceslices"),
 }
 """By API group, the kinds that only some real clusters serve."""
 
@@ -26,7 +24,8 @@ def is_no_request(kind: Kind) -> bool:
     """Rights that no request is sent for."""
     asked_by_owner_references = kind.resource.endswith("/finalizers")
     asked_by_a_policy = kind.verb == "manage"
-    return asked_by_owner_references or asked_by_a_policy
+    asked_beside_a_status = kind.resource == "resourceclaims/binding"
+    return asked_by_owner_references or asked_by_a_policy or asked_beside_a_status
 
 
 def is_served_elsewhere(kind: Kind) -> bool:
@@ -81,6 +80,7 @@ def test_rights_that_no_request_is_sent_for_are_few() -> None:
         "jobs/finalizers",
         "leaderworkersets/finalizers",
         "podgroups",
+        "resourceclaims/binding",
         "workloads/finalizers",
     ]
 

@@ -7,6 +7,7 @@ from localcluster.apiserver.kinds.budgets import BudgetStrategy
 from localcluster.apiserver.kinds.cluster import NamespaceStrategy, NodeStrategy, PriorityClassStrategy
 from localcluster.apiserver.kinds.config import LeaseStrategy
 from localcluster.apiserver.kinds.data import ConfigMapStrategy, SecretStrategy
+from localcluster.apiserver.kinds.devices.kinds import device_kinds
 from localcluster.apiserver.kinds.jobs.strategy import CronJobStrategy, JobStrategy
 from localcluster.apiserver.kinds.kind import KindInfo, Object
 from localcluster.apiserver.kinds.names import label_1035_problems, label_problems
@@ -26,7 +27,8 @@ ALL = ("all",)
 
 def register_builtin(registry: Registry) -> None:
     """Serve all built-in kinds. Events and CRDs come with those who know their rules."""
-    for kind in [*_core(), *_pods(), *volume_kinds(), *storage_kinds(), *_workloads(), *_cluster(), *access_kinds()]:
+    storage = [*volume_kinds(), *storage_kinds()]
+    for kind in [*_core(), *_pods(), *storage, *_workloads(), *_cluster(), *access_kinds(), *device_kinds()]:
         registry.add(kind)
 
 

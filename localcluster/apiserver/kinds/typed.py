@@ -16,13 +16,23 @@ _GATED: Final[Mapping[str, frozenset[str]]] = {
     "coordination.v1.LeaseSpec": frozenset({"preferredHolder", "strategy"}),
     "core.v1.PersistentVolumeClaimStatus": frozenset({"healthStatus"}),
     "core.v1.PodSpec": frozenset({"evictionResponders", "schedulingGroup"}),
+    "core.v1.PodStatus": frozenset({"nodeAllocatableResourceClaimStatuses"}),
+    "resource.v1.Device": frozenset({"nodeAllocatableResources"}),
+    "resource.v1.DeviceAttribute": frozenset({"bools", "ints", "strings", "versions"}),
+    "resource.v1.DeviceCounterConsumption": frozenset({"compatibilityGroups"}),
+    "resource.v1.DeviceRequestAllocationResult": frozenset({"skipNodeOperations"}),
+    "resource.v1.DeviceSubRequest": frozenset({"derivedAttributes"}),
+    "resource.v1.ExactDeviceRequest": frozenset({"derivedAttributes"}),
+    "resource.v1.ResourceSliceSpec": frozenset({"partitionTypeAttribute", "skipNodeOperations"}),
     "storage.v1.CSINode": frozenset({"status"}),
 }
 """Fields behind feature gates that are off: dropped without a word."""
 
 _MESSAGES: Final = {name.rpartition(".")[2]: name for name in MESSAGES if not name.startswith("events.")}
 _OF_EVERY_KIND: Final = frozenset({"apiVersion", "kind"})
-_TEMPLATES: Final = frozenset({"JobTemplateSpec", "PersistentVolumeClaimTemplate", "PodTemplateSpec"})
+_TEMPLATES: Final = frozenset(
+    {"JobTemplateSpec", "PersistentVolumeClaimTemplate", "PodTemplateSpec", "ResourceClaimTemplateSpec"}
+)
 """They have metadata, as kinds do, and are none."""
 
 

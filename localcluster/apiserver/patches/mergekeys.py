@@ -25,6 +25,7 @@ MERGE_KEYS: Final[Mapping[str, str]] = {
     "ownerReferences": "uid",
     "podIPs": "ip",
     "ports": "containerPort",
+    "reservedFor": "uid",
     "resourceClaimStatuses": "name",
     "resourceClaims": "name",
     "schedulingGates": "name",

@@ -1,7 +1,8 @@
 """Where one ordinary pod goes: the node that takes it and has the largest share of its cpu and memory left.
 
 Pure. It knows cordons, taints, `nodeSelector` and resources; pods that ask for more than that (affinity, spreading, volumes)
-get a place as if they had not asked. That is enough for a stand-in: what is under test is our own scheduler.
+get a place as if they had not asked, pods with device claims get none. That is enough for a stand-in: what is under test is our
+own scheduler.
 """
 
 from collections import Counter
@@ -19,6 +20,8 @@ from api.requests import effective_requests, parse_amounts
 
 HARD_EFFECTS: Final = frozenset({"NoSchedule", "NoExecute"})
 SCORED: Final = ("cpu", "memory")
+
+NO_DEVICES: Final = "pods with resource claims are placed by Tutti's scheduler only (spec.schedulerName: tutti)"
 
 Amounts = dict[str, int]
 
@@ -40,7 +43,7 @@ class Toleration(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a pod asks for. `problem` is why that cannot be read, or None."""
+    """What a pod asks for. `problem` is why no node can have it: it cannot be read, or only others can give it; or None."""
 
     amounts: Amounts
     selector: Mapping[str, str] = field(default_factory=dict)
@@ -80,7 +83,7 @@ def demand_of(pod: Pod) -> Demand:
         return Demand({}, problem=str(error))
     selector = msgspec.json.decode(pod.spec.node_selector, type=dict[str, str]) if pod.spec.node_selector else {}
     tolerations = msgspec.json.decode(pod.spec.tolerations, type=tuple[Toleration, ...]) if pod.spec.tolerations else ()
-    return Demand(amounts, selector, tolerations)
+    return Demand(amounts, selector, tolerations, NO_DEVICES if pod.spec.resource_claims else None)
 
 
 def room_of(node: Node) -> Room:

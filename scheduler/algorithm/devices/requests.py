@@ -5,10 +5,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from api.device_selectors.rewrite import SelectorInvalid
 from api.devices import DeviceRequest, DeviceToleration, ExactRequest
 from api.errors import InvalidQuantity
 from scheduler.algorithm.devices.errors import AllocationError
-from scheduler.cache.devices.cel_rewrite import SelectorInvalid
 from scheduler.cache.devices.records import (
     Amounts,
     ClaimRecord,

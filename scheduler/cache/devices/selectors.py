@@ -4,42 +4,21 @@ What a selector can see of a device is its driver, attributes and capacities; de
 `content`, a number, and share the answers.
 """
 
-import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 from cel_expr_python import cel
 
+from api.device_selectors.compiling import compiled, told
+from api.device_selectors.functions import quantity_value, version_value
+from api.device_selectors.rewrite import DEVICE, SelectorInvalid
 from api.devices import Device, DeviceAttribute
 from api.errors import InvalidQuantity, TuttiError
 from api.quantity import parse_nano
-from scheduler.cache.devices.cel_functions import extension, quantity_value, version_value
-from scheduler.cache.devices.cel_rewrite import DEVICE, SelectorInvalid, rewrite
 
 MAX_EXPRESSIONS: Final = 4096
 """So many compiled expressions are kept."""
-
-_LIBRARIES: Final = (
-    "bindings",
-    "encoders",
-    "lists",
-    "math",
-    "optional",
-    "regex",
-    "sets",
-    "strings",
-    "two-var-comprehensions",
-)
-_TOO_MUCH: Final = "Iteration budget exceeded"
-_NO_KEY: Final = re.compile(r'Key not found in map : "?(?P<key>.*?)"?')
-_NOT_ITERABLE: Final = "<iter_range>"
-_STATUS: Final = re.compile(r"(?P<code>[A-Z_]+): (?P<text>.*?)(?: \[(?P=code)\])?", re.DOTALL)
-_ADVICE: Final = (
-    ". consider using CEL optional chaining (.? followed by orValue())"
-    " or guarding the check with has() for optional fields"
-)
 
 
 class SelectorError(TuttiError):
@@ -157,9 +136,9 @@ class Selector:
         try:
             value = self._compiled.eval(data=content.variables)
         except RuntimeError as error:
-            return _told(str(error))
+            return told(str(error))
         if value.type() == cel.Type.ERROR:
-            return _told(str(value.value()))
+            return told(str(value.value()))
         result = value.value()
         if isinstance(result, bool):
             return result
@@ -209,32 +188,4 @@ def compile_selector(source: str) -> Selector:
     Raises:
         SelectorInvalid: it cannot be compiled.
     """
-    try:
-        compiled = _environment().compile(rewrite(source))
-    except RuntimeError as error:
-        raise SelectorInvalid(f"compilation failed: {_told(str(error))}") from error
-    result = str(compiled.return_type())
-    if result not in {"BOOL", "DYN"}:
-        shown = result.lower().replace("<", "(").replace(">", ")")
-        raise SelectorInvalid(f"must evaluate to bool or the unknown type, not {shown}")
-    return Selector(source, compiled)
-
-
-@lru_cache(maxsize=1)
-def _environment() -> Any:
-    config = cel.NewEnvConfigFromYaml(
-        "name: devices\nextensions:\n" + "".join(f"- name: {one}\n" for one in _LIBRARIES)
-    )
-    return cel.NewEnv(config=config, variables={DEVICE: cel.Type.DYN}, extensions=[extension()])
-
-
-def _told(message: str) -> str:
-    """What the library says, in the words of Kubernetes where these differ."""
-    match = _STATUS.fullmatch(message)
-    text = match["text"] if match else message
-    if _TOO_MUCH in text:
-        return "operation cancelled: actual cost limit exceeded"
-    if _NOT_ITERABLE in text:
-        return "no such overload: expected iterable type"
-    missing = _NO_KEY.fullmatch(text)
-    return f"no such key: {missing['key']}{_ADVICE}" if missing else text
+    return Selector(source, compiled(source))

@@ -45,6 +45,14 @@ def test_a_pod_that_fits_nowhere_is_told_the_reasons_with_counts() -> None:
     )
 
 
+def test_a_pod_with_device_claims_is_left_to_a_scheduler_that_can_allocate() -> None:
+    claims = [{"name": "gpu", "resourceClaimTemplateName": "t"}]
+    assert choice(room("a"), resourceClaims=claims) == Choice(
+        None,
+        "0/1 nodes are available: 1 pods with resource claims are placed by Tutti's scheduler only (spec.schedulerName: tutti).",
+    )
+
+
 def test_without_nodes_there_is_no_place() -> None:
     assert choice() == Choice(None, "no nodes available to schedule pods")
 

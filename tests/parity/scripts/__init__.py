@@ -10,6 +10,8 @@ from tests.parity.scripts import (
     coordination,
     custom,
     deleting,
+    device_claims,
+    device_rules,
     discovery,
     drivers,
     events,
@@ -32,7 +34,18 @@ SCRIPTS: dict[str, Script] = {
     script.name: script
     for module in (
         *(discovery, pods, batch, apps, writing, reading, bad_input, kinds, access, admission, events, custom),
-        *(lives_core, lives_cluster, lives_custom, storage, drivers, coordination, config, placing),
+        *(
+            lives_core,
+            lives_cluster,
+            lives_custom,
+            storage,
+            drivers,
+            device_rules,
+            device_claims,
+            coordination,
+            config,
+            placing,
+        ),
         *(gates, identities, gangs, deleting),
     )
     for script in module.SCRIPTS

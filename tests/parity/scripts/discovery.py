@@ -32,9 +32,10 @@ GROUPS = (
     "apiextensions.k8s.io",
     "scheduling.k8s.io",
     "coordination.k8s.io",
+    "resource.k8s.io",
     "tutti.scheduler",
 )
-OWN_GROUPS = ("batch", "coordination.k8s.io", "events.k8s.io", "policy", "scheduling.k8s.io")
+OWN_GROUPS = ("batch", "coordination.k8s.io", "events.k8s.io", "policy", "resource.k8s.io", "scheduling.k8s.io")
 
 DISCOVERY = Script(
     "discovery",

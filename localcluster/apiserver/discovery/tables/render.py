@@ -7,7 +7,7 @@ get theirs from their CRD, made once per stored CRD object.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from localcluster.apiserver.discovery.tables import admin, apps, batch, core, events, nodes, pods, storage
+from localcluster.apiserver.discovery.tables import admin, apps, batch, core, devices, events, nodes, pods, storage
 from localcluster.apiserver.discovery.tables.cells import Object, Printer
 from localcluster.apiserver.discovery.tables.custom import custom_printer
 from localcluster.apiserver.kinds.kind import KindInfo
@@ -45,6 +45,11 @@ PRINTERS: Mapping[tuple[str, str], Printer] = {
     ("rbac.authorization.k8s.io", "clusterroles"): core.CREATED,
     ("rbac.authorization.k8s.io", "rolebindings"): admin.ROLE_BINDING,
     ("rbac.authorization.k8s.io", "roles"): core.CREATED,
+    ("resource.k8s.io", "deviceclasses"): devices.AGED,
+    ("resource.k8s.io", "devicetaintrules"): devices.TAINT_RULE,
+    ("resource.k8s.io", "resourceclaims"): devices.CLAIM,
+    ("resource.k8s.io", "resourceclaimtemplates"): devices.AGED,
+    ("resource.k8s.io", "resourceslices"): devices.SLICE,
     ("scheduling.k8s.io", "priorityclasses"): core.PRIORITY_CLASS,
     ("storage.k8s.io", "csidrivers"): storage.DRIVER,
     ("storage.k8s.io", "csinodes"): storage.NODE,

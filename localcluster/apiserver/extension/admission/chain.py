@@ -12,6 +12,7 @@ from localcluster.apiserver.admission import AdmissionAttributes
 from localcluster.apiserver.extension.admission.authorizing import Allows, authorizer_of
 from localcluster.apiserver.extension.admission.caller import Caller
 from localcluster.apiserver.extension.admission.claims import CLAIMS, STORAGE_CLASSES, check_growth, choose_class
+from localcluster.apiserver.extension.admission.devices import check_devices
 from localcluster.apiserver.extension.admission.hooks import Hook, hooks_of
 from localcluster.apiserver.extension.admission.matching import (
     ADMISSION_GROUP,
@@ -81,6 +82,7 @@ class Chain:
             check_default_class(attributes, self._objects(PRIORITY_CLASSES))
         if attributes.kind.resource == CLAIMS:
             check_growth(attributes, self._objects(STORAGE_CLASSES))
+        check_devices(attributes, self.namespace(attributes.namespace), self._allows)
         policies = self._policies.about(attributes)
         if policies and not is_exempt_from_policies(attributes):
             authorizer = authorizer_of(attributes, self._allows)

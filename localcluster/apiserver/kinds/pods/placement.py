@@ -102,7 +102,7 @@ def _validate_affinity(affinity: Object, field: str) -> list[FieldError]:
         if not terms:
             errors.append(required(where, "must have at least one node selector term"))
         for number, term in enumerate(terms):
-            errors += _validate_node_term(term, f"{where}[{number}]")
+            errors += validate_node_term(term, f"{where}[{number}]")
     for kind in ("podAffinity", "podAntiAffinity"):
         terms = (affinity.get(kind) or {}).get(_REQUIRED) or []
         for number, term in enumerate(terms):
@@ -113,7 +113,8 @@ def _validate_affinity(affinity: Object, field: str) -> list[FieldError]:
     return errors
 
 
-def _validate_node_term(term: Object, field: str) -> list[FieldError]:
+def validate_node_term(term: Object, field: str) -> list[FieldError]:
+    """One term of a node selector."""
     errors: list[FieldError] = []
     for number, each in enumerate(term.get("matchExpressions") or []):
         errors += _validate_expression(each, f"{field}.matchExpressions[{number}]")

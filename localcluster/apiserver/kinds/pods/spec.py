@@ -7,6 +7,7 @@ from localcluster.apiserver.fielderrors import FieldError, duplicate, invalid_va
 from localcluster.apiserver.kinds.kind import Object
 from localcluster.apiserver.kinds.metadata import validate_annotations, validate_labels
 from localcluster.apiserver.kinds.names import label_problems, subdomain_problems
+from localcluster.apiserver.kinds.pods.claims import validate_claims
 from localcluster.apiserver.kinds.pods.containers import validate_containers
 from localcluster.apiserver.kinds.pods.placement import validate_placement
 
@@ -35,7 +36,7 @@ def validate_pod_spec(spec: Object, field: str) -> list[FieldError]:
     for key in ("hostname", "subdomain"):
         if spec.get(key):
             errors += [invalid_value(f"{field}.{key}", spec[key], each) for each in label_problems(spec[key])]
-    return errors + validate_placement(spec, field)
+    return errors + validate_claims(spec, field) + validate_placement(spec, field)
 
 
 def validate_template(template: Object, field: str) -> list[FieldError]:

@@ -4,6 +4,7 @@ from localcluster.apiserver.fielderrors import FieldError, invalid_value
 from localcluster.apiserver.kinds.kind import Object, RequestContext
 from localcluster.apiserver.kinds.names import subdomain_problems
 from localcluster.apiserver.kinds.plain import put_back
+from localcluster.apiserver.kinds.pods.claims import validate_claim_statuses
 from localcluster.apiserver.kinds.pods.defaults import default_pod, quality_of_service
 from localcluster.apiserver.kinds.pods.placement import validate_unbound_while_gated
 from localcluster.apiserver.kinds.pods.spec import validate_pod_spec
@@ -18,6 +19,7 @@ _GATED = {
     "reason": "SchedulingGated",
     "message": "Scheduling is blocked due to non-empty scheduling gates",
 }
+_KEPT_CLAIMS = ("resourceClaimStatuses", "extendedResourceClaimStatus")
 _ENDED = frozenset({"Succeeded", "Failed"})
 
 
@@ -38,17 +40,22 @@ class PodStrategy(TypedStrategy):
             obj["status"]["conditions"] = [{**_GATED, "lastTransitionTime": context.now}]
 
     def prepare_update(self, new: Object, old: Object, subresource: str, context: RequestContext) -> None:
-        """The status does not forget the class of service."""
+        """The status does not forget the class of service, nor claims of which the sender knows nothing."""
         super().prepare_update(new, old, subresource, context)
         if subresource == "status" and isinstance(new.get("status"), dict):
-            put_back(new["status"], old.get("status") or {}, "qosClass")
+            before = old.get("status") or {}
+            put_back(new["status"], before, "qosClass")
+            for key in _KEPT_CLAIMS:
+                if new["status"].get(key) is None:
+                    put_back(new["status"], before, key)
 
     def validate(self, new: Object, old: Object | None, subresource: str) -> list[FieldError]:
         """What is wrong with the pod, or with the change."""
         if subresource == "status":
             node = (new.get("status") or {}).get("nominatedNodeName")
             problems = subdomain_problems(node) if node else []
-            return [invalid_value("status.nominatedNodeName", node, each) for each in problems]
+            errors = [invalid_value("status.nominatedNodeName", node, each) for each in problems]
+            return errors + validate_claim_statuses(new.get("status") or {}, new["spec"])
         errors = validate_pod_spec(new["spec"], "spec")
         return errors + (validate_unbound_while_gated(new["spec"]) if old is None else validate_pod_update(new, old))
 

@@ -125,6 +125,8 @@ class _Rewriter:
 
 
 def _complaint(source: str, start: int, text: str) -> str:
-    line = source.count("\n", 0, start) + 1
-    column = start - (source.rfind("\n", 0, start) + 1) + 1
-    return f"compilation failed: ERROR: <input>:{line}:{column}: {text}"
+    """The complaint with the place it is about, as the library words its own."""
+    line, first = source.count("\n", 0, start), source.rfind("\n", 0, start) + 1
+    column = start - first
+    shown = f" | {source.splitlines()[line]}\n | {'.' * column}^"
+    return f"compilation failed: ERROR: <input>:{line + 1}:{column + 1}: {text}\n{shown}"

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from cel_expr_python import cel
 
+from api.device_selectors.rewrite import DOMAIN
+from api.device_selectors.versions import Version, canonical, compare, normalize, parse_version
 from api.errors import InvalidQuantity
 from api.quantity import NANO, parse_nano
-from scheduler.cache.devices.cel_rewrite import DOMAIN
-from scheduler.cache.devices.versions import Version, canonical, compare, normalize, parse_version
 
 _QUANTITY: Final = "quantity"
 _VERSION: Final = "semver"
