@@ -9,6 +9,7 @@ from typing import Final
 
 from scheduler.algorithm.compile_topology import compile_topology
 from scheduler.algorithm.devices.device_claims import DeviceClaimsOfPods, MemberDeviceClaims, PodDeviceClaims
+from scheduler.algorithm.devices.view import view_of
 from scheduler.algorithm.term_matching import LabelMatches, PodLabels
 from scheduler.algorithm.topology import Topology
 from scheduler.algorithm.volume_claims import MemberVolumeClaims, PodVolumeClaims, volume_claims_of_pod
@@ -108,7 +109,11 @@ def partition_by_signature(state: ClusterState, members: PodGroupState) -> Membe
                 devices_by_signature[part] = (alike.device_claims, len(alike.uids))
     volume_claims = MemberVolumeClaims(state.storage, claims_by_signature) if claims_by_signature else None
     device_claims_of = (
-        MemberDeviceClaims(state, devices_by_signature, claims_of_pods.own_claims) if devices_by_signature else None
+        MemberDeviceClaims(
+            state, devices_by_signature, claims_of_pods.own_claims, view_of(state, members.key, members.priority)
+        )
+        if devices_by_signature
+        else None
     )
     defaults = _defaults(state, parts)
     is_minded = (

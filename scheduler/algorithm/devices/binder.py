@@ -4,7 +4,7 @@ A placed pod takes devices from the others, and decides for everybody who shares
 """
 
 from collections import deque
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -64,14 +64,12 @@ class DeviceBinder:
     def __init__(self, device_claims: MemberDeviceClaims) -> None:
         self.device_claims: Final = device_claims
         self._state: Final = device_claims.state
-        self._table: Final = device_claims.table
-        self._held: Final = HeldDevices(below=self._state.devices.held)
+        self._table: Final = device_claims.view.table
+        self._held: Final = HeldDevices(below=device_claims.view.held)
         self._given: dict[PodSignature, list[_Given]] = {}
         self._decided: dict[ClaimKey, tuple[NodeTerm, ...] | None] = {}
         self._touched: set[int] = set()
         self._crosses = False
-        self._counted: dict[Hashable, ClaimCounts] = {}
-        """As things are without the pods of this snapshot: nothing changes while a decision is made."""
         self._seen: dict[PodSignature, tuple[IntArray, dict[int, Status], IntArray]] = {}
 
     def refusal(self, signature: PodSignature) -> Status | None:
@@ -116,7 +114,7 @@ class DeviceBinder:
         if claims is None or not (claims.asked.own or claims.asked.shared):
             return
         given = self._given.setdefault(signature, [])
-        counts = self._as_things_are(claims.key, claims.asked)
+        counts = self.device_claims.view.counts(claims.key, claims.asked)
         for slot, number in zip(slots, pods, strict=True):
             asked, shared = self._open(claims)
             if not asked.own and not asked.shared:
@@ -217,7 +215,7 @@ class DeviceBinder:
             if is_whole
             else ("without", *(one.claim.spec for one in (*asked.own, *asked.shared)), len(asked.own))
         )
-        base = self._as_things_are(key, asked)
+        base = self.device_claims.view.counts(key, asked)
         if not self._touched:
             return base
         made = ClaimCounts(asked)
@@ -227,12 +225,6 @@ class DeviceBinder:
         for slot in changed:
             made.note(slot, self._table.count_on(slot, base, asked, self._held))
         return made
-
-    def _as_things_are(self, key: Hashable, asked: AskedClaims) -> ClaimCounts:
-        found = self._counted.get(key)
-        if found is None:
-            found = self._counted[key] = self._table.counts(key, asked)
-        return found
 
     def _terms(self, chosen: tuple[Chosen, ...], slot: int) -> tuple[NodeTerm, ...] | None:
         raw = node_selector(chosen, self._state.nodes.names[slot])

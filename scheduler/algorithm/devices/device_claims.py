@@ -13,6 +13,7 @@ import msgspec
 from scheduler.algorithm.devices.counts import AskedClaims
 from scheduler.algorithm.devices.requests import ClaimRequests
 from scheduler.algorithm.devices.table import DeviceTable
+from scheduler.algorithm.devices.view import DeviceView
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.devices.pod_claims import ClaimUse, PodClaims
 from scheduler.cache.devices.records import ClaimKey, ClaimRecord
@@ -55,21 +56,26 @@ class MemberDeviceClaims:
         state: ClusterState,
         of: Mapping[PodSignature, tuple[PodDeviceClaims, int]],
         own_claims: Mapping[str, Sequence[ClaimKey]],
+        view: DeviceView,
     ) -> None:
-        """With the claims of each signature the number of pods that have alike ones."""
+        """With the claims of each signature the number of pods that have alike ones; `view` is what they may count on."""
         self.own_claims: Final = own_claims
         self.state: Final = state
-        self.table: Final = state.derived(DeviceTable)
+        self.view: Final = view
         self.of: Final = {signature: claims for signature, (claims, _) in of.items()}
-        self._pods: Final = {signature: pods for signature, (_, pods) in of.items()}
+        self._asking: Final = of
+
+    def seeing(self, view: DeviceView) -> "MemberDeviceClaims":
+        """The same pods, where other devices are free."""
+        return MemberDeviceClaims(self.state, self._asking, self.own_claims, view)
 
     @cached_property
     def are_fixed(self) -> bool:
         """True when where one member goes matters to none of the others."""
         asking = [one for one in self.of.values() if one.refusal is None and (one.asked.own or one.shared)]
         if len(asking) > 1 or any(one.shared for one in asking):
-            return sum(self._pods.values()) <= 1
-        return not any(self.table.counts(one.key, one.asked).crosses for one in asking)
+            return sum(pods for _, pods in self._asking.values()) <= 1
+        return not any(self.view.counts(one.key, one.asked).crosses for one in asking)
 
     def gathers(self, signature: PodSignature) -> bool:
         """True when the first pod of this signature may decide on which node all the others have to be."""

@@ -62,9 +62,52 @@ class HeldDevices:
         _sum(found, mine, 1)
         return found
 
+    def times(self, device: DeviceId) -> int:
+        """How often all of the device is held; more than once only while two are to have it one after the other."""
+        mine = self._whole.get(device, 0)
+        return mine if self._below is None else mine + self._below.times(device)
+
+    def shares(self, device: DeviceId) -> int:
+        """How many have a share of the device."""
+        mine = self._shares.get(device, 0)
+        return mine if self._below is None else mine + self._below.shares(device)
+
     def __len__(self) -> int:
         """Devices held here whole, and shares; without those below."""
         return len(self._whole) + sum(self._shares.values())
+
+
+class HeldWithout(HeldDevices):
+    """What is held `below` once some of it has been released; nothing is added to it."""
+
+    def __init__(self, below: HeldDevices, released: Iterable[HeldDevice]) -> None:
+        super().__init__()
+        self._all: Final = below
+        self._released: Final = HeldDevices(released)
+
+    def __contains__(self, device: DeviceId) -> bool:
+        return device in self._all and self.times(device) > 0
+
+    def is_shared(self, device: DeviceId) -> bool:
+        """Whether somebody still has a share of the device."""
+        return self._all.is_shared(device) and self.shares(device) > 0
+
+    def consumed(self, device: DeviceId) -> Amounts:
+        """What is left of what all shares take."""
+        taken, given_back = self._all.consumed(device), self._released.consumed(device)
+        if not given_back:
+            return taken
+        left = dict(taken)
+        _sum(left, given_back, -1)
+        return left
+
+    def times(self, device: DeviceId) -> int:
+        """How often all of the device is still held."""
+        return self._all.times(device) - self._released.times(device)
+
+    def shares(self, device: DeviceId) -> int:
+        """How many still have a share of the device."""
+        return self._all.shares(device) - self._released.shares(device)
 
 
 def _sum(into: dict[str, int], amounts: Mapping[str, int], sign: int) -> None:

@@ -5,7 +5,8 @@ devices until the watch shows it, or until it is taken back. Every change says w
 concerned (their UIDs); pods without claims never come up here.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from api.devices import DeviceTaint, DeviceTaintRule, ResourceClaim, ResourceSlice
@@ -83,6 +84,7 @@ class DeviceState:
         self._assumed: dict[ClaimKey, ClaimRecord] = {}
         self._waiting: dict[ClaimKey, Uids] = {}
         self._waiting_pods: Uids = set()
+        self._reserved: Counter[str] = Counter()
 
     # --- what is asked -----------------------------------------------------------------------------------------------
 
@@ -94,6 +96,27 @@ class DeviceState:
     def is_assumed(self, key: ClaimKey) -> bool:
         """Whether an allocation of the claim is on its way to the API server."""
         return key in self._assumed
+
+    def has_reserved(self, uid: str) -> bool:
+        """Whether a claim with devices is reserved for this pod, be it gone or not."""
+        return uid in self._reserved
+
+    def holding(self) -> Iterator[ClaimRecord]:
+        """The claims that keep others from devices and are on their way nowhere, in a fixed order."""
+        for key, claim in sorted(self.claims.items()):
+            if claim.held and key not in self._assumed:
+                yield claim
+
+    def nodes_with(self, held: Iterable[HeldDevice]) -> set[str] | None:
+        """The nodes to which these devices matter; None when several nodes reach one of them."""
+        found: set[str] = set()
+        for pool in {one.id.pool_id for one in held}:
+            same_pool = self.slices_of_pool.get(pool, ())
+            names = {one.node_name for one in same_pool}
+            if "" in names or len(names) > 1:
+                return None
+            found |= names
+        return found
 
     def taints_of(self, device: DeviceRecord) -> Sequence[DeviceTaint]:
         """The taints of a device, those of rules included."""
@@ -175,6 +198,8 @@ class DeviceState:
         """A ResourceClaim came, changed or went."""
         before = self._held_by(key)
         assumed = self._assumed.get(key)
+        self._count_reserved(self.claims.get(key), -1)
+        self._count_reserved(record, 1)
         if record is None:
             self.claims.pop(key, None)
         else:
@@ -209,6 +234,12 @@ class DeviceState:
     def _held_by(self, key: ClaimKey) -> tuple[HeldDevice, ...]:
         record = self.claim(key)
         return record.held if record is not None else ()
+
+    def _count_reserved(self, claim: ClaimRecord | None, change: int) -> None:
+        for uid in claim.reserved_for if claim is not None and claim.held else ():
+            self._reserved[uid] += change
+            if not self._reserved[uid]:
+                del self._reserved[uid]
 
     def _change_held(self, before: tuple[HeldDevice, ...], after: tuple[HeldDevice, ...]) -> bool:
         """Whether a device became free."""
