@@ -139,9 +139,7 @@ class PreemptionContext:
             else None
         )
         claims = topology.device_claims if topology is not None else None
-        self.claim_releases: Final = (
-            ClaimReleases(state, members, claims.view, overdue) if claims is not None else None
-        )
+        self.claim_releases: Final = ClaimReleases(state, members, claims.view, overdue) if claims is not None else None
         """None when the members ask for no devices."""
         self._rules: Final = (
             self.victim_topology.without(topology, self.leaving)
@@ -161,9 +159,13 @@ class PreemptionContext:
 
     def topology_without(self, victims: PotentialVictims) -> Topology | None:
         """The rules about other pods once these have left, too; None when there are none."""
+        return self.topology_without_rows(victims.row)
+
+    def topology_without_rows(self, rows: Slots) -> Topology | None:
+        """The same for the pods of these rows."""
         if self._rules is None or self.victim_topology is None:
             return None
-        return self._with_devices(self.victim_topology.without(self._rules, victims.row), victims.row)
+        return self._with_devices(self.victim_topology.without(self._rules, rows), rows)
 
     @property
     def is_room_coming(self) -> bool:

@@ -8,7 +8,7 @@ A group with a topology constraint is tried inside every domain and the cheapest
 nodes that look best.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final
 
 import numpy as np
@@ -27,8 +27,8 @@ from scheduler.plugins.gang_scheduling import missing_count
 from scheduler.plugins.node_resources_fit import pods_that_fit
 from scheduler.preemption.context import PotentialVictims, PreemptionContext, Violators
 from scheduler.preemption.node_candidates import Mask, fits_by_node, node_candidates, select_nodes
-from scheduler.preemption.reprieve import Placement, candidate_for
-from scheduler.preemption.victims import Candidate, Refusal, RefusalCode
+from scheduler.preemption.reprieve import Placement, candidate_for, kept_devices
+from scheduler.preemption.victims import Candidate, KeptDevices, Refusal, RefusalCode
 
 POLICY_NEVER: Final = "Never"
 MOST_COMPARED: Final = 32
@@ -88,6 +88,36 @@ def _best_candidate(context: PreemptionContext, *, is_nominated: bool) -> Candid
     if not candidates:
         return _fits_too_few(members, 0)
     return min(candidates, key=lambda candidate: candidate.cost)
+
+
+def devices_on(
+    state: ClusterState, members: PodGroupState, nominated: Mapping[str, str], victims: Collection[str]
+) -> KeptDevices:
+    """The devices that pods which are nominated already count on.
+
+    Args:
+        state: the snapshot.
+        members: their item.
+        nominated: UID of a pod -> name of its node.
+        victims: UIDs of those who leave for it.
+    """
+    if not any(signature.rules.asks_devices for signature in members.pending):
+        return ()
+    try:
+        with state.nodes.steps.limited("preemption"):
+            context = PreemptionContext(state, members, None)
+            uids: dict[PodSignature, list[str]] = {}
+            placement: list[tuple[PodSignature, NDArray[np.intp], NDArray[np.int64]]] = []
+            for signature, waiting in context.uids.items():
+                slots = [(state.nodes.slot_of.get(nominated.get(uid, ""), -1), uid) for uid in waiting]
+                known = sorted(one for one in slots if one[0] >= 0)
+                uids[signature] = [uid for _, uid in known]
+                found, counts = np.unique(np.array([slot for slot, _ in known], dtype=np.intp), return_counts=True)
+                placement.append((signature, found, counts))
+            rows = [row for uid in sorted(victims) if (row := state.assigned_pods.row_of(uid)) is not None]
+            return kept_devices(context, placement, uids, np.array(rows, dtype=np.intp))
+    except OverBudgetError:
+        return ()
 
 
 def eligible_to_preempt_others(members: PodGroupState) -> bool:

@@ -19,12 +19,13 @@ from api.backoff import exponential_backoff
 from scheduler.algorithm.decision import Decision
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.demand import Demand
+from scheduler.cache.devices.records import HeldDevice
 from scheduler.cache.nominator import Nomination
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
 from scheduler.cache.records import EntityKey, PodRecord
 from scheduler.plugins.gang_scheduling import missing_count, pre_enqueue
 from scheduler.preemption.context import Violators
-from scheduler.preemption.dry_run import dry_run_preemption
+from scheduler.preemption.dry_run import devices_on, dry_run_preemption
 from scheduler.preemption.victims import Candidate, KeptDevices, Refusal, RefusalCode, found_message
 
 
@@ -153,9 +154,7 @@ class Evaluator:
             return PreemptionResult("waiting", refusal=_ongoing(current))
         again = None
         if found.places:
-            again = self._nominate(
-                key, members.priority, found.places, frozenset(staying), now_seconds, found.devices
-            )
+            again = self._nominate(key, members.priority, found.places, frozenset(staying), now_seconds, found.devices)
         return PreemptionResult(
             "waiting" if found.waits else "none", nomination=again, refusal=found, given_up=given_up
         )
@@ -175,7 +174,9 @@ class Evaluator:
         for item in list(_nominated_items(self._state)):
             stale += item.stale if may_evict else item.pods
             if item.places and may_evict:
-                self._state.nominator.nominate(item.key, item.priority, item.places, item.victims, deadline)
+                self._state.nominator.nominate(
+                    item.key, item.priority, item.places, item.victims, deadline, self._devices_on(item)
+                )
         return tuple(stale)
 
     @property
@@ -273,10 +274,13 @@ class Evaluator:
         """UIDs of the victims that still hold their room, or devices that the item is waiting for."""
         has_reserved = self._state.devices.has_reserved
         return tuple(
-            uid
-            for uid in nomination.victims
-            if self._holds_room(uid) or (nomination.devices and has_reserved(uid))
+            uid for uid in nomination.victims if self._holds_room(uid) or (nomination.devices and has_reserved(uid))
         )
+
+    def _devices_on(self, item: "_Nominated") -> dict[str, tuple[HeldDevice, ...]]:
+        members = self._state.item(item.key)
+        nominated = {uid: node for uid, (node, _) in item.places.items()}
+        return dict(devices_on(self._state, members, nominated, item.victims)) if members is not None else {}
 
     def _holds_room(self, uid: str) -> bool:
         pod = self._state.pod(uid)

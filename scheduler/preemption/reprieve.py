@@ -6,7 +6,7 @@ is minimal: giving back any one more would push a preemptor off its node. What i
 is too large for it at the beginning is not looked at one by one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -60,20 +60,28 @@ def candidate_for(
         where = [names[slot] for slot in slots.repeat(counts).tolist()]
         places += zip(context.uids[signature][: len(where)], where, strict=True)
     vacancy = _vacancy_after(context, domain, placement, numbers) if domain is not None else 0.0
-    cost, devices = _cost_of(victims, vacancy), kept_devices(context, placement, potential, numbers)
-    return Candidate(context.members.key, context.priority, tuple(places), victims, cost, devices)
+    leaving = potential.row[np.isin(potential.unit, numbers)]
+    devices = kept_devices(context, placement, context.uids, leaving)
+    return Candidate(context.members.key, context.priority, tuple(places), victims, _cost_of(victims, vacancy), devices)
 
 
 def kept_devices(
-    context: PreemptionContext, placement: Placement, potential: PotentialVictims, numbers: Sequence[int]
+    context: PreemptionContext, placement: Placement, uids: Mapping[PodSignature, Sequence[str]], leaving: Slots
 ) -> KeptDevices:
-    """The devices that placed pods count on once the units of these numbers have left."""
-    topology = context.topology_without(potential.where(np.isin(potential.unit, numbers)))
+    """The devices that placed pods count on once the pods of these rows have left; nothing where they do not suffice.
+
+    Args:
+        context: the snapshot.
+        placement: where the pods are.
+        uids: of the pods of each signature, in the order of the placement.
+        leaving: rows of those who leave.
+    """
+    topology = context.topology_without_rows(leaving)
     claims = topology.device_claims if topology is not None else None
     if claims is None:
         return ()
     given = PlacedDevices(claims, placement).choose(claims.view.held)
-    held = held_by_pod(given or (), context.uids, placement)
+    held = held_by_pod(given or (), uids, placement)
     return tuple((uid, devices) for uid, devices in held.items() if devices)
 
 

@@ -226,3 +226,27 @@ def test_a_preemption_for_amounts_keeps_the_devices_it_counts_on() -> None:
     key = cluster.gang("new", 1, gpu_template(), cpu=4, priority=HIGH)
     assert Evaluator(cluster.state, PreemptionLimits()).preempt(key, 0).candidate is not None
     assert not cluster.decide(cluster.gang("rival", 1, gpu_template(), cpu=0, priority=1)).bindings
+
+
+def test_a_process_that_begins_anew_keeps_the_devices_that_were_counted_on() -> None:
+    play = Play()
+    play.cluster.runs("low", "n1", "s/g0", deleted=True)
+    statuses = [{"name": "own-0", "resourceClaimName": "new-0-own-0"}]
+    entries = [{"name": "own-0", "resourceClaimTemplateName": "t"}]
+    play.cluster.state.upsert_pod(
+        build.pod(
+            "new-0",
+            group="new",
+            priority=HIGH,
+            nominated="n1",
+            spec={"resourceClaims": entries},
+            claim_statuses=statuses,
+        )
+    )
+    play.evaluator.restore(0.0)
+    nomination = play.nomination()
+    assert nomination is not None
+    assert [held.id.device for held in nomination.devices["uid-of-new-0"]] == ["g0"]
+    play.cluster.gone("low")
+    play.cluster.free("low-own")
+    assert not play.cluster.decide(play.cluster.gang("rival", 1, gpu_template(), priority=1)).bindings
