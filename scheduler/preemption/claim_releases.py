@@ -42,7 +42,7 @@ class ClaimReleases:
         self._view: Final = view
         self._overdue: Final = overdue
         used = _claims_of(state, members)
-        state.nodes.steps.spend(2 * ONE_BY_ONE * len(state.devices.claims))
+        state.nodes.steps.spend(ONE_BY_ONE * len(state.devices.claims))
         claims: list[ClaimRecord] = []
         row: list[int] = []
         number: list[int] = []

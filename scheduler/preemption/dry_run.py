@@ -33,6 +33,8 @@ from scheduler.preemption.victims import Candidate, KeptDevices, Refusal, Refusa
 POLICY_NEVER: Final = "Never"
 MOST_COMPARED: Final = 32
 """Nodes on which a candidate for a single pod is worked out whole, the most promising of all."""
+MOST_RANKS: Final = 32
+"""In so many parts those of one priority are told apart where nodes are not cleared by count."""
 
 _LOWEST: Final = np.iinfo(np.int64).min
 
@@ -363,5 +365,7 @@ class _Domain:
 
 
 def _ranks(potential: PotentialVictims) -> NDArray[np.int64]:
-    """[pod] the number of its unit, the least important first."""
-    return np.cumsum(np.diff(potential.unit, prepend=potential.unit[:1]) != 0)
+    """[pod] how early its unit leaves, the least important first, in not too many ranks."""
+    ranks = np.cumsum(np.diff(potential.unit, prepend=potential.unit[:1]) != 0)
+    units = int(ranks[-1]) + 1 if len(ranks) else 1
+    return ranks * min(units, MOST_RANKS) // units

@@ -146,9 +146,10 @@ class PlacedDevices:
             claims = self._claims.of[signature]
             counts = view.counts(claims.key, claims.asked)
             free, request = counts.free.get(slot), claims.asked.counted
-            solution = first_free(request, pods, free, held) if request is not None and free is not None else None
-            if solution is not None:
-                return solution.devices
+            if request is not None and free is not None:
+                # These are all that can be free, so nothing else is to be searched.
+                solution = first_free(request, pods, free, held)
+                return solution.devices if solution is not None else None
         node = state.nodes.facts[slot]
         if node is None:
             return None

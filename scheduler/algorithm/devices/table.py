@@ -22,8 +22,12 @@ from scheduler.plugins.status import Status
 
 MOST_KINDS: Final = 32
 """Kinds of claims whose counts are kept."""
+Meant = tuple[SliceRecord, DeviceRecord]
+_NOBODY: Final = HeldDevices()
 _ONE_NODE: Final = 20 * ONE_BY_ONE
 """Steps of counting the devices of one node."""
+_ONE_LOOK: Final = 8 * ONE_BY_ONE
+"""Steps of listing them once it is known which makes are meant."""
 
 
 class ClaimCounts:
@@ -136,6 +140,12 @@ class DeviceTable:
         found = devices.count()
         field = self._alpha_field(slot) if found.refusal is not None else ""
         return NodeCount(0, reason_alpha(field)) if field else found
+
+    def meant_on(self, slot: int, counts: ClaimCounts, asked: AskedClaims) -> Sequence[Meant] | None:
+        """The devices of a node that such claims mean, be they held or not; None where counting these does not do."""
+        self._state.nodes.steps.spend(_ONE_LOOK)
+        devices = self.devices_on(slot, counts, asked, _NOBODY)
+        return devices.meant() if devices is not None else None
 
     def search_on(self, node: NodeFacts, asked: AskedClaims, held: HeldDevices) -> Solution | None:
         """Devices of a node for one pod with these claims.

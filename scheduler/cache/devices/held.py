@@ -1,6 +1,6 @@
 """Which devices are held: in the cluster, and on top of that by what has been decided in this attempt."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from scheduler.cache.devices.records import NO_AMOUNTS, Amounts, DeviceId, HeldDevice
@@ -41,6 +41,10 @@ class HeldDevices:
     def __contains__(self, device: DeviceId) -> bool:
         """Whether somebody has all of the device."""
         return device in self._whole or (self._below is not None and device in self._below)
+
+    def __iter__(self) -> Iterator[DeviceId]:
+        """Those that are held here whole; without those below."""
+        return iter(self._whole)
 
     def is_shared(self, device: DeviceId) -> bool:
         """Whether somebody has a share of the device."""
@@ -84,9 +88,10 @@ class HeldWithout(HeldDevices):
         super().__init__()
         self._all: Final = below
         self._released: Final = HeldDevices(released)
+        self._free: Final = frozenset(device for device in self._released if not self.times(device))
 
     def __contains__(self, device: DeviceId) -> bool:
-        return device in self._all and self.times(device) > 0
+        return device not in self._free and device in self._all
 
     def is_shared(self, device: DeviceId) -> bool:
         """Whether somebody still has a share of the device."""
