@@ -98,16 +98,18 @@ class DeviceClaimsOfPods:
     def of(self, pod: PodRecord, claims: PodClaims) -> PodDeviceClaims:
         """The claims of a pod."""
         if claims.problem:
-            return _refused(claims.problem)
+            return _refused(plugin.refusal(claims.problem))
         likeness: list[Hashable] = []
         found: list[ClaimRecord] = []
         own: list[ClaimKey] = []
         for use in claims.uses:
             key = (pod.namespace, use.claim)
             claim = self._devices.claim(key) if use.claim else None
+            if claim is None:
+                return _refused(plugin.waiting(_absence(pod, use)))
             problem = _problem(pod, use, claim, self._group_uid)
-            if problem or claim is None:
-                return _refused(problem)
+            if problem:
+                return _refused(plugin.refusal(problem))
             found.append(claim)
             if claim.allocation is not None:
                 likeness.append(bytes(claim.allocation.node_selector))
@@ -135,7 +137,7 @@ class DeviceClaimsOfPods:
                 continue
             asked = self._table.requests_of(claim)
             if isinstance(asked, str):
-                return _refused(asked)
+                return _refused(plugin.refusal(asked))
             if claim.key in own:
                 of_pod.append(asked)
             else:
@@ -148,16 +150,17 @@ class DeviceClaimsOfPods:
         )
 
 
-def _refused(why: str) -> PodDeviceClaims:
-    status = plugin.refusal(why)
+def _refused(status: Status) -> PodDeviceClaims:
     return PodDeviceClaims(status, status)
 
 
-def _problem(pod: PodRecord, use: ClaimUse, claim: ClaimRecord | None, group_uid: str) -> str:
+def _absence(pod: PodRecord, use: ClaimUse) -> str:
     if not use.claim:
         return f'waiting for the resourceclaim "{use.entry}" to be made from the template "{use.template}"'
-    if claim is None:
-        return f'could not find ResourceClaim "{pod.namespace}/{use.claim}"'
+    return f'could not find ResourceClaim "{pod.namespace}/{use.claim}"'
+
+
+def _problem(pod: PodRecord, use: ClaimUse, claim: ClaimRecord, group_uid: str) -> str:
     if claim.metadata.is_terminating:
         return f'resourceclaim "{use.claim}" is being deleted'
     if use.template and claim.owner_uid != pod.uid and not (group_uid and claim.owner_uid == group_uid):
