@@ -4,7 +4,7 @@ Pods that differ in nothing but the names of claims that are each made for one o
 Pods that use one claim that has no devices yet are alike too, and all get what one of them is given.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -86,8 +86,15 @@ class MemberDeviceClaims:
 class DeviceClaimsOfPods:
     """Looks up the claims of pods, one after the other; those that are alike share one object."""
 
-    def __init__(self, state: ClusterState, group_uid: str) -> None:
-        """`group_uid` is of their group, which may own claims for all its pods; empty when they have none."""
+    def __init__(self, state: ClusterState, group_uid: str, freed: Container[ClaimKey] = ()) -> None:
+        """Knows no pod yet.
+
+        Args:
+            state: the cluster.
+            group_uid: of their group, which may own claims for all its pods; empty when they have none.
+            freed: claims that are looked at as if they had no devices.
+        """
+        self._freed: Final = freed
         self.own_claims: Final[dict[str, Sequence[ClaimKey]]] = {}
         """By UID of the pod: its own claims without devices."""
         self._devices: Final = state.devices
@@ -105,6 +112,8 @@ class DeviceClaimsOfPods:
         for use in claims.uses:
             key = (pod.namespace, use.claim)
             claim = self._devices.claim(key) if use.claim else None
+            if claim is not None and key in self._freed:
+                claim = msgspec.structs.replace(claim, allocation=None, held=(), terms=None)
             if claim is None:
                 return _refused(plugin.waiting(_absence(pod, use)))
             problem = _problem(pod, use, claim, self._group_uid)

@@ -159,7 +159,10 @@ class DeviceState:
 
     def set_slice(self, name: str, record: SliceRecord | None) -> Uids:
         """A ResourceSlice came, changed or went."""
-        old = self.slices.pop(name, None)
+        old = self.slices.get(name)
+        if old is not None and record is not None and old.offers_like(record):
+            return set()
+        self.slices.pop(name, None)
         if old is not None:
             self._list_of(old).remove(old)
             self.slices_of_pool[old.pool].remove(old)
@@ -187,18 +190,18 @@ class DeviceState:
 
     def set_rule(self, name: str, rule: DeviceTaintRule | None) -> Uids:
         """A DeviceTaintRule came, changed or went."""
-        if rule is None:
-            self._rules.pop(name, None)
-        else:
+        old = self._rules.pop(name, None)
+        if rule is not None:
             self._rules[name] = rule
         self.log.add(EVERYWHERE)
-        return self.all_waiting()
+        # A new one only takes devices away.
+        return self.all_waiting() if old is not None else set()
 
     def set_claim(self, key: ClaimKey, record: ClaimRecord | None) -> Uids:
         """A ResourceClaim came, changed or went."""
         before = self._held_by(key)
-        assumed = self._assumed.get(key)
-        self._count_reserved(self.claims.get(key), -1)
+        old, assumed = self.claims.get(key), self._assumed.get(key)
+        self._count_reserved(old, -1)
         self._count_reserved(record, 1)
         if record is None:
             self.claims.pop(key, None)
@@ -208,8 +211,10 @@ class DeviceState:
         if is_another or (record is not None and record.is_allocated):
             self._assumed.pop(key, None)
         after = self._held_by(key)
-        is_freed = self._change_held(before, after)
-        return self.all_waiting() if is_freed else set(self._waiting.get(key, ()))
+        if self._change_held(before, after):
+            return self.all_waiting()
+        is_news = old is None or record is None or not record.decides_like(old)
+        return set(self._waiting.get(key, ())) if is_news else set()
 
     # --- decisions ---------------------------------------------------------------------------------------------------
 
