@@ -9,13 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from scheduler.cache.demand import Demand
-from scheduler.cache.devices.records import HeldDevice
 from scheduler.cache.records import EntityKey
 
 HeldDemands = Mapping[str, Counter[Demand]]
 """Node name -> what is kept there: so many pods of each demand."""
-KeptDevices = Mapping[str, tuple[tuple[HeldDevice, ...], ...]]
-"""Node name -> the devices of each pod that is to come there."""
 
 
 class Reservation:
@@ -26,24 +23,15 @@ class Reservation:
         priority: that of the group; items of a higher one may take the room.
         demands: what is kept on which node.
         deadline_seconds: until when, in monotonic seconds.
-        devices: node name -> the devices of each of the pods that ask for some.
     """
 
-    __slots__ = ("deadline_seconds", "demands", "devices", "key", "priority")
+    __slots__ = ("deadline_seconds", "demands", "key", "priority")
 
-    def __init__(
-        self,
-        key: EntityKey,
-        priority: int,
-        demands: HeldDemands,
-        deadline_seconds: float,
-        devices: KeptDevices | None = None,
-    ) -> None:
+    def __init__(self, key: EntityKey, priority: int, demands: HeldDemands, deadline_seconds: float) -> None:
         self.key: Final = key
         self.priority: Final = priority
         self.demands: Final = demands
         self.deadline_seconds: Final = deadline_seconds
-        self.devices: Final = devices or {}
 
 
 class Reservations:
@@ -86,14 +74,6 @@ class Reservations:
                 yield from reservation.demands.items()
         if self._beside is not None:
             yield from self._beside.against(key, priority)
-
-    def devices_against(self, key: EntityKey, priority: int) -> Iterator[HeldDevice]:
-        """The devices that are kept against an item of that priority."""
-        for reservation in self._by_key.values():
-            if reservation.devices and reservation.key != key and reservation.priority >= priority:
-                for pods in reservation.devices.values():
-                    for kept in pods:
-                        yield from kept
 
 
 class FuturePodReservations(Reservations):

@@ -85,8 +85,7 @@ class DeviceView:
 
 def view_of(state: ClusterState, key: EntityKey, priority: int) -> DeviceView:
     """The devices as an item of that priority sees them in a decision: without those that are kept for others."""
-    kept = (*state.nominator.devices_against(key, priority), *state.future_reservations.devices_against(key, priority))
-    return DeviceView(state, kept)
+    return DeviceView(state, tuple(state.nominator.devices_against(key, priority)))
 
 
 def _held(now: HeldDevices, kept: tuple[HeldDevice, ...], released: tuple[HeldDevice, ...]) -> HeldDevices:
