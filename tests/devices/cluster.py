@@ -97,7 +97,7 @@ class Cluster:
             pool, _, device = one.partition("/")
             results.append({"request": "r", "driver": "d", "pool": pool, "device": device})
         fields = [{"key": "metadata.name", "operator": "In", "values": [node]}]
-        allocation = {"devices": {"results": results}}
+        allocation: Json = {"devices": {"results": results}}
         if node:
             allocation["nodeSelector"] = {"nodeSelectorTerms": [{"matchFields": fields}]}
         reserved = [{"resource": "pods", "name": user, "uid": f"uid-of-{user}"} for user in users]

@@ -37,7 +37,7 @@ class Case(NamedTuple):
     gang_priorities: tuple[int, int]
     pods: int
     need: int
-    count: int
+    devices_each: int
     is_picky: bool
     is_shared: bool
 
@@ -90,9 +90,9 @@ def cluster_of(case: Case) -> tuple[Cluster, EntityKey]:
             users = tuple(pod_name(index, user) for user in range(len(holder.users)))
             cluster.holds(f"held-{index}", node, *names, users=users)
     selectors = (MODEL_A,) if case.is_picky else ()
-    templates = () if case.is_shared else (gpu_template(case.count, *selectors),)
+    templates = () if case.is_shared else (gpu_template(case.devices_each, *selectors),)
     if case.is_shared:
-        cluster.claim(claim("together", request("r", case.count, *selectors)))
+        cluster.claim(claim("together", request("r", case.devices_each, *selectors)))
     named = ("together",) if case.is_shared else ()
     key = cluster.gang("new", case.pods, *templates, named=named, need=case.need, cpu="1m", priority=PRIORITY)
     return cluster, key
@@ -119,7 +119,7 @@ def test_victims_suffice_none_is_superfluous_and_nobody_is_refused_without_need(
     for unit in units:
         assert not can_have(case, nodes, leaving - unit), f"{sorted(unit)} need not leave"
     kept = [held.id for _, devices in found.devices for held in devices]
-    assert len(kept) == len(set(kept)) == case.count * (1 if case.is_shared else len(nodes))
+    assert len(kept) == len(set(kept)) == case.devices_each * (1 if case.is_shared else len(nodes))
 
 
 def preemptible(case: Case) -> frozenset[str]:
@@ -145,7 +145,7 @@ def can_have(case: Case, nodes: Sequence[str], gone: frozenset[str]) -> bool:
     """Whether pods on these nodes get their devices then: every way to give them some is tried."""
     free = usable(case, gone)
     if case.is_shared:
-        return len(set(nodes)) == 1 and sum(node == nodes[0] for node, _ in free) >= case.count
+        return len(set(nodes)) == 1 and sum(node == nodes[0] for node, _ in free) >= case.devices_each
     return _give(case, list(nodes), free)
 
 
@@ -154,7 +154,8 @@ def _give(case: Case, nodes: list[str], free: list[Device]) -> bool:
         return True
     here = [one for one in free if one[0] == nodes[0]]
     return any(
-        _give(case, nodes[1:], [one for one in free if one not in chosen]) for chosen in combinations(here, case.count)
+        _give(case, nodes[1:], [one for one in free if one not in chosen])
+        for chosen in combinations(here, case.devices_each)
     )
 
 
@@ -163,5 +164,5 @@ def most_that_fit(case: Case, gone: frozenset[str]) -> int:
     free = usable(case, gone)
     by_node = [sum(where == node for where, _ in free) for node in sorted({node for node, _ in case.models})]
     if case.is_shared:
-        return case.pods if any(number >= case.count for number in by_node) else 0
-    return min(case.pods, sum(number // case.count for number in by_node))
+        return case.pods if any(number >= case.devices_each for number in by_node) else 0
+    return min(case.pods, sum(number // case.devices_each for number in by_node))
