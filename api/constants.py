@@ -247,6 +247,9 @@ REASON_WAITING_FOR_MEMBERS: Final = "WaitingForMembers"
 REASON_WAITING_FOR_POD_GROUP: Final = "WaitingForPodGroup"
 """Pods name a PodGroup that does not exist, or are to name one and do not yet."""
 
+REASON_WAITING_FOR_CLAIMS: Final = "WaitingForResourceClaims"
+"""PodScheduled reason: a ResourceClaim that the pod names, or that is to be made for it, is not there yet."""
+
 # --- event reasons ---------------------------------------------------------------------------------------------------
 
 EVENT_FAILED_SCHEDULING: Final = "FailedScheduling"

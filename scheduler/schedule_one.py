@@ -137,8 +137,8 @@ class ItemScheduler:
             if decision.result == "unschedulable" and not decision.is_hope:
                 await watch.give_way(watch.started_seconds)
             if not decision.is_hope:
-                # Begins a preemption where that helps (upstream: PostFilter).
-                decision = self._preemption.post_filter(decision)
+                # Takes back claims that nobody uses, or begins a preemption, where that helps (upstream: PostFilter).
+                decision = self._claims.post_filter(decision) or self._preemption.post_filter(decision)
             decided = self._clock()
             self._assumptions.assume(result.binds)
         except Exception as error:  # noqa: BLE001 (noted; one object that meets a defect must not stop the others)

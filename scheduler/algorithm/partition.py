@@ -9,10 +9,12 @@ from typing import Final
 
 from scheduler.algorithm.compile_topology import compile_topology
 from scheduler.algorithm.devices.device_claims import DeviceClaimsOfPods, MemberDeviceClaims, PodDeviceClaims
+from scheduler.algorithm.devices.view import view_of
 from scheduler.algorithm.term_matching import LabelMatches, PodLabels
 from scheduler.algorithm.topology import Topology
 from scheduler.algorithm.volume_claims import MemberVolumeClaims, PodVolumeClaims, volume_claims_of_pod
 from scheduler.cache.cluster import ClusterState
+from scheduler.cache.devices.records import ClaimRecord
 from scheduler.cache.label_classes import pairs
 from scheduler.cache.node_rules import NodeRules
 from scheduler.cache.pod_group_state import PodGroupState
@@ -60,10 +62,17 @@ def depends_on_other_pods(state: ClusterState, members: PodGroupState) -> bool:
     )
 
 
-def partition_by_signature(state: ClusterState, members: PodGroupState) -> MemberPartition:
+def partition_by_signature(
+    state: ClusterState, members: PodGroupState, freed: Sequence[ClaimRecord] = ()
+) -> MemberPartition:
     """The pending members of an item.
 
     The topology index is told which labels the members' rules look at, and may count pods anew; nothing else is changed.
+
+    Args:
+        state: the cluster.
+        members: the item.
+        freed: claims that are looked at as if they had no devices.
 
     Raises:
         OverBudgetError: more steps are needed than the computation under way may take.
@@ -75,7 +84,9 @@ def partition_by_signature(state: ClusterState, members: PodGroupState) -> Membe
     parties: dict[PodSignature, PodLabels] = {}
     claims_by_signature: dict[PodSignature, tuple[PodVolumeClaims, int]] = {}
     devices_by_signature: dict[PodSignature, tuple[PodDeviceClaims, int]] = {}
-    claims_of_pods = DeviceClaimsOfPods(state, members.group.uid if members.group is not None else "")
+    claims_of_pods = DeviceClaimsOfPods(
+        state, members.group.uid if members.group is not None else "", {claim.key for claim in freed}
+    )
     seen = _VisibleLabels(state, members)
     for signature, waiting in members.pending.items():
         classes: dict[Hashable, _EqualPods] = {}
@@ -107,9 +118,7 @@ def partition_by_signature(state: ClusterState, members: PodGroupState) -> Membe
             if alike.device_claims is not None:
                 devices_by_signature[part] = (alike.device_claims, len(alike.uids))
     volume_claims = MemberVolumeClaims(state.storage, claims_by_signature) if claims_by_signature else None
-    device_claims_of = (
-        MemberDeviceClaims(state, devices_by_signature, claims_of_pods.own_claims) if devices_by_signature else None
-    )
+    device_claims_of = _device_claims(state, members, devices_by_signature, claims_of_pods, freed)
     defaults = _defaults(state, parts)
     is_minded = (
         volume_claims is not None
@@ -121,6 +130,21 @@ def partition_by_signature(state: ClusterState, members: PodGroupState) -> Membe
         return MemberPartition({signature: waiting.uids for signature, waiting in members.pending.items()})
     topology = compile_topology(state.nodes, state.topology_index, parties, defaults, volume_claims, device_claims_of)
     return MemberPartition(parts, topology)
+
+
+def _device_claims(
+    state: ClusterState,
+    members: PodGroupState,
+    by_signature: Mapping[PodSignature, tuple[PodDeviceClaims, int]],
+    claims_of_pods: DeviceClaimsOfPods,
+    freed: Sequence[ClaimRecord],
+) -> MemberDeviceClaims | None:
+    if not by_signature:
+        return None
+    view = view_of(state, members.key, members.priority)
+    if freed:
+        view = view.releasing(held for claim in freed for held in claim.held)
+    return MemberDeviceClaims(state, by_signature, claims_of_pods.own_claims, view)
 
 
 class _VisibleLabels:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.algorithm.devices.device_claims import MemberDeviceClaims
+from scheduler.algorithm.devices.view import DeviceView
 from scheduler.algorithm.term_matching import PodLabels
 from scheduler.algorithm.volume_claims import MemberVolumeClaims
 from scheduler.cache.node_columns import Codes
@@ -135,7 +136,7 @@ class Topology:
         """Without rules; `compile_topology` fills in those of all `signatures`."""
         self.nodes: Final = nodes
         self.volume_claims: Final = volume_claims
-        self.device_claims: Final = device_claims
+        self.device_claims = device_claims
         self.groups: list[TopologyGroup] = []
         self.sources: Final[list[Source]] = []
         self.prefilter_states: Final[dict[PodSignature, PreFilterState]] = {}
@@ -195,6 +196,16 @@ class Topology:
             TopologyGroup(place.codes, place.counts - taken[at], place.eligible) if at in taken else place
             for at, place in enumerate(self.groups)
         ]
+        return made
+
+    def seeing(self, view: DeviceView) -> "Topology":
+        """The same for a cluster in which other devices are free."""
+        if self.device_claims is None:
+            return self
+        made = copy.copy(self)
+        # Whether members matter to each other depends on which devices there are to share.
+        made.__dict__.pop("are_fixed", None)
+        made.device_claims = self.device_claims.seeing(view)
         return made
 
     @cached_property

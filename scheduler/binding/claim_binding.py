@@ -13,8 +13,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+import msgspec
+
 from api.devices import AllocationResult, ConsumerReference, DeviceCondition, DeviceResult
 from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.idle_claims import claims_in_the_way
 from scheduler.apicalls.dispatcher import Later
 from scheduler.binding.binder import Bind, BindResults
 from scheduler.binding.claim_allocation import ClaimWrite, allocated, claim_write
@@ -32,6 +35,8 @@ PREPARE_SECONDS: Final = 600.0
 RECHECK_SECONDS: Final = 5.0
 POD_GROUP: Final = "PodGroup"
 _PODS: Final = "pods"
+DEALLOCATED: Final = "deallocation of ResourceClaim completed"
+"""Upstream's words, said when it is on its way."""
 
 Onward = Callable[[Decision, Sequence[Bind]], None]
 
@@ -110,6 +115,8 @@ class ClaimBinding:
         self._is_timed = False
         self._own: dict[str, list[ClaimWrite]] = {}
         """By UID of a pod that is being bound: what was written for it alone."""
+        self._idle: set[str] = set()
+        """UIDs of claims without users whose devices are being taken off."""
         self.waiting = 0
         """Pods whose binds are held until their claims, or those of their siblings, are written."""
 
@@ -140,6 +147,25 @@ class ClaimBinding:
         for one in list(batch.written.values()):
             self._send(batch, one)
         self._advance(batch)
+
+    def post_filter(self, decision: Decision) -> Decision | None:
+        """The item found no place: takes devices off claims that nobody uses, if that gives it one; None when it does not.
+
+        What is said is said for each attempt; a claim whose devices are being taken off is not asked for a second time.
+        """
+        idle = claims_in_the_way(self._state, decision.key) if decision.result == "unschedulable" else ()
+        if not idle:
+            return None
+        for claim in idle:
+            if claim.metadata.uid not in self._idle:
+                self._idle.add(claim.metadata.uid)
+                _log.info("claim %s/%s has devices that nobody uses and keeps its pods from a node", *claim.key)
+                self._take_back(ClaimWrite(claim, claim.allocation, tuple(claim.reserved_for.values())))
+        status = msgspec.structs.replace(decision.status, post_filter=DEALLOCATED)
+        failures = decision.failures
+        if decision.key.kind == "pod":
+            failures = tuple((uid, status) for uid, _ in failures)
+        return msgspec.structs.replace(decision, status=status, failures=failures)
 
     def claims_changed(self) -> None:
         """The watch told something about a claim: a driver may have prepared its devices."""
@@ -271,6 +297,7 @@ class ClaimBinding:
         def ended(problem: str) -> None:
             if problem:
                 _log.warning("%s", problem)
+            self._idle.discard(write.claim.metadata.uid)
             self._apply(self._state.devices_changed(self._devices.take_back([write.claim.key])))
 
         self._writer.give_back(write, ended)

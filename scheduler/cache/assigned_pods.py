@@ -242,6 +242,10 @@ class AssignedPods:
         """Rows of pods on known nodes whose unit has a lower priority and that are not leaving already."""
         return np.flatnonzero((self.priorities < priority) & ~self.leaving & (self.slots >= 0))
 
+    def row_of(self, uid: str) -> int | None:
+        """The row of a bound pod."""
+        return self._row_of.get(uid)
+
     def rows_on(self, slot: int) -> list[int]:
         """Rows of the pods on one node."""
         found: list[int] = np.flatnonzero((self.slots == slot) & (self.unit_of >= 0)).tolist()

@@ -7,10 +7,11 @@ other schedulers that are nominated to a node (`status.nominatedNodeName`) count
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from scheduler.cache.demand import Demand
+from scheduler.cache.devices.records import HeldDevice
 from scheduler.cache.records import EntityKey, PodRecord
 
 
@@ -23,10 +24,12 @@ class Nomination:
         places: pod UID -> (node name, demand); a pod that is bound or assumed leaves this table.
         victims: UIDs of the pods that leave for it.
         deadline_seconds: when it ends at the latest, in monotonic seconds.
+        devices: pod UID -> the devices that are kept for it; a pod that is bound or assumed leaves this table, too.
     """
 
     __slots__ = (
         "deadline_seconds",
+        "devices",
         "evicted",
         "has_started",
         "is_overtaken",
@@ -43,12 +46,14 @@ class Nomination:
         places: dict[str, tuple[str, Demand]],
         victims: frozenset[str],
         deadline_seconds: float,
+        devices: Mapping[str, tuple[HeldDevice, ...]] | None = None,
     ) -> None:
         self.key: Final = key
         self.priority: Final = priority
         self.places: Final = places
         self.victims: Final = victims
         self.deadline_seconds = deadline_seconds
+        self.devices: Final = dict(devices or {})
         self.has_started = False
         """A pod of it got a place, so what left for it did not leave in vain."""
         self.is_overtaken = False
@@ -80,10 +85,11 @@ class Nominator:
         places: dict[str, tuple[str, Demand]],
         victims: frozenset[str],
         deadline_seconds: float,
+        devices: Mapping[str, tuple[HeldDevice, ...]] | None = None,
     ) -> Nomination:
         """Nominates pods to nodes instead of what the item was nominated to before; arguments as of `Nomination`."""
         self.withdraw(key)
-        nomination = Nomination(key, priority, places, victims, deadline_seconds)
+        nomination = Nomination(key, priority, places, victims, deadline_seconds, devices)
         self.restore(nomination)
         return nomination
 
@@ -122,6 +128,7 @@ class Nominator:
         nomination = self._of_pod.get(pod_uid)
         if nomination is not None:
             self._forget(pod_uid, nomination.places.pop(pod_uid)[0])
+            nomination.devices.pop(pod_uid, None)
             nomination.has_started |= has_place
 
     def overtake(self, nodes: Collection[str], priority: int) -> None:
@@ -139,6 +146,13 @@ class Nominator:
             for node, demand in nomination.places.values():
                 held.setdefault(node, Counter())[demand] += 1
         return held
+
+    def devices_against(self, key: EntityKey, priority: int) -> Iterator[HeldDevice]:
+        """The devices that are kept against an item of that priority; some of them others may still have."""
+        for nomination in self._nominations.values():
+            if nomination.devices and nomination.key != key and nomination.priority >= priority:
+                for kept in nomination.devices.values():
+                    yield from kept
 
     def is_held_against(self, key: EntityKey, priority: int) -> bool:
         """Whether room is held for anybody else that an item of that priority must leave alone."""

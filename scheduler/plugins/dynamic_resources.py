@@ -35,6 +35,11 @@ def refusal(why: str) -> Status:
     return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, why, plugin=NAME)
 
 
+def waiting(what_for: str) -> Status:
+    """That a claim of a pod is not there yet; whoever makes it has to be waited for."""
+    return Status(Code.WAITING_FOR_CLAIMS, what_for, plugin=NAME)
+
+
 def reason_alpha(field: str) -> Status:
     """That a node's devices use a field of a feature that is off by default in Kubernetes and not known here."""
     text = f"its resource slices use {field}, which this scheduler does not support"

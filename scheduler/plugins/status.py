@@ -16,6 +16,7 @@ from api.constants import (
     REASON_SCHEDULING_GATED,
     REASON_SCHEDULING_TIMEOUT,
     REASON_UNSCHEDULABLE,
+    REASON_WAITING_FOR_CLAIMS,
     REASON_WAITING_FOR_MEMBERS,
     REASON_WAITING_FOR_POD_GROUP,
 )
@@ -41,6 +42,8 @@ class Code(StrEnum):
     WAITING_FOR_POD_GROUP = REASON_WAITING_FOR_POD_GROUP
     WAITING_FOR_MEMBERS = REASON_WAITING_FOR_MEMBERS
     SCHEDULING_GATED = REASON_SCHEDULING_GATED
+    WAITING_FOR_CLAIMS = REASON_WAITING_FOR_CLAIMS
+    """Of single pods, whose group may start without them."""
     TIMED_OUT = REASON_SCHEDULING_TIMEOUT
 
 
@@ -79,6 +82,12 @@ class Status(msgspec.Struct, frozen=True):
     def reason(self) -> str:
         """The reason of the condition that tells it, one of `api.constants`."""
         return _REASONS.get(self.code, self.code.value)
+
+    @property
+    def waits_for_claims(self) -> bool:
+        """Whether a pod that this is about waits for a claim to be there; no node was asked."""
+        found = self.diagnosis.pre_filter if isinstance(self.diagnosis, Diagnosis) else None
+        return found is not None and found.code is Code.WAITING_FOR_CLAIMS
 
     @property
     def obstacles(self) -> Hashable:

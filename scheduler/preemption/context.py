@@ -20,6 +20,7 @@ from scheduler.cache.pod_group_state import MemberState, PodGroupState
 from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.records import PodRecord
 from scheduler.cache.steps import ONE_SCAN
+from scheduler.preemption.claim_releases import ClaimReleases
 from scheduler.preemption.victim_topology import VictimTopology
 from scheduler.preemption.victims import least_important_first
 
@@ -137,12 +138,16 @@ class PreemptionContext:
             if topology is not None
             else None
         )
-        self.topology: Final = (
+        claims = topology.device_claims if topology is not None else None
+        self.claim_releases: Final = ClaimReleases(state, members, claims.view, overdue) if claims is not None else None
+        """None when the members ask for no devices."""
+        self._rules: Final = (
             self.victim_topology.without(topology, self.leaving)
             if topology is not None and self.victim_topology is not None
             else None
         )
-        """None when no rule about other pods, or volumes, can refuse a node."""
+        self.topology: Final = self._with_devices(self._rules, self.leaving)
+        """None when no rule about other pods, or volumes or devices, can refuse a node."""
 
     def resources_without(self, victims: PotentialVictims) -> ResourceOverlay:
         """What the preemptor may use once these have left, too."""
@@ -154,9 +159,18 @@ class PreemptionContext:
 
     def topology_without(self, victims: PotentialVictims) -> Topology | None:
         """The rules about other pods once these have left, too; None when there are none."""
-        if self.topology is None or self.victim_topology is None:
+        return self.topology_without_rows(victims.row)
+
+    def topology_without_rows(self, rows: Slots) -> Topology | None:
+        """The same for the pods of these rows."""
+        if self._rules is None or self.victim_topology is None:
             return None
-        return self.victim_topology.without(self.topology, victims.row)
+        return self._with_devices(self.victim_topology.without(self._rules, rows), rows)
+
+    @property
+    def is_room_coming(self) -> bool:
+        """Whether somebody is leaving, or devices come free that nobody uses any more."""
+        return bool(len(self.leaving)) or bool(self.claim_releases)
 
     def needed_by_affinity(self) -> NDArray[np.bool_]:
         """[pod] which potential victims the members may need: required affinity speaks of them, or of others of their unit."""
@@ -168,6 +182,12 @@ class PreemptionContext:
         return np.isin(potential.unit, units)
 
     # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _with_devices(self, rules: Topology | None, rows: Slots) -> Topology | None:
+        """The same rules where the devices of these rows are free."""
+        if rules is None or self.claim_releases is None:
+            return rules
+        return rules.seeing(self.claim_releases.view(rows))
 
     def _give_back(self, resources: ResourceOverlay, rows: Slots, slots: Slots, amounts: NDArray[np.int64]) -> None:
         """Adds to `resources` what these pods hold: `amounts` is [resource, pod]."""

@@ -8,7 +8,7 @@ A group with a topology constraint is tried inside every domain and the cheapest
 nodes that look best.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final
 
 import numpy as np
@@ -27,12 +27,14 @@ from scheduler.plugins.gang_scheduling import missing_count
 from scheduler.plugins.node_resources_fit import pods_that_fit
 from scheduler.preemption.context import PotentialVictims, PreemptionContext, Violators
 from scheduler.preemption.node_candidates import Mask, fits_by_node, node_candidates, select_nodes
-from scheduler.preemption.reprieve import Placement, candidate_for
-from scheduler.preemption.victims import Candidate, Refusal, RefusalCode
+from scheduler.preemption.reprieve import Placement, candidate_for, kept_devices
+from scheduler.preemption.victims import Candidate, KeptDevices, Refusal, RefusalCode
 
 POLICY_NEVER: Final = "Never"
 MOST_COMPARED: Final = 32
 """Nodes on which a candidate for a single pod is worked out whole, the most promising of all."""
+MOST_RANKS: Final = 32
+"""In so many parts those of one priority are told apart where nodes are not cleared by count."""
 
 _LOWEST: Final = np.iinfo(np.int64).min
 
@@ -57,7 +59,8 @@ def dry_run_preemption(
     assigned_pods = state.assigned_pods
     if not eligible_to_preempt_others(members):
         return Refusal(RefusalCode.NEVER)
-    if not len(assigned_pods.preemptible_below(members.priority)) and not len(assigned_pods.terminating()):
+    may_help = len(assigned_pods.preemptible_below(members.priority)) or len(assigned_pods.terminating())
+    if not may_help and not any(signature.rules.asks_devices for signature in members.pending):
         return Refusal(RefusalCode.NO_VICTIMS)
     try:
         with state.nodes.steps.limited("preemption"):
@@ -68,7 +71,7 @@ def dry_run_preemption(
 
 def _best_candidate(context: PreemptionContext, *, is_nominated: bool) -> Candidate | Refusal:
     members = context.members
-    if not len(context.potential_victims) and not len(context.leaving):
+    if not len(context.potential_victims) and not context.is_room_coming:
         return Refusal(RefusalCode.NO_VICTIMS)
     domains = _domains_that_fit_most(context)
     fits = domains[0].most_that_fit if domains else 0
@@ -76,11 +79,47 @@ def _best_candidate(context: PreemptionContext, *, is_nominated: bool) -> Candid
         return _fits_too_few(members, fits)
     free = next((domain for domain in domains if domain.fits_already), None)
     if free is not None:
-        return Refusal(RefusalCode.ONGOING, waits=True, places=free.places_already() if is_nominated else ())
+        found = free.already() if is_nominated else None
+        return Refusal(
+            RefusalCode.ONGOING,
+            waits=True,
+            places=found.places if found is not None else (),
+            devices=found.devices if found is not None else (),
+        )
     candidates = [candidate for domain in domains for candidate in domain.candidates()]
     if not candidates:
         return _fits_too_few(members, 0)
     return min(candidates, key=lambda candidate: candidate.cost)
+
+
+def devices_on(
+    state: ClusterState, members: PodGroupState, nominated: Mapping[str, str], victims: Collection[str]
+) -> KeptDevices:
+    """The devices that pods which are nominated already count on.
+
+    Args:
+        state: the snapshot.
+        members: their item.
+        nominated: UID of a pod -> name of its node.
+        victims: UIDs of those who leave for it.
+    """
+    if not any(signature.rules.asks_devices for signature in members.pending):
+        return ()
+    try:
+        with state.nodes.steps.limited("preemption"):
+            context = PreemptionContext(state, members, None)
+            uids: dict[PodSignature, list[str]] = {}
+            placement: list[tuple[PodSignature, NDArray[np.intp], NDArray[np.int64]]] = []
+            for signature, waiting in context.uids.items():
+                slots = [(state.nodes.slot_of.get(nominated.get(uid, ""), -1), uid) for uid in waiting]
+                known = sorted(one for one in slots if one[0] >= 0)
+                uids[signature] = [uid for _, uid in known]
+                found, counts = np.unique(np.array([slot for slot, _ in known], dtype=np.intp), return_counts=True)
+                placement.append((signature, found, counts))
+            rows = [row for uid in sorted(victims) if (row := state.assigned_pods.row_of(uid)) is not None]
+            return kept_devices(context, placement, uids, np.array(rows, dtype=np.intp))
+    except OverBudgetError:
+        return ()
 
 
 def eligible_to_preempt_others(members: PodGroupState) -> bool:
@@ -155,10 +194,9 @@ class _Domain:
         """True when as many fit without anybody leaving who is not leaving already."""
         return self._fits(self._nobody) >= self.most_that_fit
 
-    def places_already(self) -> tuple[tuple[str, str], ...]:
-        """(pod UID, node name) of the members when nobody else leaves; only if `fits_already`."""
-        found = self._after_everybody(self._nobody)
-        return found.places if found is not None else ()
+    def already(self) -> Candidate | None:
+        """Where the members go when nobody else leaves; only if `fits_already`."""
+        return self._after_everybody(self._nobody)
 
     def candidates(self) -> Iterator[Candidate]:
         """The candidates worth comparing: one for each choice of who may leave, or one per promising node for a single pod."""
@@ -181,13 +219,17 @@ class _Domain:
         everybody, is_lone = self._potential, self._context.members.is_lone
         # A lone pod has a domain per node, and every node the level of its own that its least important pods give.
         cheapest = everybody if is_lone else self._up_to_level(everybody, everybody.priority)
+        found = [cheapest]
+        if self._context.claim_releases is not None and not is_lone:
+            # Nodes are not cleared by count where devices matter: the fewest units, from the least important up, are tried instead.
+            found.append(self._up_to_level(cheapest, _ranks(cheapest)))
         if not everybody.violates.any():
-            return [cheapest]
+            return found
         spared = everybody.where(~everybody.violates)
         if self._fits(spared) >= self.most_that_fit:
-            return [spared if is_lone else self._up_to_level(spared, spared.priority), cheapest]
+            return [spared if is_lone else self._up_to_level(spared, spared.priority), *found]
         violating = np.where(everybody.violates, everybody.priority, _LOWEST)
-        return [self._up_to_level(everybody, violating), cheapest]
+        return [self._up_to_level(everybody, violating), *found]
 
     def _up_to_level(self, potential: PotentialVictims, priority: NDArray[np.int64]) -> PotentialVictims:
         """Everybody up to the lowest of these priorities that suffices; `priority` is [pod], and all of them together do."""
@@ -317,4 +359,13 @@ class _Domain:
         rows = np.isin(potential.slot, used)
         if self._context.victim_topology is not None:
             rows |= np.isin(potential.row, self._context.victim_topology.rows())
+        if self._context.claim_releases is not None:
+            rows |= np.isin(potential.row, self._context.claim_releases.far_rows())
         return np.isin(potential.unit, potential.unit[rows])
+
+
+def _ranks(potential: PotentialVictims) -> NDArray[np.int64]:
+    """[pod] how early its unit leaves, the least important first, in not too many ranks."""
+    ranks = np.cumsum(np.diff(potential.unit, prepend=potential.unit[:1]) != 0)
+    units = int(ranks[-1]) + 1 if len(ranks) else 1
+    return ranks * min(units, MOST_RANKS) // units

@@ -19,13 +19,14 @@ from api.backoff import exponential_backoff
 from scheduler.algorithm.decision import Decision
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.demand import Demand
+from scheduler.cache.devices.records import HeldDevice
 from scheduler.cache.nominator import Nomination
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
 from scheduler.cache.records import EntityKey, PodRecord
 from scheduler.plugins.gang_scheduling import missing_count, pre_enqueue
 from scheduler.preemption.context import Violators
-from scheduler.preemption.dry_run import dry_run_preemption
-from scheduler.preemption.victims import Candidate, Refusal, RefusalCode, found_message
+from scheduler.preemption.dry_run import devices_on, dry_run_preemption
+from scheduler.preemption.victims import Candidate, KeptDevices, Refusal, RefusalCode, found_message
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,7 @@ class Evaluator:
             history.attempts += 1
             history.not_before_seconds = now_seconds + self._limits.pause_seconds(history.attempts)
             victims = frozenset(pod.uid for pod in found.pods)
-            nomination = self._nominate(key, found.priority, found.places, victims, now_seconds)
+            nomination = self._nominate(key, found.priority, found.places, victims, now_seconds, found.devices)
             return PreemptionResult("victims", candidate=found, nomination=nomination, given_up=given_up)
         if history.is_over_budget:
             history.not_before_seconds = now_seconds + self._limits.max_pause_seconds
@@ -153,7 +154,7 @@ class Evaluator:
             return PreemptionResult("waiting", refusal=_ongoing(current))
         again = None
         if found.places:
-            again = self._nominate(key, members.priority, found.places, frozenset(staying), now_seconds)
+            again = self._nominate(key, members.priority, found.places, frozenset(staying), now_seconds, found.devices)
         return PreemptionResult(
             "waiting" if found.waits else "none", nomination=again, refusal=found, given_up=given_up
         )
@@ -173,7 +174,9 @@ class Evaluator:
         for item in list(_nominated_items(self._state)):
             stale += item.stale if may_evict else item.pods
             if item.places and may_evict:
-                self._state.nominator.nominate(item.key, item.priority, item.places, item.victims, deadline)
+                self._state.nominator.nominate(
+                    item.key, item.priority, item.places, item.victims, deadline, self._devices_on(item)
+                )
         return tuple(stale)
 
     @property
@@ -228,7 +231,8 @@ class Evaluator:
         for uid, (node, demand) in nomination.places.items():
             if uid in pending:
                 needs.setdefault(node, []).append(demand)
-        return next((text for node, demands in needs.items() if (text := self._lacks(nomination, node, demands))), None)
+        lacking = (text for node, demands in needs.items() if (text := self._lacks(nomination, node, demands)))
+        return next(lacking, None) or self._lacks_devices(nomination)
 
     def is_wanted(self, nomination: Nomination) -> bool:
         """Whether enough pods wait for the room to start in it."""
@@ -259,16 +263,28 @@ class Evaluator:
         places: Iterable[tuple[str, str]],
         victims: frozenset[str],
         now_seconds: float,
+        devices: KeptDevices,
     ) -> Nomination:
         pods = ((self._state.pod(uid), node) for uid, node in places)
         demands = {pod.uid: (node, pod.demand) for pod, node in pods if pod is not None}
         deadline = now_seconds + self._limits.victim_deadline_seconds
-        return self._state.nominator.nominate(key, priority, demands, victims, deadline)
+        return self._state.nominator.nominate(key, priority, demands, victims, deadline, dict(devices))
 
     def _staying(self, nomination: Nomination) -> tuple[str, ...]:
-        """UIDs of the victims that still hold their room."""
-        pods = ((uid, self._state.pod(uid)) for uid in nomination.victims)
-        return tuple(uid for uid, pod in pods if pod is not None and pod.is_bound and not pod.is_terminal)
+        """UIDs of the victims that still hold their room, or devices that the item is waiting for."""
+        has_reserved = self._state.devices.has_reserved
+        return tuple(
+            uid for uid in nomination.victims if self._holds_room(uid) or (nomination.devices and has_reserved(uid))
+        )
+
+    def _devices_on(self, item: "_Nominated") -> dict[str, tuple[HeldDevice, ...]]:
+        members = self._state.item(item.key)
+        nominated = {uid: node for uid, (node, _) in item.places.items()}
+        return dict(devices_on(self._state, members, nominated, item.victims)) if members is not None else {}
+
+    def _holds_room(self, uid: str) -> bool:
+        pod = self._state.pod(uid)
+        return pod is not None and pod.is_bound and not pod.is_terminal
 
     def _lacks(self, nomination: Nomination, node: str, demands: list[Demand]) -> str | None:
         """What pods with these demands would lack on the node once the victims have left."""
@@ -288,6 +304,23 @@ class Evaluator:
             asked.update(resolved.rows.tolist())
         short = [nodes.resources[row] for row in sorted(asked) if free[row] < 0]
         return f"the room on node {node} was taken ({', '.join(short)})" if short else None
+
+    def _lacks_devices(self, nomination: Nomination) -> str | None:
+        """Whether somebody else holds devices that the nomination counts on."""
+        wanted = {held.id for kept in nomination.devices.values() for held in kept if not held.share_id}
+        if not wanted:
+            return None
+        for claim in self._state.devices.holding():
+            if any(held.id in wanted for held in claim.held) and not all(
+                uid in nomination.victims or self._is_leaving(uid) or self._state.item_of(uid) == nomination.key
+                for uid in claim.reserved_for
+            ):
+                return "devices that it counts on were taken by claim {}/{}".format(*claim.key)
+        return None
+
+    def _is_leaving(self, uid: str) -> bool:
+        pod = self._state.pod(uid)
+        return pod is None or pod.is_terminal or pod.terminating
 
 
 def _ongoing(nomination: Nomination) -> Refusal:

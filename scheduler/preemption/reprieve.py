@@ -6,20 +6,22 @@ is minimal: giving back any one more would push a preemptor off its node. What i
 is too large for it at the beginning is not looked at one by one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from api.requests import PODS
+from scheduler.algorithm.devices.placed import PlacedDevices, held_by_pod
 from scheduler.cache.demand import HostPort, ports_conflict
 from scheduler.cache.node_columns import Slots
 from scheduler.cache.pod_signature import PodSignature
+from scheduler.preemption.claim_releases import ReprieveDevices
 from scheduler.preemption.context import PotentialVictims, PreemptionContext
 from scheduler.preemption.node_candidates import Mask
 from scheduler.preemption.victim_topology import ReprieveTopology
-from scheduler.preemption.victims import LIFT, Candidate, Cost, Victim, importance
+from scheduler.preemption.victims import LIFT, Candidate, Cost, KeptDevices, Victim, importance
 
 _A_POD: Final = 3_000
 """Steps of putting one pod back."""
@@ -58,7 +60,29 @@ def candidate_for(
         where = [names[slot] for slot in slots.repeat(counts).tolist()]
         places += zip(context.uids[signature][: len(where)], where, strict=True)
     vacancy = _vacancy_after(context, domain, placement, numbers) if domain is not None else 0.0
-    return Candidate(context.members.key, context.priority, tuple(places), victims, _cost_of(victims, vacancy))
+    leaving = potential.row[np.isin(potential.unit, numbers)]
+    devices = kept_devices(context, placement, context.uids, leaving)
+    return Candidate(context.members.key, context.priority, tuple(places), victims, _cost_of(victims, vacancy), devices)
+
+
+def kept_devices(
+    context: PreemptionContext, placement: Placement, uids: Mapping[PodSignature, Sequence[str]], leaving: Slots
+) -> KeptDevices:
+    """The devices that placed pods count on once the pods of these rows have left; nothing where they do not suffice.
+
+    Args:
+        context: the snapshot.
+        placement: where the pods are.
+        uids: of the pods of each signature, in the order of the placement.
+        leaving: rows of those who leave.
+    """
+    topology = context.topology_without_rows(leaving)
+    claims = topology.device_claims if topology is not None else None
+    if claims is None:
+        return ()
+    given = PlacedDevices(claims, placement).choose(claims.view.held)
+    held = held_by_pod(given or (), uids, placement)
+    return tuple((uid, devices) for uid, devices in held.items() if devices)
 
 
 def reprieve(context: PreemptionContext, placement: Placement, potential: PotentialVictims, chosen: Mask) -> list[int]:
@@ -74,6 +98,10 @@ def reprieve(context: PreemptionContext, placement: Placement, potential: Potent
         return stuck
     topology = context.topology_without(potential.where(chosen))
     others = ReprieveTopology(topology, placement) if topology is not None else None
+    devices = None
+    if topology is not None and context.claim_releases is not None:
+        everybody_rows = potential.row[everybody]
+        devices = ReprieveDevices(context.state, context.claim_releases, topology, placement, everybody_rows)
     slack: dict[int, list[int]] = dict(zip(used.tolist(), over.T.tolist(), strict=True))
     ports = _ports(placement)
     amounts = potential.amounts[np.ix_(rows, left)].T.tolist()
@@ -85,7 +113,7 @@ def reprieve(context: PreemptionContext, placement: Placement, potential: Potent
     order = [*(unit for unit in reversed(parts) if unit in violating)]
     order += [unit for unit in reversed(parts) if unit not in violating]
     while True:
-        leave = [unit for unit in order if not _reprieve_unit(context, parts[unit], slack, ports, others)]
+        leave = [unit for unit in order if not _reprieve_unit(context, parts[unit], slack, ports, others, devices)]
         # Somebody who came back may be whom required affinity needs, or make a spread even, so that others can stay as well.
         if others is None or len(leave) == len(order):
             return [*stuck, *leave]
@@ -98,6 +126,7 @@ def _reprieve_unit(
     slack: dict[int, list[int]],
     ports: dict[int, list[HostPort]],
     others: ReprieveTopology | None,
+    devices: ReprieveDevices | None,
 ) -> bool:
     """Puts all pods of a unit back if every node they were on bears it, and so do the placed pods.
 
@@ -107,6 +136,7 @@ def _reprieve_unit(
         slack: node slot -> what is over there [resource]; nodes without placed pods are not in it. Becomes less.
         ports: node slot -> host ports of the pods placed there.
         others: rules about other pods; None when none of them can refuse a node.
+        devices: those of the placed pods; None when they ask for none.
     """
     context.state.nodes.steps.spend(_A_POD * (1 + len(pods)))
     after: dict[int, list[int]] = {}
@@ -118,10 +148,14 @@ def _reprieve_unit(
         if min(rest) < 0 or (slot in ports and _collides(context, row, ports[slot])):
             return False
         after[slot] = rest
+    if devices is not None and not devices.fit([row for _, _, row in pods]):
+        return False
     if others is not None and context.victim_topology is not None:
         effects = [effect for _, _, row in pods for effect in context.victim_topology.of(row)]
         if not others.reprieve(effects):
             return False
+    if devices is not None:
+        devices.stay([row for _, _, row in pods])
     slack.update(after)
     return True
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.cache.assigned_pods import PreemptionUnit
+from scheduler.cache.devices.records import HeldDevice
 from scheduler.cache.node_columns import Slots
 from scheduler.cache.records import EntityKey, PodRecord
 
@@ -26,6 +27,8 @@ LIFT: Final = 2.0**31
 """Added to every victim's priority in sums, so that fewer victims cost less whatever their priority is (as upstream does)."""
 
 JOB_KIND: Final = "Job"
+KeptDevices = tuple[tuple[str, tuple[HeldDevice, ...]], ...]
+"""(pod UID, the devices it counts on)."""
 Kind = Literal["group", "pod"]
 
 
@@ -124,6 +127,7 @@ class Candidate(msgspec.Struct, frozen=True):
     """(pod UID, node name)."""
     victims: tuple[Victim, ...]
     cost: Cost
+    devices: KeptDevices = ()
 
     @property
     def pods(self) -> tuple[PodRecord, ...]:
@@ -158,6 +162,7 @@ class Refusal(msgspec.Struct, frozen=True):
         code: why.
         waits: true when pods that are leaving already make the room.
         places: (pod UID, node name) where that room is, for an item that is nominated already.
+        devices: those that its pods count on there.
         need: minCount of the group.
         scheduled: members that have a place or would have one with everybody of lower priority gone.
         remaining: members that would still have none.
@@ -168,6 +173,7 @@ class Refusal(msgspec.Struct, frozen=True):
     code: RefusalCode
     waits: bool = False
     places: tuple[tuple[str, str], ...] = ()
+    devices: KeptDevices = ()
     need: int = 0
     scheduled: int = 0
     remaining: int = 0

@@ -12,6 +12,7 @@ from api.constants import (
     REASON_SCHEDULER_ERROR,
     REASON_SCHEDULING_GATED,
     REASON_UNSCHEDULABLE,
+    REASON_WAITING_FOR_CLAIMS,
     REASON_WAITING_FOR_MEMBERS,
     REASON_WAITING_FOR_POD_GROUP,
 )
@@ -228,7 +229,8 @@ class Reporter:
             return
         pod = self._state.pod(key.uid)
         if pod is not None and key.kind == "pod":
-            self._pods.want(pod, reason=reason, message=text, or_blockers=True)
+            told = REASON_WAITING_FOR_CLAIMS if decision.status.waits_for_claims else reason
+            self._pods.want(pod, reason=told, message=text, or_blockers=True)
             self._event_writer.pod_refused(key, pod, text)
 
     def advised(self, key: EntityKey) -> None:
@@ -254,10 +256,12 @@ class Reporter:
         messages = dict(decision.pod_messages)
         if not messages and others is None:
             return
+        for_claims = {uid for uid, status in decision.failures if status is not None and status.waits_for_claims}
         for pod in self._state.entities.waiting(decision.key):
             message = messages.get(pod.uid, others)
             if message is not None:
-                self._pods.want(pod, reason=reason, message=message)
+                told = REASON_WAITING_FOR_CLAIMS if pod.uid in for_claims else reason
+                self._pods.want(pod, reason=told, message=message)
 
     def _forget(self, key: EntityKey) -> None:
         self._said_held.discard(key)

@@ -62,7 +62,8 @@ class Cluster:
         **more: Any,
     ) -> EntityKey:
         """A gang; each pod has a claim of its own from each template (a claim's manifest), and uses the `named` ones."""
-        self.state.upsert_group(build.group(name, pods if need is None else need))
+        priority = more.get("priority")
+        self.state.upsert_group(build.group(name, pods if need is None else need, priority=priority))
         for number in range(pods):
             self.member(f"{name}-{number}", name, *templates, named=named, cpu=cpu, **more)
         return build.group_key(name)
@@ -80,6 +81,36 @@ class Cluster:
             self.claim({**template, "metadata": {"name": made, "uid": f"uid-of-{made}"}}, owner=f"uid-of-{name}")
         spec = {"resourceClaims": entries, **more.pop("spec", {})}
         self.state.upsert_pod(build.pod(name, cpu=cpu, group=group, spec=spec, claim_statuses=statuses, **more))
+
+    def runs(self, name: str, node: str, *devices: str, group: str = "", claim_name: str = "", **more: Any) -> None:
+        """A pod on a node with a claim of its own that has these devices (`slice/device`, as the pool is named)."""
+        named = claim_name or f"{name}-own"
+        entry = {"name": "own", "resourceClaimName": named}
+        self.holds(named, node, *devices, users=(name,))
+        spec = {"resourceClaims": [entry], **more.pop("spec", {})}
+        self.state.upsert_pod(build.pod(name, group=group, on=node, spec=spec, **more))
+
+    def holds(self, name: str, node: str, *devices: str, users: tuple[str, ...] = (), **more: Any) -> None:
+        """A claim that has these devices of a node, reserved for these pods."""
+        results = []
+        for one in devices:
+            pool, _, device = one.partition("/")
+            results.append({"request": "r", "driver": "d", "pool": pool, "device": device})
+        fields = [{"key": "metadata.name", "operator": "In", "values": [node]}]
+        allocation: Json = {"devices": {"results": results}}
+        if node:
+            allocation["nodeSelector"] = {"nodeSelectorTerms": [{"matchFields": fields}]}
+        reserved = [{"resource": "pods", "name": user, "uid": f"uid-of-{user}"} for user in users]
+        status = {"allocation": allocation, "reservedFor": reserved}
+        self.claim(claim(name, request("r", len(devices)), status=status), **more)
+
+    def free(self, name: str) -> set[str]:
+        """The controller takes the devices off a claim; UIDs of the pods that hear of it."""
+        return self.state.devices.set_claim((NAMESPACE, name), None)
+
+    def gone(self, name: str) -> None:
+        """A pod is gone; its claims are as they were."""
+        self.state.remove_pod(NAMESPACE, name, f"uid-of-{name}")
 
     def decide(self, key: EntityKey) -> Decision:
         return decide(self.state, key)

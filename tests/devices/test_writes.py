@@ -38,8 +38,8 @@ class WithDevices(Cluster):
             made["metadata"]["ownerReferences"] = [{**reference, "controller": True}]
         self.api.put("resourceclaims", made)
 
-    def members(self, size: int, *, shared: str = "") -> None:
-        """Members with a claim each, or with one that they share."""
+    def members(self, size: int, *, shared: str = "", are_made: bool = True) -> None:
+        """Members with a claim each, or with one that they share; `are_made`: the controller has made theirs."""
         self.api.put("podgroups", gang("g", size))
         for number in range(size):
             made = pod(f"g-{number}", group="g", owned=True, gpus=0)
@@ -48,12 +48,20 @@ class WithDevices(Cluster):
                 self.api.put("pods", made)
                 continue
             made["spec"]["resourceClaims"] = [{"name": "c", "resourceClaimTemplateName": "t"}]
+            if not are_made:
+                self.api.put("pods", made)
+                continue
             made["status"]["resourceClaimStatuses"] = [{"name": "c", "resourceClaimName": f"c-{number}"}]
             stored = self.api.put("pods", made)
             self.add_claim(f"c-{number}", owner=stored["metadata"])
 
     def claim(self, name: str) -> Object:
         return self.api.peek("resourceclaims", "ns", name)
+
+    def condition(self, pod_name: str) -> Object:
+        """What PodScheduled of a pod says."""
+        found = self.api.peek("pods", "ns", pod_name).get("status", {}).get("conditions", [])
+        return next((one for one in found if one["type"] == "PodScheduled"), {})
 
     def devices(self) -> dict[str, str]:
         """Allocated claims with their devices."""
@@ -75,6 +83,21 @@ class WithDevices(Cluster):
 @pytest.fixture
 async def cluster() -> WithDevices:
     return WithDevices()
+
+
+async def test_pods_are_told_what_they_lack_once_their_claims_are_there(cluster: WithDevices) -> None:
+    cluster.add_node("n0", 1)
+
+    def told(reason: str, words: str) -> bool:
+        conditions = [cluster.condition(f"g-{number}") for number in range(2)]
+        return all(one.get("reason") == reason and words in one.get("message", "") for one in conditions)
+
+    async with cluster.scheduler(**PATIENT):
+        cluster.members(2, are_made=False)
+        await cluster.api.until(lambda: told("WaitingForResourceClaims", 'to be made from the template "t"'))
+        cluster.members(2)
+        await cluster.api.until(lambda: told("Unschedulable", "cannot allocate all claims"))
+        assert cluster.says("cannot allocate all claims")
 
 
 async def test_all_claims_of_a_gang_are_written_before_its_first_bind(cluster: WithDevices) -> None:

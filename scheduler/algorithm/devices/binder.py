@@ -4,7 +4,7 @@ A placed pod takes devices from the others, and decides for everybody who shares
 """
 
 from collections import deque
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.algorithm.devices.allocator import Chosen, Solution
-from scheduler.algorithm.devices.counts import UNLIMITED, AskedClaims, first_free
+from scheduler.algorithm.devices.counts import UNLIMITED, AskedClaims
 from scheduler.algorithm.devices.device_claims import MemberDeviceClaims, PodDeviceClaims
 from scheduler.algorithm.devices.errors import AllocationError, InvalidPools, SearchLimit
-from scheduler.algorithm.devices.requests import ClaimRequests
+from scheduler.algorithm.devices.requests import ClaimRequests, Request
 from scheduler.algorithm.devices.result import node_selector
 from scheduler.algorithm.devices.table import ClaimCounts
 from scheduler.cache.devices.held import HeldDevices
-from scheduler.cache.devices.records import ClaimKey
+from scheduler.cache.devices.records import ClaimKey, DeviceRecord, HeldDevice, SliceRecord
 from scheduler.cache.node_columns import Slots
 from scheduler.cache.node_rules import NodeTerm, parse_node_terms
 from scheduler.cache.pod_signature import PodSignature
@@ -58,20 +58,28 @@ class _Given(msgspec.Struct, frozen=True, eq=False, gc=False):
     pods: int
 
 
+class _Counted(msgspec.Struct, frozen=True, eq=False, gc=False):
+    """The same where each pod has one claim and takes its devices whole: so many for one pod after the other."""
+
+    slot: int
+    request: Request
+    devices: Sequence[tuple[SliceRecord, DeviceRecord]]
+
+
 class DeviceBinder:
     """The devices of all pods of a snapshot; masks and counts are `[node]`."""
 
     def __init__(self, device_claims: MemberDeviceClaims) -> None:
         self.device_claims: Final = device_claims
         self._state: Final = device_claims.state
-        self._table: Final = device_claims.table
-        self._held: Final = HeldDevices(below=self._state.devices.held)
-        self._given: dict[PodSignature, list[_Given]] = {}
+        self._table: Final = device_claims.view.table
+        self._held: Final = HeldDevices(below=device_claims.view.held)
+        self._given: dict[PodSignature, list[_Given | _Counted]] = {}
+        self._unsettled: list[Sequence[tuple[SliceRecord, DeviceRecord]]] = []
+        """Devices that were given and are not in `_held` yet: after the last pods nobody asks."""
         self._decided: dict[ClaimKey, tuple[NodeTerm, ...] | None] = {}
         self._touched: set[int] = set()
         self._crosses = False
-        self._counted: dict[Hashable, ClaimCounts] = {}
-        """As things are without the pods of this snapshot: nothing changes while a decision is made."""
         self._seen: dict[PodSignature, tuple[IntArray, dict[int, Status], IntArray]] = {}
 
     def refusal(self, signature: PodSignature) -> Status | None:
@@ -116,8 +124,18 @@ class DeviceBinder:
         if claims is None or not (claims.asked.own or claims.asked.shared):
             return
         given = self._given.setdefault(signature, [])
-        counts = self._as_things_are(claims.key, claims.asked)
+        counts = self.device_claims.view.counts(claims.key, claims.asked)
+        request = claims.asked.counted
+        self._crosses = self._crosses or bool(counts.crosses)
         for slot, number in zip(slots, pods, strict=True):
+            if request is not None:
+                devices = self._first_free(slot, counts, number * request.count)
+                if devices is not None:
+                    given.append(_Counted(slot, request, devices))
+                    self._unsettled.append(devices)
+                    self._touched.add(slot)
+                    continue
+            self._settle()
             asked, shared = self._open(claims)
             if not asked.own and not asked.shared:
                 continue
@@ -131,13 +149,24 @@ class DeviceBinder:
             self._crosses = self._crosses or any(not one.slice.node_name or one.device.counters for one in chosen)
         self._seen.clear()
 
-    def _choose(self, slot: int, counts: ClaimCounts, asked: AskedClaims, pods: int) -> Solution:
-        free, request = counts.free.get(slot), asked.counted
-        if free is not None and request is not None:
+    def _first_free(
+        self, slot: int, counts: ClaimCounts, wanted: int
+    ) -> Sequence[tuple[SliceRecord, DeviceRecord]] | None:
+        """So many of the devices that were counted on a node; None where there are fewer, or counting did not do."""
+        free = counts.free.get(slot)
+        if free is not None and (slot in self._touched or self._crosses):
             # Those that were free before the first pod of this snapshot; no others have become so since.
-            solution = first_free(request, pods, free, self._held)
-            if solution is not None:
-                return solution
+            self._settle()
+            free = [one for one in free if one[1].id not in self._held]
+        return free[:wanted] if free is not None and len(free) >= wanted else None
+
+    def _settle(self) -> None:
+        """All that was given counts as held."""
+        for devices in self._unsettled:
+            self._held.add([HeldDevice(device.id) for _, device in devices])
+        self._unsettled.clear()
+
+    def _choose(self, slot: int, counts: ClaimCounts, asked: AskedClaims, pods: int) -> Solution:
         devices = self._table.devices_on(slot, counts, asked, self._held)
         try:
             solution = devices.choose(pods) if devices is not None else None
@@ -154,23 +183,27 @@ class DeviceBinder:
             slots_of: by signature (UID of a pod, slot of its node).
         """
         for signature, placed in slots_of.items():
-            open_: dict[int, deque[tuple[tuple[ClaimRequests, ...], Solution, int]]] = {}
+            open_: dict[int, deque[tuple[_OfClaim, ...]]] = {}
+            claims = self.device_claims.of.get(signature)
             for given in self._given.get(signature, ()):
+                if isinstance(given, _Counted):
+                    if claims is not None:
+                        open_.setdefault(given.slot, deque()).extend(_counted(given, claims.asked.own[0]))
+                    continue
                 name = self._state.nodes.names[given.slot]
                 first = len(given.shared)
                 for number, key in enumerate(given.shared):
                     yield _allocation(key, given.asked.shared[number], name, given.solution, number)
                 per_pod = len(given.asked.own)
                 starts = range(first, first + per_pod * given.pods, per_pod or 1)
-                open_.setdefault(given.slot, deque()).extend((given.asked.own, given.solution, at) for at in starts)
+                open_.setdefault(given.slot, deque()).extend(_searched(given, at) for at in starts)
+            names, own_claims = self._state.nodes.names, self.device_claims.own_claims
             for uid, slot in placed:
-                if not open_.get(slot):
-                    continue
-                own, solution, at = open_[slot].popleft()
-                keys = self.device_claims.own_claims[uid]
-                name = self._state.nodes.names[slot]
-                for number, (key, requests) in enumerate(zip(keys, own, strict=True)):
-                    yield _allocation(key, requests, name, solution, at + number)
+                waiting = open_.get(slot)
+                if waiting:
+                    name = names[slot]
+                    for key, (requests, chosen, alternatives) in zip(own_claims[uid], waiting.popleft(), strict=True):
+                        yield DeviceAllocation(key, requests, name, chosen, alternatives)
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
@@ -188,6 +221,7 @@ class DeviceBinder:
         """Pods that fit, why none does, and scores."""
         found = self._seen.get(signature)
         if found is None:
+            self._settle()
             found = self._seen[signature] = self._judge(claims)
         return found
 
@@ -217,7 +251,7 @@ class DeviceBinder:
             if is_whole
             else ("without", *(one.claim.spec for one in (*asked.own, *asked.shared)), len(asked.own))
         )
-        base = self._as_things_are(key, asked)
+        base = self.device_claims.view.counts(key, asked)
         if not self._touched:
             return base
         made = ClaimCounts(asked)
@@ -228,15 +262,35 @@ class DeviceBinder:
             made.note(slot, self._table.count_on(slot, base, asked, self._held))
         return made
 
-    def _as_things_are(self, key: Hashable, asked: AskedClaims) -> ClaimCounts:
-        found = self._counted.get(key)
-        if found is None:
-            found = self._counted[key] = self._table.counts(key, asked)
-        return found
-
     def _terms(self, chosen: tuple[Chosen, ...], slot: int) -> tuple[NodeTerm, ...] | None:
         raw = node_selector(chosen, self._state.nodes.names[slot])
         return parse_node_terms(raw) if raw else None
+
+
+_OfClaim = tuple[ClaimRequests, tuple[Chosen, ...], tuple[int, ...]]
+"""What a claim asks for, its devices, and which of the alternatives they are."""
+_FIRST: Final = (0,)
+
+
+def _counted(given: _Counted, requests: ClaimRequests) -> Iterator[tuple[_OfClaim]]:
+    """The claim of each pod."""
+    request, count = given.request, given.request.count
+    if count == 1:
+        for one, device in given.devices:
+            yield ((requests, (Chosen(request, device, one),), _FIRST),)
+        return
+    for at in range(0, len(given.devices), count):
+        chosen = tuple(Chosen(request, device, one) for one, device in given.devices[at : at + count])
+        yield ((requests, chosen, _FIRST),)
+
+
+def _searched(given: _Given, at: int) -> tuple[_OfClaim, ...]:
+    """The own claims of one pod, the devices of which begin at this place of the solution."""
+    solution = given.solution
+    return tuple(
+        (requests, solution.devices[at + number], solution.alternatives[at + number])
+        for number, requests in enumerate(given.asked.own)
+    )
 
 
 def _allocation(

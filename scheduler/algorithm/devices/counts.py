@@ -157,6 +157,16 @@ class NodeDevices:
         """
         return allocate(self._asked.of(pods), self._node, self._pools, self._held, taints=self._taints)
 
+    def meant(self) -> Sequence[tuple[SliceRecord, DeviceRecord]] | None:
+        """The devices that the only request means and nobody has, in their order; None where counting these does not do."""
+        request = self._asked.counted
+        if request is None or self._asked.own[0].claim.spec.constraints:
+            return None
+        try:
+            return self._free(request)
+        except (_Search, AllocationError):
+            return None
+
     # --- counting ----------------------------------------------------------------------------------------------------
 
     def _by_counting(self, request: Request) -> NodeCount:

@@ -4,7 +4,7 @@ Pods that differ in nothing but the names of claims that are each made for one o
 Pods that use one claim that has no devices yet are alike too, and all get what one of them is given.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -13,6 +13,7 @@ import msgspec
 from scheduler.algorithm.devices.counts import AskedClaims
 from scheduler.algorithm.devices.requests import ClaimRequests
 from scheduler.algorithm.devices.table import DeviceTable
+from scheduler.algorithm.devices.view import DeviceView
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.devices.pod_claims import ClaimUse, PodClaims
 from scheduler.cache.devices.records import ClaimKey, ClaimRecord
@@ -55,21 +56,26 @@ class MemberDeviceClaims:
         state: ClusterState,
         of: Mapping[PodSignature, tuple[PodDeviceClaims, int]],
         own_claims: Mapping[str, Sequence[ClaimKey]],
+        view: DeviceView,
     ) -> None:
-        """With the claims of each signature the number of pods that have alike ones."""
+        """With the claims of each signature the number of pods that have alike ones; `view` is what they may count on."""
         self.own_claims: Final = own_claims
         self.state: Final = state
-        self.table: Final = state.derived(DeviceTable)
+        self.view: Final = view
         self.of: Final = {signature: claims for signature, (claims, _) in of.items()}
-        self._pods: Final = {signature: pods for signature, (_, pods) in of.items()}
+        self._asking: Final = of
+
+    def seeing(self, view: DeviceView) -> "MemberDeviceClaims":
+        """The same pods, where other devices are free."""
+        return MemberDeviceClaims(self.state, self._asking, self.own_claims, view)
 
     @cached_property
     def are_fixed(self) -> bool:
         """True when where one member goes matters to none of the others."""
         asking = [one for one in self.of.values() if one.refusal is None and (one.asked.own or one.shared)]
         if len(asking) > 1 or any(one.shared for one in asking):
-            return sum(self._pods.values()) <= 1
-        return not any(self.table.counts(one.key, one.asked).crosses for one in asking)
+            return sum(pods for _, pods in self._asking.values()) <= 1
+        return not any(self.view.counts(one.key, one.asked).crosses for one in asking)
 
     def gathers(self, signature: PodSignature) -> bool:
         """True when the first pod of this signature may decide on which node all the others have to be."""
@@ -80,8 +86,15 @@ class MemberDeviceClaims:
 class DeviceClaimsOfPods:
     """Looks up the claims of pods, one after the other; those that are alike share one object."""
 
-    def __init__(self, state: ClusterState, group_uid: str) -> None:
-        """`group_uid` is of their group, which may own claims for all its pods; empty when they have none."""
+    def __init__(self, state: ClusterState, group_uid: str, freed: Container[ClaimKey] = ()) -> None:
+        """Knows no pod yet.
+
+        Args:
+            state: the cluster.
+            group_uid: of their group, which may own claims for all its pods; empty when they have none.
+            freed: claims that are looked at as if they had no devices.
+        """
+        self._freed: Final = freed
         self.own_claims: Final[dict[str, Sequence[ClaimKey]]] = {}
         """By UID of the pod: its own claims without devices."""
         self._devices: Final = state.devices
@@ -92,16 +105,20 @@ class DeviceClaimsOfPods:
     def of(self, pod: PodRecord, claims: PodClaims) -> PodDeviceClaims:
         """The claims of a pod."""
         if claims.problem:
-            return _refused(claims.problem)
+            return _refused(plugin.refusal(claims.problem))
         likeness: list[Hashable] = []
         found: list[ClaimRecord] = []
         own: list[ClaimKey] = []
         for use in claims.uses:
             key = (pod.namespace, use.claim)
             claim = self._devices.claim(key) if use.claim else None
+            if claim is not None and key in self._freed:
+                claim = msgspec.structs.replace(claim, allocation=None, held=(), terms=None)
+            if claim is None:
+                return _refused(plugin.waiting(_absence(pod, use)))
             problem = _problem(pod, use, claim, self._group_uid)
-            if problem or claim is None:
-                return _refused(problem)
+            if problem:
+                return _refused(plugin.refusal(problem))
             found.append(claim)
             if claim.allocation is not None:
                 likeness.append(bytes(claim.allocation.node_selector))
@@ -129,7 +146,7 @@ class DeviceClaimsOfPods:
                 continue
             asked = self._table.requests_of(claim)
             if isinstance(asked, str):
-                return _refused(asked)
+                return _refused(plugin.refusal(asked))
             if claim.key in own:
                 of_pod.append(asked)
             else:
@@ -142,16 +159,17 @@ class DeviceClaimsOfPods:
         )
 
 
-def _refused(why: str) -> PodDeviceClaims:
-    status = plugin.refusal(why)
+def _refused(status: Status) -> PodDeviceClaims:
     return PodDeviceClaims(status, status)
 
 
-def _problem(pod: PodRecord, use: ClaimUse, claim: ClaimRecord | None, group_uid: str) -> str:
+def _absence(pod: PodRecord, use: ClaimUse) -> str:
     if not use.claim:
         return f'waiting for the resourceclaim "{use.entry}" to be made from the template "{use.template}"'
-    if claim is None:
-        return f'could not find ResourceClaim "{pod.namespace}/{use.claim}"'
+    return f'could not find ResourceClaim "{pod.namespace}/{use.claim}"'
+
+
+def _problem(pod: PodRecord, use: ClaimUse, claim: ClaimRecord, group_uid: str) -> str:
     if claim.metadata.is_terminating:
         return f'resourceclaim "{use.claim}" is being deleted'
     if use.template and claim.owner_uid != pod.uid and not (group_uid and claim.owner_uid == group_uid):

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from scheduler.algorithm.devices.allocator import Solution
 from scheduler.algorithm.devices.counts import AskedClaims, NodeCount, NodeDevices
 from scheduler.algorithm.devices.errors import AllocationError
 from scheduler.algorithm.devices.pools import Pool, gather_pools
@@ -21,8 +22,12 @@ from scheduler.plugins.status import Status
 
 MOST_KINDS: Final = 32
 """Kinds of claims whose counts are kept."""
+Meant = tuple[SliceRecord, DeviceRecord]
+_NOBODY: Final = HeldDevices()
 _ONE_NODE: Final = 20 * ONE_BY_ONE
 """Steps of counting the devices of one node."""
+_ONE_LOOK: Final = 8 * ONE_BY_ONE
+"""Steps of listing them once it is known which makes are meant."""
 
 
 class ClaimCounts:
@@ -30,7 +35,7 @@ class ClaimCounts:
 
     __slots__ = ("asked", "crosses", "eligible", "facts", "free", "pods", "position", "refusals", "scores")
 
-    def __init__(self, asked: AskedClaims) -> None:
+    def __init__(self, asked: AskedClaims, eligible: dict[int, bool] | None = None) -> None:
         self.asked: Final = asked
         self.pods: IntArray = np.zeros(0, dtype=np.int64)
         self.scores: IntArray = np.zeros(0, dtype=np.int64)
@@ -40,9 +45,17 @@ class ClaimCounts:
         """The slots where others can take the same devices from other nodes."""
         self.free: dict[int, Sequence[tuple[SliceRecord, DeviceRecord]]] = {}
         """By slot the devices that were counted, where it is only a matter of counting."""
-        self.eligible: Final[dict[int, bool]] = {}
+        self.eligible: Final[dict[int, bool]] = eligible if eligible is not None else {}
+        """By likeness, which devices the only request means."""
         self.facts: list[NodeFacts | None] = []
         self.position = -1
+
+    def copy(self) -> "ClaimCounts":
+        """The same, to be written to; which devices are meant stays common."""
+        made = ClaimCounts(self.asked, self.eligible)
+        made.pods, made.scores = self.pods.copy(), self.scores.copy()
+        made.refusals, made.crosses, made.free = dict(self.refusals), set(self.crosses), dict(self.free)
+        return made
 
     def note(self, slot: int, found: NodeCount) -> None:
         """The devices of a node were counted."""
@@ -127,6 +140,20 @@ class DeviceTable:
         found = devices.count()
         field = self._alpha_field(slot) if found.refusal is not None else ""
         return NodeCount(0, reason_alpha(field)) if field else found
+
+    def meant_on(self, slot: int, counts: ClaimCounts, asked: AskedClaims) -> Sequence[Meant] | None:
+        """The devices of a node that such claims mean, be they held or not; None where counting these does not do."""
+        self._state.nodes.steps.spend(_ONE_LOOK)
+        devices = self.devices_on(slot, counts, asked, _NOBODY)
+        return devices.meant() if devices is not None else None
+
+    def search_on(self, node: NodeFacts, asked: AskedClaims, held: HeldDevices) -> Solution | None:
+        """Devices of a node for one pod with these claims.
+
+        Raises:
+            AllocationError, InvalidPools, SearchLimit: as the search.
+        """
+        return NodeDevices(node, self.pools_of(node), asked, held, self._devices.taints_of, {}).choose(1)
 
     def _catch_up(self, counts: ClaimCounts) -> None:
         nodes, log = self._state.nodes, self._devices.log

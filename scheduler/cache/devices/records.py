@@ -150,6 +150,21 @@ class SliceRecord(msgspec.Struct, frozen=True, eq=False):
         """Of the object."""
         return self.metadata.name
 
+    def offers_like(self, other: "SliceRecord") -> bool:
+        """True when nothing differs that decides where and whether its devices can be had."""
+        return (
+            self.pool == other.pool
+            and self.generation == other.generation
+            and self.slices_in_pool == other.slices_in_pool
+            and self.node_name == other.node_name
+            and bytes(self.node_selector) == bytes(other.node_selector)
+            and self.is_everywhere == other.is_everywhere
+            and self.is_per_device == other.is_per_device
+            and self.counter_sets == other.counter_sets
+            and self.alpha_field == other.alpha_field
+            and [one.device for one in self.devices] == [one.device for one in other.devices]
+        )
+
 
 class ClassRecord(msgspec.Struct, frozen=True, eq=False):
     """A DeviceClass; a selector is None where it is of a kind that is not known."""
@@ -206,6 +221,18 @@ class ClaimRecord(msgspec.Struct, frozen=True, eq=False):
     def key(self) -> ClaimKey:
         """(namespace, name)."""
         return self.metadata.key
+
+    def decides_like(self, other: "ClaimRecord") -> bool:
+        """True when nothing differs that decides about the pods that use it (metadata alone, mostly)."""
+        return (
+            self.metadata.uid == other.metadata.uid
+            and self.metadata.is_terminating is other.metadata.is_terminating
+            and self.spec is other.spec
+            and self.allocation == other.allocation
+            and self.reserved_for == other.reserved_for
+            and self.device_status == other.device_status
+            and self.owner_uid == other.owner_uid
+        )
 
     @property
     def is_allocated(self) -> bool:

@@ -5,7 +5,8 @@ devices until the watch shows it, or until it is taken back. Every change says w
 concerned (their UIDs); pods without claims never come up here.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from api.devices import DeviceTaint, DeviceTaintRule, ResourceClaim, ResourceSlice
@@ -83,6 +84,7 @@ class DeviceState:
         self._assumed: dict[ClaimKey, ClaimRecord] = {}
         self._waiting: dict[ClaimKey, Uids] = {}
         self._waiting_pods: Uids = set()
+        self._reserved: Counter[str] = Counter()
 
     # --- what is asked -----------------------------------------------------------------------------------------------
 
@@ -94,6 +96,27 @@ class DeviceState:
     def is_assumed(self, key: ClaimKey) -> bool:
         """Whether an allocation of the claim is on its way to the API server."""
         return key in self._assumed
+
+    def has_reserved(self, uid: str) -> bool:
+        """Whether a claim with devices is reserved for this pod, be it gone or not."""
+        return uid in self._reserved
+
+    def holding(self) -> Iterator[ClaimRecord]:
+        """The claims that keep others from devices and are on their way nowhere, in a fixed order."""
+        for key, claim in sorted(self.claims.items()):
+            if claim.held and key not in self._assumed:
+                yield claim
+
+    def nodes_with(self, held: Iterable[HeldDevice]) -> set[str] | None:
+        """The nodes to which these devices matter; None when several nodes reach one of them."""
+        found: set[str] = set()
+        for pool in {one.id.pool_id for one in held}:
+            same_pool = self.slices_of_pool.get(pool, ())
+            names = {one.node_name for one in same_pool}
+            if "" in names or len(names) > 1:
+                return None
+            found |= names
+        return found
 
     def taints_of(self, device: DeviceRecord) -> Sequence[DeviceTaint]:
         """The taints of a device, those of rules included."""
@@ -136,7 +159,10 @@ class DeviceState:
 
     def set_slice(self, name: str, record: SliceRecord | None) -> Uids:
         """A ResourceSlice came, changed or went."""
-        old = self.slices.pop(name, None)
+        old = self.slices.get(name)
+        if old is not None and record is not None and old.offers_like(record):
+            return set()
+        self.slices.pop(name, None)
         if old is not None:
             self._list_of(old).remove(old)
             self.slices_of_pool[old.pool].remove(old)
@@ -164,17 +190,19 @@ class DeviceState:
 
     def set_rule(self, name: str, rule: DeviceTaintRule | None) -> Uids:
         """A DeviceTaintRule came, changed or went."""
-        if rule is None:
-            self._rules.pop(name, None)
-        else:
+        old = self._rules.pop(name, None)
+        if rule is not None:
             self._rules[name] = rule
         self.log.add(EVERYWHERE)
-        return self.all_waiting()
+        # A new one only takes devices away.
+        return self.all_waiting() if old is not None else set()
 
     def set_claim(self, key: ClaimKey, record: ClaimRecord | None) -> Uids:
         """A ResourceClaim came, changed or went."""
         before = self._held_by(key)
-        assumed = self._assumed.get(key)
+        old, assumed = self.claims.get(key), self._assumed.get(key)
+        self._count_reserved(old, -1)
+        self._count_reserved(record, 1)
         if record is None:
             self.claims.pop(key, None)
         else:
@@ -183,8 +211,10 @@ class DeviceState:
         if is_another or (record is not None and record.is_allocated):
             self._assumed.pop(key, None)
         after = self._held_by(key)
-        is_freed = self._change_held(before, after)
-        return self.all_waiting() if is_freed else set(self._waiting.get(key, ()))
+        if self._change_held(before, after):
+            return self.all_waiting()
+        is_news = old is None or record is None or not record.decides_like(old)
+        return set(self._waiting.get(key, ())) if is_news else set()
 
     # --- decisions ---------------------------------------------------------------------------------------------------
 
@@ -209,6 +239,12 @@ class DeviceState:
     def _held_by(self, key: ClaimKey) -> tuple[HeldDevice, ...]:
         record = self.claim(key)
         return record.held if record is not None else ()
+
+    def _count_reserved(self, claim: ClaimRecord | None, change: int) -> None:
+        for uid in claim.reserved_for if claim is not None and claim.held else ():
+            self._reserved[uid] += change
+            if not self._reserved[uid]:
+                del self._reserved[uid]
 
     def _change_held(self, before: tuple[HeldDevice, ...], after: tuple[HeldDevice, ...]) -> bool:
         """Whether a device became free."""

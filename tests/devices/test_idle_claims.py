@@ -1,0 +1,69 @@
+"""A claim that has devices and no user gives them up where it keeps its pods from every node that they could go to."""
+
+import pytest
+
+from scheduler.algorithm.idle_claims import claims_in_the_way
+from scheduler.cache.records import EntityKey
+from tests.devices.build import device, resource_slice
+from tests.devices.cluster import Cluster, gpu_template
+
+ON_N2 = {"nodeSelector": {"kubernetes.io/hostname": "n2"}}
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    """Nodes n1 and n2 with two devices each, and the claim `used` with one of n1."""
+    made = Cluster()
+    for name in ("n1", "n2"):
+        made.node(name)
+        made.offer(resource_slice(f"s-{name}", [device("g0"), device("g1")], node=name))
+    made.holds("used", "n1", "s-n1/g0")
+    return made
+
+
+def in_the_way(cluster: Cluster, key: EntityKey) -> list[str]:
+    assert not cluster.decide(key).bindings
+    return [claim.metadata.name for claim in claims_in_the_way(cluster.state, key)]
+
+
+def test_a_claim_without_users_on_a_node_where_its_pods_cannot_go_is_in_their_way(cluster: Cluster) -> None:
+    assert in_the_way(cluster, cluster.gang("g", 2, named=("used",), spec=ON_N2)) == ["used"]
+
+
+def test_a_claim_that_somebody_uses_is_left_alone(cluster: Cluster) -> None:
+    cluster.holds("used", "n1", "s-n1/g0", users=("somebody",))
+    assert in_the_way(cluster, cluster.gang("g", 2, named=("used",), spec=ON_N2)) == []
+
+
+def test_a_claim_that_only_the_waiting_pods_themselves_have_reserved_is_idle(cluster: Cluster) -> None:
+    cluster.holds("used", "n1", "s-n1/g0", users=("g-0", "g-1"))
+    assert in_the_way(cluster, cluster.gang("g", 2, named=("used",), spec=ON_N2)) == ["used"]
+
+
+def test_where_it_would_not_help_nothing_is_taken_back(cluster: Cluster) -> None:
+    assert in_the_way(cluster, cluster.gang("g", 2, named=("used",), spec=ON_N2, cpu=9)) == []
+
+
+def test_a_claim_that_is_not_the_items_own_is_left_alone(cluster: Cluster) -> None:
+    for number, name in enumerate(("n1/g1", "n2/g0", "n2/g1")):
+        cluster.holds(f"other-{number}", name[:2], f"s-{name}")
+    assert in_the_way(cluster, cluster.gang("g", 1, gpu_template())) == []
+
+
+def test_only_claims_in_the_way_lose_their_devices(cluster: Cluster) -> None:
+    cluster.holds("fine", "n2", "s-n2/g0")
+    assert in_the_way(cluster, cluster.gang("g", 1, named=("used", "fine"), spec=ON_N2)) == ["used"]
+
+
+def test_of_two_claims_on_different_nodes_one_is_enough(cluster: Cluster) -> None:
+    cluster.holds("fine", "n2", "s-n2/g0")
+    assert len(in_the_way(cluster, cluster.gang("g", 1, named=("used", "fine")))) == 1
+
+
+def test_the_devices_of_the_claim_itself_can_be_what_its_pods_need() -> None:
+    cluster = Cluster()
+    cluster.node("n1")
+    cluster.node("n2", cpu=1)
+    cluster.offer(resource_slice("anywhere", [device("d0")]))
+    cluster.holds("used", "n2", "anywhere/d0")
+    assert in_the_way(cluster, cluster.gang("g", 1, named=("used",), cpu=9)) == ["used"]
