@@ -6,7 +6,8 @@
 - `refuse`: its n-th write of an allocation is answered 403 without being sent;
 - `lose`: its n-th write of an allocation is carried out and answered 500;
 - `fail`: its n-th write of an allocation is answered 500 without being sent;
-- `touch`: right before its n-th write of an allocation somebody else changes the claim, so the server answers 409.
+- `touch`: right before its n-th write of an allocation somebody else changes the claim, so the server answers 409;
+- `refuse_bind`: its n-th bind is answered 403 without being sent.
 """
 
 import asyncio
@@ -34,6 +35,7 @@ class Faults:
     lose: int = 0
     fail: int = 0
     touch: int = 0
+    refuse_bind: int = 0
 
 
 class Switch:
@@ -43,6 +45,7 @@ class Switch:
         self._faults = faults
         self._writes = 0
         self._allocations = 0
+        self._binds = 0
 
     async def patched(self, write: Any, client: Client, resource: Resource, body: Any, *place: Any, **more: Any) -> Any:
         """A patch of the scheduler."""
@@ -66,9 +69,13 @@ class Switch:
 
     async def created(self, write: Any, client: Client, resource: Resource, *place: Any, **more: Any) -> Any:
         """A bind, or something that does not count."""
+        if more.get("subresource") != "binding":
+            return await write(client, resource, *place, **more)
+        self._binds += 1
+        if self._binds == self._faults.refuse_bind:
+            raise Forbidden(403, "Forbidden", "refused by the test")
         answer = await write(client, resource, *place, **more)
-        if more.get("subresource") == "binding":
-            self._count()
+        self._count()
         return answer
 
     def _count(self) -> None:

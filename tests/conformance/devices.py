@@ -273,9 +273,11 @@ class Devices:
         self.api.delete(kind, self.cluster_name(short))
 
     def remove(self) -> None:
-        """Takes away what is in no namespace."""
+        """Takes away what is in no namespace; what is made from then on has other names."""
         for kind, name in reversed(self._made):
             self.api.delete(kind, name)
+        self._made.clear()
+        self.prefix = f"d{secrets.token_hex(3)}"
 
     def free_claims(self) -> None:
         """Takes away claims that a test has put there or left behind, whose pods are gone."""
