@@ -274,7 +274,7 @@ CASES = (
     DeviceCase(
         "12: no claim, or one that goes",
         claims_that_are_not_right,
-        (asked(NOWHERE, named("missing"), waits=True), asked(NOWHERE, named("leaving"))),
+        (asked(NOWHERE, named("missing"), waits=True), asked(NOWHERE, named("leaving"), waits=True)),
     ),
     DeviceCase("13: no class", missing_class, (asked(NOWHERE, own("x")),)),
     DeviceCase(
