@@ -100,9 +100,9 @@ def install(faults: Faults) -> None:
 
 
 async def run(kubeconfig: str) -> int:
-    """The scheduler, with a short lease so that a successor need not wait long."""
+    """The scheduler; whoever starts the next one deletes the lease, so that it need not wait."""
     settings = SchedulerSettings(
-        kubeconfig=kubeconfig, metrics_address="0", lease_seconds=3, renew_seconds=2, retry_seconds=0.3
+        kubeconfig=kubeconfig, metrics_address="0", lease_seconds=15, renew_seconds=10, retry_seconds=0.3
     )
     return await main(settings, asyncio.Event())
 

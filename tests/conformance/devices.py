@@ -211,10 +211,14 @@ class Devices:
 
     # --- pods --------------------------------------------------------------------------------------------------------
 
-    def gang(self, name: str, count: int, *claims: Object, cpu: str = "100m", **more: Any) -> Object:
-        """An Indexed Job whose pods use these claims, created."""
+    def gang(
+        self, name: str, count: int, *claims: Object, cpu: str = "100m", priority: str = "", **more: Any
+    ) -> Object:
+        """An Indexed Job whose pods use these claims, created; `priority` is the name of a class."""
         job = indexed_job(name, count, cpu=cpu, **more)
-        with_claims(job["spec"]["template"]["spec"], claims)
+        spec = with_claims(job["spec"]["template"]["spec"], claims)
+        if priority:
+            spec["priorityClassName"] = priority
         return self.api.create("jobs", job, self.namespace)
 
     def pod(
