@@ -105,6 +105,8 @@ class DeviceClaimsOfPods:
             problem = _problem(pod, use, claim, self._group_uid)
             if problem or claim is None:
                 return _refused(problem)
+            if self._devices.is_being_released(key):
+                return _refused(f'resourceclaim "{use.claim}" is being deallocated')
             if not use.template and not self._has_room(claim, pod.uid):
                 return _refused(_FULL.format(use.claim, plugin.MOST_CONSUMERS))
             found.append(claim)
