@@ -33,15 +33,19 @@ KILLED_SECONDS = 300.0
 """So long gangs may be partial, and devices held, while processes are killed."""
 
 
-@pytest.fixture
-def schedulers(
-    tutti: Tutti, control_plane: ControlPlane, auditor: Auditor, device_auditor: DeviceAuditor
-) -> Iterator[FaultySchedulers]:
-    auditor.bind_window_seconds = device_auditor.hold_window_seconds = KILLED_SECONDS
-    tutti.lose_child("scheduler", signal.SIGKILL)
+@pytest.fixture(scope="module")
+def schedulers(installation: Tutti, control_plane: ControlPlane) -> Iterator[FaultySchedulers]:
+    """In the place of Tutti's own, which is lost for this module."""
+    installation.ensure_running()
+    installation.lose_child("scheduler", signal.SIGKILL)
     made = FaultySchedulers(control_plane)
     yield made
     made.kill()
+
+
+@pytest.fixture(autouse=True)
+def _kills_take_time(auditor: Auditor, device_auditor: DeviceAuditor) -> None:
+    auditor.bind_window_seconds = device_auditor.hold_window_seconds = KILLED_SECONDS
 
 
 @pytest.fixture
