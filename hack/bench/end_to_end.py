@@ -308,7 +308,8 @@ async def tutti_scheduler(plane: ControlPlane) -> AsyncIterator[None]:
     """Our scheduler process alone, as the stock one runs alone."""
     command = [sys.executable, "-m", "tutti", "scheduler", "--kubeconfig", str(plane.kubeconfig)]
     configuration = plane.folder / "tutti-scheduler.yaml"
-    configuration.write_text('metrics_address: ""\n')
+    # The stock one has no lease to lose; ours is not to lose its own because the machine is busy.
+    configuration.write_text('metrics_address: ""\nlease_seconds: 120\nrenew_seconds: 100\n')
     log = plane.folder / "scheduler.log"
     log.unlink(missing_ok=True)
     server = Server("scheduler", [*command, "--config", str(configuration)], log=log)
