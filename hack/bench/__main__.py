@@ -14,6 +14,7 @@ from hack.bench import (
     admission,
     churn,
     decision,
+    devices_end_to_end,
     end_to_end,
     explain,
     local_cluster,
@@ -40,6 +41,7 @@ WITH_CONTROL_PLANE = {
     "admission": admission.measure,
     "wake-up": wake_up.measure,
     "end-to-end": end_to_end.measure,
+    "devices-end-to-end": devices_end_to_end.measure,
     "preemption-end-to-end": preemption_end_to_end.measure,
     "memory": memory.measure,
 }

@@ -176,7 +176,7 @@ async def _bare_writes(client: Client) -> tuple[float, float]:
         for index, pod in enumerate(pods)
     )
     bound = perf_counter()
-    await _clear(client)
+    await clear(client)
     return PODS_COUNT / (created - begin), PODS_COUNT / (bound - created)
 
 
@@ -194,7 +194,7 @@ async def _place_waiting_gangs(client: Client, name: str, scheduler_name: str, r
         async with running():
             await watch.wait_bound(WAITING.pods, within_seconds=PATIENCE_SECONDS)
         timed = _outcome(name, WAITING.pods, watch, begin)
-    await _clear(client)
+    await clear(client)
     return timed
 
 
@@ -226,7 +226,7 @@ async def _timed(client: Client, name: str, pods: int, creates: Iterable[Awaitab
         await at_most_in_flight(creates)
         await watch.wait_bound(pods, within_seconds=PATIENCE_SECONDS)
         timed = _outcome(name, pods, watch, begin)
-    await _clear(client)
+    await clear(client)
     return timed
 
 
@@ -239,7 +239,7 @@ def _outcome(name: str, pods: int, watch: BindWatch, begin: float) -> Timed:
     return timed
 
 
-async def _clear(client: Client) -> None:
+async def clear(client: Client) -> None:
     """Empties the namespace and waits until it is, so that one row does not pay for the one before."""
     for resource in (JOBS, BUILT_IN.workloads, BUILT_IN.pod_groups, PODS):
         await _delete_all(client, resource)
@@ -308,7 +308,8 @@ async def tutti_scheduler(plane: ControlPlane) -> AsyncIterator[None]:
     """Our scheduler process alone, as the stock one runs alone."""
     command = [sys.executable, "-m", "tutti", "scheduler", "--kubeconfig", str(plane.kubeconfig)]
     configuration = plane.folder / "tutti-scheduler.yaml"
-    configuration.write_text('metrics_address: ""\n')
+    # The stock one has no lease to lose; ours is not to lose its own because the machine is busy.
+    configuration.write_text('metrics_address: ""\nlease_seconds: 120\nrenew_seconds: 100\n')
     log = plane.folder / "scheduler.log"
     log.unlink(missing_ok=True)
     server = Server("scheduler", [*command, "--config", str(configuration)], log=log)

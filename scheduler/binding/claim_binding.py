@@ -292,14 +292,16 @@ class ClaimBinding:
         self._tell(Decision(key, status, failures=tuple((bind.uid, status) for bind in binds)))
 
     def _take_back(self, write: ClaimWrite) -> None:
-        """Takes a write back; its devices are held until that is done."""
+        """Takes a write back; until the watch shows that, its devices are held and nobody uses the claim."""
+        key = write.claim.key
 
-        def ended(problem: str) -> None:
+        def ended(problem: str, version: str) -> None:
             if problem:
                 _log.warning("%s", problem)
             self._idle.discard(write.claim.metadata.uid)
-            self._apply(self._state.devices_changed(self._devices.take_back([write.claim.key])))
+            self._apply(self._state.devices_changed(self._devices.end_release(key, version)))
 
+        self._devices.begin_release(key)
         self._writer.give_back(write, ended)
 
     def _waits(self, pod_uid: str) -> bool:

@@ -16,6 +16,8 @@ from scheduler.binding.claim_allocation import GONE, ClaimSeen, ClaimWrite, next
 Object = dict[str, Any]
 Ended = Callable[[str], None]
 """Told once how a write ended: an empty text when it is done, else why it cannot be."""
+GivenBack = Callable[[str, str], None]
+"""The same of what is given back, and from which version of the claim on it is; empty when it is gone or stays as it is."""
 
 _WRITE: Final = "resourceclaim"
 _UNWANTED: Final = "it is wanted no more"
@@ -39,7 +41,7 @@ class ResourceClaimWriter:
         """
         self._queue(_Writing(write, ended, is_wanted), ClaimSeen.of_record(write.claim))
 
-    def give_back(self, write: ClaimWrite, ended: Ended) -> None:
+    def give_back(self, write: ClaimWrite, ended: GivenBack) -> None:
         """Queue the opposite, whatever has become of the write; it is repeated until an answer says that it is done."""
         self._dispatcher.add_urgent(lambda: self._release(write, ended))
 
@@ -99,23 +101,26 @@ class ResourceClaimWriter:
 
     # --- giving back -------------------------------------------------------------------------------------------------
 
-    async def _release(self, write: ClaimWrite, ended: Ended) -> str:
+    async def _release(self, write: ClaimWrite, ended: GivenBack) -> str:
+        version = ""
         again = lambda: self._dispatcher.add_urgent(lambda: self._release(write, ended))  # noqa: E731
         try:
-            patch = release_patch(write, await self._get(write))
+            found = await self._get(write)
+            patch = release_patch(write, found)
             if patch is not None:
-                await self._patch(write, patch, "status")
+                found = await self._patch(write, patch, "status")
+            version = str(found["metadata"]["resourceVersion"])
         except NotFound:
             pass
         except (Forbidden, BadRequest, Invalid) as error:
             self._retries.forget(_key(write))
-            ended(f"claim {write.shown} could not be given back: {error}")
+            ended(f"claim {write.shown} could not be given back: {error}", "")
             return "failed"
         except KubeError as error:
             self._retries.add(_key(write), again, error)
             return "retry"
         self._retries.forget(_key(write))
-        ended("")
+        ended("", version)
         return "written"
 
     async def _get(self, write: ClaimWrite) -> Object:

@@ -43,6 +43,7 @@ AUDIT_POLICY = {
                 {"group": "batch", "resources": ["jobs"]},
                 {"group": "scheduling.k8s.io", "resources": GROUP_KINDS},
                 {"group": "tutti.scheduler", "resources": GROUP_KINDS},
+                {"group": "resource.k8s.io", "resources": ["resourceclaims", "resourceclaims/status"]},
             ],
         },
         {

@@ -19,6 +19,8 @@ from hack.kubernetes_versions import BUILT_IN_SINCE, minor_of
 from tests.conformance.audit_log import AuditLog
 from tests.conformance.auditor import BIND_WINDOW_SECONDS, Auditor
 from tests.conformance.controlplane import ControlPlane
+from tests.conformance.device_auditor import HOLD_WINDOW_SECONDS, DeviceAuditor
+from tests.conformance.devices import Devices
 from tests.conformance.embedded import EmbeddedControlPlane
 from tests.conformance.eventually import eventually
 from tests.conformance.hollow import HollowNodes, kubelet_process
@@ -149,6 +151,11 @@ def session_auditor() -> Auditor:
 
 
 @pytest.fixture(scope="session")
+def session_device_auditor() -> DeviceAuditor:
+    return DeviceAuditor()
+
+
+@pytest.fixture(scope="session")
 def audit_log(control_plane: ControlPlane) -> AuditLog:
     return AuditLog(control_plane.audit_log)
 
@@ -159,18 +166,32 @@ def audit_position() -> list[int]:
     return [0]
 
 
+@pytest.fixture
+def device_auditor(session_device_auditor: DeviceAuditor) -> DeviceAuditor:
+    """Of devices; a test may widen `hold_window_seconds` while it kills processes or plays a driver that prepares devices."""
+    return session_device_auditor
+
+
 @pytest.fixture(autouse=True)
-def auditor(request: pytest.FixtureRequest, session_auditor: Auditor, audit_position: list[int]) -> Iterator[Auditor]:
+def auditor(
+    request: pytest.FixtureRequest,
+    session_auditor: Auditor,
+    session_device_auditor: DeviceAuditor,
+    audit_position: list[int],
+) -> Iterator[Auditor]:
     """The promises hold at the end of every test; a test may widen `bind_window_seconds` while it kills processes."""
     if "control_plane" not in request.fixturenames:
         yield session_auditor
         return
     log: AuditLog = request.getfixturevalue("audit_log")
     session_auditor.bind_window_seconds = BIND_WINDOW_SECONDS
+    session_device_auditor.hold_window_seconds = HOLD_WINDOW_SECONDS
     yield session_auditor
     records, audit_position[0] = log.read(audit_position[0])
     session_auditor.feed(records)
-    violations = session_auditor.close(time.time())
+    session_device_auditor.feed(records)
+    now = time.time()
+    violations = [*session_auditor.close(now), *session_device_auditor.close(now)]
     assert not violations, "promises broken:\n" + "\n".join(violations)
 
 
@@ -188,6 +209,15 @@ def namespace(control_plane: ControlPlane, nodes: HollowNodes) -> Iterator[str]:
     yield name
     empty(control_plane, name)
     control_plane.admin.delete("namespaces", name)
+
+
+@pytest.fixture
+def devices(control_plane: ControlPlane, namespace: str, nodes: HollowNodes) -> Iterator[Devices]:
+    """Classes, slices and claims of this test."""
+    made = Devices(control_plane.admin, namespace, nodes)
+    yield made
+    made.remove()
+    made.free_claims()
 
 
 @pytest.fixture

@@ -71,6 +71,31 @@ def test_the_node_for_a_shared_claim_is_one_that_has_room_for_all(cluster: Clust
     assert set(places(decision).values()) == {"n2"}
 
 
+def test_no_more_pods_than_can_be_its_consumers_share_a_claim() -> None:
+    cluster = Cluster()
+    for number in range(3):
+        cluster.node(f"n{number}", cpu=128)
+    cluster.offer(resource_slice("fabric", [device("f0")]))
+    cluster.claim(claim("shared", request()))
+    decision = cluster.decide(cluster.gang("many", 257, named=("shared",), cpu="100m"))
+    assert decision.bindings == ()
+    assert "256 of 257" in decision.condition_message
+    assert 'resourceclaim "shared" is reserved for 256 pods, more are not possible' in decision.condition_message
+    assert len(cluster.decide(cluster.gang("most", 256, named=("shared",), cpu="100m")).bindings) == 256
+    assert len(cluster.decide(cluster.gang("part", 300, named=("shared",), cpu="100m", need=200)).bindings) == 256
+
+
+def test_a_claim_that_is_reserved_for_some_has_room_for_the_others() -> None:
+    cluster = Cluster()
+    cluster.node("n1", cpu=128)
+    cluster.offer(resource_slice("s1", [device("g0")], node="n1"))
+    allocation = {"devices": {"results": [{"request": "r", "driver": "d", "pool": "s1", "device": "g0"}]}}
+    others = [{"resource": "pods", "name": f"o{number}", "uid": f"uid-of-o{number}"} for number in range(250)]
+    cluster.claim(claim("shared", request(), status={"allocation": allocation, "reservedFor": others}))
+    assert len(cluster.decide(cluster.gang("six", 6, named=("shared",), cpu="100m")).bindings) == 6
+    assert cluster.decide(cluster.gang("seven", 7, named=("shared",), cpu="100m")).bindings == ()
+
+
 def test_a_shared_claim_and_own_ones_get_devices_of_their_own_classes(cluster: Cluster) -> None:
     cluster.device_class(device_class("nic", 'device.attributes["d"].?kind.orValue("") == "nic"'))
     cluster.device_class(device_class("gpu", 'device.attributes["d"].?model.orValue("") == "a100"'))

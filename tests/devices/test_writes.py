@@ -237,6 +237,28 @@ async def test_what_a_process_that_died_had_allocated_is_taken_back_and_decided_
     assert set(cluster.devices().values()) == {"slice-n0/g0", "slice-n0/g1"}
 
 
+@pytest.mark.parametrize("is_slow", [False, True])
+async def test_what_is_being_taken_back_is_not_used_meanwhile_even_if_the_same_pods_could(
+    cluster: WithDevices, is_slow: bool
+) -> None:
+    """The process that died had written all of a gang's claims; what it wrote would do, but it is being taken back."""
+    cluster.add_node("n0", 2)
+    cluster.members(2)
+    for number in range(2):
+        uid = cluster.api.peek("pods", "ns", f"g-{number}")["metadata"]["uid"]
+        terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n0"]}]}]
+        result = {"request": "r", "driver": "d", "pool": "slice-n0", "device": f"g{number}"}
+        allocation = {"devices": {"results": [result]}, "nodeSelector": {"nodeSelectorTerms": terms}}
+        status = {"allocation": allocation, "reservedFor": [{"resource": "pods", "name": f"g-{number}", "uid": uid}]}
+        cluster.api.put("resourceclaims", {**cluster.claim(f"c-{number}"), "status": status})
+    if is_slow:
+        cluster.api.before.append(once("get", "resourceclaims", Unreachable("away")))
+    async with cluster.scheduler():
+        await cluster.api.until(lambda: len(cluster.api.bound()) == 2)
+    assert set(cluster.devices().values()) == {"slice-n0/g0", "slice-n0/g1"}
+    assert [cluster.consumers(f"c-{number}") for number in range(2)] == [["g-0"], ["g-1"]]
+
+
 async def test_two_gangs_that_want_the_same_devices_do_not_share_them(cluster: WithDevices) -> None:
     """The watch of claims may be behind: what is on its way counts."""
     cluster.add_node("n0", 3)

@@ -24,6 +24,7 @@ from scheduler.plugins import dynamic_resources as plugin
 from scheduler.plugins.status import Status
 
 POD_GROUP: Final = "PodGroup"
+_FULL: Final = 'resourceclaim "{}" is reserved for {} pods, more are not possible'
 
 
 class PodDeviceClaims(msgspec.Struct, frozen=True, eq=False):
@@ -101,6 +102,8 @@ class DeviceClaimsOfPods:
         self._table: Final = state.derived(DeviceTable)
         self._group_uid: Final = group_uid
         self._known: dict[Hashable, PodDeviceClaims] = {}
+        self._users: dict[ClaimKey, set[str]] = {}
+        """UIDs of those who are to use a claim that more than one pod uses, those it is reserved for among them."""
 
     def of(self, pod: PodRecord, claims: PodClaims) -> PodDeviceClaims:
         """The claims of a pod."""
@@ -119,6 +122,10 @@ class DeviceClaimsOfPods:
             problem = _problem(pod, use, claim, self._group_uid)
             if problem:
                 return _refused(plugin.refusal(problem))
+            if self._devices.is_being_released(key):
+                return _refused(plugin.refusal(f'resourceclaim "{use.claim}" is being deallocated'))
+            if not use.template and not self._has_room(claim, pod.uid):
+                return _refused(plugin.refusal(_FULL.format(use.claim, plugin.MOST_CONSUMERS)))
             found.append(claim)
             if claim.allocation is not None:
                 likeness.append(bytes(claim.allocation.node_selector))
@@ -134,6 +141,16 @@ class DeviceClaimsOfPods:
         if known is None:
             known = self._known[alike] = self._look_up(alike, found, own)
         return known
+
+    def _has_room(self, claim: ClaimRecord, pod_uid: str) -> bool:
+        """Whether one more of the pods of this decision can be a consumer of the claim; it counts as one from now on."""
+        if self._group_uid in claim.reserved_for:
+            return True
+        users = self._users.setdefault(claim.key, set(claim.reserved_for))
+        if len(users) >= plugin.MOST_CONSUMERS and pod_uid not in users:
+            return False
+        users.add(pod_uid)
+        return True
 
     def _look_up(self, likeness: Hashable, claims: Sequence[ClaimRecord], own: Sequence[ClaimKey]) -> PodDeviceClaims:
         of_pod: list[ClaimRequests] = []
@@ -174,6 +191,4 @@ def _problem(pod: PodRecord, use: ClaimUse, claim: ClaimRecord, group_uid: str) 
         return f'resourceclaim "{use.claim}" is being deleted'
     if use.template and claim.owner_uid != pod.uid and not (group_uid and claim.owner_uid == group_uid):
         return f"ResourceClaim {pod.namespace}/{use.claim} was not created for Pod {pod.namespace}/{pod.name} (Pod is not owner)"
-    if len(claim.reserved_for) >= plugin.MOST_CONSUMERS and not claim.reserved_for.keys() & {pod.uid, group_uid}:
-        return f'resourceclaim "{use.claim}" is reserved for {plugin.MOST_CONSUMERS} pods, more are not possible'
     return ""

@@ -82,6 +82,9 @@ class DeviceState:
         self._specs: Final = ClaimSpecs()
         self._rules: dict[str, DeviceTaintRule] = {}
         self._assumed: dict[ClaimKey, ClaimRecord] = {}
+        self._releases: Counter[ClaimKey] = Counter()
+        self._released: dict[ClaimKey, str] = {}
+        """By claim that was given back: the version from which on the watch shows that."""
         self._waiting: dict[ClaimKey, Uids] = {}
         self._waiting_pods: Uids = set()
         self._reserved: Counter[str] = Counter()
@@ -117,6 +120,10 @@ class DeviceState:
                 return None
             found |= names
         return found
+
+    def is_being_released(self, key: ClaimKey) -> bool:
+        """Whether its devices or consumers are being taken back: what is known of it is not to be counted on."""
+        return key in self._releases or key in self._released
 
     def taints_of(self, device: DeviceRecord) -> Sequence[DeviceTaint]:
         """The taints of a device, those of rules included."""
@@ -210,10 +217,15 @@ class DeviceState:
         is_another = assumed is not None and (record is None or record.metadata.uid != assumed.metadata.uid)
         if is_another or (record is not None and record.is_allocated):
             self._assumed.pop(key, None)
+        is_released = key in self._released and not (
+            record and _is_older(record.metadata.resource_version, self._released[key])
+        )
+        if is_released:
+            del self._released[key]
         after = self._held_by(key)
         if self._change_held(before, after):
             return self.all_waiting()
-        is_news = old is None or record is None or not record.decides_like(old)
+        is_news = is_released or old is None or record is None or not record.decides_like(old)
         return set(self._waiting.get(key, ())) if is_news else set()
 
     # --- decisions ---------------------------------------------------------------------------------------------------
@@ -233,6 +245,25 @@ class DeviceState:
             self._assumed.pop(key, None)
             is_freed |= self._change_held(before, self._held_by(key))
         return self.all_waiting() if is_freed else set()
+
+    def begin_release(self, key: ClaimKey) -> None:
+        """What was written to the claim is taken back: until the watch shows it, nobody may use it and its devices are held."""
+        self._releases[key] += 1
+
+    def end_release(self, key: ClaimKey, version: str) -> Uids:
+        """It is taken back, or cannot be; whom that may help.
+
+        Args:
+            key: of the claim.
+            version: of the claim since it is taken back; empty when it is gone or was left as it is.
+        """
+        self._releases[key] -= 1
+        if not self._releases[key]:
+            del self._releases[key]
+        known = self.claims.get(key)
+        if version and known is not None and _is_older(known.metadata.resource_version, version):
+            self._released[key] = version
+        return self.take_back([key]) | set(self._waiting.get(key, ()))
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
@@ -274,3 +305,8 @@ def _is_tainted_by(rule: DeviceTaintRule, device: DeviceRecord) -> bool:
         asked is None or asked == there
         for asked, there in zip((wanted.driver, wanted.pool, wanted.device), device.id, strict=True)
     )
+
+
+def _is_older(version: str, than: str) -> bool:
+    """Whether a resource version is an earlier one; versions of one kind of object are numbers that grow."""
+    return version.isdecimal() and than.isdecimal() and int(version) < int(than)

@@ -1,0 +1,73 @@
+"""Claims of a PodGroup (KEP-5729), on a cluster with the gate that is off by default: one claim for all members, held by the group.
+
+Such a cluster is started for this module alone; it serves the built-in group API.
+"""
+
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.controlplane import ControlPlane
+from tests.conformance.devices import Devices, devices_of, own
+from tests.conformance.eventually import eventually, throughout
+from tests.conformance.gated import GatedControlPlane
+from tests.conformance.hollow import HollowNodes, kubelet_process
+from tests.conformance.tutti_process import Tutti
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.built_in,
+    pytest.mark.real_only("the embedded cluster does not serve resource.k8s.io"),
+    pytest.mark.since(37, "the gate DRAWorkloadResourceClaims"),
+]
+
+SETTLE_SECONDS = 60
+HELD_SECONDS = 10
+"""Longer than the claim controller needs to take back what nobody uses."""
+
+
+@pytest.fixture(scope="module")
+def cluster(assets: Path) -> Iterator[ControlPlane]:
+    with GatedControlPlane("DRAWorkloadResourceClaims", assets=assets) as running:
+        kubelet = kubelet_process(running)
+        tutti = Tutti(running)
+        tutti.ensure_running()
+        yield running
+        tutti.kill_everything()
+        kubelet.kill()
+
+
+@pytest.fixture
+def theirs(cluster: ControlPlane) -> Iterator[Devices]:
+    name = f"test-{secrets.token_hex(3)}"
+    cluster.admin.create("namespaces", {"metadata": {"name": name}})
+    nodes = HollowNodes(cluster.admin, f"node-{secrets.token_hex(3)}")
+    made = Devices(cluster.admin, name, nodes)
+    yield made
+    for pod in cluster.admin.list("pods", name):
+        cluster.admin.delete("pods", pod["metadata"]["name"], name)
+    made.remove()
+    nodes.remove_all()
+
+
+def test_25_members_use_the_one_claim_of_their_group_until_the_group_is_gone(theirs: Devices) -> None:
+    theirs.base()
+    entry = {"name": "claim-0", **own("t")}
+    spec = {"schedulingPolicy": {"gang": {"minCount": 2}}, "resourceClaims": [entry]}
+    group = theirs.api.create("podgroups", {"metadata": {"name": "g"}, "spec": spec}, theirs.namespace)
+    for name in ("g-0", "g-1"):
+        theirs.pod(name, own("t"), schedulingGroup={"podGroupName": "g"})
+    eventually(lambda: len(theirs.places("g")) == 2, within_seconds=SETTLE_SECONDS)
+    (claim,) = theirs.claims()
+    assert len(devices_of(claim)) == 1
+    (consumer,) = claim["status"]["reservedFor"]
+    assert (consumer["resource"], consumer["uid"]) == ("podgroups", group["metadata"]["uid"])
+    assert len(set(theirs.places("g").values())) == 1
+    for name in ("g-0", "g-1"):
+        theirs.api.delete("pods", name, theirs.namespace)
+    eventually(lambda: not theirs.api.list("pods", theirs.namespace), within_seconds=SETTLE_SECONDS)
+    throughout(lambda: len(theirs.given()) == 1, seconds=HELD_SECONDS)
+    theirs.api.delete("podgroups", "g", theirs.namespace)
+    eventually(lambda: not theirs.claims(), within_seconds=SETTLE_SECONDS)
