@@ -35,7 +35,6 @@ def test_23_a_gang_uses_the_devices_that_its_claim_has_and_is_only_added_to_its_
     assert len(after["reservedFor"]) == 2
 
 
-@pytest.mark.xfail(reason="a claim that has devices on a node and no users keeps them there", raises=AssertionError)
 def test_23_a_claim_that_nobody_uses_is_given_other_devices_where_its_gang_can_run(
     devices: Devices, jobs: Jobs
 ) -> None:
@@ -43,7 +42,7 @@ def test_23_a_claim_that_nobody_uses_is_given_other_devices_where_its_gang_can_r
     devices.claim("c")
     devices.allocate("c", "n1", "g1")
     devices.pod("p", named("c"), on="n2")
-    eventually(lambda: devices.place("p") == "n2", within_seconds=5)
+    eventually(lambda: devices.place("p") == "n2", within_seconds=SOON_SECONDS)
     assert devices_of(devices.get("c")) == ["n2/g0"]
 
 

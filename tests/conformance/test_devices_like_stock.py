@@ -12,7 +12,7 @@ from _pytest.mark import ParameterSet
 
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.device_auditor import DeviceAuditor
-from tests.conformance.device_cases import CASES, EXTENDED, IDLE, NOWHERE, SOMEWHERE, Asked, DeviceCase
+from tests.conformance.device_cases import CASES, EXTENDED, NOWHERE, SOMEWHERE, Asked, DeviceCase
 from tests.conformance.devices import OURS, STOCK, Devices
 from tests.conformance.eventually import eventually, throughout
 from tests.conformance.hollow import HollowNodes
@@ -85,10 +85,7 @@ def is_refused(devices: Devices, name: str) -> bool:
     return bool(told) and "to be made from the template" not in told
 
 
-NOT_YET = {
-    EXTENDED: "extended resources that a class backs are counted on nodes only",
-    IDLE: "a claim that has devices on a node and no users keeps them there",
-}
+NOT_YET = {EXTENDED: "extended resources that a class backs are counted on nodes only"}
 
 
 def both(case: DeviceCase) -> Iterator[ParameterSet]:
