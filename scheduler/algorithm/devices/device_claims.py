@@ -113,27 +113,17 @@ class DeviceClaimsOfPods:
         found: list[ClaimRecord] = []
         own: list[ClaimKey] = []
         for use in claims.uses:
-            key = (pod.namespace, use.claim)
-            claim = self._devices.claim(key) if use.claim else None
-            if claim is not None and key in self._freed:
-                claim = msgspec.structs.replace(claim, allocation=None, held=(), terms=None)
-            if claim is None:
-                return _refused(plugin.waiting(_absence(pod, use)))
-            problem = _problem(pod, use, claim, self._group_uid)
-            if problem:
-                return _refused(plugin.refusal(problem))
-            if self._devices.is_being_released(key):
-                return _refused(plugin.refusal(f'resourceclaim "{use.claim}" is being deallocated'))
-            if not use.template and not self._has_room(claim, pod.uid):
-                return _refused(plugin.refusal(_FULL.format(use.claim, plugin.MOST_CONSUMERS)))
+            claim = self._usable(pod, use)
+            if isinstance(claim, Status):
+                return _refused(claim)
             found.append(claim)
             if claim.allocation is not None:
                 likeness.append(bytes(claim.allocation.node_selector))
             elif use.template and claim.owner_uid == pod.uid:
                 likeness.append(claim.spec)
-                own.append(key)
+                own.append(claim.key)
             else:
-                likeness.append((key, claim.spec))
+                likeness.append((claim.key, claim.spec))
         if own:
             self.own_claims[pod.uid] = own
         alike = tuple(likeness)
@@ -141,6 +131,21 @@ class DeviceClaimsOfPods:
         if known is None:
             known = self._known[alike] = self._look_up(alike, found, own)
         return known
+
+    def _usable(self, pod: PodRecord, use: ClaimUse) -> ClaimRecord | Status:
+        """The claim, or why the pod cannot use it now."""
+        key = (pod.namespace, use.claim)
+        claim = self._devices.claim(key) if use.claim else None
+        if claim is not None and key in self._freed:
+            claim = msgspec.structs.replace(claim, allocation=None, held=(), terms=None)
+        if claim is None:
+            return plugin.waiting(_absence(pod, use))
+        problem = _problem(pod, use, claim, self._group_uid)
+        if not problem and self._devices.is_being_released(key):
+            problem = f'resourceclaim "{use.claim}" is being deallocated'
+        if not problem and not use.template and not self._has_room(claim, pod.uid):
+            problem = _FULL.format(use.claim, plugin.MOST_CONSUMERS)
+        return plugin.refusal(problem) if problem else claim
 
     def _has_room(self, claim: ClaimRecord, pod_uid: str) -> bool:
         """Whether one more of the pods of this decision can be a consumer of the claim; it counts as one from now on."""
