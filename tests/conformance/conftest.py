@@ -16,8 +16,6 @@ from pathlib import Path
 import pytest
 
 from hack.kubernetes_versions import BUILT_IN_SINCE, minor_of
-from tests.conformance.audit_log import AuditLog
-from tests.conformance.auditor import BIND_WINDOW_SECONDS, Auditor
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.embedded import EmbeddedControlPlane
 from tests.conformance.eventually import eventually
@@ -28,6 +26,8 @@ from tests.conformance.real import RealControlPlane
 from tests.conformance.scenarios.preemption_stage import Stage
 from tests.conformance.tutti_process import COMMAND, Tutti
 from tests.conformance.versions import skip_too_new
+from verify.auditor.audit_log import AuditLog
+from verify.auditor.auditor import BIND_WINDOW_SECONDS, Auditor
 
 CLEAN_SECONDS = 60
 LOGS = {"tutti.log": 60, "hollow-kubelet.log": 10}

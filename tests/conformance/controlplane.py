@@ -16,8 +16,8 @@ from urllib3.exceptions import HTTPError
 from tests.conformance import cluster_files as files
 from tests.conformance.client import Api
 from tests.conformance.eventually import eventually
-from tests.conformance.identities import SYSTEM_NAMESPACE, THIEF
 from tests.conformance.server import Server
+from verify.auditor.identities import SYSTEM_NAMESPACE, THIEF
 
 GroupApi = Literal["own", "built-in"]
 

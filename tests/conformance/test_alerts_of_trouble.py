@@ -17,18 +17,18 @@ import pytest
 
 from install.address import free_ports
 from tests.conformance import cluster_files
-from tests.conformance.auditor import Auditor
 from tests.conformance.client import ApiError, Object
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually
 from tests.conformance.hollow import HollowNodes
-from tests.conformance.identities import SYSTEM_NAMESPACE
 from tests.conformance.jobs import Jobs, indexed_job
 from tests.conformance.prometheus import Prometheus, prometheus
 from tests.conformance.scenarios.preemption_stage import LOW, Stage
 from tests.conformance.server import Server
 from tests.conformance.tutti_process import CHILDREN, Tutti, environment
 from tests.kube.certificates import make_certificates
+from verify.auditor.auditor import Auditor
+from verify.auditor.identities import SYSTEM_NAMESPACE
 
 SOON_SECONDS = 90
 IN_FORCE_SECONDS = 30

@@ -15,8 +15,6 @@ from itertools import cycle
 
 import pytest
 
-from tests.conformance.audit_log import AuditLog
-from tests.conformance.auditor import CONTROLLERS_USER, SCHEDULER_USER, Auditor
 from tests.conformance.client import Object
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually, throughout
@@ -25,6 +23,9 @@ from tests.conformance.jobs import Jobs, condition, indexed_job
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, SOON_SECONDS, Stage
 from tests.conformance.tutti_process import Tutti
 from tests.placement import profiles
+from verify.auditor.audit_log import AuditLog
+from verify.auditor.auditor import Auditor
+from verify.auditor.identities import CONTROLLERS_USER, SCHEDULER_USER
 
 KILLS = 20
 KILLS_IN_A_ROW = 4

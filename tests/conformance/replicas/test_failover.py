@@ -12,8 +12,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.conformance.audit_log import AuditLog
-from tests.conformance.auditor import CONTROLLERS_USER, SCHEDULER_USER, Auditor
 from tests.conformance.client import Object
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually, throughout
@@ -32,8 +30,11 @@ from tests.conformance.replicas.faults import (
     require_lease_lost,
     started,
 )
-from tests.conformance.replicas.tcp_proxy import TcpProxy
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, Stage
+from verify.auditor.audit_log import AuditLog
+from verify.auditor.auditor import Auditor
+from verify.auditor.identities import CONTROLLERS_USER, SCHEDULER_USER
+from verify.faults.tcp_proxy import TcpProxy
 
 pytestmark = [pytest.mark.one_api, pytest.mark.real_only("the embedded server reaches webhooks by URL")]
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.conformance.audit_log import Object, Record
-from tests.conformance.auditor import CONTROLLERS_USER, SCHEDULER_USER, Auditor
-from tests.conformance.cluster_files import ADMIN, CONTROLLER_MANAGER, INSTALLER, KUBELET, STOCK_SCHEDULER
-from tests.conformance.identities import ACCOUNT_PREFIX
+from tests.conformance.cluster_files import ADMIN, CONTROLLER_MANAGER, KUBELET, STOCK_SCHEDULER
+from verify.auditor.audit_log import Object, Record
+from verify.auditor.auditor import Auditor
+from verify.auditor.identities import ACCOUNT_PREFIX, CONTROLLERS_USER, INSTALLER, SCHEDULER_USER
 
 WEBHOOKS_USER = ACCOUNT_PREFIX + "tutti-webhooks"
 END = 1000.0

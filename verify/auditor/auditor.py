@@ -11,9 +11,9 @@ else's group changed; every process writes under its own service account and onl
 
 from dataclasses import dataclass, field
 
-from tests.conformance.amounts import Amounts, amounts, pod_amounts, total
-from tests.conformance.audit_log import Object, Record
-from tests.conformance.identities import forbidden_write
+from verify.auditor.amounts import Amounts, amounts, pod_amounts, total
+from verify.auditor.audit_log import Object, Record
+from verify.auditor.identities import forbidden_write
 
 BIND_WINDOW_SECONDS = 2.0
 FOREIGN_RACE_SECONDS = 1.0
