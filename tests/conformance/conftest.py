@@ -27,7 +27,7 @@ from tests.conformance.scenarios.preemption_stage import Stage
 from tests.conformance.tutti_process import COMMAND, Tutti
 from tests.conformance.versions import skip_too_new
 from verify.auditor.audit_log import AuditLog
-from verify.auditor.auditor import BIND_WINDOW_SECONDS, Auditor
+from verify.auditor.auditor import Auditor
 
 CLEAN_SECONDS = 60
 LOGS = {"tutti.log": 60, "hollow-kubelet.log": 10}
@@ -161,12 +161,12 @@ def audit_position() -> list[int]:
 
 @pytest.fixture(autouse=True)
 def auditor(request: pytest.FixtureRequest, session_auditor: Auditor, audit_position: list[int]) -> Iterator[Auditor]:
-    """The promises hold at the end of every test; a test may widen `bind_window_seconds` while it kills processes."""
+    """The promises hold at the end of every test; a test may widen its `windows` while it kills processes."""
     if "control_plane" not in request.fixturenames:
         yield session_auditor
         return
     log: AuditLog = request.getfixturevalue("audit_log")
-    session_auditor.bind_window_seconds = BIND_WINDOW_SECONDS
+    session_auditor.windows.reset()
     yield session_auditor
     records, audit_position[0] = log.read(audit_position[0])
     session_auditor.feed(records)

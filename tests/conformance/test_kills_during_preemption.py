@@ -72,7 +72,7 @@ def test_the_preemptor_starts_and_nobody_is_evicted_twice_or_for_nothing_wheneve
     hasty: Stage, tutti: Tutti, auditor: Auditor, audit_log: AuditLog, chance: random.Random
 ) -> None:
     # A killed scheduler leaves its gang as it is until its successor may act.
-    auditor.bind_window_seconds = SETTLE_SECONDS
+    auditor.windows.widen(SETTLE_SECONDS)
     places = [hasty.node(SIZE) for _ in range(2)]
     for number, kind in zip(range(KILLS), cycle((GANGS, PODS, WITHDRAWN)), strict=False):
         if number and number % KILLS_IN_A_ROW == 0:
@@ -179,7 +179,7 @@ def clear(stage: Stage) -> None:
 def test_controllers_that_come_back_after_the_preemptor_is_gone_suspend_nobody(
     stage: Stage, tutti: Tutti, installation: Tutti, auditor: Auditor, audit_log: AuditLog
 ) -> None:
-    auditor.bind_window_seconds = SETTLE_SECONDS
+    auditor.windows.widen(SETTLE_SECONDS)
     stage.node(SIZE)
     stage.jobs.create(gang("first", LOW))
     eventually(lambda: stage.jobs.whole("first"), within_seconds=SOON_SECONDS)

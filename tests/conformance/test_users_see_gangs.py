@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from api.constants import SYSTEM_NAMESPACE
 from tests.conformance.can_i import listed
 from tests.conformance.cluster_files import ADMIN
 from tests.conformance.controlplane import ControlPlane
@@ -12,7 +13,6 @@ from tests.conformance.eventually import eventually
 from tests.conformance.hollow import HollowNodes
 from tests.conformance.jobs import Jobs, indexed_job
 from tests.conformance.tutti_process import Tutti
-from verify.auditor.identities import SYSTEM_NAMESPACE
 
 pytestmark = pytest.mark.real_only("no stand-in puts the rules of cluster roles together")
 SETTLE_SECONDS = 30

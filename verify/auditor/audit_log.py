@@ -7,7 +7,8 @@ answered; A happened before B for certain when A was completed before B was rece
 import datetime
 import json
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ _TAIL_BYTES = 65_536
 class Record:
     """One answered request. `denied`: its author lacks the right.
 
-    Times are seconds since the epoch; bodies are empty where only metadata is recorded.
+    Times are seconds since the epoch; bodies are empty where only metadata is recorded. `message` is the server's word on a
+    refusal and `annotations` is what it noted, such as which webhooks it asked; the embedded server notes neither.
     """
 
     user: str
@@ -37,6 +39,8 @@ class Record:
     agent: str = ""
     dry_run: bool = False
     denied: bool = False
+    message: str = ""
+    annotations: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def succeeded(self) -> bool:
@@ -93,6 +97,7 @@ def parse(entry: Object) -> Record:
     resource = reference.get("resource", "")
     subresource = reference.get("subresource", "")
     response = entry.get("responseObject") or {}
+    annotations = entry.get("annotations") or {}
     return Record(
         user=entry.get("user", {}).get("username", ""),
         verb=entry.get("verb", ""),
@@ -107,7 +112,9 @@ def parse(entry: Object) -> Record:
         response=response,
         agent=entry.get("userAgent", ""),
         dry_run="dryRun=" in entry.get("requestURI", ""),
-        denied=entry.get("annotations", {}).get("authorization.k8s.io/decision") == "forbid",
+        denied=annotations.get("authorization.k8s.io/decision") == "forbid",
+        message=entry.get("responseStatus", {}).get("message", ""),
+        annotations=annotations,
     )
 
 
