@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from verify.auditor.audit_log import Record
-from verify.auditor.model import Claim, Group, Pod
+from verify.auditor.model import Claim, Group, Key, Pod
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,6 +11,28 @@ class Answered:
     """A request was answered, whatever the answer; comes before the changes that it means."""
 
     record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class NodesChanged:
+    """A node came, changed or went."""
+
+    when: float
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedMade:
+    """A Workload or PodGroup with our mark was made.
+
+    Attributes:
+        kind: its plural.
+        owner: UID of its controller, empty without one.
+    """
+
+    kind: str
+    key: Key
+    uid: str
+    owner: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +111,8 @@ class ClaimWritten:
 
 Change = (
     Answered
+    | NodesChanged
+    | OwnedMade
     | PodCreated
     | PodBound
     | PodNominated

@@ -17,6 +17,8 @@ from verify.auditor.changes import (
     GroupGone,
     GroupTold,
     GroupWritten,
+    NodesChanged,
+    OwnedMade,
     PodBound,
     PodCreated,
     PodEnded,
@@ -91,10 +93,8 @@ class History:
         match record.resource, record.verb:
             case (("pods" | "pods/binding" | "pods/status"), _):
                 yield from self._pod_record(key, record)
-            case "nodes", "delete":
-                self.nodes.pop(record.name, None)
             case "nodes", _:
-                self.nodes[record.name] = amounts(record.response.get("status", {}).get("allocatable"))
+                yield from self._node_record(record)
             case (("workloads" | "podgroups" | "podgroups/status"), _) if record.group != KUEUE_GROUP:
                 yield from self._group_record(key, record)
             case (("resourceclaims" | "resourceclaims/status"), _):
@@ -103,6 +103,14 @@ class History:
                 self._lease_written(record)
             case (kind, verb) if kind in OWNERS:
                 self._owner_written(kind, verb, key, record)
+
+    def _node_record(self, record: Record) -> Iterator[Change]:
+        if record.verb == "delete":
+            self.nodes.pop(record.name, None)
+            yield NodesChanged(record.received)
+        else:
+            self.nodes[record.name] = amounts(record.response.get("status", {}).get("allocatable"))
+            yield NodesChanged(record.completed)
 
     def _pod_record(self, key: Key, record: Record) -> Iterator[Change]:
         match record.resource, record.verb:
@@ -197,6 +205,7 @@ class History:
         mark = owned(record)
         if mark is not None and record.verb == "create":
             self.owned[record.object_uid] = (record.resource, key, mark)
+            yield OwnedMade(record.resource, key, record.object_uid, mark)
         if record.resource == "workloads":
             return
         if record.resource == "podgroups/status":

@@ -7,7 +7,7 @@ Does not see: owners that were deleted before the first record, or whose kind th
 from collections.abc import Iterator
 from typing import Any
 
-from verify.auditor.changes import Answered, Change
+from verify.auditor.changes import Change, OwnedMade
 from verify.auditor.history import History
 from verify.auditor.model import Key
 from verify.auditor.promises.promise import Promise
@@ -21,23 +21,14 @@ class NoOrphans(Promise):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._told: set[str] = set()
-        self._seen: set[str] = set()
 
     def see(self, change: Change, history: History) -> Iterator[str]:
         """Looks for others of the same owner when one was made."""
-        if not isinstance(change, Answered) or change.record.resource not in {"workloads", "podgroups"}:
+        if not isinstance(change, OwnedMade) or not change.owner:
             return
-        for uid, (kind, key, owner) in history.owned.items():
-            if uid in self._seen:
-                continue
-            self._seen.add(uid)
-            others = [
-                (each, where)
-                for each, (also, where, theirs) in history.owned.items()
-                if each != uid and owner and (also, theirs) == (kind, owner)
-            ]
-            for _, where in others:
-                yield f"{kind} {_shown(key)} and {_shown(where)} belong to one owner {owner}"
+        for uid, (kind, where, owner) in history.owned.items():
+            if uid != change.uid and (kind, owner) == (change.kind, change.owner):
+                yield f"{kind} {_shown(change.key)} and {_shown(where)} belong to one owner {owner}"
 
     def close(self, now: float, history: History) -> Iterator[str]:
         """Objects whose owner went long ago."""

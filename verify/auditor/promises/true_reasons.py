@@ -17,7 +17,7 @@ from api.constants import (
     REASON_WAITING_FOR_MEMBERS,
     SCHEDULER_NAME,
 )
-from verify.auditor.changes import Answered, Change, GroupTold, GroupWritten, PodBound, PodCreated, PodEnded
+from verify.auditor.changes import Change, GroupTold, GroupWritten, NodesChanged, PodBound, PodCreated, PodEnded
 from verify.auditor.history import History
 from verify.auditor.model import Group
 from verify.auditor.promises.promise import Promise
@@ -43,10 +43,8 @@ class TrueReasons(Promise):
     def see(self, change: Change, history: History) -> Iterator[str]:
         """Follows counts; compares what a condition says with them."""
         match change:
-            case Answered(record):
-                # The count before this record, which was true until now.
-                if self._counts[-1][1] != len(history.nodes):
-                    self._counts.append((record.completed, len(history.nodes)))
+            case NodesChanged(when):
+                self._counts.append((when, len(history.nodes)))
             case PodCreated(pod, record) | PodBound(pod, record):
                 self._follow(history.groups.get(pod.group) if pod.group else None, record.completed, history)
             case PodEnded(pod, when):
@@ -90,7 +88,7 @@ class TrueReasons(Promise):
         if said.reason == REASON_WAITING_FOR_MEMBERS and is_complete:
             yield f"gang {group.key} is said to wait for members, and {group.minimum} are there: {said.message}"
         told = {int(number) for number in NODES.findall(said.message)}
-        known = self._counts_since(when - KNOWN_LATE_SECONDS) | {len(history.nodes)}
+        known = self._counts_since(when - KNOWN_LATE_SECONDS)
         if told and not told <= known:
             yield f"gang {group.key} is told of {sorted(told)} nodes, and there are {len(history.nodes)}: {said.message}"
 
