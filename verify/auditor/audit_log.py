@@ -14,6 +14,9 @@ from typing import Any
 
 Object = dict[str, Any]
 
+JSON_PATCH = "jsonPatch"
+"""Under this name a request that is a list of operations is kept, as an object like all others."""
+
 _TAIL_BYTES = 65_536
 
 
@@ -96,7 +99,7 @@ def parse(entry: Object) -> Record:
     reference = entry.get("objectRef", {})
     resource = reference.get("resource", "")
     subresource = reference.get("subresource", "")
-    response = entry.get("responseObject") or {}
+    request, response = entry.get("requestObject") or {}, entry.get("responseObject") or {}
     annotations = entry.get("annotations") or {}
     return Record(
         user=entry.get("user", {}).get("username", ""),
@@ -108,7 +111,7 @@ def parse(entry: Object) -> Record:
         code=int(entry.get("responseStatus", {}).get("code", 0)),
         received=seconds(entry["requestReceivedTimestamp"]),
         completed=seconds(entry["stageTimestamp"]),
-        request=entry.get("requestObject") or {},
+        request={JSON_PATCH: request} if isinstance(request, list) else request,
         response=response,
         agent=entry.get("userAgent", ""),
         dry_run="dryRun=" in entry.get("requestURI", ""),

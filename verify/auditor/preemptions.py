@@ -3,7 +3,7 @@
 A plan begins with the first nomination that an item writes (nominations come before the first delete) and ends when the item
 has started, is gone, or is nominated anew after somebody left for it. A delete is put to the plan whose item is nominated to the
 victim's node, or to one of its whole group's; the event `Preempted`, which comes later and names both, decides where several
-plans could be meant.
+plans could be meant. The rest of a group that leaves whole goes for whom its first member went, even when that one has started.
 """
 
 from collections.abc import Iterator
@@ -84,6 +84,8 @@ class Preemptions:
     """The plans that are open."""
 
     open: dict[Item, Plan] = field(default_factory=dict)
+    _begun: dict[Item, tuple[Plan, ...]] = field(default_factory=dict)
+    """For whom a group that leaves whole began to leave, by its UID."""
 
     def see(self, change: Change, history: History) -> Iterator[Eviction | Concluded]:
         """Takes a change in; what it means for preemptions."""
@@ -124,6 +126,10 @@ class Preemptions:
         group = group_of(victim, history)
         nodes = {victim.node}
         if group is not None and group.whole:
+            if group.uid in self._begun:
+                for plan in self._begun[group.uid]:
+                    plan.victims[victim.uid] = victim
+                return Eviction(victim, self._begun[group.uid], record)
             nodes |= {pod.node for pod in history.members(group.key)}
         more_important = [
             plan for plan in self.open.values() if priority_of(plan, history) > priority_of_victim(victim, group)
@@ -133,6 +139,8 @@ class Preemptions:
         for plan in plans:
             plan.victims[victim.uid] = victim
             plan.is_shared |= len(plans) > 1
+        if group is not None and group.whole and plans:
+            self._begun[group.uid] = tuple(plans)
         return Eviction(victim, tuple(plans), record)
 
     def _asked(self, group: Group, record: Record) -> None:
@@ -156,6 +164,9 @@ class Preemptions:
     def _bound(self, pod: Pod, record: Record, history: History) -> Iterator[Concluded]:
         group = group_of(pod, history)
         plan = self.open.get(group.uid if group else pod.uid)
+        if group is not None:
+            # Members that are bound anew leave for somebody else, if ever.
+            self._begun.pop(group.uid, None)
         if plan is not None and (group is None or group.satisfied):
             yield from self._conclude(plan, record.completed, is_started=True)
 

@@ -67,6 +67,12 @@ def test_an_eviction_of_an_equal_or_more_important_pod_is_seen(low: int) -> None
     assert ["for nobody" in each for each in found] == [True]
 
 
+def test_the_rest_of_a_whole_group_may_leave_when_the_preemptor_has_started() -> None:
+    wants = [pod("high-0", cpu="2", priority=10), nominated("high-0", 1.0)]
+    first = [evicted("low-0", 2.0), ended("low-0", GONE), bind("high-0", 3.5)]
+    assert broken("I3", *whole_gang(), *wants, *first, evicted("low-1", 4.0)) == []
+
+
 def asked_to_leave(status: str, when: float) -> Record:
     return told(
         "v",
