@@ -30,7 +30,7 @@ class Windows:
     whole_seconds: float = 90.0
     orphan_seconds: float = 60.0
     devices_seconds: float = 60.0
-    reason_seconds: float = 30.0
+    reason_seconds: float = 60.0
     rest_seconds: float = 300.0
 
     def widen(self, seconds: float) -> None:
