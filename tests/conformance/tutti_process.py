@@ -131,6 +131,10 @@ class Tutti:
             _signal(pid, signal.SIGKILL)
             self._leases_from = time.time()
 
+    def expect_new_leases(self) -> None:
+        """Whoever holds a lease may have died: it counts as held once it is renewed from now on."""
+        self._leases_from = time.time()
+
     def lose_child(self, name: str, how: signal.Signals) -> None:
         """Kills or stops one process for good: the supervisor is stopped first, so that nobody starts it again."""
         self._disturbed = True

@@ -66,15 +66,27 @@ class FaultProxy:
         self._progress = Progress(script)
         self._tls = (to_server, to_clients)
         self._first_lists: dict[str, tuple[int, dict[str, str], bytes]] = {}
+        self._watches: set[asyncio.Transport] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def follow(self, script: Script) -> None:
         """From now on this script is in force, from its beginning; watches that are under way go on as they are."""
         self._progress = Progress(script)
 
+    def break_watches(self) -> None:
+        """Breaks the connections of all watches, as a server that is restarted does; to be called from another thread."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._abort_watches)
+
+    def _abort_watches(self) -> None:
+        for transport in list(self._watches):
+            transport.abort()
+
     # --- life --------------------------------------------------------------------------------------------------------
 
     async def start(self, port: int = 0) -> None:
         """Listens on this port of the loopback address, on a free one for 0."""
+        self._loop = asyncio.get_running_loop()
         self._session = open_session(self._tls[0])
         self._passed = Passed()
         app = web.Application(client_max_size=MOST_BYTES)
@@ -114,11 +126,17 @@ class FaultProxy:
         rule = self._progress.rule_for(about)
         if rule is not None:
             self.injected.append(Injected(rule, about))
+        transport = request.transport
+        if about.verb == "watch" and transport is not None:
+            self._watches.add(transport)
         try:
             refused = await self._before(rule, request, body)
             return refused if refused is not None else await self._pass_on(rule, about, request, body)
         except (BrokenError, aiohttp.ClientError):
             return _broken(request)
+        finally:
+            if transport is not None:
+                self._watches.discard(transport)
 
     async def _before(self, rule: Rule | None, request: web.Request, body: bytes) -> web.StreamResponse | None:
         """What happens before the server sees the request; an answer when it never does."""

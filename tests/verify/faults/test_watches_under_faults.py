@@ -113,3 +113,15 @@ async def test_only_the_watches_that_are_named_are_hurt() -> None:
                 ends.append(await watch.next())
         assert ends == ["a", "", "", "a"]
         assert [type(each) for each in client.proxy.injected] == [Injected, Injected]
+
+
+async def test_all_watches_may_be_broken_at_once() -> None:
+    async with through("") as client, client.watching(PODS) as pods, client.watching(NODES) as nodes:
+        for path, watch in ((PODS, pods), (NODES, nodes)):
+            await client.upstream.send(path, "a")
+            assert await watch.next() == "a"
+        client.proxy.break_watches()
+        for watch in (pods, nodes):
+            with pytest.raises(aiohttp.ClientError):
+                await watch.next()
+        assert (await client.ask("GET", PODS))[0] == 200
