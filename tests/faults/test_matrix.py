@@ -23,6 +23,8 @@ from verify.faults.script import Script, parse
 OVER_SECONDS = 180.0
 STAYS_SECONDS = 1.0
 READY_SECONDS = 60.0
+LATER_SECONDS = 3.0
+"""So long what was lost is missed before it is made good."""
 
 
 @pytest.mark.parametrize("fault", CLASSES)
@@ -47,15 +49,13 @@ def test_matrix(
         begin = time.monotonic()
         try:
             proxy.injected.clear()
-            if kind.script:
-                proxy.follow(parse(kind.script))
-                proxy.break_watches()
+            put_in_force(proxy, kind.script)
             doing.act(place)
             if kind.and_then is not None:
                 kind.and_then(disturbance)
             if kind.later:
-                proxy.follow(parse(kind.later))
-                proxy.break_watches()
+                throughout(lambda: True, seconds=LATER_SECONDS)
+                put_in_force(proxy, kind.later)
             eventually(lambda: is_end(place, doing, undisturbed[workflow]), within_seconds=OVER_SECONDS)
         finally:
             proxy.follow(Script())
@@ -66,6 +66,17 @@ def test_matrix(
         sys.stdout.write(f"{workflow} x {fault}: {took:.1f} s, {len(proxy.injected)} faults: {', '.join(happened)}\n")
         assert proxy.injected or not kind.must_happen, f"nothing happened of {kind.script}"
         eventually(tutti.ready, within_seconds=READY_SECONDS)
+
+
+def put_in_force(proxy: FaultProxy, line: str) -> None:
+    """The script is in force, and every watch that it is about has begun under it."""
+    script = parse(line)
+    if not script.rules:
+        return
+    proxy.follow(script)
+    proxy.break_watches()
+    of_watches = {rule for rule in script.rules if rule.verb == "watch"}
+    eventually(lambda: of_watches <= {each.rule for each in proxy.injected}, within_seconds=READY_SECONDS)
 
 
 def undisturbed_end(control_plane: ControlPlane, doing: Workflow) -> State:
