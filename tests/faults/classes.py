@@ -12,7 +12,7 @@ from tests.conformance.eventually import eventually, throughout
 from tests.conformance.tutti_process import Tutti
 from verify.faults.proxy import FaultProxy
 
-PAUSED_SECONDS = 6.0
+PAUSED_SECONDS = 10.0
 LEADERS = ("controllers", "scheduler")
 
 

@@ -28,7 +28,7 @@ from verify.auditor.end_state import State
 from verify.auditor.identities import INSTALLER
 from verify.faults.proxy import LOOPBACK, FaultProxy
 
-HASTY = {"lease_seconds": 3, "renew_seconds": 2, "retry_seconds": 0.3}
+HASTY = {"lease_seconds": 8, "renew_seconds": 6, "retry_seconds": 0.5}
 """A leader that was killed is followed at once, so that a cell of the matrix takes seconds."""
 
 

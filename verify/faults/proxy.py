@@ -24,7 +24,8 @@ from verify.faults.script import Progress, Rule, Script
 from verify.faults.streams import BrokenError, Passed, altered
 
 LOOPBACK = "127.0.0.1"
-START_SECONDS = 10.0
+START_SECONDS = 30.0
+CLOSE_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,8 @@ class FaultProxy:
         """Closes every connection."""
         await self._session.close()
         await self._runner.cleanup()
+        # Connections with TLS are closed a moment after their session is.
+        await asyncio.sleep(CLOSE_SECONDS)
 
     @contextmanager
     def in_thread(self) -> Iterator["FaultProxy"]:

@@ -62,6 +62,13 @@ def test_a_group_too_many_or_another_minimum_is_a_difference() -> None:
     assert len(differences(normalised(smaller), normalised(state("b")))) == 2
 
 
+def test_a_gang_that_was_degraded_differs_until_it_is_well_again() -> None:
+    for status, count in (("True", 2), ("False", 0)):
+        degraded = state("a")
+        degraded["podgroups"][0]["status"]["conditions"].append({"type": "Degraded", "status": status})
+        assert len(differences(normalised(degraded), normalised(state("b")))) == count
+
+
 def test_a_gate_that_was_not_opened_is_a_difference() -> None:
     gated = state("a")
     gated["jobs"][0]["spec"]["suspend"] = True

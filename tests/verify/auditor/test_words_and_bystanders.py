@@ -117,3 +117,10 @@ def test_a_gang_that_is_whole_and_said_to_wait_for_members_is_seen() -> None:
     assert len(broken("I13", *waiting(late), now=100.0)) == 1
     early = refusal("waiting for minCount (2) pods: 1 of them exist", reason="WaitingForMembers", when=1.0)
     assert broken("I13", *waiting(early, refusal("0/1 nodes are available", when=2.0)), now=100.0) == []
+
+
+def test_members_that_belong_to_somebody_else_do_not_make_a_gang_complete() -> None:
+    members = [pod("a", owner="uid-of-job"), pod("b", owner="uid-of-another")]
+    late = refusal("waiting for minCount (2) pods: 1 of them exist", reason="WaitingForMembers")
+    records = [node(), lease("a", 0.3), lease("a", 98.0), group(2, owner="uid-of-job"), *members, late]
+    assert broken("I13", *records, now=100.0) == []
