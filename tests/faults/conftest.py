@@ -12,6 +12,7 @@ from tests.conformance.conftest import (  # noqa: F401 (fixtures and options are
     audit_log,
     audit_position,
     auditor,
+    chance,
     control_plane,
     group_api,
     kubelet,

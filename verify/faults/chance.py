@@ -23,7 +23,8 @@ REQUESTS = (
 )
 """What our processes ask for, one of them to each of which a fault is put."""
 
-OF_WRITES = ("drop", "lose-answer", "duplicate", "delay", "answer")
+OF_WRITES = ("drop", "lose-answer", "delay", "answer")
+"""Without duplicates: the auditor would take the second bind for one that we have tried again."""
 OF_READS = ("drop", "stale", "slow", "answer")
 OF_WATCHES = tuple(name for name, kind in FAULTS.items() if kind.is_of_watch)
 PASSING_CODES = ("409", "410", "429", "500", "503")
