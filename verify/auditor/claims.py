@@ -1,7 +1,7 @@
 """What a written ResourceClaim holds."""
 
 from verify.auditor.audit_log import Record
-from verify.auditor.model import Claim, Key
+from verify.auditor.model import Claim, Key, status_of
 
 
 def claim_of(known: Claim | None, key: Key, record: Record) -> Claim:
@@ -9,7 +9,7 @@ def claim_of(known: Claim | None, key: Key, record: Record) -> Claim:
 
     Devices that may be in several claims at a time are left out: those taken for administration, and shares of one device.
     """
-    status = record.response.get("status") or {}
+    status = status_of(record.response)
     allocation = status.get("allocation") or {}
     results = (allocation.get("devices") or {}).get("results") or []
     devices = frozenset(

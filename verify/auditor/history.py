@@ -27,7 +27,7 @@ from verify.auditor.changes import (
 )
 from verify.auditor.claims import claim_of
 from verify.auditor.group_records import owned, rewrite, tell
-from verify.auditor.model import Claim, Group, Key, LeaseWrite, Object, Pod, controller_of, group_named_by
+from verify.auditor.model import Claim, Group, Key, LeaseWrite, Object, Pod, controller_of, group_named_by, status_of
 
 TERMINAL = {"Succeeded", "Failed"}
 FORGET_SECONDS = 600.0
@@ -109,7 +109,7 @@ class History:
             self.nodes.pop(record.name, None)
             yield NodesChanged(record.received)
         else:
-            self.nodes[record.name] = amounts(record.response.get("status", {}).get("allocatable"))
+            self.nodes[record.name] = amounts(status_of(record.response).get("allocatable"))
             yield NodesChanged(record.completed)
 
     def _pod_record(self, key: Key, record: Record) -> Iterator[Change]:
@@ -235,9 +235,10 @@ class History:
                 yield GroupGone(self.groups.pop(found), record.received)
 
     def _claim_written(self, key: Key, record: Record) -> Iterator[Change]:
-        if record.verb == "delete":
+        if record.verb == "delete" and not (record.response.get("metadata") or {}).get("finalizers"):
             self.claims.pop(key, None)
             return
+        # With a finalizer it keeps its devices until its controller has taken them back.
         claim = self.claims[key] = claim_of(self.claims.get(key), key, record)
         yield ClaimWritten(claim, record)
 
@@ -263,5 +264,5 @@ def effect_time(record: Record) -> float:
     """From when a record surely counts: releases from their arrival, all else from its answer."""
     releases = record.resource == "pods/status" or record.verb in {"delete", "deletecollection"}
     if record.resource.startswith("resourceclaims"):
-        releases |= not (record.response.get("status") or {}).get("allocation")
+        releases |= not status_of(record.response).get("allocation")
     return record.received if releases else record.completed

@@ -132,6 +132,12 @@ class LeaseWrite:
     completed: float
 
 
+def status_of(found: Object) -> Object:
+    """The status of an object; empty for an answer that is a Status itself, whose field of that name is a word."""
+    status = found.get("status")
+    return status if isinstance(status, dict) else {}
+
+
 def controller_of(metadata: Object) -> str:
     """UID of the controller among the owners, empty when there is none."""
     owners = metadata.get("ownerReferences") or []

@@ -24,7 +24,7 @@ def test_a_device_in_two_claims_is_seen() -> None:
 
 def test_a_device_that_was_given_back_or_whose_claim_is_gone_may_be_taken_again() -> None:
     given_back = claim("one", 1.5, user=MANAGER)
-    deleted = write(MANAGER, "delete", "resourceclaims", "one", 1.5)
+    deleted = write(MANAGER, "delete", "resourceclaims", "one", 1.5, response={"kind": "Status", "status": "Success"})
     for freed in (given_back, deleted):
         assert broken("I2", claim("one", 1.0, "g0"), freed, claim("two", 2.0, "g0")) == []
 
@@ -58,3 +58,12 @@ def test_devices_that_were_given_back_or_are_used_are_right() -> None:
     assert broken("I2", *gang(claim("one", 3.0)), now=100.0) == []
     assert broken("I2", *gang(bind("a", 2.0), bind("b", 2.0)), now=100.0) == []
     assert broken("I2", *gang(), now=30.0) == []
+
+
+def test_a_claim_whose_deletion_waits_for_a_finalizer_keeps_its_devices() -> None:
+    held = {"allocation": {"devices": {"results": [{"driver": "d", "pool": "p", "device": "g0"}]}}}
+    metadata = {"uid": "uid-one", "finalizers": ["resource.kubernetes.io/delete-protection"]}
+    asked = write(MANAGER, "delete", "resourceclaims", "one", 1.5, response={"metadata": metadata, "status": held})
+    assert len(broken("I2", claim("one", 1.0, "g0"), asked, claim("two", 2.0, "g0"))) == 1
+    freed = claim("one", 1.7, user=MANAGER)
+    assert broken("I2", claim("one", 1.0, "g0"), asked, freed, claim("two", 2.0, "g0")) == []
