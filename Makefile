@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-anywhere demo cluster lint format run conformance e2e bench call-paths controlplane tools chart metrics-docs settings-docs docs dist audit crds clean
+.PHONY: help test test-anywhere demo cluster lint format run conformance faults e2e bench call-paths controlplane tools chart metrics-docs settings-docs docs dist audit crds clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,7 +19,7 @@ $(READY): pyproject.toml hack/constraints.txt
 QUICK := api_table crd_rules group_guards harness parallelism resource_claims waiting_for_room
 
 test: $(READY) ## run the test suite (no cluster needed)
-	$(BIN)/python -m pytest -n auto --ignore=tests/conformance --ignore=tests/e2e $(ARGS)
+	$(BIN)/python -m pytest -n auto --ignore=tests/conformance --ignore=tests/e2e --ignore=tests/faults $(ARGS)
 	$(if $(ARGS),,$(BIN)/python -m pytest --cluster embedded $(QUICK:%=tests/conformance/test_%.py))
 
 test-anywhere: $(READY) ## what a day, a time zone, a locale, a folder or a user could break, where these are others
@@ -53,6 +53,9 @@ tools: ## build helm, promtool and prometheus once, for the tests that ask them 
 
 conformance: $(READY) ## tests/conformance against a real control plane, once per group API; ARGS="--cluster embedded", KUBERNETES_VERSION=1.30
 	$(BIN)/python -m hack.conformance $(ARGS)
+
+faults: $(READY) ## workflows under faults, judged by the auditor, on the embedded cluster; ARGS="--cluster real -k WORKFLOW" (KUBEBUILDER_ASSETS)
+	$(BIN)/python -m pytest tests/faults -s --cluster embedded $(ARGS)
 
 e2e: $(READY) ## the image and config/default on a real node of this machine, with real containers (needs root; see hack/node)
 	$(BIN)/python -m hack.e2e $(ARGS)

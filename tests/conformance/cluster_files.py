@@ -13,50 +13,16 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
+from verify.auditor.audit_policy import AUDIT_POLICY
+from verify.auditor.identities import INSTALLER, UNINSTALLER
+
 ADMIN = "admin"
 CONTROLLER_MANAGER = "system:kube-controller-manager"
-INSTALLER = "installer"
 KUBELET = "hollow-kubelet"
 NOBODY = "nobody"
 STOCK_SCHEDULER = "system:kube-scheduler"
-UNINSTALLER = "uninstaller"
 
 ALMIGHTY = (ADMIN, CONTROLLER_MANAGER, INSTALLER, KUBELET, STOCK_SCHEDULER, UNINSTALLER)
-
-READS = ["get", "list", "watch"]
-RECORDED_WRITES = ["create", "update", "patch", "delete", "deletecollection"]
-GROUP_KINDS = ["workloads", "podgroups", "podgroups/status"]
-
-AUDIT_POLICY = {
-    "apiVersion": "audit.k8s.io/v1",
-    "kind": "Policy",
-    "omitStages": ["RequestReceived"],
-    "omitManagedFields": True,
-    "rules": [
-        {"level": "Metadata", "verbs": READS, "userGroups": ["system:serviceaccounts:tutti-system"]},
-        {"level": "None", "verbs": READS},
-        {
-            "level": "RequestResponse",
-            "verbs": RECORDED_WRITES,
-            "resources": [
-                {"group": "", "resources": ["pods", "pods/binding", "nodes"]},
-                {"group": "batch", "resources": ["jobs"]},
-                {"group": "scheduling.k8s.io", "resources": GROUP_KINDS},
-                {"group": "tutti.scheduler", "resources": GROUP_KINDS},
-                {"group": "resource.k8s.io", "resources": ["resourceclaims", "resourceclaims/status"]},
-            ],
-        },
-        {
-            "level": "Request",
-            "verbs": ["patch"],
-            "resources": [
-                {"group": "", "resources": ["pods/status"]},
-                {"group": "kueue.x-k8s.io", "resources": ["workloads"]},
-            ],
-        },
-        {"level": "Metadata"},
-    ],
-}
 
 
 def token_of(user: str) -> str:

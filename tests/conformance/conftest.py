@@ -16,8 +16,6 @@ from pathlib import Path
 import pytest
 
 from hack.kubernetes_versions import BUILT_IN_SINCE, minor_of
-from tests.conformance.audit_log import AuditLog
-from tests.conformance.auditor import BIND_WINDOW_SECONDS, Auditor
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.device_auditor import HOLD_WINDOW_SECONDS, DeviceAuditor
 from tests.conformance.devices import Devices
@@ -30,6 +28,8 @@ from tests.conformance.real import RealControlPlane
 from tests.conformance.scenarios.preemption_stage import Stage
 from tests.conformance.tutti_process import COMMAND, Tutti
 from tests.conformance.versions import skip_too_new
+from verify.auditor.audit_log import AuditLog
+from verify.auditor.auditor import Auditor
 
 CLEAN_SECONDS = 60
 LOGS = {"tutti.log": 60, "hollow-kubelet.log": 10}
@@ -179,12 +179,12 @@ def auditor(
     session_device_auditor: DeviceAuditor,
     audit_position: list[int],
 ) -> Iterator[Auditor]:
-    """The promises hold at the end of every test; a test may widen `bind_window_seconds` while it kills processes."""
+    """The promises hold at the end of every test; a test may widen its `windows` while it kills processes."""
     if "control_plane" not in request.fixturenames:
         yield session_auditor
         return
     log: AuditLog = request.getfixturevalue("audit_log")
-    session_auditor.bind_window_seconds = BIND_WINDOW_SECONDS
+    session_auditor.windows.reset()
     session_device_auditor.hold_window_seconds = HOLD_WINDOW_SECONDS
     yield session_auditor
     records, audit_position[0] = log.read(audit_position[0])

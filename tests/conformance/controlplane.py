@@ -13,11 +13,12 @@ from typing import Literal
 
 from urllib3.exceptions import HTTPError
 
+from api.constants import SYSTEM_NAMESPACE
 from tests.conformance import cluster_files as files
 from tests.conformance.client import Api
 from tests.conformance.eventually import eventually
-from tests.conformance.identities import SYSTEM_NAMESPACE, THIEF
 from tests.conformance.server import Server
+from verify.auditor.identities import THIEF
 
 GroupApi = Literal["own", "built-in"]
 

@@ -7,8 +7,8 @@ claim that has devices by us and none of whose consumers is bound within the hol
 
 from dataclasses import dataclass, field
 
-from tests.conformance.audit_log import Object, Record
-from tests.conformance.auditor import SCHEDULER_USER
+from verify.auditor.audit_log import Object, Record
+from verify.auditor.identities import SCHEDULER_USER
 
 HOLD_WINDOW_SECONDS = 2.0
 ENTRY = "resource.kubernetes.io/pod-claim-name"

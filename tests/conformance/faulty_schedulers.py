@@ -4,11 +4,11 @@ import json
 import os
 import sys
 
+from api.constants import SYSTEM_NAMESPACE
 from tests.conformance import cluster_files as files
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually
 from tests.conformance.hollow import REPOSITORY
-from tests.conformance.identities import SYSTEM_NAMESPACE
 from tests.conformance.server import Server
 
 START_SECONDS = 60

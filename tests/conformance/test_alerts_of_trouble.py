@@ -15,20 +15,20 @@ from pathlib import Path
 
 import pytest
 
+from api.constants import SYSTEM_NAMESPACE
 from install.address import free_ports
 from tests.conformance import cluster_files
-from tests.conformance.auditor import Auditor
 from tests.conformance.client import ApiError, Object
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually
 from tests.conformance.hollow import HollowNodes
-from tests.conformance.identities import SYSTEM_NAMESPACE
 from tests.conformance.jobs import Jobs, indexed_job
 from tests.conformance.prometheus import Prometheus, prometheus
 from tests.conformance.scenarios.preemption_stage import LOW, Stage
 from tests.conformance.server import Server
 from tests.conformance.tutti_process import CHILDREN, Tutti, environment
 from tests.kube.certificates import make_certificates
+from verify.auditor.auditor import Auditor
 
 SOON_SECONDS = 90
 IN_FORCE_SECONDS = 30
@@ -179,7 +179,7 @@ def test_a_gang_that_is_bound_in_part(
     nodes: HollowNodes,
     auditor: Auditor,
 ) -> None:
-    auditor.bind_window_seconds = 2 * SOON_SECONDS
+    auditor.windows.widen(2 * SOON_SECONDS)
     nodes.add(cpu="4")
     rule = {"apiGroups": [""], "operations": ["CREATE"], "resources": ["pods/binding"]}
     here = f"request.namespace != '{jobs.namespace}' || !request.name.startsWith('half-1')"

@@ -12,12 +12,12 @@ from threading import Thread
 
 import pytest
 
-from tests.conformance.auditor import Auditor
 from tests.conformance.client import Object
 from tests.conformance.eventually import eventually
 from tests.conformance.hollow import HollowNodes
 from tests.conformance.jobs import GATE, POD_GROUP, Jobs, indexed_job, is_gang
 from tests.conformance.tutti_process import CHILDREN, Tutti
+from verify.auditor.auditor import Auditor
 
 JOBS = 50
 WORKERS = 3
@@ -32,7 +32,7 @@ def test_kills_during_fifty_job_creations_change_nothing_in_the_end(
     jobs: Jobs, nodes: HollowNodes, tutti: Tutti, auditor: Auditor, chance: random.Random
 ) -> None:
     # A killed scheduler leaves its gang as it is until its successor may act: the old lease has to run out first.
-    auditor.bind_window_seconds = SETTLE_SECONDS
+    auditor.windows.widen(SETTLE_SECONDS)
     nodes.add(10, cpu="16")
     names = [f"crash-{number}" for number in range(JOBS)]
     with killer(tutti, random.Random(chance.random())):
@@ -46,7 +46,7 @@ def test_kills_during_fifty_job_creations_change_nothing_in_the_end(
 def test_jobs_made_while_everything_was_down_run(
     jobs: Jobs, nodes: HollowNodes, tutti: Tutti, auditor: Auditor, installation: Tutti
 ) -> None:
-    auditor.bind_window_seconds = SETTLE_SECONDS
+    auditor.windows.widen(SETTLE_SECONDS)
     nodes.add(2, cpu="16")
     jobs.create(indexed_job("before", WORKERS))
     tutti.lose_child("controllers", signal.SIGKILL)

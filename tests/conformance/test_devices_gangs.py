@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.conformance.audit_log import AuditLog
-from tests.conformance.auditor import SCHEDULER_USER
 from tests.conformance.devices import FINALIZER, Devices, device, devices_of, named, own, results_of
 from tests.conformance.eventually import eventually
 from tests.conformance.jobs import CONDITION, Jobs, condition_entry
+from verify.auditor.audit_log import AuditLog
+from verify.auditor.identities import SCHEDULER_USER
 
 pytestmark = [
     pytest.mark.usefixtures("tutti"),

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conformance.auditor import Auditor
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.device_auditor import DeviceAuditor
 from tests.conformance.devices import Devices, devices_of, named, own
@@ -17,6 +16,7 @@ from tests.conformance.eventually import eventually, throughout
 from tests.conformance.faulty_schedulers import FaultySchedulers
 from tests.conformance.jobs import Jobs
 from tests.conformance.tutti_process import Tutti
+from verify.auditor.auditor import Auditor
 
 pytestmark = [
     pytest.mark.one_api,
@@ -45,7 +45,8 @@ def schedulers(installation: Tutti, control_plane: ControlPlane) -> Iterator[Fau
 
 @pytest.fixture(autouse=True)
 def _kills_take_time(auditor: Auditor, device_auditor: DeviceAuditor) -> None:
-    auditor.bind_window_seconds = device_auditor.hold_window_seconds = KILLED_SECONDS
+    auditor.windows.widen(KILLED_SECONDS)
+    device_auditor.hold_window_seconds = KILLED_SECONDS
 
 
 @pytest.fixture

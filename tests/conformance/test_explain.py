@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.audit_log import AuditLog
 from tests.conformance.cluster_files import ADMIN
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually
 from tests.conformance.hollow import HollowNodes
-from tests.conformance.identities import PROBES, READS
 from tests.conformance.jobs import Jobs, indexed_job
 from tests.conformance.tutti_process import Tutti, run_tutti
+from verify.auditor.audit_log import AuditLog
+from verify.auditor.identities import PROBES, READS
 
 pytestmark = pytest.mark.one_api
 AGENT = "tutti-explain"

@@ -9,7 +9,6 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.conformance.cluster_files import INSTALLER, UNINSTALLER
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually
 from tests.conformance.hollow import HollowNodes
@@ -26,6 +25,7 @@ from tests.conformance.tutti_process import (
     run_tutti,
 )
 from tests.conformance.version_proxy import Serves, kubeconfig_through, version_proxy
+from verify.auditor.identities import INSTALLER, UNINSTALLER
 
 RECORD = "tutti-group-api"
 SETTLE_SECONDS = 40

@@ -2,12 +2,12 @@
 
 import time
 
-from tests.conformance.audit_log import AuditLog
-from tests.conformance.auditor import Auditor
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually
 from tests.conformance.hollow import HollowNodes
 from tests.conformance.jobs import Jobs, condition, plain_job, plain_pod
+from verify.auditor.audit_log import AuditLog
+from verify.auditor.auditor import Auditor
 
 PLAIN = {"tutti.scheduler/policy": "none"}
 

@@ -15,8 +15,6 @@ from itertools import cycle
 
 import pytest
 
-from tests.conformance.audit_log import AuditLog
-from tests.conformance.auditor import CONTROLLERS_USER, SCHEDULER_USER, Auditor
 from tests.conformance.client import Object
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually, throughout
@@ -25,6 +23,9 @@ from tests.conformance.jobs import Jobs, condition, indexed_job
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, SOON_SECONDS, Stage
 from tests.conformance.tutti_process import Tutti
 from tests.placement import profiles
+from verify.auditor.audit_log import AuditLog
+from verify.auditor.auditor import Auditor
+from verify.auditor.identities import CONTROLLERS_USER, SCHEDULER_USER
 
 KILLS = 20
 KILLS_IN_A_ROW = 4
@@ -71,7 +72,7 @@ def test_the_preemptor_starts_and_nobody_is_evicted_twice_or_for_nothing_wheneve
     hasty: Stage, tutti: Tutti, auditor: Auditor, audit_log: AuditLog, chance: random.Random
 ) -> None:
     # A killed scheduler leaves its gang as it is until its successor may act.
-    auditor.bind_window_seconds = SETTLE_SECONDS
+    auditor.windows.widen(SETTLE_SECONDS)
     places = [hasty.node(SIZE) for _ in range(2)]
     for number, kind in zip(range(KILLS), cycle((GANGS, PODS, WITHDRAWN)), strict=False):
         if number and number % KILLS_IN_A_ROW == 0:
@@ -178,7 +179,7 @@ def clear(stage: Stage) -> None:
 def test_controllers_that_come_back_after_the_preemptor_is_gone_suspend_nobody(
     stage: Stage, tutti: Tutti, installation: Tutti, auditor: Auditor, audit_log: AuditLog
 ) -> None:
-    auditor.bind_window_seconds = SETTLE_SECONDS
+    auditor.windows.widen(SETTLE_SECONDS)
     stage.node(SIZE)
     stage.jobs.create(gang("first", LOW))
     eventually(lambda: stage.jobs.whole("first"), within_seconds=SOON_SECONDS)

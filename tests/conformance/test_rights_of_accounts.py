@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from api.constants import CONTROLLERS_NAME, SCHEDULER_NAME, WEBHOOKS_NAME
+from api.constants import CONTROLLERS_NAME, SCHEDULER_NAME, SYSTEM_NAMESPACE, WEBHOOKS_NAME
 from install.rights import Right
 from tests.conformance.can_i import listed
 from tests.conformance.controlplane import ControlPlane
-from tests.conformance.identities import ACCOUNT_PREFIX, SYSTEM_NAMESPACE
 from tests.conformance.tutti_process import Tutti
 from tests.docs.rights_tables import TABLES, rights
+from verify.auditor.identities import ACCOUNT_PREFIX
 
 pytestmark = [pytest.mark.one_api, pytest.mark.real_only("no stand-in puts the rules of roles together")]
 STRANGER = f"{ACCOUNT_PREFIX}stranger"

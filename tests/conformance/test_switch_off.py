@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import pytest
 
 from tests.conformance.client import ApiError
-from tests.conformance.cluster_files import INSTALLER
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually
 from tests.conformance.hollow import HollowNodes
 from tests.conformance.jobs import POD_GROUP, Jobs, indexed_job, is_gang
 from tests.conformance.server import Server
 from tests.conformance.tutti_process import COMMAND, READY_SECONDS, Tutti, environment
+from verify.auditor.identities import INSTALLER
 
 WORKERS = 3
 SETTLE_SECONDS = 40

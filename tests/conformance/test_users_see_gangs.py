@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 import pytest
 
+from api.constants import SYSTEM_NAMESPACE
 from tests.conformance.can_i import listed
 from tests.conformance.cluster_files import ADMIN
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually
 from tests.conformance.hollow import HollowNodes
-from tests.conformance.identities import SYSTEM_NAMESPACE
 from tests.conformance.jobs import Jobs, indexed_job
 from tests.conformance.tutti_process import Tutti
 

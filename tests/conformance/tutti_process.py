@@ -12,14 +12,14 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from tests.conformance.audit_log import seconds
 from tests.conformance.client import ApiError
-from tests.conformance.cluster_files import INSTALLER, UNINSTALLER
 from tests.conformance.controlplane import ControlPlane, Ran
 from tests.conformance.eventually import eventually
 from tests.conformance.jobs import indexed_job
 from tests.conformance.server import Server
 from tests.placement import profiles
+from verify.auditor.audit_log import seconds
+from verify.auditor.identities import INSTALLER, UNINSTALLER
 
 COMMAND = os.environ.get("TUTTI_COMMAND") or str(Path(sys.executable).with_name("tutti"))
 CHILDREN = ("controllers", "webhooks", "scheduler")
@@ -130,6 +130,10 @@ class Tutti:
         if pid is not None:
             _signal(pid, signal.SIGKILL)
             self._leases_from = time.time()
+
+    def expect_new_leases(self) -> None:
+        """Whoever holds a lease may have died: it counts as held once it is renewed from now on."""
+        self._leases_from = time.time()
 
     def lose_child(self, name: str, how: signal.Signals) -> None:
         """Kills or stops one process for good: the supervisor is stopped first, so that nobody starts it again."""

@@ -23,14 +23,13 @@ from tests.conformance import cluster_files as files
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually
 from tests.conformance.server import Server
+from verify.faults.forwarding import MOST_BYTES, lines, open_session, reply_headers, request_headers
 
 REPOSITORY = Path(__file__).parents[2]
 START_SECONDS = 30
 OLD, NEW = "scheduling.k8s.io/v1beta1", "scheduling.k8s.io/v1"
 Serves = Literal["old", "both", "new"]
 KINDS = {"workloads", "podgroups"}
-HOP_BY_HOP = {"connection", "content-length", "host", "keep-alive", "transfer-encoding", "accept-encoding"}
-REPLY_HEADERS = {"Content-Type", "Retry-After", "Warning"}
 SESSION = web.AppKey("session", aiohttp.ClientSession)
 
 
@@ -54,13 +53,12 @@ class VersionProxy:
             path = path.replace(f"/apis/{NEW}/", f"/apis/{OLD}/", 1)
         if "/priorityclasses" not in path:
             body = body.replace(quoted(NEW), quoted(OLD))
-        headers = {name: value for name, value in request.headers.items() if name.lower() not in HOP_BY_HOP}
+        headers = request_headers(request.headers)
         session = request.app[SESSION]
         async with session.request(request.method, self._server + path, headers=headers, data=body or None) as answer:
             if request.path == f"/apis/{NEW}" and self._has_new:
                 return web.json_response(await self._discovery(session, headers, await answer.json()))
-            kept = {name: value for name, value in answer.headers.items() if name in REPLY_HEADERS}
-            reply = web.StreamResponse(status=answer.status, headers=kept)
+            reply = web.StreamResponse(status=answer.status, headers=reply_headers(answer.headers))
             await reply.prepare(request)
             async for line in lines(answer):
                 # Who asks for the old version where it is still served gets it unchanged.
@@ -83,17 +81,6 @@ class VersionProxy:
 
 def quoted(version: str) -> bytes:
     return json.dumps(version).encode()
-
-
-async def lines(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-    """The body line by line, however long they are: a list is one, a watch has one for each event."""
-    rest = b""
-    async for chunk in answer.content.iter_any():
-        *whole, rest = (rest + chunk).split(b"\n")
-        for line in whole:
-            yield line + b"\n"
-    if rest:
-        yield rest
 
 
 def version_proxy(control_plane: ControlPlane, serves: Serves, *, port: int = 0) -> tuple[Server, str]:
@@ -136,13 +123,11 @@ def main() -> None:
     serving.load_cert_chain(given.certificate, given.key)
 
     async def session(app: web.Application) -> AsyncIterator[None]:
-        connector = aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=given.ca), limit=0)
-        timeout = aiohttp.ClientTimeout(total=None)
-        async with aiohttp.ClientSession(connector=connector, timeout=timeout, auto_decompress=True) as opened:
+        async with open_session(ssl.create_default_context(cafile=given.ca)) as opened:
             app[SESSION] = opened
             yield
 
-    app = web.Application(client_max_size=2**26)
+    app = web.Application(client_max_size=MOST_BYTES)
     app.cleanup_ctx.append(session)
     app.router.add_route("*", "/{path:.*}", VersionProxy(given.server, serves=given.serves).handle)
     web.run_app(app, host="127.0.0.1", port=given.port, ssl_context=serving)

@@ -4,12 +4,12 @@ import pytest
 from urllib3.exceptions import HTTPError
 
 from tests.conformance import cluster_files as files
-from tests.conformance.audit_log import AuditLog
 from tests.conformance.client import ApiError
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.embedded import EmbeddedControlPlane
 from tests.conformance.eventually import eventually
 from tests.conformance.server import ServerDiedError
+from verify.auditor.audit_log import AuditLog
 
 PATIENCE_SECONDS = 60
 

@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.conformance.audit_log import AuditLog, Record
 from tests.conformance.eventually import eventually, throughout
-from tests.conformance.identities import READS
 from tests.conformance.replicas.deployments import Deployments
 from tests.conformance.replicas.replica import Replica
-from tests.conformance.replicas.tcp_proxy import TcpProxy
+from verify.auditor.audit_log import AuditLog, Record
+from verify.auditor.identities import READS
+from verify.faults.tcp_proxy import TcpProxy
 
 TAKEOVER_SECONDS = 20.0
 SETTLE_SECONDS = 60.0

@@ -14,8 +14,8 @@ from tests.conformance.jobs import Jobs, indexed_job, is_gang, plain_job, plain_
 from tests.conformance.replicas.bundles import ago, authority, leaf
 from tests.conformance.replicas.deployments import Deployments
 from tests.conformance.replicas.replica import WebhooksReplica
-from tests.conformance.replicas.tcp_proxy import TcpProxy
 from tests.conformance.replicas.test_certificates import mount
+from verify.faults.tcp_proxy import TcpProxy
 
 pytestmark = [pytest.mark.one_api, pytest.mark.real_only("the embedded server reaches webhooks by URL")]
 

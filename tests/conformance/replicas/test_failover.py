@@ -12,8 +12,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.conformance.audit_log import AuditLog
-from tests.conformance.auditor import CONTROLLERS_USER, SCHEDULER_USER, Auditor
 from tests.conformance.client import Object
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually, throughout
@@ -32,8 +30,11 @@ from tests.conformance.replicas.faults import (
     require_lease_lost,
     started,
 )
-from tests.conformance.replicas.tcp_proxy import TcpProxy
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, Stage
+from verify.auditor.audit_log import AuditLog
+from verify.auditor.auditor import Auditor
+from verify.auditor.identities import CONTROLLERS_USER, SCHEDULER_USER
+from verify.faults.tcp_proxy import TcpProxy
 
 pytestmark = [pytest.mark.one_api, pytest.mark.real_only("the embedded server reaches webhooks by URL")]
 
@@ -108,7 +109,7 @@ def test_the_other_replica_takes_over_and_no_gang_is_lost(
     fault: Fault,
 ) -> None:
     # A gang whose scheduler is gone stays as it is until the next one may act.
-    auditor.bind_window_seconds = SETTLE_SECONDS
+    auditor.windows.widen(SETTLE_SECONDS)
     nodes.add(4, cpu="16")
     with Stream(jobs) as stream:
         eventually(lambda: jobs.succeeded("stream-1"), within_seconds=SETTLE_SECONDS)
@@ -132,7 +133,7 @@ def test_the_other_replica_takes_over_and_no_gang_is_lost(
 def test_a_gang_in_the_middle_of_being_bound_becomes_whole(
     pairs: dict[str, Pair], jobs: Jobs, nodes: HollowNodes, auditor: Auditor, audit_log: AuditLog, fault: Fault
 ) -> None:
-    auditor.bind_window_seconds = SETTLE_SECONDS
+    auditor.windows.widen(SETTLE_SECONDS)
     nodes.add(4, cpu="32")
     takeover = Takeover(pairs["scheduler"], audit_log)
     jobs.create(indexed_job("large", LARGE))
@@ -162,7 +163,7 @@ def asked(stage: Stage) -> list[str]:
 def test_a_preemption_that_has_begun_is_ended_and_nobody_leaves_for_nothing(
     pairs: dict[str, Pair], stage: Stage, auditor: Auditor, audit_log: AuditLog, component: str, fault: Fault
 ) -> None:
-    auditor.bind_window_seconds = SETTLE_SECONDS
+    auditor.windows.widen(SETTLE_SECONDS)
     size = 4
     for name in ("first", "second"):
         stage.node(size)

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conformance.auditor import Auditor
 from tests.conformance.client import ApiError
 from tests.conformance.eventually import eventually
 from tests.conformance.scenarios.preemption_stage import HIGH, SOON_SECONDS
 from tests.conformance.scenarios.scene import GATE, REFUSED, STAYS_SECONDS, TRUE, Scene
+from verify.auditor.auditor import Auditor
 
 QUIET_SECONDS = 1.0
 RETRIES = 2
@@ -129,7 +129,7 @@ def _allow(scene: Scene) -> None:
 @pytest.mark.parametrize(("need", "size"), [(2, 2), (None, 2), (1, 1), (2, 3)])
 def test_a_member_whose_bind_fails_is_tried_again(scene: Scene, auditor: Auditor, need: int | None, size: int) -> None:
     """Of three members the last one finds no room: that changes nothing for the others."""
-    auditor.bind_window_seconds = SOON_SECONDS
+    auditor.windows.widen(SOON_SECONDS)
     scene.node(min(size, 2))
     scene.group("g", need)
     scene.pod("g-stubborn", priority=HIGH, group="g")

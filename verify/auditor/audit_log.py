@@ -7,11 +7,15 @@ answered; A happened before B for certain when A was completed before B was rece
 import datetime
 import json
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 Object = dict[str, Any]
+
+JSON_PATCH = "jsonPatch"
+"""Under this name a request that is a list of operations is kept, as an object like all others."""
 
 _TAIL_BYTES = 65_536
 
@@ -20,7 +24,8 @@ _TAIL_BYTES = 65_536
 class Record:
     """One answered request. `denied`: its author lacks the right.
 
-    Times are seconds since the epoch; bodies are empty where only metadata is recorded.
+    Times are seconds since the epoch; bodies are empty where only metadata is recorded. `message` is the server's word on a
+    refusal and `annotations` is what it noted, such as which webhooks it asked; the embedded server notes neither.
     """
 
     user: str
@@ -37,6 +42,8 @@ class Record:
     agent: str = ""
     dry_run: bool = False
     denied: bool = False
+    message: str = ""
+    annotations: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def succeeded(self) -> bool:
@@ -92,7 +99,8 @@ def parse(entry: Object) -> Record:
     reference = entry.get("objectRef", {})
     resource = reference.get("resource", "")
     subresource = reference.get("subresource", "")
-    response = entry.get("responseObject") or {}
+    request, response = entry.get("requestObject") or {}, entry.get("responseObject") or {}
+    annotations = entry.get("annotations") or {}
     return Record(
         user=entry.get("user", {}).get("username", ""),
         verb=entry.get("verb", ""),
@@ -103,11 +111,13 @@ def parse(entry: Object) -> Record:
         code=int(entry.get("responseStatus", {}).get("code", 0)),
         received=seconds(entry["requestReceivedTimestamp"]),
         completed=seconds(entry["stageTimestamp"]),
-        request=entry.get("requestObject") or {},
+        request={JSON_PATCH: request} if isinstance(request, list) else request,
         response=response,
         agent=entry.get("userAgent", ""),
         dry_run="dryRun=" in entry.get("requestURI", ""),
-        denied=entry.get("annotations", {}).get("authorization.k8s.io/decision") == "forbid",
+        denied=annotations.get("authorization.k8s.io/decision") == "forbid",
+        message=entry.get("responseStatus", {}).get("message", ""),
+        annotations=annotations,
     )
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.amounts import amount, pod_amounts
-from tests.conformance.audit_log import AuditLog, Object, parse
 from tests.conformance.names import pod_group_name, workload_name
+from verify.auditor.amounts import amount, pod_amounts
+from verify.auditor.audit_log import AuditLog, Object, parse
 
 
 def entry(name: str, received: str = "2026-01-01T00:00:00.100000Z", **details: object) -> Object:

@@ -1,67 +1,23 @@
-"""The auditor sees each kind of broken promise, and nothing where none is broken."""
+"""The auditor sees each kind of broken promise, and nothing where none is broken: binds, rooms, rights, others' objects."""
 
 from dataclasses import replace
 
 import pytest
 
-from tests.conformance.audit_log import Object, Record
-from tests.conformance.auditor import CONTROLLERS_USER, SCHEDULER_USER, Auditor
-from tests.conformance.cluster_files import ADMIN, CONTROLLER_MANAGER, INSTALLER, KUBELET, STOCK_SCHEDULER
-from tests.conformance.identities import ACCOUNT_PREFIX
-
-WEBHOOKS_USER = ACCOUNT_PREFIX + "tutti-webhooks"
-END = 1000.0
-
-
-def write(user: str, verb: str, resource: str, name: str, when: float, **details: object) -> Record:
-    settings: dict[str, object] = {
-        "group": "",
-        "namespace": "" if resource == "nodes" else "ns",
-        "code": 200,
-        "received": when - 0.01,
-        "completed": when,
-        "request": {},
-        "response": {},
-        **details,
-    }
-    return Record(user=user, verb=verb, resource=resource, name=name, **settings)  # type: ignore[arg-type]
-
-
-def node(cpu: str = "4", name: str = "n", when: float = 0.0) -> Record:
-    return write(ADMIN, "create", "nodes", name, when, response={"status": {"allocatable": {"cpu": cpu, "pods": "9"}}})
-
-
-def group(minimum: int, name: str = "g", *, user: str = CONTROLLERS_USER, when: float = 0.1) -> Record:
-    spec = {"schedulingPolicy": {"gang": {"minCount": minimum}}}
-    return write(user, "create", "podgroups", name, when, response={"spec": spec})
-
-
-def pod(name: str, *, scheduler: str = "tutti", member_of: str | None = "g", cpu: str = "1") -> Record:
-    annotations = {"tutti.scheduler/pod-group": member_of} if member_of else {}
-    body: Object = {
-        "metadata": {"namespace": "ns", "name": name, "uid": f"uid-{name}", "annotations": annotations},
-        "spec": {"schedulerName": scheduler, "containers": [{"resources": {"requests": {"cpu": cpu}}}]},
-    }
-    return write(CONTROLLER_MANAGER, "create", "pods", name, 0.2, response=body)
-
-
-def managed(record: Record) -> Record:
-    metadata = {**record.response["metadata"], "labels": {"tutti.scheduler/managed": "embedded"}}
-    return replace(record, response={**record.response, "metadata": metadata})
-
-
-def bind(name: str, when: float, *, target: str = "n", user: str = SCHEDULER_USER, code: int = 201) -> Record:
-    return write(user, "create", "pods/binding", name, when, request={"target": {"name": target}}, code=code)
-
-
-def ended(name: str, when: float, phase: str = "Succeeded") -> Record:
-    return write(KUBELET, "patch", "pods/status", name, when, request={"status": {"phase": phase}})
-
-
-def verdict(*records: Record, now: float = END) -> list[str]:
-    auditor = Auditor()
-    auditor.feed(list(records))
-    return auditor.close(now)
+from tests.conformance.cluster_files import ADMIN, KUBELET, STOCK_SCHEDULER
+from tests.verify.auditor.histories import (
+    bind,
+    ended,
+    group,
+    managed,
+    node,
+    pod,
+    verdict,
+    write,
+)
+from verify.auditor.audit_log import Object, Record
+from verify.auditor.auditor import Auditor
+from verify.auditor.identities import CONTROLLERS_USER, INSTALLER, SCHEDULER_USER, WEBHOOKS_USER
 
 
 def test_a_gang_bound_at_once_breaks_no_promise() -> None:

@@ -1,13 +1,20 @@
 """Who may write what: each of our processes has one service account and one task.
 
-Imports nothing of the product: the table is the design's, written down a second time.
+Imports nothing of the product but names: the table is the design's, written down a second time.
 """
 
-from tests.conformance.audit_log import Record
-from tests.conformance.cluster_files import INSTALLER, UNINSTALLER
+from api.constants import CONTROLLERS_NAME, SCHEDULER_NAME, SYSTEM_NAMESPACE, WEBHOOKS_NAME
+from verify.auditor.audit_log import Record
 
-SYSTEM_NAMESPACE = "tutti-system"
+INSTALLER = "installer"
+UNINSTALLER = "uninstaller"
+"""The people who run `tutti run` and `tutti uninstall` in tests."""
+
 ACCOUNT_PREFIX = f"system:serviceaccount:{SYSTEM_NAMESPACE}:"
+CONTROLLERS_USER = ACCOUNT_PREFIX + CONTROLLERS_NAME
+SCHEDULER_USER = ACCOUNT_PREFIX + SCHEDULER_NAME
+WEBHOOKS_USER = ACCOUNT_PREFIX + WEBHOOKS_NAME
+OURS = frozenset({CONTROLLERS_USER, SCHEDULER_USER, WEBHOOKS_USER})
 THIEF = "thief"
 """The client by which a test plays somebody who holds a token of ours; what it may not do is no fault of our processes."""
 

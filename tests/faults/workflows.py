@@ -1,0 +1,123 @@
+"""The workflows of the matrix: what users have before, what they do while something goes wrong, and when it is over."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.conformance.eventually import eventually
+from tests.conformance.jobs import CONDITION, Object, condition_entry, indexed_job
+from tests.faults.world import HIGH, LOW, SETTLE_SECONDS, World
+
+SIZE = 4
+LARGER, SMALLER = 6, 2
+ELASTIC = {"tutti.scheduler/elastic": "true"}
+NAME, OTHER = "train", "urgent"
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """One of the twelve.
+
+    Attributes:
+        before: brings the cluster into the state in which it begins, undisturbed.
+        act: what users do.
+        over: whether it has come to its end; AssertionError or false until then.
+    """
+
+    before: Callable[[World], None]
+    act: Callable[[World], object]
+    over: Callable[[World], bool]
+
+
+def gang(name: str = NAME, count: int = SIZE, *, priority: str = LOW, **settings: object) -> Object:
+    job = indexed_job(name, count, **settings)  # type: ignore[arg-type]
+    job["spec"]["template"]["spec"]["priorityClassName"] = priority
+    return job
+
+
+def room(world: World, pods: int) -> None:
+    world.nodes.add(2, cpu=str(pods // 2))
+
+
+def await_true(check: Callable[[], bool]) -> None:
+    eventually(check, within_seconds=SETTLE_SECONDS)
+
+
+def runs(world: World, name: str = NAME, count: int = SIZE) -> bool:
+    """All of its pods run, and its group says that it has started."""
+    pods = world.jobs.pods(name)
+    running = sum(pod["status"]["phase"] == "Running" and "deletionTimestamp" not in pod["metadata"] for pod in pods)
+    assert running == len(pods) == count, f"{running} of {len(pods)} pods of {name} run, not {count}"
+    return is_told(world, name, "True")
+
+
+def is_told(world: World, name: str, status: str) -> bool:
+    said = condition_entry(world.jobs.group(name), CONDITION)
+    assert said is not None, f"the group of {name} says nothing"
+    assert said["status"] == status, said
+    return True
+
+
+def waits(world: World) -> bool:
+    """All of its pods are there, none has a node, and its group says why."""
+    assert world.jobs.waits(NAME)
+    return is_told(world, NAME, "False")
+
+
+def is_minimum(world: World, count: int) -> bool:
+    minimum = world.jobs.group(NAME)["spec"]["schedulingPolicy"]["gang"]["minCount"]
+    assert minimum == count, f"minCount is {minimum}, not {count}"
+    return True
+
+
+def is_running_with_room(pods: int, **settings: object) -> Callable[[World], None]:
+    def before(world: World) -> None:
+        room(world, pods)
+        world.jobs.create(gang(**settings))  # type: ignore[arg-type]
+        await_true(lambda: runs(world))
+
+    return before
+
+
+def is_waiting(world: World) -> None:
+    room(world, SIZE - 2)
+    world.jobs.create(gang(annotations=ELASTIC))
+    await_true(lambda: waits(world))
+
+
+def suspend_and_resume(world: World) -> None:
+    world.change(NAME, suspend=True)
+    await_true(lambda: not world.jobs.pods(NAME))
+    world.change(NAME, suspend=False)
+
+
+WORKFLOWS = {
+    "create-run-complete": Workflow(
+        lambda world: room(world, SIZE),
+        lambda world: world.jobs.create(gang(run_seconds=0.5)),
+        lambda world: world.jobs.succeeded(NAME) and is_told(world, NAME, "True"),
+    ),
+    "delete-while-pending": Workflow(is_waiting, lambda world: world.delete(NAME), World.gone),
+    "delete-while-running": Workflow(is_running_with_room(SIZE), lambda world: world.delete(NAME), World.gone),
+    "suspend-and-resume": Workflow(is_running_with_room(SIZE), suspend_and_resume, runs),
+    "elastic-up": Workflow(
+        is_running_with_room(LARGER, annotations=ELASTIC),
+        lambda world: world.change(NAME, parallelism=LARGER, completions=LARGER),
+        lambda world: runs(world, count=LARGER) and is_minimum(world, LARGER),
+    ),
+    "elastic-down": Workflow(
+        is_running_with_room(SIZE, annotations=ELASTIC),
+        lambda world: world.change(NAME, parallelism=SMALLER, completions=SMALLER),
+        lambda world: runs(world, count=SMALLER) and is_minimum(world, SMALLER),
+    ),
+    "minimum-changes-while-pending": Workflow(
+        is_waiting,
+        lambda world: world.change(NAME, parallelism=SMALLER, completions=SMALLER),
+        lambda world: runs(world, count=SMALLER) and is_minimum(world, SMALLER),
+    ),
+    "gang-preempts-gang": Workflow(
+        is_running_with_room(SIZE),
+        lambda world: world.jobs.create(gang(OTHER, priority=HIGH)),
+        lambda world: runs(world, OTHER) and world.jobs.waits(NAME),
+    ),
+}
+"""By name. Those of LeaderWorkerSets, and preemption of single pods under a budget, are not here yet."""

@@ -1,0 +1,66 @@
+"""One run of a workflow: a namespace with nodes of its own, in which users act, and what is there in the end."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from tests.conformance.conftest import empty
+from tests.conformance.controlplane import ControlPlane
+from tests.conformance.eventually import eventually
+from tests.conformance.hollow import HollowNodes
+from tests.conformance.jobs import Jobs
+from verify.auditor.end_state import KINDS, State, normalised
+
+LOW, HIGH = "faults-low", "faults-high"
+PRIORITIES = {LOW: 10, HIGH: 100}
+SETTLE_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class World:
+    """What users have: Jobs in a namespace, nodes."""
+
+    jobs: Jobs
+    nodes: HollowNodes
+
+    def state(self) -> State:
+        """What is there, but for chance."""
+        api, namespace = self.jobs.api, self.jobs.namespace
+        kinds = [kind for kind in KINDS if kind != "leaderworkersets"]
+        return normalised({kind: api.list(kind, namespace) for kind in kinds})
+
+    def change(self, name: str, **spec: object) -> None:
+        """A user changes fields of a Job."""
+        self.jobs.api.patch("jobs", name, {"spec": spec}, self.jobs.namespace)
+
+    def delete(self, name: str) -> None:
+        """A user deletes a Job."""
+        self.jobs.api.delete("jobs", name, self.jobs.namespace)
+
+    def gone(self) -> bool:
+        """Whether nothing is left of any Job."""
+        left = {
+            kind: self.jobs.api.list(kind, self.jobs.namespace) for kind in ("jobs", "pods", "workloads", "podgroups")
+        }
+        assert not any(left.values()), {kind: len(found) for kind, found in left.items()}
+        return True
+
+
+@contextmanager
+def world(control_plane: ControlPlane) -> Iterator[World]:
+    """A namespace and nodes that go with the run."""
+    api = control_plane.admin
+    for name, value in PRIORITIES.items():
+        if api.find("priorityclasses", name) is None:
+            api.create("priorityclasses", {"metadata": {"name": name}, "value": value})
+    namespace = f"faults-{secrets.token_hex(3)}"
+    api.create("namespaces", {"metadata": {"name": namespace}})
+    nodes = HollowNodes(api, f"node-{secrets.token_hex(3)}")
+    try:
+        yield World(Jobs(api, namespace), nodes)
+    finally:
+        empty(control_plane, namespace)
+        nodes.remove_all()
+        api.delete("namespaces", namespace)
+        eventually(lambda: not api.list("podgroups", namespace), within_seconds=SETTLE_SECONDS)

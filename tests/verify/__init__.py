@@ -1,0 +1,1 @@
+"""What judges Tutti is judged here: a checker that has never failed is no evidence."""

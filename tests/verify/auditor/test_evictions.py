@@ -1,0 +1,135 @@
+"""I3 and I4: who left for nobody, in vain, or although there was room; and groups that left in part."""
+
+import pytest
+
+from tests.verify.auditor.histories import bind, broken, ended, evicted, group, node, nominated, pod, told, write
+from verify.auditor.audit_log import Record
+from verify.auditor.identities import SCHEDULER_USER
+
+GONE = 3.0
+LATE = 200.0
+
+
+def scene(*, victims: int = 2, wants: int = 2, low: int = 1, **victim: object) -> list[Record]:
+    """A node of 4 with lone pods that run there, and a gang of priority 10 that wants room."""
+    running = [pod(f"low-{n}", member_of=None, priority=low, **victim) for n in range(victims)]  # type: ignore[arg-type]
+    bound = [bind(f"low-{n}", 0.5) for n in range(victims)]
+    members = [pod(f"high-{n}", priority=10) for n in range(wants)]
+    return [node("4"), group(wants, priority=10), *running, *bound, *members]
+
+
+def preempted(victims: int = 2, wants: int = 2) -> list[Record]:
+    """The gang is nominated, then they are asked to leave, and go."""
+    names = [f"low-{n}" for n in range(victims)]
+    return [
+        *(nominated(f"high-{n}", 1.0) for n in range(wants)),
+        *(evicted(name, 2.0) for name in names),
+        *(ended(name, GONE, "Failed") for name in names),
+    ]
+
+
+def start(wants: int = 2) -> list[Record]:
+    return [bind(f"high-{n}", 4.0) for n in range(wants)]
+
+
+# --- I3 ---------------------------------------------------------------------------------------------------------------
+
+
+def test_who_leaves_for_a_gang_that_starts_leaves_for_a_reason() -> None:
+    assert broken("I3", *scene(cpu="2"), *preempted(), *start()) == []
+
+
+def test_a_preemptor_that_does_not_start_is_seen() -> None:
+    (found,) = broken("I3", *scene(cpu="2"), *preempted(), now=LATE)
+    assert "2 pods were evicted for gang ('ns', 'g'), which has not started 197 s after" in found
+
+
+def test_a_preemptor_has_time_to_start_after_its_victims_have_gone() -> None:
+    assert broken("I3", *scene(cpu="2"), *preempted(), now=GONE + 50) == []
+    still_leaving = [*scene(cpu="2"), nominated("high-0", 1.0), evicted("low-0", 2.0)]
+    assert broken("I3", *still_leaving, now=LATE) == []
+
+
+def test_a_preemptor_that_went_away_excuses_its_evictions() -> None:
+    withdrawn = write(SCHEDULER_USER, "delete", "podgroups", "g", 3.5)
+    assert broken("I3", *scene(cpu="2"), *preempted(), withdrawn, now=LATE) == []
+
+
+def test_an_eviction_for_nobody_is_seen() -> None:
+    found = broken("I3", *scene(), evicted("low-0", 2.0))
+    assert len(found) == 1
+    assert "evicted for nobody" in found[0]
+
+
+@pytest.mark.parametrize("low", [10, 11])
+def test_an_eviction_of_an_equal_or_more_important_pod_is_seen(low: int) -> None:
+    found = broken("I3", *scene(low=low, cpu="2"), *preempted(victims=1), *start())
+    assert ["for nobody" in each for each in found] == [True]
+
+
+def test_the_rest_of_a_whole_group_may_leave_when_the_preemptor_has_started() -> None:
+    wants = [pod("high-0", cpu="2", priority=10), nominated("high-0", 1.0)]
+    first = [evicted("low-0", 2.0), ended("low-0", GONE), bind("high-0", 3.5)]
+    assert broken("I3", *whole_gang(), *wants, *first, evicted("low-1", 4.0)) == []
+
+
+def asked_to_leave(status: str, when: float) -> Record:
+    return told(
+        "v",
+        when,
+        DisruptionTarget=(status, "PreemptionByScheduler", "for a gang"),
+        PreemptedBy=(status, "PodGroup", "ns/g/uid-g" if status == "True" else ""),
+    )
+
+
+def suspended_gang() -> list[Record]:
+    """A gang that leaves by suspension of its Job, for one that is nominated to its node."""
+    members = [pod(f"v-{n}", member_of="v", cpu="2", priority=1) for n in range(2)]
+    wants = [pod(f"high-{n}", cpu="2", priority=10) for n in range(2)]
+    running = [group(2, "v", priority=1, whole=True), *members, bind("v-0", 0.5), bind("v-1", 0.5)]
+    return [node("4"), group(2, priority=10), *running, *wants, nominated("high-0", 1.0), nominated("high-1", 1.0)]
+
+
+def test_a_gang_that_is_suspended_in_vain_is_seen() -> None:
+    gone = [ended("v-0", GONE, "Failed"), ended("v-1", GONE, "Failed")]
+    asked = [*suspended_gang(), asked_to_leave("True", 1.5)]
+    assert len(broken("I3", *asked, *gone, now=LATE)) == 1
+    assert broken("I3", *asked, *gone, *start(), now=LATE) == []
+    assert broken("I3", *asked, asked_to_leave("False", 1.7), now=LATE) == []
+
+
+# --- I4 ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_victim_that_could_have_stayed_is_seen() -> None:
+    small = [node("4"), group(2, priority=10), *(pod(f"high-{n}", priority=10) for n in range(2))]
+    three = [pod(f"low-{n}", member_of=None, cpu=cpu, priority=1) for n, cpu in enumerate("211")]
+    running = [bind(f"low-{n}", 0.5) for n in range(3)]
+    found = broken("I4", *small, *three, *running, *preempted(victims=3), *start())
+    assert [each for each in found if "['ns/low-1'] need not have left" in each]
+    enough = [node("4"), group(2, priority=10), *(pod(f"high-{n}", priority=10) for n in range(2)), *three, *running]
+    only_one = [nominated("high-0", 1.0), nominated("high-1", 1.0), evicted("low-0", 2.0), ended("low-0", GONE)]
+    assert broken("I4", *enough, *only_one, *start()) == []
+
+
+def test_victims_with_rules_of_their_own_are_not_judged_by_amounts() -> None:
+    ports = [{"resources": {"requests": {"cpu": "1"}}, "ports": [{"containerPort": 80, "hostPort": 80}]}]
+    records = [*scene(victims=1, containers=ports), *preempted(victims=1), *start()]
+    assert broken("I4", *records) == []
+    plain = [*scene(victims=1), *preempted(victims=1), *start()]
+    assert len(broken("I4", *plain)) == 1
+
+
+def whole_gang() -> list[Record]:
+    members = [pod(f"low-{n}", member_of="v", cpu="2", priority=1) for n in range(2)]
+    bound = [bind("low-0", 0.5), bind("low-1", 0.5)]
+    return [node("4"), group(2, "v", priority=1, whole=True), group(1, priority=10), *members, *bound]
+
+
+def test_a_group_that_leaves_whole_and_is_evicted_in_part_is_seen() -> None:
+    wants = [pod("high-0", cpu="2", priority=10), nominated("high-0", 1.0)]
+    one = [*whole_gang(), *wants, evicted("low-0", 2.0), ended("low-0", GONE), bind("high-0", 4.0)]
+    (found,) = broken("I4", *one, now=LATE)
+    assert "['ns/low-1']" in found
+    assert broken("I4", *one, evicted("low-1", 2.1), now=LATE) == []
+    assert broken("I4", *one, now=GONE + 10) == []

@@ -1,0 +1,1 @@
+"""Tests of the faults that promises are checked under."""

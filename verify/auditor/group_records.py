@@ -1,0 +1,40 @@
+"""What a written PodGroup or Workload says, taken into the model."""
+
+from api import constants
+from verify.auditor.audit_log import Record
+from verify.auditor.model import Condition, Group, controller_of
+
+
+def owned(record: Record) -> str | None:
+    """The UID of the controller of an object that carries our mark; None when it does not."""
+    metadata = record.response.get("metadata", {})
+    if (metadata.get("annotations") or {}).get(constants.MANAGED_BY) != constants.MANAGED_BY_TUTTI:
+        return None
+    return controller_of(metadata)
+
+
+def rewrite(group: Group, record: Record) -> None:
+    """Takes over what the spec says."""
+    spec, metadata = record.response.get("spec", {}), record.response.get("metadata", {})
+    gang = (spec.get("schedulingPolicy") or {}).get("gang")
+    group.is_gang = gang is not None
+    group.minimum = int(gang["minCount"]) if gang is not None else 1
+    group.whole = "all" in (spec.get("disruptionMode") or {})
+    group.has_topology = bool((spec.get("schedulingConstraints") or {}).get("topology"))
+    group.priority = spec.get("priority")
+    group.owner = controller_of(metadata)
+    group.is_made_by_us = owned(record) is not None
+    group.satisfied |= len(group.bound) >= group.minimum
+
+
+def tell(group: Group, record: Record) -> tuple[str, ...]:
+    """Takes over the conditions that a write of the status names; their types."""
+    written = (record.request.get("status") or {}).get("conditions") or []
+    for each in written:
+        before = group.conditions.get(each["type"])
+        is_same = before is not None and before.status == each.get("status", "")
+        since = before.since if before is not None and is_same else record.completed
+        group.conditions[each["type"]] = Condition(
+            each.get("status", ""), each.get("reason", ""), each.get("message", ""), since
+        )
+    return tuple(each["type"] for each in written)

@@ -1,0 +1,268 @@
+"""Records replayed: a model of the cluster as far as it is surely known, and what each record changed in it.
+
+Room counts as taken from the moment a bind was answered and as free from the moment its release was received, so a judge
+never gives an alarm that depends on timing it cannot know. Records are to come in the order of `effect_time`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from api import constants
+from verify.auditor.amounts import Amounts, amounts
+from verify.auditor.audit_log import Record
+from verify.auditor.changes import (
+    Answered,
+    Change,
+    ClaimWritten,
+    GroupGone,
+    GroupTold,
+    GroupWritten,
+    NodesChanged,
+    OwnedMade,
+    PodBound,
+    PodCreated,
+    PodEnded,
+    PodLeaves,
+    PodNominated,
+)
+from verify.auditor.claims import claim_of
+from verify.auditor.group_records import owned, rewrite, tell
+from verify.auditor.model import Claim, Group, Key, LeaseWrite, Object, Pod, controller_of, group_named_by, status_of
+
+TERMINAL = {"Succeeded", "Failed"}
+FORGET_SECONDS = 600.0
+KUEUE_GROUP = "kueue.x-k8s.io"
+OWNERS = {"jobs", "leaderworkersets"}
+"""Kinds that own our objects and are gone as soon as their deletion is asked for; leader pods are the third."""
+
+
+@dataclass
+class History:
+    """The cluster as the records tell it.
+
+    Attributes:
+        owned: UID -> (kind, controller's UID) of the Workloads and PodGroups that carry our mark and are there.
+        gone: when an owner's deletion was asked for, by UID.
+        leases: the writes of each of our Leases, in order.
+    """
+
+    pods: dict[Key, Pod] = field(default_factory=dict)
+    by_uid: dict[str, Pod] = field(default_factory=dict)
+    groups: dict[Key, Group] = field(default_factory=dict)
+    nodes: dict[str, Amounts] = field(default_factory=dict)
+    claims: dict[Key, Claim] = field(default_factory=dict)
+    owned: dict[str, tuple[str, Key, str]] = field(default_factory=dict)
+    gone: dict[str, float] = field(default_factory=dict)
+    leases: dict[str, list[LeaseWrite]] = field(default_factory=dict)
+    groups_made: dict[Key, float] = field(default_factory=dict)
+    _owners: dict[tuple[str, Key], str] = field(default_factory=dict)
+    _early_binds: dict[str, tuple[str, Record]] = field(default_factory=dict)
+    """Node and record by the UID of the pod: the server shows a pod to watchers before it has answered who creates it."""
+
+    def take(self, record: Record) -> Iterator[Change]:
+        """Takes one record in; what it changed, each change as soon as it is in the model."""
+        yield Answered(record)
+        if record.succeeded:
+            yield from self._apply(record)
+
+    def members(self, group: Key) -> list[Pod]:
+        """The pods that name this group and have not ended."""
+        return [pod for pod in self.pods.values() if pod.group == group and not pod.ended]
+
+    def on_node(self, node: str) -> list[Pod]:
+        """The pods that were put on this node, ended ones too for some time."""
+        return [pod for pod in self.by_uid.values() if pod.node == node]
+
+    def name_of(self, uid: str) -> str:
+        """The kind and name of a Job or set that was seen, or the name of a pod; empty for others."""
+        known = next((f"{kind}/{key[1]}" for (kind, key), each in self._owners.items() if each == uid), "")
+        return known or (f"pods/{self.by_uid[uid].key[1]}" if uid in self.by_uid else "")
+
+    def forget(self, now: float) -> None:
+        """Drops what ended long ago."""
+        self.by_uid = {
+            uid: pod for uid, pod in self.by_uid.items() if not pod.ended or now - pod.ended_at < FORGET_SECONDS
+        }
+        for name, writes in self.leases.items():
+            self.leases[name] = writes[-1:] if writes and now - writes[-1].completed > FORGET_SECONDS else writes
+
+    # --- by kind -----------------------------------------------------------------------------------------------------
+
+    def _apply(self, record: Record) -> Iterator[Change]:
+        key = record.namespace, record.name
+        match record.resource, record.verb:
+            case (("pods" | "pods/binding" | "pods/status"), _):
+                yield from self._pod_record(key, record)
+            case "nodes", _:
+                yield from self._node_record(record)
+            case (("workloads" | "podgroups" | "podgroups/status"), _) if record.group != KUEUE_GROUP:
+                yield from self._group_record(key, record)
+            case (("resourceclaims" | "resourceclaims/status"), _):
+                yield from self._claim_written(key, record)
+            case "leases", _:
+                self._lease_written(record)
+            case (kind, verb) if kind in OWNERS:
+                self._owner_written(kind, verb, key, record)
+
+    def _node_record(self, record: Record) -> Iterator[Change]:
+        if record.verb == "delete":
+            self.nodes.pop(record.name, None)
+            yield NodesChanged(record.received)
+        else:
+            self.nodes[record.name] = amounts(status_of(record.response).get("allocatable"))
+            yield NodesChanged(record.completed)
+
+    def _pod_record(self, key: Key, record: Record) -> Iterator[Change]:
+        match record.resource, record.verb:
+            case "pods", "create":
+                yield from self._pod_created(key, record)
+            case "pods", "update" | "patch":
+                self._pod_changed(key, record)
+            case "pods", "delete":
+                yield from self._pod_deleted(key, record)
+            case "pods", "deletecollection":
+                for found in [each for each in self.pods if each[0] == record.namespace]:
+                    yield from self._pod_deleted(found, record)
+            case "pods/binding", "create":
+                yield from self._bound(key, record.request.get("target", {}).get("name", ""), record)
+            case "pods/status", _:
+                yield from self._pod_told(key, record)
+
+    def _pod_created(self, key: Key, record: Record) -> Iterator[Change]:
+        spec, metadata = record.response.get("spec", {}), record.response.get("metadata", {})
+        pod = Pod(
+            key,
+            record.object_uid,
+            spec,
+            metadata.get("labels") or {},
+            controller_of(metadata),
+            group_named_by(record.response),
+            record.completed,
+        )
+        self.pods[key] = self.by_uid[pod.uid or f"{key}"] = pod
+        yield PodCreated(pod, record)
+        if spec.get("nodeName"):
+            yield from self._bound(key, spec["nodeName"], record)
+        if pod.uid in self._early_binds:
+            yield from self._bound(key, *self._early_binds.pop(pod.uid))
+
+    def _pod_changed(self, key: Key, record: Record) -> None:
+        pod = self.pods.get(key)
+        if pod is not None:
+            pod.group = group_named_by(record.response)
+
+    def _pod_deleted(self, key: Key, record: Record) -> Iterator[Change]:
+        pod = self.pods.get(key)
+        if pod is None or pod.ended:
+            return
+        if not pod.left_at:
+            pod.left_at = record.received
+        yield PodLeaves(pod, record)
+        left = record.response.get("metadata", {}).get("deletionGracePeriodSeconds")
+        if record.request.get("gracePeriodSeconds") == 0 or left == 0 or not pod.node:
+            self.gone[pod.uid] = record.received
+            yield from self._pod_ended(pod, record.received)
+
+    def _pod_told(self, key: Key, record: Record) -> Iterator[Change]:
+        pod, status = self.pods.get(key), record.request.get("status") or {}
+        if pod is None:
+            return
+        if "nominatedNodeName" in status and pod.nominated != (status["nominatedNodeName"] or ""):
+            pod.nominated = status["nominatedNodeName"] or ""
+            yield PodNominated(pod, record.received)
+        if status.get("phase") in TERMINAL:
+            yield from self._pod_ended(pod, record.received)
+
+    def _pod_ended(self, pod: Pod, when: float) -> Iterator[Change]:
+        if pod.ended:
+            return
+        pod.ended_at = when
+        group = self.groups.get(pod.group) if pod.group else None
+        if group is not None:
+            group.bound.discard(pod.uid)
+        yield PodEnded(pod, when)
+
+    def _bound(self, key: Key, node: str, record: Record) -> Iterator[Change]:
+        pod = self.pods.get(key)
+        if pod is None:
+            return  # created before the first record that was fed
+        uid = record.request.get("metadata", {}).get("uid", "") if record.resource == "pods/binding" else ""
+        if uid and uid != pod.uid:
+            self._early_binds[uid] = (node, record)
+            return
+        before, pod.node, pod.bound_at = pod.node, node, record.completed
+        pod.bound_by = record.user
+        group = self.groups.get(pod.group) if pod.group else None
+        if group is not None:
+            group.bound.add(pod.uid)
+            group.satisfied |= len(group.bound) >= group.minimum
+        yield PodBound(pod, record, before)
+
+    def _group_record(self, key: Key, record: Record) -> Iterator[Change]:
+        if record.verb in {"delete", "deletecollection"}:
+            yield from self._groups_deleted(key, record)
+            return
+        mark = owned(record)
+        if mark is not None and record.verb == "create":
+            self.owned[record.object_uid] = (record.resource, key, mark)
+            yield OwnedMade(record.resource, key, record.object_uid, mark)
+        if record.resource == "workloads":
+            return
+        if record.resource == "podgroups/status":
+            group = self.groups.get(key)
+            if group is not None:
+                yield GroupTold(group, record, tell(group, record))
+            return
+        if record.verb == "create":
+            self.groups_made[key] = record.completed
+        known = self.groups.get(key)
+        if known is None or (record.object_uid and known.uid not in {"", record.object_uid}):
+            known = Group(key, record.object_uid, record.user, record.completed)
+            known.bound = {pod.uid for pod in self.members(key) if pod.node}
+            self.groups[key] = known
+        rewrite(known, record)
+        yield GroupWritten(known, record)
+
+    def _groups_deleted(self, key: Key, record: Record) -> Iterator[Change]:
+        def is_meant(found: Key) -> bool:
+            return found == key if record.name else found[0] == record.namespace
+
+        for uid, (kind, found, _) in list(self.owned.items()):
+            if kind == record.resource and is_meant(found):
+                del self.owned[uid]
+        if record.resource == "podgroups":
+            for found in [each for each in self.groups if is_meant(each)]:
+                yield GroupGone(self.groups.pop(found), record.received)
+
+    def _claim_written(self, key: Key, record: Record) -> Iterator[Change]:
+        if record.verb == "delete" and not (record.response.get("metadata") or {}).get("finalizers"):
+            self.claims.pop(key, None)
+            return
+        # With a finalizer it keeps its devices until its controller has taken them back.
+        claim = self.claims[key] = claim_of(self.claims.get(key), key, record)
+        yield ClaimWritten(claim, record)
+
+    def _lease_written(self, record: Record) -> None:
+        if record.namespace != constants.SYSTEM_NAMESPACE:
+            return
+        spec: Object | None = record.response.get("spec")
+        # Where only metadata is recorded, the client says who renewed; that it was given back is then not seen.
+        holder = str(spec.get("holderIdentity") or "") if spec is not None else record.agent.partition("/")[2]
+        self.leases.setdefault(record.name, []).append(LeaseWrite(holder, record.received, record.completed))
+
+    def _owner_written(self, kind: str, verb: str, key: Key, record: Record) -> None:
+        if verb == "delete":
+            # A Status names what was deleted in its details.
+            told = record.object_uid or str((record.response.get("details") or {}).get("uid", ""))
+            uid = told or self._owners.get((kind, key), "")
+            self.gone.setdefault(uid, record.received)
+        elif record.object_uid:
+            self._owners[kind, key] = record.object_uid
+
+
+def effect_time(record: Record) -> float:
+    """From when a record surely counts: releases from their arrival, all else from its answer."""
+    releases = record.resource == "pods/status" or record.verb in {"delete", "deletecollection"}
+    if record.resource.startswith("resourceclaims"):
+        releases |= not status_of(record.response).get("allocation")
+    return record.received if releases else record.completed

@@ -1,0 +1,152 @@
+"""What a history tells of pods, groups, claims and leases: values that grow with each record, and no judgement."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from api import constants
+
+Object = dict[str, Any]
+Key = tuple[str, str]
+"""Namespace and name: where to look. Identity is the UID."""
+
+OUR_SCHEDULER = constants.DEFAULT_SCHEDULER_NAME
+
+
+@dataclass(slots=True)
+class Pod:
+    """A pod; times are seconds since the epoch, 0.0 for what has not happened.
+
+    Attributes:
+        owner: UID of its controller.
+        group: the PodGroup that it names.
+        bound_by: the user who bound it; the scheduler it names where only watches tell.
+        left_at: when its deletion was asked for.
+        ended_at: when it took no room any more.
+        nominated: the node it is nominated to.
+    """
+
+    key: Key
+    uid: str
+    spec: Object
+    labels: Object
+    owner: str
+    group: Key | None
+    created_at: float
+    node: str = ""
+    bound_at: float = 0.0
+    bound_by: str = ""
+    left_at: float = 0.0
+    ended_at: float = 0.0
+    nominated: str = ""
+
+    @property
+    def ended(self) -> bool:
+        """Whether it takes no room any more."""
+        return self.ended_at > 0.0
+
+    @property
+    def leaves(self) -> bool:
+        """Whether it has ended, or its deletion was asked for."""
+        return self.ended or self.left_at > 0.0
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it names our scheduler, or one of its profiles."""
+        return str(self.spec.get("schedulerName")).split("-")[0] == OUR_SCHEDULER
+
+    @property
+    def priority(self) -> int:
+        """Its priority as admission resolved it."""
+        return int(self.spec.get("priority") or 0)
+
+
+@dataclass(slots=True)
+class Condition:
+    """A condition as it was last written."""
+
+    status: str
+    reason: str
+    message: str
+    since: float
+
+
+@dataclass(slots=True)
+class Group:
+    """A PodGroup.
+
+    Attributes:
+        minimum: how many must be bound for it to have started; 1 for a basic group.
+        whole: it leaves as a whole (disruption mode `all`).
+        owner: UID of its controller.
+        is_made_by_us: it carries our mark.
+        bound: UIDs of the members that are bound and have not ended.
+        satisfied: its minimum was bound once.
+    """
+
+    key: Key
+    uid: str
+    creator: str
+    made_at: float
+    minimum: int = 1
+    is_gang: bool = False
+    whole: bool = False
+    has_topology: bool = False
+    priority: int | None = None
+    owner: str = ""
+    is_made_by_us: bool = False
+    bound: set[str] = field(default_factory=set)
+    satisfied: bool = False
+    conditions: dict[str, Condition] = field(default_factory=dict)
+
+    def is_true(self, condition: str) -> bool:
+        """Whether this condition was last said to be True."""
+        found = self.conditions.get(condition)
+        return found is not None and found.status == "True"
+
+
+@dataclass(slots=True)
+class Claim:
+    """A ResourceClaim and what it holds. Devices that several claims may hold at a time are left out.
+
+    Attributes:
+        devices: driver, pool and name of each device.
+        consumers: UIDs of those it is reserved for.
+        allocated_by: who wrote the allocation.
+        held_since: when it got its devices; 0.0 while it has none.
+    """
+
+    key: Key
+    uid: str
+    devices: frozenset[tuple[str, str, str]] = frozenset()
+    consumers: frozenset[str] = frozenset()
+    allocated_by: str = ""
+    held_since: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseWrite:
+    """Somebody wrote a Lease: who holds it since; an empty holder gave it back."""
+
+    holder: str
+    received: float
+    completed: float
+
+
+def status_of(found: Object) -> Object:
+    """The status of an object; empty for an answer that is a Status itself, whose field of that name is a word."""
+    status = found.get("status")
+    return status if isinstance(status, dict) else {}
+
+
+def controller_of(metadata: Object) -> str:
+    """UID of the controller among the owners, empty when there is none."""
+    owners = metadata.get("ownerReferences") or []
+    return next((str(owner["uid"]) for owner in owners if owner.get("controller")), "")
+
+
+def group_named_by(pod: Object) -> Key | None:
+    """The PodGroup that a pod names: by its field, else by our annotation."""
+    metadata = pod.get("metadata", {})
+    name = (pod.get("spec", {}).get("schedulingGroup") or {}).get("podGroupName")
+    name = name or (metadata.get("annotations") or {}).get(constants.POD_GROUP)
+    return (metadata.get("namespace", ""), name) if name else None

@@ -1,0 +1,79 @@
+"""I1: a gang that was never satisfied has none or at least its minimum of members bound, but for the bind window.
+
+Sees: binds and ends of pods, groups and their minimum, whether a member exists before its group. From binds, never from our
+own word that a gang has started. Does not see: what a gang that has started and lost members should do about it, and pods
+that were created before the first record that was fed.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from api.constants import LWS_NAME, MANAGED
+from verify.auditor.changes import Change, GroupGone, GroupWritten, PodBound, PodCreated, PodEnded
+from verify.auditor.history import History
+from verify.auditor.model import Group
+from verify.auditor.promises.promise import Promise
+
+
+@dataclass(slots=True)
+class _Partial:
+    since: float
+    group: Group
+
+
+class AtomicStart(Promise):
+    """All members start together, or none does."""
+
+    number = "I1"
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._partial: dict[str, _Partial] = {}
+
+    def see(self, change: Change, history: History) -> Iterator[str]:
+        """Counts anew the group that is concerned."""
+        match change:
+            case PodCreated(pod, record):
+                # The group of a LeaderWorkerSet replica belongs to its leader pod, so it cannot be there before it (KEP-407).
+                if MANAGED in pod.labels and LWS_NAME not in pod.labels:
+                    made = history.groups_made.get(pod.group) if pod.group else None
+                    if made is None or made > record.received:
+                        yield f"a member was created before its group {pod.group}: {record}"
+            case PodBound(pod, record):
+                yield from self._count(history.groups.get(pod.group) if pod.group else None, record.completed)
+            case PodEnded(pod, when):
+                yield from self._count(history.groups.get(pod.group) if pod.group else None, when)
+            case GroupWritten(group, record):
+                yield from self._count(group, record.completed)
+            case GroupGone(group, when):
+                yield from self._end(group, when)
+
+    def close(self, now: float, history: History) -> Iterator[str]:
+        """Gangs that are partial at this moment."""
+        for partial in list(self._partial.values()):
+            yield from self._end(partial.group, now, is_over=False)
+
+    def _count(self, group: Group | None, when: float) -> Iterator[str]:
+        if group is None:
+            return
+        if group.satisfied or not group.bound:
+            yield from self._end(group, when)
+        else:
+            self._partial.setdefault(_identity(group), _Partial(when, group))
+
+    def _end(self, group: Group, now: float, *, is_over: bool = True) -> Iterator[str]:
+        partial = self._partial.get(_identity(group))
+        if partial is None:
+            return
+        lasted = now - partial.since
+        is_broken = lasted > self.windows.bind_seconds
+        if is_broken:
+            bound = f"{len(group.bound)} of at least {group.minimum}"
+            yield f"gang {group.key} was partial for {lasted:.1f} s, {bound} members bound at the end"
+        if is_broken or is_over:
+            del self._partial[_identity(group)]
+
+
+def _identity(group: Group) -> str:
+    return group.uid or "/".join(group.key)

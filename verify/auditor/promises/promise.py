@@ -1,0 +1,61 @@
+"""One promise of Tutti, checked on a history."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+from verify.auditor.changes import Change
+from verify.auditor.history import History
+
+
+@dataclass
+class Windows:
+    """How long something may last before it breaks a promise, in seconds; a test that kills processes widens them.
+
+    Attributes:
+        bind_seconds: a gang may be partial.
+        foreign_race_seconds: what another scheduler does may be unknown to ours.
+        start_seconds: a preemptor may take after the last of its victims has gone.
+        whole_seconds: the members of a group that leaves whole may be there after the first was asked to leave.
+        orphan_seconds: an object may outlive its owner.
+        devices_seconds: a pod may hold devices without a node.
+        reason_seconds: a gang may wait without a word.
+        rest_seconds: without a change by others, nothing of ours is written any more.
+    """
+
+    bind_seconds: float = 2.0
+    foreign_race_seconds: float = 1.0
+    start_seconds: float = 60.0
+    whole_seconds: float = 90.0
+    orphan_seconds: float = 60.0
+    devices_seconds: float = 60.0
+    reason_seconds: float = 60.0
+    rest_seconds: float = 300.0
+
+    def widen(self, seconds: float) -> None:
+        """Whoever is killed takes so long to come back: nothing is an error that lasts no longer."""
+        for each in fields(self):
+            setattr(self, each.name, max(getattr(self, each.name), seconds))
+
+    def reset(self) -> None:
+        """As at the beginning."""
+        for each in fields(self):
+            setattr(self, each.name, each.default)
+
+
+class Promise(ABC):
+    """Sees every change of a history, tells what breaks it. `number` is its name in DESIGN and docs/promises.md."""
+
+    number: ClassVar[str]
+
+    def __init__(self, windows: Windows) -> None:
+        self.windows = windows
+
+    @abstractmethod
+    def see(self, change: Change, history: History) -> Iterator[str]:
+        """What is broken by this change; the history has it already."""
+
+    def close(self, now: float, history: History) -> Iterator[str]:
+        """What is broken because something has lasted too long, told once."""
+        return iter(())
