@@ -42,6 +42,7 @@ from scheduler.cache.storage import DriverFacts, Storage
 from scheduler.cache.volume_records import CapacityRecord, ClaimRecord, ClassRecord, VolumeRecord
 from scheduler.core import Core
 from scheduler.queue.queue_state import TakenQueue
+from scheduler.recording.devices import TakenDevices
 from scheduler.recording.inputs import (
     AssumedPod,
     ClusterObjects,
@@ -102,8 +103,9 @@ class Taken:
     owners: tuple[tuple[str, str, str, Selector], ...]
     lineage: Mapping[str, str]
     storage: "TakenStorage"
+    devices: TakenDevices
     scheduler: SchedulerState
-    """Without the queue."""
+    """Without the queue and what `devices` says."""
     queue: TakenQueue
     slots: SlotLayout
     rows: TakenRows
@@ -142,6 +144,7 @@ class Taken:
         for led in self.lineage.items():
             yield "statefulsets", _led(led)
         yield from self.storage.objects()
+        yield from self.devices.objects()
 
     def inputs_with(self, objects: ClusterObjects) -> DecisionInputs:
         """The value with these objects."""
@@ -152,8 +155,11 @@ class Taken:
             settings=dict(moment.settings),
             group_api=moment.group_api,
             server_version=moment.server_version,
+            devices=self.devices.are,
             objects=objects,
-            scheduler=msgspec.structs.replace(self.scheduler, queue=self.queue.state()),
+            scheduler=msgspec.structs.replace(
+                self.scheduler, queue=self.queue.state(), assumed_claims=self.devices.assumed_claims()
+            ),
             layout=Layout(self.slots, self.rows.layout()),
         )
 
@@ -187,6 +193,7 @@ def take(core: Core, moment: Moment) -> Taken:
         owners=tuple(state.default_spreads.owners()),
         lineage=dict(state.entities.lineage),
         storage=TakenStorage.of(state.storage),
+        devices=TakenDevices.of(state.devices),
         scheduler=_scheduler_state(core, writer),
         queue=core.queue.taken(state),
         slots=nodes.layout(),

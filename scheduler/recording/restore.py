@@ -26,6 +26,7 @@ from scheduler.cache.storage import DriverFacts
 from scheduler.cache.volume_records import capacity_record, claim_record, class_record, volume_record
 from scheduler.core import Core, build_core
 from scheduler.preemption.evaluator import PastAttempts, PreemptionResult, with_post_filter
+from scheduler.recording.devices import assume_claims, take_in_devices
 from scheduler.recording.inputs import (
     NO_STATE,
     ClusterObjects,
@@ -140,6 +141,7 @@ def restore(inputs: DecisionInputs, settings: SchedulerSettings | None = None) -
     with cyclic_gc_paused():
         _take_in(core.state, inputs)
     _assume(core.state, known)
+    assume_claims(core.state.devices, known)
     for name, claim in known.given_volumes:
         core.state.storage.give({claim: name}, {})
     core.state.storage.give({}, dict(known.chosen_nodes))
@@ -171,6 +173,7 @@ def _take_in(state: ClusterState, inputs: DecisionInputs) -> None:
         state.budgets.upsert(budget)
     _take_in_owners(state, objects)
     _take_in_storage(state, objects)
+    take_in_devices(state.devices, inputs)
     for group in objects.podgroups:
         state.upsert_group(group)
     bound = [pod.metadata.uid for pod in objects.pods if pod.spec.node_name and not pod.is_terminal]

@@ -66,6 +66,8 @@ class DeviceState:
     def __init__(self) -> None:
         self.is_followed = False
         """Whether devices are followed at all; pods with claims are refused while they are not."""
+        self.is_unknown = False
+        """They are not because nobody knows of any (an older recording), though the cluster may have some."""
         self.contents: Final = Contents()
         self.selectors: Final = Selectors()
         self.slices: Final[dict[str, SliceRecord]] = {}
@@ -94,6 +96,16 @@ class DeviceState:
     def is_assumed(self, key: ClaimKey) -> bool:
         """Whether an allocation of the claim is on its way to the API server."""
         return key in self._assumed
+
+    @property
+    def assumed(self) -> Mapping[ClaimKey, ClaimRecord]:
+        """Claims as they will be when what has been decided is written."""
+        return self._assumed
+
+    @property
+    def rules(self) -> Mapping[str, DeviceTaintRule]:
+        """All taint rules by name."""
+        return self._rules
 
     def taints_of(self, device: DeviceRecord) -> Sequence[DeviceTaint]:
         """The taints of a device, those of rules included."""
