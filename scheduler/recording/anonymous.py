@@ -80,7 +80,8 @@ def readable_in(inputs: DecisionInputs, namespace: str) -> DecisionInputs:
     """The same inputs as somebody may see them who may see one namespace: what is named elsewhere has made-up names.
 
     Names, labels and taints of nodes, PriorityClasses, storage classes and devices are everybody's; images on nodes and whose a
-    volume is are not, nor what selects devices in others' claims. So whatever is said about these inputs names nobody else: it cannot.
+    volume is are not, nor what selects devices in others' claims. So whatever is said about these inputs names nobody else:
+    it cannot.
     """
     return _hidden(inputs, lambda plain: _seen_in(plain, namespace), keeps_expressions=False)[0]
 
