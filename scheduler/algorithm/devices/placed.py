@@ -1,4 +1,4 @@
-"""Claims as they will be when a decision about their devices is carried out: for copies of a cluster in which nothing is written."""
+"""Claims as they will be when a decision about their devices is carried out: for copies of a cluster, where nothing is written."""
 
 from collections.abc import Sequence
 from typing import Final
