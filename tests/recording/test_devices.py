@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from api.devices import DeviceClass
+from api.devices import DeviceClass, ResourceClaim
+from scheduler.cache.devices.state import DeviceState
 from scheduler.cache.records import EntityKey
-from scheduler.recording.anonymous import anonymous, with_words
+from scheduler.recording.anonymous import anonymous, readable_in, with_words
 from scheduler.recording.capture import take
 from scheduler.recording.file import Recording, compressed, lines_of, lines_of_taken, read, write_parts
 from scheduler.recording.inputs import DecisionInputs
@@ -18,11 +19,13 @@ from scheduler.recording.outcome import DecisionOutcome
 from scheduler.recording.pods import PodWriter
 from scheduler.recording.replay import decide_queue, repeat
 from scheduler.recording.restore import restore
-from tests.devices.build import device_class
+from scheduler.recording.steps import OPERATIONS
+from tests.devices.build import claim, device_class, request
 from tests.devices.upstream import typed
 from tests.recording.device_life import DeviceLife
 from tests.recording.test_anonymous import _without_texts
 from tests.recording.test_restoring import comparable, expected, taken
+from tests.scheduler.core.build import NAMESPACE
 
 
 def recorded(seed: int, *, before: int = 40, turns: int = 60) -> DeviceLife:
@@ -164,3 +167,33 @@ def _without_devices(inputs: DecisionInputs) -> DecisionInputs:
     assert inputs.scheduler is not None
     scheduler = msgspec.structs.replace(inputs.scheduler, assumed_claims=())
     return msgspec.structs.replace(inputs, objects=objects, scheduler=scheduler)
+
+
+def test_every_method_that_changes_what_is_known_of_devices_is_recorded() -> None:
+    life = DeviceLife(1)
+    noted = {one.method for one in OPERATIONS.values() if one.subject(life.core) is life.devices}
+    changing = {name for name in vars(DeviceState) if name.startswith("set_")} | {"assume", "take_back"}
+    asking = {"claim", "is_assumed", "assumed", "rules", "taints_of", "all_waiting", "slim_slice", "slim_claim"}
+    following_pods = {"pod_waits", "pod_waits_no_more"}
+    public = {name for name in vars(DeviceState) if not name.startswith("_")}
+    assert public == changing | asking | following_pods, "is a new one in steps.OPERATIONS?"
+    assert changing <= noted
+
+
+def test_who_may_see_one_namespace_reads_nothing_of_others_claims() -> None:
+    life = DeviceLife(3)
+    life.live(50)
+    selected = request("rival-request", 1, 'device.attributes["rival.example"].rival == "rival"')
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "rival-0", "uid": "uid-of-rival-0", "controller": True}
+    theirs = claim("rival-claim", selected, config=[{"opaque": {"driver": "rival", "parameters": {}}}])
+    metadata = {**theirs["metadata"], "namespace": "rivals", "ownerReferences": [owner]}
+    life.shown(life.devices.slim_claim(typed({**theirs, "metadata": metadata}, ResourceClaim)))
+    inputs = inputs_of(life)
+    assert "rival" in b"".join(lines_of(Recording(inputs))).decode()
+    seen = readable_in(inputs, NAMESPACE)
+    assert "rival" not in b"".join(lines_of(Recording(seen))).decode()
+    assert {one.metadata.key for one in seen.objects.resourceclaims} >= set(life.devices.claims) - {
+        ("rivals", "rival-claim")
+    }
+    was = {key: answer.decision for key, answer in decide_queue(inputs).items() if key.namespace == NAMESPACE}
+    assert {key: answer.decision for key, answer in decide_queue(seen).items() if key in was} == was
