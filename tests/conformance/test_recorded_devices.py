@@ -31,15 +31,15 @@ def asked(control_plane: ControlPlane, folder: Path, namespace: str, *words: str
 
 
 def two_gangs(api: Any, nodes: HollowNodes, namespace: str, devices: Devices, jobs: Jobs) -> str:
-    """One has three of four devices of a node, the other one waits for three; the node's name."""
+    """One has three of five devices of a node, the other one waits for all five; the node's name."""
     (node,) = nodes.add(1)
-    devices.offer(node, 0, 0, 1, 1)
+    devices.offer(node, 0, 0, 1, 1, 1)
     devices.template("t")
     api.create("jobs", gang("first", 3, template="t"), namespace)
     eventually(lambda: len(places(api, namespace)) == 3, within_seconds=SOON_SECONDS)
-    api.create("jobs", gang("second", 3, template="t"), namespace)
+    api.create("jobs", gang("second", 5, template="t"), namespace)
     eventually(lambda: jobs.waits("second"), within_seconds=SOON_SECONDS)
-    eventually(lambda: len(devices.claims()) == 6, within_seconds=SOON_SECONDS)
+    eventually(lambda: len(devices.claims()) == 8, within_seconds=SOON_SECONDS)
     return str(node)
 
 
@@ -59,7 +59,7 @@ def test_decisions_about_devices_are_made_again_from_a_recording(
     eventually(lambda: fetch(tutti, "/debug/snapshot", inputs, admin) == 200, within_seconds=10)
     api.delete("jobs", "first", namespace)
     eventually(
-        lambda: sum(name.startswith("second") for name in places(api, namespace)) == 3, within_seconds=2 * SOON_SECONDS
+        lambda: sum(name.startswith("second") for name in places(api, namespace)) == 5, within_seconds=2 * SOON_SECONDS
     )
     assert fetch(tutti, "/debug/decisions", decisions, admin) == 200
 
@@ -85,9 +85,9 @@ def test_a_gang_that_waits_for_devices_is_told_so_and_what_would_do(
     assert answer["hint"]["what"] == "job/first"
 
     manifest = tmp_path / "job.yaml"
-    manifest.write_text(yaml.safe_dump({"apiVersion": "batch/v1", "kind": "Job", **gang("third", 1, template="t")}))
+    manifest.write_text(yaml.safe_dump({"apiVersion": "batch/v1", "kind": "Job", **gang("third", 2, template="t")}))
     code, found = asked(control_plane, tmp_path, namespace, "fit", "-f", str(manifest))
-    assert (code, found["items"][0]["nodes"]) == (0, [{"node": node, "pods": 1}]), found
+    assert (code, found["items"][0]["nodes"]) == (0, [{"node": node, "pods": 2}]), found
 
     taken = tmp_path / "snapshot"
     kubeconfig = str(control_plane.kubeconfig_of(ADMIN))
@@ -98,5 +98,5 @@ def test_a_gang_that_waits_for_devices_is_told_so_and_what_would_do(
 
     api.delete("jobs", "first", namespace)
     eventually(
-        lambda: sum(name.startswith("second") for name in places(api, namespace)) == 3, within_seconds=2 * SOON_SECONDS
+        lambda: sum(name.startswith("second") for name in places(api, namespace)) == 5, within_seconds=2 * SOON_SECONDS
     )
