@@ -78,13 +78,14 @@ def fewer_devices_hints(trials: Trials) -> Iterator[Hint]:
     """Fewer devices of a class for each pod, where its claims are made from templates."""
     for class_name, asked in _asked_counts(trials).items():
         numbers = range(max(ceil(asked * LEAST_SHARE), 1), asked)
-        count = greatest_that_starts(
-            numbers,
-            lambda most, name=class_name: trials.starts(Change(claims=partial(_at_most, name, most))),  # type: ignore[misc]
-        )
+        count = greatest_that_starts(numbers, partial(_starts_with, trials, class_name))
         if count is not None:
             message = f"`count: {count}` instead of {asked} devices of class {class_name} in each claim fits"
             yield Hint(HintKind.LOWER_DEVICES, message, count=count, key=class_name)
+
+
+def _starts_with(trials: Trials, class_name: str, most: int) -> bool:
+    return trials.starts(Change(claims=partial(_at_most, class_name, most)))
 
 
 def _asked_counts(trials: Trials) -> dict[str, int]:

@@ -19,6 +19,7 @@ from tests.conformance.tutti_process import Tutti, run_tutti
 __all__ = ["devices", "reviews"]
 
 pytestmark = [
+    pytest.mark.usefixtures("tutti"),
     pytest.mark.real_only("the embedded cluster does not serve resource.k8s.io"),
     pytest.mark.since(37, "resource.k8s.io/v1 with the fields of 1.37"),
 ]
@@ -27,6 +28,7 @@ pytestmark = [
 def asked(control_plane: ControlPlane, folder: Path, namespace: str, *words: str) -> tuple[int, Any]:
     kubeconfig = str(control_plane.kubeconfig_of(ADMIN))
     ran = run_tutti(*words, "-n", namespace, "-o", "json", "--kubeconfig", kubeconfig, folder=folder)
+    assert ran.code in {0, 3, 4}, ran.err
     return ran.code, json.loads(ran.out)
 
 
