@@ -5,7 +5,7 @@ So a text that nobody thought of is hidden and not shown. The made-up words are 
 order decides. Whole numbers stay, for selectors may compare them. Texts that are for people alone are left out.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -64,6 +64,8 @@ _OF_KUBERNETES: Final = "kubernetes.io/"
 _OF_EVERYBODY: Final = (
     "priorityclasses", "storageclasses", "csidrivers", "csinodes", "deviceclasses", "resourceslices", "devicetaintrules",
 )  # fmt: skip
+_UNCHANGED: Final = ("resourceslices", "devicetaintrules")
+"""Kinds of everybody's with nothing in them that anybody may not see; there are many devices, so they are looked at once."""
 _PREFIX: Final = "n"
 _ZONES: Final = "__"
 _LATEST: Final = ":latest"
@@ -83,7 +85,12 @@ def readable_in(inputs: DecisionInputs, namespace: str) -> DecisionInputs:
     volume is are not, nor what selects devices in others' claims. So whatever is said about these inputs names nobody else:
     it cannot.
     """
-    return _hidden(inputs, lambda plain: _seen_in(plain, namespace), keeps_expressions=False)[0]
+    objects = inputs.objects
+    unchanged = {kind: getattr(objects, kind) for kind in _UNCHANGED}
+    hidden, _ = _hidden(
+        inputs, lambda plain: _seen_in(plain, namespace), keeps_expressions=False, leaves_out=tuple(unchanged)
+    )
+    return msgspec.structs.replace(hidden, objects=msgspec.structs.replace(hidden.objects, **unchanged))
 
 
 def with_words(inputs: DecisionInputs) -> tuple[DecisionInputs, Mapping[str, str]]:
@@ -92,14 +99,19 @@ def with_words(inputs: DecisionInputs) -> tuple[DecisionInputs, Mapping[str, str
 
 
 def _hidden(
-    inputs: DecisionInputs, readable: Callable[[Mapping[str, Any]], Mapping[str, Any]], *, keeps_expressions: bool
+    inputs: DecisionInputs,
+    readable: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    *,
+    keeps_expressions: bool,
+    leaves_out: Sequence[str] = (),
 ) -> tuple[DecisionInputs, Mapping[str, str]]:
-    """With made-up words for all but those in a part of the inputs."""
+    """With made-up words for all but those in a part of the inputs; kinds that are left out are looked at for that part only."""
     with cyclic_gc_paused():
         plain = msgspec.json.decode(msgspec.json.encode(inputs))
         compounds = dict(_compounds(plain))
         ask = _Asked(compounds, looked_at(plain), keeps_expressions=keeps_expressions)
         kept = _words(readable(plain), ask)
+        plain["objects"].update(dict.fromkeys(leaves_out, ()))
         hidden = sorted(_words(plain, ask) - kept)
         prefix = _PREFIX
         while any(word.startswith(prefix) for word in kept):

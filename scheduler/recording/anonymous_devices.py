@@ -17,6 +17,8 @@ KINDS: Final = frozenset(
 )  # fmt: skip
 """Fields of the inputs with objects about devices."""
 
+_WITH_EXPRESSIONS: Final = KINDS - {"resourceslices", "devicetaintrules"}
+
 EXPRESSION: Final = "expression"
 _KEPT: Final = frozenset(
     {
@@ -40,7 +42,7 @@ _MAKES_UP_NAMES: Final = re.compile(
 
 def looked_at(plain: Mapping[str, Any]) -> frozenset[str] | None:
     """Words in the expressions of these inputs, among which are the attributes they look at; None when it may be any."""
-    expressions = {text for kind in KINDS for text in _expressions(_objects(plain, kind))}
+    expressions = {text for kind in _WITH_EXPRESSIONS for text in _expressions(_objects(plain, kind))}
     if any(_MAKES_UP_NAMES.search(text) for text in expressions):
         return None
     return frozenset(word for text in expressions for word in _IDENTIFIER.findall(text))
