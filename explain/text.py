@@ -61,7 +61,9 @@ def _pods(answer: Answer) -> str:
 def _count(one: Obstacle, known: ClassCount) -> str:
     if one.reason is Reason.DEVICES:
         few = ", too few even when nobody has any" if known.too_small else ""
-        return f"  {known.refused} of {known.count} nodes: {known.nodes} (free for {count_of_pods(known.room_for)}{few})"
+        return (
+            f"  {known.refused} of {known.count} nodes: {known.nodes} (free for {count_of_pods(known.room_for)}{few})"
+        )
     if not one.resource:
         return f"  {known.refused} of {known.count} nodes: {known.nodes}"
     small = f", {known.too_small} too small even when empty" if known.too_small else ""
