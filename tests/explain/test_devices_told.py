@@ -27,7 +27,7 @@ def test_nodes_are_told_apart_by_how_many_pods_they_have_devices_for() -> None:
     assert "  blocks    devices for its resource claims: 5 cannot allocate all claims" in lines
     assert "              3 of 3 nodes: cpu=4, no devices (free for 0 pods, too few even when nobody has any)" in lines
     assert "              1 of 2 nodes: cpu=4, devices for 2 pods (free for 1 pod)" in lines
-    assert lines[-1] == "  hint      starts when pod/r ends"
+    assert lines[-1] == "  hint      `count: 1` instead of 2 devices of class gpu in each claim fits"
 
 
 KEY = Scene().key
