@@ -50,7 +50,7 @@ def _add_fit(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
 
 
 def _add_source(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-n", "--namespace", default="default", metavar="NAME", help="(default: default)")
+    parser.add_argument("-n", "--namespace", metavar="NAME", help="(default: that of the context)")
     parser.add_argument(
         "--snapshot", type=Path, metavar="FILE", help="look at this snapshot instead of the cluster (`tutti snapshot`)"
     )
@@ -136,9 +136,10 @@ def _why(given: argparse.Namespace) -> int:
         from kube.process.run import run_process  # noqa: PLC0415
 
     source = Source(given.snapshot, given.kubeconfig, given.config, given.context)
+    namespace = _namespace(given)
 
     async def work(_: asyncio.Event) -> int:
-        return await main_why(source, given.target, given.namespace, as_json=given.output == "json", say=say)
+        return await main_why(source, given.target, namespace, as_json=given.output == "json", say=say)
 
     configure_logs("text", "why")
     return run_process(work)
@@ -157,7 +158,7 @@ def _fit(given: argparse.Namespace) -> int:
         text = sys.stdin.read() if given.filename == "-" else Path(given.filename).read_text("utf-8")
     except (OSError, UnicodeError) as error:
         raise ConfigurationError(f"{given.filename} cannot be read: {error}") from error
-    request = FitRequest(text, given.namespace, evicts=given.evict, nodes=given.nodes, like=given.like)
+    request = FitRequest(text, _namespace(given), evicts=given.evict, nodes=given.nodes, like=given.like)
     source = Source(given.snapshot, given.kubeconfig, given.config, given.context)
 
     async def work(_: asyncio.Event) -> int:
@@ -165,6 +166,21 @@ def _fit(given: argparse.Namespace) -> int:
 
     configure_logs("text", "fit")
     return run_process(work)
+
+
+def _namespace(given: argparse.Namespace) -> str:
+    """The one that is named, else that of the kubeconfig's context; who looks at a file may have none."""
+    from api.errors import ConfigurationError  # noqa: PLC0415
+    from kube.client.context_namespace import namespace_in_use  # noqa: PLC0415
+
+    if given.namespace:
+        return str(given.namespace)
+    try:
+        return namespace_in_use(given.kubeconfig, given.context)
+    except ConfigurationError:
+        if given.snapshot is None:
+            raise
+        return "default"
 
 
 def _snapshot(given: argparse.Namespace) -> int:

@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the sub-command of these arguments (default: those of the process); the exit code."""
     given_words = list(sys.argv[1:] if arguments is None else arguments)
     if given_words and given_words[0] in _HANDED_OVER:
-        return tutti.main([*given_words, *_namespace_of(given_words)])
+        return tutti.main(given_words)
     given = parser().parse_args(given_words)
     from kube.process.logs import configure_logs  # noqa: PLC0415 (`kubectl gang --help` need not load a client)
     from kube.process.run import run_process  # noqa: PLC0415
@@ -85,22 +85,6 @@ async def _command(given: argparse.Namespace, stop: asyncio.Event) -> int:
             target, is_wide=given.output == "wide", stream=sys.stdout, columns=shutil.get_terminal_size, stop=stop
         )
     return await list_gangs(target, given.output, _say, _complain)
-
-
-def _namespace_of(words: Sequence[str]) -> list[str]:
-    """The option that names the context's namespace, unless the words name one: `tutti` alone knows no contexts' namespaces."""
-    from api.errors import ConfigurationError  # noqa: PLC0415
-    from views.connection import connect  # noqa: PLC0415
-
-    options, _ = _options().parse_known_args([word for word in words if word not in {"-h", "--help"}])
-    if options.namespace or options.all_namespaces:
-        return []
-    try:
-        _, namespace = connect(_target(options))
-    except ConfigurationError:
-        # Whoever is asked next says what is wrong, or needs no cluster.
-        return []
-    return [f"--namespace={namespace}"]
 
 
 def _target(given: argparse.Namespace) -> Target:

@@ -12,13 +12,13 @@ from api.pod import EMPTY
 Names = tuple[str, ...]
 
 
-class CelSelector(msgspec.Struct, frozen=True, gc=False):
+class CelSelector(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """An expression that must be true of a device."""
 
     expression: str = ""
 
 
-class DeviceSelector(msgspec.Struct, frozen=True, gc=False):
+class DeviceSelector(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One entry of `selectors`; without `cel` it is of a kind that is not known."""
 
     cel: CelSelector | None = None
@@ -34,7 +34,7 @@ class DeviceToleration(msgspec.Struct, frozen=True, rename="camel", omit_default
     toleration_seconds: int | None = None
 
 
-class DeviceTaint(msgspec.Struct, frozen=True, gc=False):
+class DeviceTaint(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A taint of a device; effects other than NoSchedule and NoExecute prevent nothing."""
 
     key: str = ""
@@ -58,7 +58,7 @@ class DeviceAttribute(msgspec.Struct, frozen=True, omit_defaults=True, gc=False)
     versions: Names | None = None
 
 
-class CapacityRange(msgspec.Struct, frozen=True, gc=False):
+class CapacityRange(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Amounts that may be asked for: from `min`, in steps, to `max`."""
 
     min: str | None = None
@@ -66,7 +66,7 @@ class CapacityRange(msgspec.Struct, frozen=True, gc=False):
     step: str | None = None
 
 
-class RequestPolicy(msgspec.Struct, frozen=True, rename="camel", gc=False):
+class RequestPolicy(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel", gc=False):
     """How an asked amount of a capacity is rounded, and what counts when nobody asks."""
 
     default: str | None = None
@@ -74,27 +74,27 @@ class RequestPolicy(msgspec.Struct, frozen=True, rename="camel", gc=False):
     valid_range: CapacityRange | None = None
 
 
-class DeviceCapacity(msgspec.Struct, frozen=True, rename="camel", gc=False):
+class DeviceCapacity(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel", gc=False):
     """A quantity that a device has."""
 
     value: str = "0"
     request_policy: RequestPolicy | None = None
 
 
-class Counter(msgspec.Struct, frozen=True, gc=False):
+class Counter(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """An amount of a counter."""
 
     value: str = "0"
 
 
-class CounterSet(msgspec.Struct, frozen=True):
+class CounterSet(msgspec.Struct, frozen=True, omit_defaults=True):
     """Counters that devices of one pool share."""
 
     name: str = ""
     counters: dict[str, Counter] | None = None
 
 
-class CounterConsumption(msgspec.Struct, frozen=True, rename="camel", gc=False):
+class CounterConsumption(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel", gc=False):
     """What a device takes of a counter set while it is allocated."""
 
     counter_set: str = ""
@@ -102,7 +102,7 @@ class CounterConsumption(msgspec.Struct, frozen=True, rename="camel", gc=False):
     compatibility_groups: Names | None = None
 
 
-class Device(msgspec.Struct, frozen=True, rename="camel", gc=False):
+class Device(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel", gc=False):
     """One device of a slice; its node selection counts only where the slice leaves it to its devices."""
 
     name: str = ""
@@ -120,7 +120,7 @@ class Device(msgspec.Struct, frozen=True, rename="camel", gc=False):
     node_allocatable_resources: msgspec.Raw = EMPTY
 
 
-class ResourcePool(msgspec.Struct, frozen=True, rename="camel", gc=False):
+class ResourcePool(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel", gc=False):
     """To which pool a slice belongs; of each pool only the highest generation counts."""
 
     name: str = ""
@@ -128,7 +128,7 @@ class ResourcePool(msgspec.Struct, frozen=True, rename="camel", gc=False):
     resource_slice_count: int = 0
 
 
-class ResourceSliceSpec(msgspec.Struct, frozen=True, rename="camel"):
+class ResourceSliceSpec(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """`spec` of a ResourceSlice."""
 
     driver: str = ""
@@ -142,7 +142,7 @@ class ResourceSliceSpec(msgspec.Struct, frozen=True, rename="camel"):
     skip_node_operations: msgspec.Raw = EMPTY
 
 
-class ResourceSlice(msgspec.Struct, frozen=True):
+class ResourceSlice(msgspec.Struct, frozen=True, omit_defaults=True):
     """A ResourceSlice: devices that a driver offers."""
 
     metadata: Metadata = NO_METADATA
@@ -152,13 +152,13 @@ class ResourceSlice(msgspec.Struct, frozen=True):
 # --- DeviceClass, DeviceTaintRule ------------------------------------------------------------------------------------
 
 
-class OpaqueConfig(msgspec.Struct, frozen=True):
+class OpaqueConfig(msgspec.Struct, frozen=True, omit_defaults=True):
     """Parameters for a driver, handed on as they are."""
 
     opaque: msgspec.Raw = EMPTY
 
 
-class DeviceClassSpec(msgspec.Struct, frozen=True, rename="camel"):
+class DeviceClassSpec(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """`spec` of a DeviceClass."""
 
     selectors: tuple[DeviceSelector, ...] | None = None
@@ -166,14 +166,14 @@ class DeviceClassSpec(msgspec.Struct, frozen=True, rename="camel"):
     extended_resource_name: str | None = None
 
 
-class DeviceClass(msgspec.Struct, frozen=True):
+class DeviceClass(msgspec.Struct, frozen=True, omit_defaults=True):
     """A DeviceClass: what administrators call a kind of devices."""
 
     metadata: Metadata = NO_METADATA
     spec: DeviceClassSpec = DeviceClassSpec()
 
 
-class TaintedDevices(msgspec.Struct, frozen=True, gc=False):
+class TaintedDevices(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Which devices a rule taints; all that are given must be equal."""
 
     driver: str | None = None
@@ -181,14 +181,14 @@ class TaintedDevices(msgspec.Struct, frozen=True, gc=False):
     device: str | None = None
 
 
-class DeviceTaintRuleSpec(msgspec.Struct, frozen=True, rename="camel"):
+class DeviceTaintRuleSpec(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """`spec` of a DeviceTaintRule; without a selector it taints nothing."""
 
     device_selector: TaintedDevices | None = None
     taint: DeviceTaint = DeviceTaint()
 
 
-class DeviceTaintRule(msgspec.Struct, frozen=True):
+class DeviceTaintRule(msgspec.Struct, frozen=True, omit_defaults=True):
     """A DeviceTaintRule: a taint as if it were in the slices."""
 
     metadata: Metadata = NO_METADATA
@@ -198,13 +198,13 @@ class DeviceTaintRule(msgspec.Struct, frozen=True):
 # --- ResourceClaim ---------------------------------------------------------------------------------------------------
 
 
-class CapacityRequirements(msgspec.Struct, frozen=True):
+class CapacityRequirements(msgspec.Struct, frozen=True, omit_defaults=True):
     """Amounts asked of each device, by the name of the capacity."""
 
     requests: dict[str, str] | None = None
 
 
-class ExactRequest(msgspec.Struct, frozen=True, rename="camel"):
+class ExactRequest(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """What is asked of devices: in `exactly`, and in each entry of `firstAvailable` with a name of its own."""
 
     name: str = ""
@@ -218,7 +218,7 @@ class ExactRequest(msgspec.Struct, frozen=True, rename="camel"):
     derived_attributes: msgspec.Raw = EMPTY
 
 
-class DeviceRequest(msgspec.Struct, frozen=True, rename="camel"):
+class DeviceRequest(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """One request of a claim: one thing exactly, or the first of several that is available."""
 
     name: str = ""
@@ -226,7 +226,7 @@ class DeviceRequest(msgspec.Struct, frozen=True, rename="camel"):
     first_available: tuple[ExactRequest, ...] | None = None
 
 
-class DeviceConstraint(msgspec.Struct, frozen=True, rename="camel"):
+class DeviceConstraint(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """What the devices of some requests, of all when none is named, have in common or in which they differ."""
 
     requests: Names | None = None
@@ -234,14 +234,14 @@ class DeviceConstraint(msgspec.Struct, frozen=True, rename="camel"):
     distinct_attribute: str | None = None
 
 
-class ClaimConfig(msgspec.Struct, frozen=True):
+class ClaimConfig(msgspec.Struct, frozen=True, omit_defaults=True):
     """Parameters for the drivers of some requests."""
 
     requests: Names | None = None
     opaque: msgspec.Raw = EMPTY
 
 
-class DeviceClaim(msgspec.Struct, frozen=True):
+class DeviceClaim(msgspec.Struct, frozen=True, omit_defaults=True):
     """`spec.devices` of a ResourceClaim."""
 
     requests: tuple[DeviceRequest, ...] | None = None
@@ -249,7 +249,7 @@ class DeviceClaim(msgspec.Struct, frozen=True):
     config: tuple[ClaimConfig, ...] | None = None
 
 
-class ResourceClaimSpec(msgspec.Struct, frozen=True):
+class ResourceClaimSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """`spec` of a ResourceClaim; it never changes."""
 
     devices: DeviceClaim = DeviceClaim()
@@ -302,7 +302,7 @@ class ConsumerReference(msgspec.Struct, frozen=True, rename="camel", omit_defaul
     uid: str = ""
 
 
-class DeviceCondition(msgspec.Struct, frozen=True, gc=False):
+class DeviceCondition(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What a driver says of a device that it prepares."""
 
     type: str = ""
@@ -311,7 +311,7 @@ class DeviceCondition(msgspec.Struct, frozen=True, gc=False):
     message: str = ""
 
 
-class DeviceStatus(msgspec.Struct, frozen=True, rename="camel"):
+class DeviceStatus(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """One entry of `status.devices`: what a driver says of an allocated device."""
 
     driver: str = ""
@@ -321,7 +321,7 @@ class DeviceStatus(msgspec.Struct, frozen=True, rename="camel"):
     conditions: tuple[DeviceCondition, ...] | None = None
 
 
-class ResourceClaimStatus(msgspec.Struct, frozen=True, rename="camel"):
+class ResourceClaimStatus(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """`status` of a ResourceClaim."""
 
     allocation: AllocationResult | None = None
@@ -329,9 +329,26 @@ class ResourceClaimStatus(msgspec.Struct, frozen=True, rename="camel"):
     devices: tuple[DeviceStatus, ...] | None = None
 
 
-class ResourceClaim(msgspec.Struct, frozen=True):
+class ResourceClaim(msgspec.Struct, frozen=True, omit_defaults=True):
     """A ResourceClaim: devices that pods ask for, and those they got."""
 
     metadata: Metadata = NO_METADATA
     spec: ResourceClaimSpec = ResourceClaimSpec()
     status: ResourceClaimStatus = ResourceClaimStatus()
+
+
+# --- ResourceClaimTemplate -------------------------------------------------------------------------------------------
+
+
+class ResourceClaimTemplateSpec(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`spec` of a ResourceClaimTemplate: what the claims made from it say."""
+
+    metadata: Metadata = NO_METADATA
+    spec: ResourceClaimSpec = ResourceClaimSpec()
+
+
+class ResourceClaimTemplate(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A ResourceClaimTemplate: the claim controller makes a claim from it for each pod that names it."""
+
+    metadata: Metadata = NO_METADATA
+    spec: ResourceClaimTemplateSpec = ResourceClaimTemplateSpec()

@@ -91,7 +91,13 @@ class Advice:
 
 def _version(state: ClusterState) -> tuple[int, ...]:
     nodes = state.nodes
-    return (nodes.room_changes.end, nodes.rule_changes.end, state.reservations.version, len(state.nominator))
+    return (
+        nodes.room_changes.end,
+        nodes.rule_changes.end,
+        state.reservations.version,
+        len(state.nominator),
+        state.devices.log.end,
+    )
 
 
 def _search(trials: Trials) -> str:

@@ -11,6 +11,7 @@ import msgspec
 
 from api.meta import Metadata
 from api.node import Node, NodeSpec, NodeStatus
+from explain.device_changes import with_slices_like, without_claims_of
 from explain.relaxations import CONDITION_TAINTS
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.nodes import NodeFacts
@@ -52,6 +53,15 @@ def nodes_like(facts: NodeFacts, count: int) -> list[Node]:
 
 
 @contextlib.contextmanager
+def with_nodes_like(state: ClusterState, facts: NodeFacts, count: int) -> Iterator[None]:
+    """So many new nodes like this one are there, with devices as it has them."""
+    nodes = nodes_like(facts, count)
+    names = [node.metadata.name for node in nodes]
+    with with_nodes(state, nodes), with_slices_like(state.devices, facts.name, names):
+        yield
+
+
+@contextlib.contextmanager
 def with_nodes(state: ClusterState, nodes: Iterable[Node]) -> Iterator[None]:
     """These nodes are there, beside the others or in the place of those of the same name."""
     before = {node.metadata.name: _facts(state, node.metadata.name) for node in nodes}
@@ -82,14 +92,15 @@ def _as_it_was(facts: NodeFacts) -> Node:
 
 @contextlib.contextmanager
 def without_pods(state: ClusterState, pods: Sequence[PodRecord]) -> Iterator[None]:
-    """These pods are gone."""
-    for pod in pods:
-        state.remove_pod(pod.namespace, pod.name, pod.uid)
-    try:
-        yield
-    finally:
+    """These pods are gone, and nobody uses the devices that only they used."""
+    with without_claims_of(state.devices, pods):
         for pod in pods:
-            state.upsert_pod(pod)
+            state.remove_pod(pod.namespace, pod.name, pod.uid)
+        try:
+            yield
+        finally:
+            for pod in pods:
+                state.upsert_pod(pod)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from api.requests import PODS
-from explain.cluster_changes import healthy, is_healthy, nodes_like, with_nodes, without_pods
+from explain.cluster_changes import healthy, is_healthy, with_nodes, with_nodes_like, without_pods
 from explain.hint import Hint, HintKind
 from explain.item_change import Change
 from explain.names import item_name, pod_name
@@ -59,7 +59,7 @@ def node_hints(trials: Trials, placed: int) -> Iterator[Hint]:
 
 def _new_nodes(trials: Trials, like: NodeClass, most: int, placed: int) -> int | None:
     def starts(count: int) -> bool:
-        with with_nodes(trials.state, nodes_like(like.model, count)):
+        with with_nodes_like(trials.state, like.model, count):
             return trials.starts()
 
     members = trials.members
@@ -70,12 +70,12 @@ def _new_nodes(trials: Trials, like: NodeClass, most: int, placed: int) -> int |
 
 
 def _hosted(trials: Trials, one: NodeClass) -> int:
-    """How many pods of the item a new node of this class could take by its amounts, at most."""
+    """How many pods of the item a new node of this class could take by its amounts and devices, at most."""
     members, nodes = trials.members, trials.state.nodes
     offered, most = nodes.allocatable[:, one.slots[:1]], 0
     for signature in members.pending if members is not None else ():
         most = max(most, int(pods_that_fit(offered, nodes.resolve(signature.demand), slice(None))[0]))
-    return most
+    return most if one.device_room is None else min(most, one.device_room)
 
 
 def restore_hints(trials: Trials) -> Iterator[Hint]:

@@ -10,12 +10,15 @@ import msgspec
 from api.errors import ConfigurationError
 from explain.answer import Answer
 from explain.cluster_changes import nodes_like
+from explain.device_changes import add_slices_like, release_claims_of
 from explain.preempting import preempt, victim_names
 from explain.submitted import Submission, Submitted
 from explain.trials import Trials
 from explain.why import why
 from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.devices.decided_claims import decided_claims
 from scheduler.cache.cluster import ClusterState
+from scheduler.cache.devices.records import class_record
 from scheduler.cache.records import EntityKey
 from scheduler.cache.volume_records import claim_record
 from scheduler.preemption.victims import Candidate
@@ -76,8 +79,10 @@ def add_nodes(state: ClusterState, count: int, like: str) -> None:
     facts = state.nodes.facts[slot] if slot is not None else None
     if facts is None:
         raise ConfigurationError(f"--like {like}: the cluster has no node of that name")
-    for node in nodes_like(facts, count):
+    nodes = nodes_like(facts, count)
+    for node in nodes:
         state.upsert_node(node)
+    add_slices_like(state.devices, like, [node.metadata.name for node in nodes])
 
 
 def fit(state: ClusterState, submission: Submission, now_seconds: float, *, evicts: bool = False) -> FitAnswer:
@@ -92,6 +97,10 @@ def fit(state: ClusterState, submission: Submission, now_seconds: float, *, evic
     for claim in submission.claims:
         record = claim_record(claim)
         state.storage.set_claim(record.key, record)
+    for device_class in submission.device_classes:
+        state.devices.set_class(device_class.metadata.name, class_record(device_class))
+    for asked in submission.resource_claims:
+        state.devices.set_claim(asked.metadata.key, state.devices.slim_claim(asked))
     items = tuple(_decide(state, item, now_seconds, evicts=evicts) for item in submission.items)
     return FitAnswer(items, submission.ignored)
 
@@ -113,6 +122,7 @@ def _decide(state: ClusterState, item: Submitted, now_seconds: float, *, evicts:
         found = preempt(trials)
         if isinstance(found, Candidate):
             names = victim_names(found)
+            release_claims_of(state.devices, found.pods)
             for victim in found.pods:
                 state.remove_pod(victim.namespace, victim.name, victim.uid)
             _nominate(state, found)
@@ -122,6 +132,7 @@ def _decide(state: ClusterState, item: Submitted, now_seconds: float, *, evicts:
         answer = why(state, key, now_seconds, preempts=evicts)
         return Fit(item.name, item.namespace, fits=False, note=item.note, answer=_named(answer, item))
     shares = tuple(_shares(state, key, decision))
+    state.devices.assume(decided_claims(state, decision))
     for uid, node in decision.bindings:
         if state.pod(uid) is not None:
             state.assume(uid, node, inf)

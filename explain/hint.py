@@ -14,6 +14,8 @@ class HintKind(StrEnum):
     """`nodes` are uncordoned or well again."""
     LOWER_REQUEST = "lower-request"
     """No pod asks for more than `amount` of `resource`."""
+    LOWER_DEVICES = "lower-devices"
+    """No claim made for one of the pods asks for more than `count` devices of class `key`."""
     LOWER_MIN_COUNT = "lower-min-count"
     """The group starts with `count` pods."""
     TOLERATE = "tolerate"

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from explain.blocking import Blocking
 from explain.cluster_changes import ungated, with_pods
 from explain.cluster_hints import ending_hints, holder_hints, leaving_hint, node_hints, restore_hints
+from explain.device_hints import fewer_devices_hints, holder_of_devices_hints
 from explain.hint import Hint, HintKind
 from explain.item_hints import min_count_hints, request_hints, rule_hints
 from explain.preempting import priority_hints
@@ -24,7 +25,11 @@ def hints(trials: Trials, decision: Decision, blocking: Blocking) -> Iterator[Hi
     if Reason.CORDONED in reasons or Reason.TAINTS in reasons or not reasons:
         yield from restore_hints(trials)
     yield from request_hints(trials, alone)
+    if Reason.DEVICES in reasons:
+        yield from fewer_devices_hints(trials)
     yield from min_count_hints(trials, decision)
+    if Reason.DEVICES in reasons:
+        yield from holder_of_devices_hints(trials)
     yield from ending_hints(trials, blocking.reasons)
     yield from holder_hints(trials)
     yield from node_hints(trials, _placed(decision))

@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 import msgspec
 import numpy as np
 
+from explain.device_views import SpecChange, asking_for, devices_of_nobody_but
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.demand import Demand, PortTable
 from scheduler.cache.node_rules import NodeRules
@@ -35,7 +36,9 @@ class Change(msgspec.Struct, frozen=True):
         rules: of each pod.
         group: the PodGroup.
         priority: that of the group and its pods.
+        claims: what each claim asks for that was made for one of the pods and has no devices yet.
         ignores_volumes: claims and disks of the pods count as none.
+        ignores_devices: resource claims of the pods count as none.
         ignores_terms: rules of other pods about these count as none.
         ignores_held: nominations and reservations count as none.
         ignores_pods: nodes take any number of pods.
@@ -46,7 +49,9 @@ class Change(msgspec.Struct, frozen=True):
     rules: Callable[[NodeRules], NodeRules] | None = None
     group: Callable[[GroupRecord], GroupRecord] | None = None
     priority: int | None = None
+    claims: SpecChange | None = None
     ignores_volumes: bool = False
+    ignores_devices: bool = False
     ignores_terms: bool = False
     ignores_held: bool = False
     ignores_pods: bool = False
@@ -64,6 +69,7 @@ def rules_with(rules: NodeRules, **changes: Any) -> NodeRules:
         "affinity_terms": rules.affinity_terms,
         "mounts": rules.mounts,
         "features": rules.features,
+        "asks_devices": rules.asks_devices,
         "problem": rules.problem,
     }
     return NodeRules(**{**fields, **changes})
@@ -91,7 +97,7 @@ class ChangedCluster:
         self._replaced: Final = _replaced(state, members, self._changes)
         self._derived: Final[dict[Callable[..., object], object]] = {}
         self._members: Final = members if members is None else ChangedMembers(members, self._changes)
-        self._forgets_volumes: Final = any(change.ignores_volumes for change in changes)
+        self._forgotten: Final = _forgotten(self._changes)
 
     def __getattr__(self, name: str) -> Any:
         replaced = self._replaced.get(name)
@@ -109,9 +115,9 @@ class ChangedCluster:
     def pod(self, uid: str) -> PodRecord | None:
         """A known pod."""
         found = self._state.pod(uid)
-        if found is None or not self._forgets_volumes or found.volumes is None or found.signature is None:
+        if found is None or not self._forgotten or found.signature is None:
             return found
-        return msgspec.structs.replace(found, volumes=None)
+        return msgspec.structs.replace(found, **self._forgotten)
 
     def derived(self, make: Callable[[ClusterState], Any]) -> Any:
         """What `make` makes of this cluster: its own where the nodes are others."""
@@ -120,6 +126,13 @@ class ChangedCluster:
         if make not in self._derived:
             self._derived[make] = make(self.view)
         return self._derived[make]
+
+
+def _forgotten(changes: Sequence[Change]) -> dict[str, None]:
+    """Fields of pods' records that count as empty."""
+    volumes = any(change.ignores_volumes for change in changes)
+    devices = any(change.ignores_devices for change in changes)
+    return dict.fromkeys((*(("volumes",) if volumes else ()), *(("claims",) if devices else ())))
 
 
 def _replaced(state: ClusterState, members: PodGroupState | None, changes: Sequence[Change]) -> dict[str, object]:
@@ -137,9 +150,16 @@ def _replaced(state: ClusterState, members: PodGroupState | None, changes: Seque
         nodes = found["nodes"] = _emptied(state.nodes, own)
         found["topology_index"] = _index_of(nodes, own)
         found["ports"] = PortTable()
+        if state.devices.claims:
+            users = {pod.uid for pod in own} | ({members.group.uid} if members is not None and members.group else set())
+            found["devices"] = devices_of_nobody_but(state.devices, users)
         return found
     if any(change.ignores_terms for change in changes):
         found["topology_index"] = _WithoutTerms(state.topology_index)
+    asked = [change.claims for change in changes if change.claims is not None]
+    if asked and members is not None:
+        owners = [uid for waiting in members.pending.values() for uid in waiting.uids]
+        found["devices"] = asking_for(state.devices, owners, asked[-1])
     if any(change.ignores_pods for change in changes):
         found["nodes"] = _with_free_pods(state.nodes)
     return found
@@ -252,6 +272,8 @@ def _changed(signature: PodSignature, changes: Sequence[Change], known: dict[Has
         rules = change.rules(rules) if change.rules is not None else rules
         if change.ignores_volumes and rules.mounts:
             rules = rules_with(rules, mounts=False)
+        if change.ignores_devices and rules.asks_devices:
+            rules = rules_with(rules, asks_devices=False)
     if demand is signature.demand and rules is signature.rules:
         return signature
     base_key = (_content(demand, rules), id(signature.scoring))
@@ -279,5 +301,6 @@ def _content(demand: Demand, rules: NodeRules) -> Hashable:
         rules.affinity_terms.terms if rules.affinity_terms is not None else (),
         rules.mounts,
         rules.features,
+        rules.asks_devices,
         rules.problem,
     )

@@ -120,7 +120,8 @@ def fit_on(restored: Restored, manifests: list[dict[str, Any]], request: FitRequ
     providers = standard_providers(scheduler_name=settings.scheduler_name, profile_names=sorted(names))
     config = AdmissionConfig(providers, classes=lambda: classes)
     now = restored.clock.epoch()
-    submission = Submitter(config, classes, now).submit(manifests)
+    templates = restored.inputs.objects.resourceclaimtemplates
+    submission = Submitter(config, classes, now, templates).submit(manifests)
     if not submission.items:
         raise ConfigurationError("the file holds nothing that is placed on nodes")
     if request.nodes:

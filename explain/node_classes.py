@@ -7,11 +7,13 @@ import msgspec
 import numpy as np
 
 from api.requests import CPU, PODS, format_amount
+from explain.device_room import most_device_room
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.node_columns import Slots
 from scheduler.cache.nodes import NodeFacts, NodeTable
 from scheduler.cache.pod_group_state import PodGroupState
 from scheduler.cache.selectors import FIELD_PREFIX
+from scheduler.plugins.interface import IntArray
 
 INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
 _UNTOLD: Final = frozenset({"kubernetes.io/hostname"})
@@ -28,11 +30,13 @@ class NodeClass(msgspec.Struct, frozen=True):
         name: for people.
         model: one of them.
         slots: all of them.
+        device_room: for how many pods each has devices when nobody has any; None when the pods need none.
     """
 
     name: str
     model: NodeFacts
     slots: Slots
+    device_room: int | None = None
 
 
 def node_classes(state: ClusterState, members: PodGroupState) -> list[NodeClass]:
@@ -41,24 +45,34 @@ def node_classes(state: ClusterState, members: PodGroupState) -> list[NodeClass]
     wanted = {key for key in _label_keys(members) - _UNTOLD if len(nodes.label_column(key).values) <= MOST_VALUES}
     keys = sorted(wanted)
     asked = sorted({name for signature in members.pending for name in signature.demand.amounts} - {PODS})
+    rooms = most_device_room(state, members)
     found: dict[Hashable, list[int]] = {}
     for slot in nodes.live_slots().tolist():
         facts = nodes.facts[slot]
         if facts is not None:
             labels = tuple(facts.labels.get(key) for key in keys)
-            kind = (facts.labels.get(INSTANCE_TYPE), nodes.allocatable[:, slot].tobytes())
+            room = int(rooms[slot]) if rooms is not None else None
+            kind = (facts.labels.get(INSTANCE_TYPE), nodes.allocatable[:, slot].tobytes(), room)
             found.setdefault((kind, labels, facts.taints, facts.unschedulable), []).append(slot)
-    classes = [_class(nodes, slots, keys, asked or list(_NAMED)) for slots in found.values()]
+    classes = [_class(nodes, slots, keys, asked or list(_NAMED), rooms) for slots in found.values()]
     return sorted(classes, key=lambda one: (-len(one.slots), one.name, one.model.name))
 
 
-def _class(nodes: NodeTable, slots: list[int], keys: list[str], asked: list[str]) -> NodeClass:
+def _class(nodes: NodeTable, slots: list[int], keys: list[str], asked: list[str], rooms: IntArray | None) -> NodeClass:
     known = [facts for slot in slots if (facts := nodes.facts[slot]) is not None]
     model = min(known, key=lambda facts: facts.name)
     told = [f"{key}={model.labels[key]}" for key in keys if key in model.labels and key != INSTANCE_TYPE]
     taints = [f"tainted {taint.key}" for taint in model.taints]
-    name = ", ".join([_shape(model, nodes, asked), *told, *taints, *(["cordoned"] if model.unschedulable else [])])
-    return NodeClass(name, model, np.array(slots, dtype=np.intp))
+    room = int(rooms[slots[0]]) if rooms is not None else None
+    devices = [] if room is None else ["no devices" if not room else f"devices for {count_of_pods(room)}"]
+    cordoned = ["cordoned"] if model.unschedulable else []
+    name = ", ".join([_shape(model, nodes, asked), *devices, *told, *taints, *cordoned])
+    return NodeClass(name, model, np.array(slots, dtype=np.intp), room)
+
+
+def count_of_pods(count: int) -> str:
+    """So many pods."""
+    return "1 pod" if count == 1 else f"{count} pods"
 
 
 def _shape(model: NodeFacts, nodes: NodeTable, asked: list[str]) -> str:

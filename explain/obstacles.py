@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from api.requests import PODS, format_amount
 from explain.answer import ClassCount, Obstacle
-from explain.node_classes import NodeClass
+from explain.device_room import claim_problems, device_room
+from explain.node_classes import NodeClass, count_of_pods
 from explain.reasons import Reason
 from explain.relaxations import UNSCHEDULABLE_TAINT, Relaxation
 from explain.trials import Trials
@@ -18,13 +19,16 @@ from scheduler.cache.node_columns import Slots
 from scheduler.cache.node_rules import NodeRules
 from scheduler.cache.pod_group_state import PodGroupState
 from scheduler.cache.pod_signature import PodSignature
-from scheduler.plugins import node_affinity, node_declared_features, taint_toleration
+from scheduler.plugins import dynamic_resources, node_affinity, node_declared_features, taint_toleration
 from scheduler.plugins.node_ports import nodes_in_conflict
 from scheduler.plugins.node_resources_fit import refusal
 from scheduler.plugins.status import Diagnosis, PodGroupDiagnosis
 
 MOST_CLASSES: Final = 6
 """Classes of nodes that are told for one reason."""
+
+MOST_PROBLEMS: Final = 3
+"""Of claims, that are told."""
 
 _SENTENCES: Final = {
     Reason.NO_NODES: "the cluster has no node",
@@ -35,6 +39,7 @@ _SENTENCES: Final = {
     Reason.SPREAD: "its topology spread constraints",
     Reason.POD_AFFINITY: "required affinity or anti-affinity between its pods and others",
     Reason.VOLUMES: "its volume claims and disks",
+    Reason.DEVICES: "devices for its resource claims",
     Reason.PORTS: "host ports that are taken",
     Reason.RESERVED: "room that is kept for others of the same or a higher priority",
 }
@@ -68,6 +73,10 @@ def _obstacle(
 ) -> Obstacle:
     if one.reason is Reason.ROOM:
         return _room(state, signature, classes, one.resource)
+    if one.reason is Reason.DEVICES:
+        return _devices(state, members, signature, classes, decision)
+    if one.reason is Reason.CLAIMS:
+        return Obstacle(Reason.CLAIMS, _of_claims(state, members))
     refuses = _JUDGES.get(one.reason)
     if one.reason is Reason.PORTS:
         refuses = None if state.nodes is None else _by_ports(state, signature)
@@ -86,6 +95,7 @@ def _sentence(members: PodGroupState, reason: Reason, decision: Decision) -> str
 _FILTERS: Final = {
     Reason.SPREAD: ("PodTopologySpread",),
     Reason.POD_AFFINITY: ("InterPodAffinity",),
+    Reason.DEVICES: (dynamic_resources.NAME,),
     Reason.VOLUMES: ("VolumeBinding", "VolumeZone", "VolumeRestrictions", "NodeVolumeLimits"),
 }
 
@@ -127,6 +137,39 @@ def _room(state: ClusterState, signature: PodSignature, classes: Sequence[NodeCl
         else f"{resource}: each pod asks for {format_amount(resource, asked)}"
     )
     return Obstacle(Reason.ROOM, what, resource, _most_important(counts))
+
+
+def _devices(
+    state: ClusterState,
+    members: PodGroupState,
+    signature: PodSignature,
+    classes: Sequence[NodeClass],
+    decision: Decision,
+) -> Obstacle:
+    asking = next((one for one in (signature, *members.pending) if one.rules.asks_devices), signature)
+    room = device_room(state, members, asking)
+    text = _SENTENCES[Reason.DEVICES] + _said_by_filters(Reason.DEVICES, decision)
+    if room is None:
+        return Obstacle(Reason.DEVICES, text)
+    counts = [
+        ClassCount(
+            one.name,
+            len(one.slots),
+            refused=int(np.count_nonzero(room[one.slots] == 0)),
+            room_for=min(int(room[one.slots].sum()), members.pending_count),
+            too_small=len(one.slots) if one.device_room == 0 else 0,
+        )
+        for one in classes
+    ]
+    return Obstacle(Reason.DEVICES, text, nodes=_most_important(counts))
+
+
+def _of_claims(state: ClusterState, members: PodGroupState) -> str:
+    """The problems of claims, those of the most pods first."""
+    problems = claim_problems(state, members).most_common()
+    told = [f"{count_of_pods(count)}: {text}" for text, count in problems[:MOST_PROBLEMS]]
+    more = f"; and {len(problems) - MOST_PROBLEMS} more" if len(problems) > MOST_PROBLEMS else ""
+    return f"its resource claims: {'; '.join(told)}{more}"
 
 
 Judge = Callable[[ClusterState, NodeRules, Slots], NDArray[np.bool_]]

@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from api.requests import PODS
+from explain.device_room import asks_devices, claim_problems
 from explain.item_change import Change, demand_with, rules_with
 from explain.reasons import Reason
 from scheduler.algorithm.free_after_nominations import is_room_held_against
@@ -68,6 +69,9 @@ def _about_pods(state: ClusterState, members: PodGroupState) -> Iterator[Relaxat
         yield Relaxation(Reason.POD_AFFINITY, Change(rules=without_pod_terms, ignores_terms=True))
     if any(one.mounts for one in rules):
         yield Relaxation(Reason.VOLUMES, Change(ignores_volumes=True))
+    if asks_devices(members):
+        reason = Reason.CLAIMS if claim_problems(state, members) else Reason.DEVICES
+        yield Relaxation(reason, Change(ignores_devices=True))
 
 
 def _about_room(state: ClusterState, members: PodGroupState) -> Iterator[Relaxation]:

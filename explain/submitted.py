@@ -5,7 +5,7 @@ Names and UIDs are made up. What is decided does not depend on them but for the 
 
 import copy
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -23,6 +23,7 @@ from api.constants import (
     MANAGED,
     POD_GROUP,
 )
+from api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate
 from api.errors import ConfigurationError
 from api.gang import GroupIntent, job_intent
 from api.job import Job
@@ -35,18 +36,24 @@ from api.replica import replica_intent
 from api.storage import Claim
 from explain.admitted import Refused, admitted, defaulted_job
 from explain.manifests import Manifest
+from explain.submitted_claims import ClaimMaker
 from kube.groups.group_api import OWN
 from webhooks.admission.config import AdmissionConfig
 from webhooks.job.defaulter import default_job
 from webhooks.leaderworkerset import default_leader_worker_set
 from webhooks.podgroup import default_pod_group
 
-Kind = TypeVar("Kind", Job, LeaderWorkerSet, PodGroup, Pod)
+Kind = TypeVar("Kind", bound=msgspec.Struct)
 _API_VERSION: Final = OWN.pod_groups.api_version
 _INDEX: Final = "batch.kubernetes.io/job-completion-index"
 _JOB_NAME: Final = "batch.kubernetes.io/job-name"
-KINDS: Final = frozenset({"Job", "LeaderWorkerSet", "PodGroup", "Pod", "PersistentVolumeClaim"})
-"""What is looked at; other kinds place nothing here."""
+_BESIDE: Final[Mapping[str, Any]] = {
+    "PersistentVolumeClaim": Claim,
+    "ResourceClaim": ResourceClaim,
+    "ResourceClaimTemplate": ResourceClaimTemplate,
+    "DeviceClass": DeviceClass,
+}
+"""What is placed nowhere itself, but used by what is."""
 
 
 @dataclass(slots=True)
@@ -70,11 +77,14 @@ class Submitted:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """All that a file becomes: items in the order in which they are named first, claims beside them, kinds left out."""
+    """All that a file becomes: items in the order in which they are named first, what they use beside them, kinds left out."""
 
     items: tuple[Submitted, ...]
     claims: tuple[Claim, ...]
     ignored: tuple[str, ...]
+    device_classes: tuple[DeviceClass, ...] = ()
+    resource_claims: tuple[ResourceClaim, ...] = ()
+    """Those that the file names, and those that are made for its pods from templates."""
 
 
 class Submitter:
@@ -84,10 +94,18 @@ class Submitter:
         config: the configuration of admission.
         classes: the PriorityClasses of the cluster.
         now_seconds: since 1970.
+        templates: the ResourceClaimTemplates of the cluster.
     """
 
-    def __init__(self, config: AdmissionConfig, classes: tuple[PriorityClass, ...], now_seconds: float) -> None:
+    def __init__(
+        self,
+        config: AdmissionConfig,
+        classes: tuple[PriorityClass, ...],
+        now_seconds: float,
+        templates: Iterable[ResourceClaimTemplate] = (),
+    ) -> None:
         self._config: Final = config
+        self._templates: Final = tuple(templates)
         self._classes: Final = classes
         self._created: Final = dt.datetime.fromtimestamp(now_seconds, dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -99,25 +117,42 @@ class Submitter:
             ConfigurationError: one of them is of a form that cannot be looked at here.
         """
         items: dict[tuple[str, str, str], Submitted] = {}
-        claims: list[Claim] = []
+        beside: dict[str, list[Any]] = {kind: [] for kind in _BESIDE}
         ignored: dict[str, None] = {}
         for manifest in manifests:
-            match manifest["kind"]:
-                case "Job":
-                    for item in self._job(manifest):
-                        items[item.namespace, "job", item.name] = item
-                case "LeaderWorkerSet":
-                    for item in self._set(manifest):
-                        items[item.namespace, "set", item.name] = item
-                case "PodGroup":
-                    self._named_group(items, manifest).group = self._group(manifest)
-                case "Pod":
-                    self._pod_of_a_person(items, manifest)
-                case "PersistentVolumeClaim":
-                    claims.append(msgspec.convert(self._with_identity(manifest), Claim))
-                case other:
-                    ignored[other] = None
-        return Submission(tuple(items.values()), tuple(claims), tuple(ignored))
+            kind = manifest["kind"]
+            if kind in _BESIDE:
+                beside[kind].append(_typed(self._with_identity(manifest), _BESIDE[kind]))
+            elif not self._takes(items, manifest):
+                ignored[kind] = None
+        made = ClaimMaker((*self._templates, *beside["ResourceClaimTemplate"]), self._created)
+        for item in items.values():
+            item.pods = [made.with_claims(pod) for pod in item.pods]
+            item.note = "; ".join(filter(None, (item.note, made.note_on(item.pods))))
+        return Submission(
+            items=tuple(items.values()),
+            claims=tuple(beside["PersistentVolumeClaim"]),
+            ignored=tuple(ignored),
+            device_classes=tuple(beside["DeviceClass"]),
+            resource_claims=(*beside["ResourceClaim"], *made.claims),
+        )
+
+    def _takes(self, items: dict[tuple[str, str, str], Submitted], manifest: Manifest) -> bool:
+        """Takes in what is placed on nodes; False when it is not."""
+        match manifest["kind"]:
+            case "Job":
+                for item in self._job(manifest):
+                    items[item.namespace, "job", item.name] = item
+            case "LeaderWorkerSet":
+                for item in self._set(manifest):
+                    items[item.namespace, "set", item.name] = item
+            case "PodGroup":
+                self._named_group(items, manifest).group = self._group(manifest)
+            case "Pod":
+                self._pod_of_a_person(items, manifest)
+            case _:
+                return False
+        return True
 
     # --- Jobs --------------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from explain.answer import Answer, ClassCount, Obstacle, Verdict
+from explain.node_classes import count_of_pods
+from explain.reasons import Reason
 
 _WIDTH: Final = 10
 
@@ -57,6 +59,11 @@ def _pods(answer: Answer) -> str:
 
 
 def _count(one: Obstacle, known: ClassCount) -> str:
+    if one.reason is Reason.DEVICES:
+        few = ", too few even when nobody has any" if known.too_small else ""
+        return (
+            f"  {known.refused} of {known.count} nodes: {known.nodes} (free for {count_of_pods(known.room_for)}{few})"
+        )
     if not one.resource:
         return f"  {known.refused} of {known.count} nodes: {known.nodes}"
     small = f", {known.too_small} too small even when empty" if known.too_small else ""

@@ -6,6 +6,7 @@ from typing import Final
 from api.errors import TuttiError
 from explain.answer import Answer, Item, Members, Preemption, Turn, Verdict
 from explain.blocking import Blocking, smallest_blocking
+from explain.device_room import asks_devices
 from explain.hint import Hint
 from explain.hints import gate_hints, hints, timeout_hints
 from explain.item_change import Change
@@ -104,6 +105,8 @@ class _Question:
         if decision.is_over_budget:
             return self._told(Verdict.WAITS, Reason.TOO_LONG, decision.condition_message)
         if decision.status.code is Code.ERROR and decision.status.plugin != _TOPOLOGY:
+            if self._trials.state.devices.is_unknown and asks_devices(self._members):
+                return self._told(Verdict.WAITS, Reason.DEVICES, decision.condition_message)
             return self._told(Verdict.NEVER, Reason.INVALID, decision.condition_message)
         found = preempt(self._trials) if self._preempts else None
         if isinstance(found, Candidate):
@@ -122,7 +125,8 @@ class _Question:
         try:
             candidates = relaxations(trials.seen.view, self._members)
             blocking = smallest_blocking(candidates, lambda some: trials.starts(*(one.change for one in some)))
-            if not trials.starts(Change(is_alone=True, ignores_volumes=True)):
+            waits_for_claims = any(one.reason is Reason.CLAIMS for one in candidates)
+            if not trials.starts(Change(is_alone=True, ignores_volumes=True, ignores_devices=waits_for_claims)):
                 verdict = Verdict.NEVER
             hint = next(hints(trials, decision, blocking), None)
         except NoMoreTrials:

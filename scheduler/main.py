@@ -52,8 +52,8 @@ FOLLOWED: Final[tuple[Resource, ...]] = (
 )
 """Kinds we follow beside the PodGroups of the group API in force."""
 
-READ_CONNECTIONS: Final = len(FOLLOWED) + 1 + 6
-"""Every watch keeps a connection for itself for as long as it lasts; lists and single reads share the six beside them."""
+READ_CONNECTIONS: Final = len(FOLLOWED) + 1 + len(DEVICES) + 6
+"""Every watch keeps a connection for itself for as long as it lasts, those of PodGroups and devices too; the rest share six."""
 
 INPUTS_PATH: Final = "/debug/snapshot"
 DECISIONS_PATH: Final = "/debug/decisions"

@@ -9,9 +9,9 @@ from typing import Final
 from api.constants import SYSTEM_NAMESPACE
 from api.errors import ConfigurationError
 from kube.client.client import Client
-from kube.client.credentials import Credentials, default_kubeconfig, load_credentials
+from kube.client.context_namespace import kubeconfig_paths, namespace_in_use
+from kube.client.credentials import Credentials, load_credentials
 from kube.client.errors import KubeError
-from kube.client.kubeconfig import namespace_of_context
 from kube.groups.discovery import read_record, served_group_apis
 from kube.groups.group_api import GroupAPI, one_version_each
 from kube.process.run import preflight
@@ -43,15 +43,13 @@ def connect(target: Target, environ: Mapping[str, str] | None = None) -> tuple[C
         ConfigurationError: there is no cluster to talk to, or the kubeconfig is unusable.
     """
     env = os.environ if environ is None else environ
-    paths = target.kubeconfig or env.get("KUBECONFIG") or ""
-    if not paths and default_kubeconfig(env).is_file():
-        paths = str(default_kubeconfig(env))
+    paths = kubeconfig_paths(target.kubeconfig, env)
     credentials = load_credentials(paths or None, context=target.context, environ=env)
     if target.all_namespaces:
         return credentials, None
     if target.namespace:
         return credentials, target.namespace
-    return credentials, namespace_of_context(paths, target.context) if paths else "default"
+    return credentials, namespace_in_use(paths, target.context, env)
 
 
 async def group_apis(client: Client) -> tuple[GroupAPI, ...]:

@@ -8,6 +8,9 @@ PostFilter does the same, one claim at a time.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+import msgspec
+
+from scheduler.algorithm.decision import Decision
 from scheduler.algorithm.free_after_nominations import snapshot_for
 from scheduler.algorithm.partition import partition_by_signature
 from scheduler.algorithm.schedule_pod_group import attempt_to_place
@@ -19,6 +22,7 @@ from scheduler.cache.steps import OverBudgetError
 from scheduler.plugins.gang_scheduling import missing_count, pre_enqueue
 from scheduler.plugins.status import Status
 
+_DEALLOCATED: Final = "deallocation of ResourceClaim completed"
 MOST_TRIED: Final = 8
 """Up to so many claims each is asked whether it can keep its devices; of more, all lose theirs."""
 
@@ -42,6 +46,15 @@ def claims_in_the_way(state: ClusterState, key: EntityKey) -> tuple[ClaimRecord,
     except OverBudgetError:
         return ()
     return tuple(idle)
+
+
+def with_deallocation(decision: Decision) -> Decision:
+    """The decision once such claims have been found and lose their devices (upstream: PostFilter)."""
+    status = msgspec.structs.replace(decision.status, post_filter=_DEALLOCATED)
+    failures = decision.failures
+    if decision.key.kind == "pod":
+        failures = tuple((uid, status) for uid, _ in failures)
+    return msgspec.structs.replace(decision, status=status, failures=failures)
 
 
 def _idle(state: ClusterState, members: PodGroupState) -> Iterator[ClaimRecord]:

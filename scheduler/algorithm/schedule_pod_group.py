@@ -47,7 +47,12 @@ def decide(state: ClusterState, key: EntityKey, aim: int = 0) -> Decision:
     gate = pre_enqueue(members)
     if gate is not None:
         return Decision(key, gate)
-    problem = validate_pod_group(members, state.most_members, devices_are_followed=state.devices.is_followed)
+    problem = validate_pod_group(
+        members,
+        state.most_members,
+        devices_are_followed=state.devices.is_followed,
+        devices_are_unknown=state.devices.is_unknown,
+    )
     if problem is not None:
         return _refused(members, problem)
     need = missing_count(members)

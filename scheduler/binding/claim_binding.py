@@ -13,11 +13,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-import msgspec
-
 from api.devices import AllocationResult, ConsumerReference, DeviceCondition, DeviceResult
 from scheduler.algorithm.decision import Decision
-from scheduler.algorithm.idle_claims import claims_in_the_way
+from scheduler.algorithm.idle_claims import claims_in_the_way, with_deallocation
 from scheduler.apicalls.dispatcher import Later
 from scheduler.binding.binder import Bind, BindResults
 from scheduler.binding.claim_allocation import ClaimWrite, allocated, claim_write
@@ -35,7 +33,6 @@ PREPARE_SECONDS: Final = 600.0
 RECHECK_SECONDS: Final = 5.0
 POD_GROUP: Final = "PodGroup"
 _PODS: Final = "pods"
-DEALLOCATED: Final = "deallocation of ResourceClaim completed"
 """Upstream's words, said when it is on its way."""
 
 Onward = Callable[[Decision, Sequence[Bind]], None]
@@ -161,11 +158,7 @@ class ClaimBinding:
                 self._idle.add(claim.metadata.uid)
                 _log.info("claim %s/%s has devices that nobody uses and keeps its pods from a node", *claim.key)
                 self._take_back(ClaimWrite(claim, claim.allocation, tuple(claim.reserved_for.values())))
-        status = msgspec.structs.replace(decision.status, post_filter=DEALLOCATED)
-        failures = decision.failures
-        if decision.key.kind == "pod":
-            failures = tuple((uid, status) for uid, _ in failures)
-        return msgspec.structs.replace(decision, status=status, failures=failures)
+        return with_deallocation(decision)
 
     def claims_changed(self) -> None:
         """The watch told something about a claim: a driver may have prepared its devices."""

@@ -1,7 +1,7 @@
 """Reads a cluster with the rights of whoever asks, as far as decisions look at it. Nothing is written, not even an event."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -22,6 +22,8 @@ from kube.client.resources import (
     PRIORITY_CLASSES,
     REPLICA_SETS,
     REPLICATION_CONTROLLERS,
+    RESOURCE_CLAIM_TEMPLATES,
+    RESOURCE_CLAIMS,
     SERVICES,
     STATEFUL_SETS,
     STORAGE_CLASSES,
@@ -32,7 +34,8 @@ from kube.groups.discovery import decide, read_record, served_group_apis
 from kube.groups.group_api import GroupAPI
 from kube.process.run import preflight
 from scheduler.core import deciding_settings
-from scheduler.recording.inputs import DecisionInputs
+from scheduler.eventhandlers.devices import DEVICES, serves_devices
+from scheduler.recording.inputs import DecisionInputs, Devices
 from scheduler.recording.listed import KINDS, objects_of
 from scheduler.settings import SchedulerSettings
 
@@ -87,11 +90,13 @@ async def read_cluster(client: Client, settings: SchedulerSettings, epoch_second
     version = await preflight(client)
     group_api = await _group_api(client, settings)
     limit = asyncio.Semaphore(_AT_ONCE)
-    resources = (*NEEDED, group_api.pod_groups, *OTHERS)
+    served = await serves_devices(client)
+    of_devices = tuple(one for one in (*DEVICES, RESOURCE_CLAIM_TEMPLATES) if one.plural in served)
+    resources = (*NEEDED, group_api.pod_groups, *OTHERS, *of_devices)
 
     async def listed(resource: Resource) -> list[msgspec.Struct] | None:
         async with limit:
-            return await _listed(client, resource, is_needed=resource not in OTHERS)
+            return await _listed(client, resource, is_needed=resource not in (*OTHERS, *of_devices))
 
     found = dict(zip(resources, await asyncio.gather(*map(listed, resources)), strict=True))
     objects: Mapping[str, list[Any]] = {
@@ -103,9 +108,17 @@ async def read_cluster(client: Client, settings: SchedulerSettings, epoch_second
         settings=deciding_settings(settings),
         group_api=group_api.name,
         server_version=str(version.get("gitVersion") or ""),
+        devices=_devices(served, {resource for resource, items in found.items() if items is None}),
         objects=objects_of(objects),
     )
     return ReadCluster(inputs, tuple(resource.plural for resource, items in found.items() if items is None))
+
+
+def _devices(served: Container[str], unreadable: Container[Resource]) -> Devices:
+    """Whether devices are among what was read; with one of their kinds missing nothing could be said of them."""
+    if RESOURCE_CLAIMS.plural not in served:
+        return "unserved"
+    return "unknown" if any(resource in unreadable for resource in DEVICES) else "followed"
 
 
 async def _group_api(client: Client, settings: SchedulerSettings) -> GroupAPI:

@@ -59,7 +59,11 @@ _SAME_PRIORITY = (
 )
 _SAME_SCHEDULER = 'all pods in a single pod group should have the same .spec.schedulerName set, got: "{}" and "{}"'
 _SAME = "all pods in a single pod group should have the same {}, got {} and {}"
-_NO_DEVICES = "not supported yet by this scheduler: resource claims"
+_DEVICES_UNSERVED = "it has resource claims, and the API server does not serve resource.k8s.io/v1"
+_DEVICES_UNKNOWN = (
+    "it has resource claims, and nothing is known of devices: "
+    "the recording is of an older version, or whoever took it may not list them"
+)
 _OVER_BUDGET = (
     "finding a place would take longer than one decision may, so it is tried only every few minutes: "
     "{} of {} with {} and {}; fewer pods, fewer kinds of pods or fewer terms would help"
@@ -67,7 +71,11 @@ _OVER_BUDGET = (
 
 
 def validate_pod_group(
-    members: PodGroupState, most_members: Mapping[str, int], *, devices_are_followed: bool = False
+    members: PodGroupState,
+    most_members: Mapping[str, int],
+    *,
+    devices_are_followed: bool = False,
+    devices_are_unknown: bool = False,
 ) -> Status | None:
     """What is wrong with the item before any node is looked at, None when nothing is.
 
@@ -75,11 +83,13 @@ def validate_pod_group(
         members: the item.
         most_members: how many a group may have, by scheduler name.
         devices_are_followed: whether pods with resource claims can be placed at all.
+        devices_are_unknown: they cannot because nobody knows which devices there are.
     """
     if members.problem:
         return _group_error(members.problem)
     problem = _disagreement(members) or _too_many(members, most_members)
-    return problem or _unplaceable(members, devices_are_followed=devices_are_followed)
+    no_devices = _DEVICES_UNKNOWN if devices_are_unknown else _DEVICES_UNSERVED
+    return problem or _unplaceable(members, no_devices="" if devices_are_followed else no_devices)
 
 
 def over_budget(members: PodGroupState) -> Status:
@@ -144,11 +154,12 @@ def _order(profile: AgreedFields) -> tuple[str, int, str]:
     return (profile.scheduler_name, profile.priority, profile.preemption_policy)
 
 
-def _unplaceable(members: PodGroupState, *, devices_are_followed: bool) -> Status | None:
+def _unplaceable(members: PodGroupState, *, no_devices: str) -> Status | None:
+    """`no_devices` says why pods with resource claims cannot be placed; empty when they can."""
     for signature, waiting in members.pending.items():
         problem = signature.problem
-        if signature.rules.asks_devices and not devices_are_followed:
-            problem = problem or _NO_DEVICES
+        if signature.rules.asks_devices:
+            problem = problem or no_devices
         if problem:
             name = waiting.names[0]
             return Status(Code.ERROR, problem if members.is_lone else f"pod {name}: {problem}")

@@ -5,20 +5,24 @@ So a text that nobody thought of is hidden and not shown. The made-up words are 
 order decides. Whole numbers stay, for selectors may compare them. Texts that are for people alone are left out.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from api import constants
 from kube.cache.decoding import cyclic_gc_paused
 from scheduler.cache.selectors import whole_number
+from scheduler.recording import anonymous_devices
+from scheduler.recording.anonymous_devices import DeviceWalk, looked_at
 from scheduler.recording.inputs import DecisionInputs
 from scheduler.recording.pods import LONG_AGO
 
 TO_COME: Final = "to-come"
 
 _SETTINGS: Final = "settings"
+_DEVICES: Final = "devices"
+"""Of the inputs: one word of ours."""
 
 KEPT_FIELDS: Final = frozenset(
     {
@@ -28,14 +32,16 @@ KEPT_FIELDS: Final = frozenset(
         "mismatchLabelKeys", "accessModes", "volumeMode", "volumeBindingMode", "preemptionPolicy", "declaredFeatures",
         "action", "bindMountOptions", "role", "apiGroup",
         # amounts and times
-        "capacity", "maximumVolumeSize", "creationTimestamp", "deletionTimestamp", "resourceVersion",
+        "capacity", "maximumVolumeSize", "creationTimestamp", "deletionTimestamp", "resourceVersion", "until_version",
+        # of devices that are kept for somebody: what drivers call things
+        "driver", "share_id",
         # of the scheduler
         "schedulerName", "place", "cause", "code", "plugin", "group_api", "server_version",
     }
 )  # fmt: skip
 """Fields whose texts are kept."""
 
-KEPT_WHOLE: Final = frozenset({"allocatable", "capacity", "requests", "limits", "overhead", _SETTINGS})
+KEPT_WHOLE: Final = frozenset({"allocatable", "capacity", "requests", "limits", "overhead", "consumed", _SETTINGS})
 """Fields with amounts or choices by name, which are kept."""
 
 NAMED_BY_KEY: Final = frozenset({"slot_of", "row_of", "image_bytes", "disruptedPods"})
@@ -57,7 +63,11 @@ _KEPT_ANNOTATIONS: Final = frozenset(
 _MESSAGE: Final = "message"
 """For people, save where it says who preempts."""
 _OF_KUBERNETES: Final = "kubernetes.io/"
-_OF_EVERYBODY: Final = ("priorityclasses", "storageclasses", "csidrivers", "csinodes")
+_OF_EVERYBODY: Final = (
+    "priorityclasses", "storageclasses", "csidrivers", "csinodes", "deviceclasses", "resourceslices", "devicetaintrules",
+)  # fmt: skip
+_UNCHANGED: Final = ("resourceslices", "devicetaintrules")
+"""Kinds of everybody's with nothing in them that anybody may not see; there are many devices, so they are looked at once."""
 _PREFIX: Final = "n"
 _ZONES: Final = "__"
 _LATEST: Final = ":latest"
@@ -73,42 +83,62 @@ def anonymous(inputs: DecisionInputs) -> DecisionInputs:
 def readable_in(inputs: DecisionInputs, namespace: str) -> DecisionInputs:
     """The same inputs as somebody may see them who may see one namespace: what is named elsewhere has made-up names.
 
-    Names, labels and taints of nodes, PriorityClasses and storage classes are everybody's; images on nodes and whose a volume is
-    are not. So whatever is said about these inputs names nobody else: it cannot.
+    Names, labels and taints of nodes, PriorityClasses, storage classes and devices are everybody's; images on nodes and whose a
+    volume is are not, nor what selects devices in others' claims. So whatever is said about these inputs names nobody else:
+    it cannot.
     """
-    return _hidden(inputs, lambda plain: _seen_in(plain, namespace))[0]
+    objects = inputs.objects
+    unchanged = {kind: getattr(objects, kind) for kind in _UNCHANGED}
+    hidden, _ = _hidden(
+        inputs, lambda plain: _seen_in(plain, namespace), keeps_expressions=False, leaves_out=tuple(unchanged)
+    )
+    return msgspec.structs.replace(hidden, objects=msgspec.structs.replace(hidden.objects, **unchanged))
 
 
 def with_words(inputs: DecisionInputs) -> tuple[DecisionInputs, Mapping[str, str]]:
     """The same inputs with made-up names, and which name became which."""
-    return _hidden(inputs, lambda _: {})
+    return _hidden(inputs, lambda _: {}, keeps_expressions=True)
 
 
 def _hidden(
-    inputs: DecisionInputs, readable: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    inputs: DecisionInputs,
+    readable: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    *,
+    keeps_expressions: bool,
+    leaves_out: Sequence[str] = (),
 ) -> tuple[DecisionInputs, Mapping[str, str]]:
-    """With made-up words for all but those in a part of the inputs."""
+    """With made-up words for all but those in a part of the inputs; kinds that are left out are looked at for that part only."""
     with cyclic_gc_paused():
         plain = msgspec.json.decode(msgspec.json.encode(inputs))
         compounds = dict(_compounds(plain))
-        kept = _words(readable(plain), compounds)
-        hidden = sorted(_words(plain, compounds) - kept)
+        ask = _Asked(compounds, looked_at(plain), keeps_expressions=keeps_expressions)
+        kept = _words(readable(plain), ask)
+        plain["objects"].update(dict.fromkeys(leaves_out, ()))
+        hidden = sorted(_words(plain, ask) - kept)
         prefix = _PREFIX
         while any(word.startswith(prefix) for word in kept):
             prefix += _PREFIX
         made = {word: word for word in kept} | {word: f"{prefix}{number:07d}" for number, word in enumerate(hidden)}
-        shown = _Walk(made.__getitem__, compounds).inputs(plain)
+        shown = _Walk(made.__getitem__, ask).inputs(plain)
         return msgspec.json.decode(msgspec.json.encode(shown), type=DecisionInputs), made
 
 
-def _words(plain: Mapping[str, Any], compounds: Mapping[str, tuple[str, str]]) -> set[str]:
+class _Asked(NamedTuple):
+    """What of the inputs decides how their texts are told."""
+
+    compounds: Mapping[str, tuple[str, str]]
+    looked_at: frozenset[str] | None
+    keeps_expressions: bool
+
+
+def _words(plain: Mapping[str, Any], ask: _Asked) -> set[str]:
     words: set[str] = set()
 
     def note(word: str) -> str:
         words.add(word)
         return word
 
-    _Walk(note, compounds).inputs(plain)
+    _Walk(note, ask).inputs(plain)
     return words
 
 
@@ -145,15 +175,18 @@ def _compounds(plain: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str]]
 class _Walk:
     """Goes through all texts; `say` gives the word for each one that is not kept."""
 
-    def __init__(self, say: Say, compounds: Mapping[str, tuple[str, str]]) -> None:
+    def __init__(self, say: Say, ask: _Asked) -> None:
         self._say: Final = say
-        self._compounds: Final = compounds
+        self._compounds: Final = ask.compounds
+        self._devices: Final = DeviceWalk(self._value, ask.looked_at, None if ask.keeps_expressions else say)
         self._said: Final[dict[str, str]] = {}
 
     def inputs(self, plain: Mapping[str, Any]) -> dict[str, Any]:
-        return {key: self._value(key, value) for key, value in plain.items()}
+        return {key: value if key == _DEVICES else self._value(key, value) for key, value in plain.items()}
 
     def _value(self, field: str, value: Any) -> Any:
+        if field in anonymous_devices.KINDS:
+            return [self._devices.value("", found) for found in value]
         if isinstance(value, dict):
             return value if field in KEPT_WHOLE and _is_plain(field, value) else self._mapping(field, value)
         if field == "resources" and isinstance(value, list):

@@ -42,15 +42,18 @@ from scheduler.cache.storage import DriverFacts, Storage
 from scheduler.cache.volume_records import CapacityRecord, ClaimRecord, ClassRecord, VolumeRecord
 from scheduler.core import Core
 from scheduler.queue.queue_state import TakenQueue
+from scheduler.recording.devices import TakenDevices
 from scheduler.recording.inputs import (
     AssumedPod,
     ClusterObjects,
     DecisionInputs,
+    KeptDevice,
     Layout,
     NominatedPod,
     NominationState,
     PastPreemption,
     PastReservation,
+    ReleasedClaim,
     ReservationState,
     SchedulerState,
 )
@@ -102,8 +105,9 @@ class Taken:
     owners: tuple[tuple[str, str, str, Selector], ...]
     lineage: Mapping[str, str]
     storage: "TakenStorage"
+    devices: TakenDevices
     scheduler: SchedulerState
-    """Without the queue."""
+    """Without the queue and what `devices` says."""
     queue: TakenQueue
     slots: SlotLayout
     rows: TakenRows
@@ -142,6 +146,7 @@ class Taken:
         for led in self.lineage.items():
             yield "statefulsets", _led(led)
         yield from self.storage.objects()
+        yield from self.devices.objects()
 
     def inputs_with(self, objects: ClusterObjects) -> DecisionInputs:
         """The value with these objects."""
@@ -152,8 +157,11 @@ class Taken:
             settings=dict(moment.settings),
             group_api=moment.group_api,
             server_version=moment.server_version,
+            devices=self.devices.are,
             objects=objects,
-            scheduler=msgspec.structs.replace(self.scheduler, queue=self.queue.state()),
+            scheduler=msgspec.structs.replace(
+                self.scheduler, queue=self.queue.state(), assumed_claims=self.devices.assumed_claims()
+            ),
             layout=Layout(self.slots, self.rows.layout()),
         )
 
@@ -187,6 +195,7 @@ def take(core: Core, moment: Moment) -> Taken:
         owners=tuple(state.default_spreads.owners()),
         lineage=dict(state.entities.lineage),
         storage=TakenStorage.of(state.storage),
+        devices=TakenDevices.of(state.devices),
         scheduler=_scheduler_state(core, writer),
         queue=core.queue.taken(state),
         slots=nodes.layout(),
@@ -216,6 +225,7 @@ def _scheduler_state(core: Core, writer: PodWriter) -> SchedulerState:
         future_reservations=_reservations(state.future_reservations, writer),
         given_volumes=tuple(state.storage.given.items()),
         chosen_nodes=tuple(state.storage.chosen.items()),
+        released_claims=tuple(ReleasedClaim(key, version) for key, version in state.devices.releases),
         past_preemptions=tuple(
             PastPreemption(key, past.attempts, past.is_over_budget, past.not_before_seconds)
             for key, past in core.evaluator.history.items()
@@ -230,7 +240,10 @@ def _nomination(nomination: Nomination, state: ClusterState, writer: PodWriter) 
     def place(uid: str) -> NominatedPod:
         node_name, demand = nomination.places[uid]
         pod = state.pod(uid)
-        return NominatedPod(uid, node_name, None if pod and pod.demand is demand else writer.demand(demand))
+        devices = tuple(
+            KeptDevice(*one.id, one.share_id, dict(one.consumed)) for one in nomination.devices.get(uid, ())
+        )
+        return NominatedPod(uid, node_name, None if pod and pod.demand is demand else writer.demand(demand), devices)
 
     deadline = nomination.deadline_seconds
     return NominationState(

@@ -1,6 +1,6 @@
 """Recordings as files: lines of JSON, compressed by gzip. The first line says what it is, the last one how many lines there are.
 
-    {"format":"tutti-recording","version":1,"epoch_seconds":...,"settings":{...},...}
+    {"format":"tutti-recording","version":2,"epoch_seconds":...,"settings":{...},...}
     {"kind":"pods","object":{"metadata":{...},"spec":{...}}}
     ...
     {"kind":"scheduler","object":{...}}
@@ -27,13 +27,15 @@ import msgspec
 from api.errors import ConfigurationError
 from kube.cache.decoding import cyclic_gc_paused
 from scheduler.recording.capture import Taken
-from scheduler.recording.inputs import ClusterObjects, DecisionInputs, Layout, SchedulerState
+from scheduler.recording.inputs import ClusterObjects, DecisionInputs, Devices, Layout, SchedulerState
 from scheduler.recording.listed import KINDS
 from scheduler.recording.slim import slim
 from scheduler.recording.steps import Step
 
 FORMAT: Final = "tutti-recording"
-VERSION: Final = 1
+VERSION: Final = 2
+READABLE: Final = frozenset({1, VERSION})
+"""Files of version 1 have no devices: what is decided without them is decided as it was."""
 CONTENT_TYPE: Final = "application/gzip"
 _LEVEL: Final = 4
 _PRIVATE: Final = 0o600
@@ -52,6 +54,7 @@ class Header(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     settings: dict[str, Any] = {}
     group_api: str = ""
     server_version: str = ""
+    devices: Devices = "unknown"
     is_anonymous: bool = False
     """Names, namespaces and labels are made up."""
 
@@ -168,6 +171,7 @@ def _header(inputs: DecisionInputs, *, is_anonymous: bool = False) -> bytes:
         settings=inputs.settings,
         group_api=inputs.group_api,
         server_version=inputs.server_version,
+        devices=inputs.devices,
         is_anonymous=is_anonymous,
     )
     return msgspec.json.encode(header) + b"\n"
@@ -274,6 +278,7 @@ def _read(lines: Iterable[bytes], name: str) -> Recording:
         settings=header.settings,
         group_api=header.group_api,
         server_version=header.server_version,
+        devices=header.devices,
         objects=ClusterObjects(**by_kind),
         scheduler=state,
         layout=layout,
@@ -288,8 +293,8 @@ def _header_of(text: bytes, name: str) -> Header:
         raise UnreadableRecording(f"{name} is no recording of tutti") from error
     if header.format != FORMAT:
         raise UnreadableRecording(f"{name} is no recording of tutti")
-    if header.version != VERSION:
+    if header.version not in READABLE:
         raise UnreadableRecording(
-            f"{name} is a recording of version {header.version}, and this tutti reads version {VERSION}"
+            f"{name} is a recording of version {header.version}, and this tutti reads version {VERSION} and older ones"
         )
     return header

@@ -5,10 +5,11 @@ ever among them. Their order is part of the value: of equal nodes, volumes and v
 which says in which order a running scheduler has met them. Without a layout they are met in the order given here.
 """
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
+from api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from api.namespace import Namespace
 from api.node import Node
 from api.pod import Pod, PodSpec
@@ -44,6 +45,12 @@ class ClusterObjects(msgspec.Struct, frozen=True, kw_only=True):
     csidrivers: tuple[CsiDriver, ...] = ()
     csistoragecapacities: tuple[StorageCapacity, ...] = ()
     volumeattachments: tuple[Attachment, ...] = ()
+    deviceclasses: tuple[DeviceClass, ...] = ()
+    resourceslices: tuple[ResourceSlice, ...] = ()
+    resourceclaims: tuple[ResourceClaim, ...] = ()
+    devicetaintrules: tuple[DeviceTaintRule, ...] = ()
+    resourceclaimtemplates: tuple[ResourceClaimTemplate, ...] = ()
+    """For manifests that name them (`tutti fit`); schedulers do not look at them."""
 
 
 class AssumedPod(msgspec.Struct, frozen=True):
@@ -62,12 +69,23 @@ class HeldRoom(msgspec.Struct, frozen=True, omit_defaults=True):
     count: int = 1
 
 
+class KeptDevice(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A device that a nomination keeps, or a share of one."""
+
+    driver: str
+    pool: str
+    device: str
+    share_id: str = ""
+    consumed: dict[str, int] = {}
+
+
 class NominatedPod(msgspec.Struct, frozen=True, omit_defaults=True):
     """A pod that is nominated to a node; `spec` when it asked for something else then than it does now."""
 
     uid: str
     node_name: str
     spec: PodSpec | None = None
+    devices: tuple[KeptDevice, ...] = ()
 
 
 class NominationState(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -110,6 +128,13 @@ class PastReservation(msgspec.Struct, frozen=True, omit_defaults=True):
     not_before_seconds: float = 0.0
 
 
+class ReleasedClaim(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A ResourceClaim from which devices are being taken back; the watch shows that from a version on, empty when not known yet."""
+
+    key: ClaimKey
+    until_version: str = ""
+
+
 class SchedulerState(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What only the scheduler knows."""
 
@@ -123,6 +148,9 @@ class SchedulerState(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tr
     """(name of a volume, the claim it was decided to give it to)."""
     chosen_nodes: tuple[tuple[ClaimKey, str], ...] = ()
     """(claim, the node for which it was decided to have its volume made)."""
+    assumed_claims: tuple[ResourceClaim, ...] = ()
+    """ResourceClaims as they will be when what was decided about them is written."""
+    released_claims: tuple[ReleasedClaim, ...] = ()
     past_preemptions: tuple[PastPreemption, ...] = ()
     past_reservations: tuple[PastReservation, ...] = ()
     queue: QueueState = QueueState()
@@ -135,6 +163,10 @@ class Layout(msgspec.Struct, frozen=True):
     pods: RowLayout
 
 
+Devices = Literal["followed", "unserved", "unknown"]
+"""Whether devices are among the inputs: they are, or the API server does not serve `resource.k8s.io/v1`, or nobody has looked."""
+
+
 class DecisionInputs(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a decision reads.
 
@@ -144,6 +176,7 @@ class DecisionInputs(msgspec.Struct, frozen=True, kw_only=True):
         settings: those of the scheduler that decide anything and differ from the defaults, as a settings file has them.
         group_api: where PodGroups are kept, `own` or `built-in`.
         server_version: of the API server, empty when not known.
+        devices: whether devices are among the objects; `unknown` in files of version 1, and where they may not be listed.
         objects: of the API server.
         scheduler: None when nobody knows, because they were taken from the API server: then everything that waits is new.
         layout: None when nobody has met them yet.
@@ -154,6 +187,7 @@ class DecisionInputs(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, Any] = {}
     group_api: str = ""
     server_version: str = ""
+    devices: Devices = "unknown"
     objects: ClusterObjects = ClusterObjects()
     scheduler: SchedulerState | None = None
     layout: Layout | None = None

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from api.meta import Metadata
 from api.namespace import Namespace
 from api.node import Node
@@ -47,6 +48,11 @@ KINDS: Final[Mapping[str, Kind]] = {
     "CSIDriver": Kind("csidrivers", CsiDriver),
     "CSIStorageCapacity": Kind("csistoragecapacities", StorageCapacity),
     "VolumeAttachment": Kind("volumeattachments", Attachment),
+    "DeviceClass": Kind("deviceclasses", DeviceClass),
+    "ResourceSlice": Kind("resourceslices", ResourceSlice),
+    "ResourceClaim": Kind("resourceclaims", ResourceClaim),
+    "DeviceTaintRule": Kind("devicetaintrules", DeviceTaintRule),
+    "ResourceClaimTemplate": Kind("resourceclaimtemplates", ResourceClaimTemplate),
 }
 """All kinds that decisions look at, by kind."""
 

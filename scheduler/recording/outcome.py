@@ -3,6 +3,7 @@
 import msgspec
 
 from scheduler.algorithm.decision import Decision, Result
+from scheduler.algorithm.devices.binder import DeviceAllocation
 from scheduler.cache.records import EntityKey
 from scheduler.cache.volume_records import ClaimKey
 from scheduler.preemption.evaluator import PreemptionResult
@@ -36,6 +37,14 @@ class PreemptionOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
     given_up: tuple[EntityKey, ...] = ()
 
 
+class AllocatedClaim(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A claim that gets devices: for each (request, driver, pool, device, billionths that a share takes of each capacity)."""
+
+    claim: ClaimKey
+    node_name: str
+    devices: tuple[tuple[str, str, str, str, tuple[tuple[str, int], ...]], ...]
+
+
 class DecisionOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
     """What was decided about an item; fields are those of `scheduler.algorithm.decision.Decision` unless it says otherwise."""
 
@@ -45,6 +54,8 @@ class DecisionOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
     """The text of the item's condition, before anybody has looked for victims."""
     bindings: tuple[tuple[str, str], ...] = ()
     volumes: tuple[tuple[ClaimKey, str], ...] = ()
+    devices: tuple[AllocatedClaim, ...] = ()
+    """What claims of resource.k8s.io get."""
     pods_by_message: dict[str, tuple[str, ...]] = {}
     """UIDs of the pods without a place by the text that says why."""
     future: tuple[tuple[str, tuple[tuple[str, int], ...], int], ...] = ()
@@ -72,6 +83,7 @@ def outcome_of(decision: Decision, future: Places) -> DecisionOutcome:
         message=decision.condition_message,
         bindings=decision.bindings,
         volumes=decision.volumes,
+        devices=tuple(map(_allocated, decision.devices)),
         pods_by_message={text: tuple(uids) for text, uids in by_message.items()},
         future=tuple(
             (node, tuple(sorted(demand.amounts.items())), count)
@@ -84,6 +96,14 @@ def outcome_of(decision: Decision, future: Places) -> DecisionOutcome:
         is_over_budget=decision.is_over_budget,
         room_is_held=decision.room_is_held,
     )
+
+
+def _allocated(one: DeviceAllocation) -> AllocatedClaim:
+    devices = (
+        (chosen.request.name, *chosen.device.id, tuple(sorted((chosen.consumed or {}).items())))
+        for chosen in one.chosen
+    )
+    return AllocatedClaim(one.claim, one.node_name, tuple(devices))
 
 
 def preemption_outcome_of(result: PreemptionResult) -> PreemptionOutcome:

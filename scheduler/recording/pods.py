@@ -16,6 +16,7 @@ from scheduler.cache.pod_volumes import Disk, PodVolumes
 from scheduler.cache.records import Owner, Phase, PodRecord
 from scheduler.cache.reservations import Reservation
 from scheduler.recording.inputs import HeldRoom, ReservationState
+from scheduler.recording.pod_claims import claim_entries, claim_statuses
 
 LONG_AGO: Final = "1970-01-01T00:00:00Z"
 """When something was asked to go, where only that it was is known."""
@@ -40,7 +41,8 @@ class PodWriter:
 
     def pod(self, record: PodRecord) -> Pod:
         """The pod that a record is of."""
-        return Pod(self._metadata(record), self._spec(record), _status(record))
+        spec = self._spec(record)
+        return Pod(self._metadata(record), spec, _status(record, spec))
 
     def demand(self, demand: Demand) -> PodSpec:
         """The part of a spec that decides what a pod takes of a node."""
@@ -86,6 +88,8 @@ class PodWriter:
             changes |= _rules(text)
             features = record.signature.rules.features
         else:
+            if record.claims is not None:
+                changes["resource_claims"] = claim_entries(record.claims)
             features = frozenset[str]()
             if record.affinity_terms is not None:
                 changes["affinity"] = _affinity(self._texts.terms[record.affinity_terms])
@@ -189,9 +193,10 @@ def _with_images(containers: tuple[Container, ...], images: tuple[str, ...]) -> 
     )
 
 
-def _status(record: PodRecord) -> PodStatus:
+def _status(record: PodRecord, spec: PodSpec) -> PodStatus:
     phase = _PHASES.get(record.phase) or ("Running" if record.is_bound else "Pending")
-    return PodStatus(phase=phase, nominated_node_name=record.nominated_node)
+    told = claim_statuses(record.claims, spec) if record.claims is not None else EMPTY
+    return PodStatus(phase=phase, nominated_node_name=record.nominated_node, resource_claim_statuses=told)
 
 
 # --- volumes -----------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from scheduler.algorithm.devices.decided_claims import decided_claims
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.records import EntityKey
 from scheduler.queue.active import Place, QueuedEntity
@@ -75,6 +76,9 @@ def decide_queue(inputs: DecisionInputs, settings: SchedulerSettings | None = No
     waiting = sorted((entity for entity in core.queue if entity.place in _WAITING), key=_order)
     for entity in waiting:
         outcome = restored.attempt(entity.key)
+        claims = decided_claims(core.state, outcome.decision)
+        if claims:
+            core.state.devices.assume(claims)
         for uid, node in outcome.decision.bindings:
             core.state.assume(uid, node, restored.clock() + restored.settings.assume_seconds)
         found = outcome.preemption

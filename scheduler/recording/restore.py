@@ -14,10 +14,12 @@ from api.storage import CsiNode
 from kube.cache.decoding import cyclic_gc_paused
 from kube.process.settings import load_settings
 from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.idle_claims import claims_in_the_way, with_deallocation
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.default_topology_spread import SelectorOwner
 from scheduler.cache.demand import Demand
+from scheduler.cache.devices.records import DeviceId, HeldDevice
 from scheduler.cache.nominator import Nomination
 from scheduler.cache.records import EntityKey
 from scheduler.cache.reservations import Reservation, Reservations
@@ -26,10 +28,12 @@ from scheduler.cache.storage import DriverFacts
 from scheduler.cache.volume_records import capacity_record, claim_record, class_record, volume_record
 from scheduler.core import Core, build_core
 from scheduler.preemption.evaluator import PastAttempts, PreemptionResult, with_post_filter
+from scheduler.recording.devices import assume_claims, take_in_devices
 from scheduler.recording.inputs import (
     NO_STATE,
     ClusterObjects,
     DecisionInputs,
+    KeptDevice,
     NominationState,
     ReservationState,
     SchedulerState,
@@ -111,6 +115,8 @@ class Restored:
             return Outcome(decision, decision, future)
         if decision.result == "error" or not core.may_evict:
             core.evaluator.unresolvable(key)
+        if decision.result == "unschedulable" and claims_in_the_way(core.state, key):
+            return Outcome(with_deallocation(decision), decision, future)
         if decision.result != "unschedulable" or not core.may_evict:
             return Outcome(decision, decision, future)
         result = core.evaluator.preempt(key, self.clock())
@@ -140,6 +146,7 @@ def restore(inputs: DecisionInputs, settings: SchedulerSettings | None = None) -
     with cyclic_gc_paused():
         _take_in(core.state, inputs)
     _assume(core.state, known)
+    assume_claims(core.state.devices, known)
     for name, claim in known.given_volumes:
         core.state.storage.give({claim: name}, {})
     core.state.storage.give({}, dict(known.chosen_nodes))
@@ -171,6 +178,7 @@ def _take_in(state: ClusterState, inputs: DecisionInputs) -> None:
         state.budgets.upsert(budget)
     _take_in_owners(state, objects)
     _take_in_storage(state, objects)
+    take_in_devices(state.devices, inputs)
     for group in objects.podgroups:
         state.upsert_group(group)
     bound = [pod.metadata.uid for pod in objects.pods if pod.spec.node_name and not pod.is_terminal]
@@ -270,6 +278,10 @@ def _remember(core: Core, known: SchedulerState) -> None:
         core.starvation.past[reservation.key] = Past(reservation.times, reservation.not_before_seconds)
 
 
+def _held(kept: KeptDevice) -> HeldDevice:
+    return HeldDevice(DeviceId(kept.driver, kept.pool, kept.device), kept.share_id, kept.consumed)
+
+
 def _nomination(state: ClusterState, kept: NominationState) -> Nomination:
     places: dict[str, tuple[str, Demand]] = {}
     for place in kept.places:
@@ -278,7 +290,8 @@ def _nomination(state: ClusterState, kept: NominationState) -> Nomination:
         if demand is not None:
             places[place.uid] = (place.node_name, demand)
     deadline = kept.deadline_seconds if kept.deadline_seconds is not None else math.inf
-    nomination = Nomination(kept.key, kept.priority, places, frozenset(kept.victims), deadline)
+    devices = {place.uid: tuple(map(_held, place.devices)) for place in kept.places if place.devices}
+    nomination = Nomination(kept.key, kept.priority, places, frozenset(kept.victims), deadline, devices)
     nomination.has_started, nomination.is_overtaken = kept.has_started, kept.is_overtaken
     nomination.evicted = kept.evicted
     return nomination

@@ -28,6 +28,7 @@ from api.node import Node
 from api.pod import EMPTY, Container, Pod, PodSpec
 from api.podgroup import PodGroup
 from scheduler.cache.pod_volumes import parse_volumes
+from scheduler.recording.device_objects import ABOUT_DEVICES, slim_devices
 from scheduler.recording.pods import volumes_of, with_features
 
 KEPT_ANNOTATIONS: Final = frozenset(
@@ -54,13 +55,13 @@ def slim(found: T) -> T:
     changes: dict[str, Any] = {}
     metadata = getattr(found, "metadata", None)
     if isinstance(metadata, Metadata):
-        changes["metadata"] = slim_metadata(metadata, has_labels=not isinstance(found, PodGroup))
+        changes["metadata"] = slim_metadata(metadata, has_labels=not isinstance(found, (PodGroup, *ABOUT_DEVICES)))
     if isinstance(found, Pod):
         changes["spec"] = _slim_spec(found.spec, found.metadata.name)
         changes["status"] = msgspec.structs.replace(found.status, conditions=(), start_time=None)
     if isinstance(found, Node):
         changes["status"] = msgspec.structs.replace(found.status)
-    return msgspec.structs.replace(found, **changes)
+    return slim_devices(msgspec.structs.replace(found, **changes))
 
 
 def slim_metadata(metadata: Metadata, *, has_labels: bool = True) -> Metadata:

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
@@ -29,6 +30,16 @@ from scheduler.cache.volume_records import (
     volume_record,
 )
 from scheduler.core import Core
+from scheduler.recording.device_steps import (
+    read_assumed,
+    read_device_claim,
+    read_device_class,
+    read_slice,
+    write_assumed,
+    write_device_claim,
+    write_device_class,
+    write_slice,
+)
 from scheduler.recording.inputs import ReservationState
 from scheduler.recording.objects import (
     capacity_object,
@@ -102,6 +113,10 @@ def _state(core: Core) -> Any:
     return core.state
 
 
+def _devices(core: Core) -> Any:
+    return core.state.devices
+
+
 def _storage(core: Core) -> Any:
     return core.state.storage
 
@@ -118,6 +133,11 @@ def _write_group(arguments: Arguments, _: PodWriter) -> Arguments:
 
 def _slim_first(arguments: Arguments, _: PodWriter) -> Arguments:
     return (slim(arguments[0]), *arguments[1:])
+
+
+def _slim_second(arguments: Arguments, _: PodWriter) -> Arguments:
+    name, found = arguments
+    return (name, slim(found) if found is not None else None)
 
 
 def _read_node(arguments: Arguments, state: ClusterState) -> Arguments:
@@ -237,6 +257,18 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
         _read_drivers,
     ),
     "attachment": Operation(lambda core: core.state.storage.attachments, "attached", tuple[str, str, str | None]),
+    "device class": Operation(
+        _devices, "set_class", tuple[str, DeviceClass | None], write_device_class, read_device_class
+    ),
+    "resource slice": Operation(_devices, "set_slice", tuple[str, ResourceSlice | None], write_slice, read_slice),
+    "resource claim": Operation(
+        _devices, "set_claim", tuple[ClaimKey, ResourceClaim | None], write_device_claim, read_device_claim
+    ),
+    "device taint rule": Operation(_devices, "set_rule", tuple[str, DeviceTaintRule | None], _slim_second),
+    "assume claims": Operation(_devices, "assume", tuple[tuple[ResourceClaim, ...]], write_assumed, read_assumed),
+    "take claims back": Operation(_devices, "take_back", tuple[tuple[ClaimKey, ...]], _write_claims),
+    "give a claim back": Operation(_devices, "begin_release", tuple[ClaimKey]),
+    "claim given back": Operation(_devices, "end_release", tuple[ClaimKey, str]),
     "nomination withdrawn": Operation(lambda core: core.state.nominator, "withdraw", tuple[EntityKey]),
     "reserve": Operation(
         lambda core: core.state.reservations, "put", tuple[ReservationState], _write_reservation, _read_reservation

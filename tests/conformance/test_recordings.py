@@ -59,9 +59,6 @@ def test_recorded_decisions_and_snapshots_are_decided_again(
     reviews: None,
     tmp_path: Path,
 ) -> None:
-    # From here on only: decisions about devices, as earlier tests may have left them, are in no recording yet.
-    tutti.kill_everything()
-    tutti.ensure_running()
     low, high = classes.make("low", 10), classes.make("high", 100)
     nodes.add(2, cpu="4")
     jobs.create(gang("early", low, run_seconds=60))

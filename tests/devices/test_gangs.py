@@ -253,4 +253,4 @@ def test_pods_with_claims_are_refused_while_devices_are_not_followed() -> None:
     cluster = Cluster(is_followed=False)
     cluster.node("n1")
     message = cluster.decide(cluster.gang("g", 1, gpu_template())).condition_message
-    assert "not supported yet by this scheduler: resource claims" in message
+    assert "it has resource claims, and the API server does not serve resource.k8s.io/v1" in message

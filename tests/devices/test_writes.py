@@ -283,7 +283,7 @@ async def test_pods_with_claims_are_refused_while_devices_are_not_followed(clust
     cluster.add_node("n0", 1)
     async with cluster.scheduler(**PATIENT):
         cluster.members(1)
-        await cluster.api.until(lambda: cluster.says("not supported yet by this scheduler: resource claims"))
+        await cluster.api.until(lambda: cluster.says("the API server does not serve resource.k8s.io/v1"))
     assert not [entry for entry in cluster.api.log if entry[1].startswith(("resourceclaims", "resourceslices"))]
 
 

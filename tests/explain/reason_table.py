@@ -158,6 +158,58 @@ SCENES: Final[dict[str, tuple[Reason, HintKind | None, Scene]]] = {
             pod={"requests": {"example.com/gpu": "1"}},
         ),
     ),
+    "a claim that nobody has made yet": (
+        Reason.CLAIMS,
+        None,
+        Scene(nodes=_nodes(2, devices=2), pod={"devices": 1, "claim": False}),
+    ),
+    "a device class that does not exist": (
+        Reason.CLAIMS,
+        None,
+        Scene(nodes=_nodes(2, devices=2), pod={"devices": 1, "class_name": "missing"}),
+    ),
+    "fewer devices for each pod": (
+        Reason.DEVICES,
+        HintKind.LOWER_DEVICES,
+        Scene(nodes=_nodes(2, devices=3), pod={"devices": 4}),
+    ),
+    "devices for some": (
+        Reason.DEVICES,
+        HintKind.LOWER_MIN_COUNT,
+        Scene(nodes=_nodes(3, devices=1), size=4, need=4, pod={"devices": 1}),
+    ),
+    "devices that a gang has": (
+        Reason.DEVICES,
+        HintKind.WAIT_FOR,
+        Scene(
+            nodes=_nodes(3, devices=2),
+            groups={"running": {"need": 2}},
+            residents={
+                f"running-{number}": {"on": f"n{number}", "group": "running", "devices": ["g0", "g1"]}
+                for number in range(2)
+            }
+            | {"small": {"on": "n2", "devices": ["g0"]}},
+            size=5,
+            need=5,
+            pod={"devices": 1},
+        ),
+    ),
+    "more nodes with devices": (
+        Reason.DEVICES,
+        HintKind.ADD_NODES,
+        Scene(nodes=_nodes(1, devices=2) | _nodes(6, first=1), size=8, need=8, pod={"devices": 1}),
+    ),
+    "devices and room on nodes that are full": (
+        Reason.DEVICES,
+        HintKind.WAIT_FOR,
+        Scene(
+            nodes=_nodes(1, devices=2),
+            residents={"big": {"on": "n0", "cpu": 4, "devices": ["g0", "g1"]}},
+            size=1,
+            need=1,
+            pod={"devices": 1, "cpu": 2},
+        ),
+    ),
     "priority": (
         Reason.ROOM,
         HintKind.WAIT_FOR,

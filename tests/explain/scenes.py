@@ -9,10 +9,12 @@ import msgspec
 
 from api.meta import Metadata
 from api.priorityclass import PriorityClass
+from explain.device_changes import release_claims_of
 from explain.hint import Hint, HintKind
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.records import EntityKey
 from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
+from tests.explain.scene_devices import CLASS, asking, holding, offered
 from tests.scheduler.core import build
 from tests.scheduler.core.world import World
 
@@ -24,7 +26,11 @@ GANG = "wanting"
 
 @dataclass
 class Scene:
-    """A cluster and the gang; nodes, residents (pods that run) and stored objects are keyword arguments of their builders."""
+    """A cluster and the gang; nodes, residents (pods that run) and stored objects are keyword arguments of their builders.
+
+    Besides them (`scene_devices`): `devices` of a node, how many it has; of a resident, which ones; of the gang's pods, for how
+    many each asks.
+    """
 
     nodes: dict[str, dict[str, Any]] = field(default_factory=dict)
     residents: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -53,13 +59,13 @@ class Scene:
         for name, value in CLASSES.items():
             world.state.set_priority_class(PriorityClass(Metadata(name=name, uid=name), value))
         for name, more in self.nodes.items():
-            world.node(name, **more)
+            world.node(name, **offered(world.state, name, more))
         for manifest in self.stored:
             world.stored(manifest)
         for name, more in self.groups.items():
             world.group(name, **more)
         for name, more in self.residents.items():
-            world.pod(name, **more)
+            world.pod(name, **holding(world.state, name, more))
         for name, node in self.nominated.items():
             record = world.state.pod(f"uid-of-{name}")
             assert record is not None
@@ -73,7 +79,8 @@ class Scene:
                 world.apply(world.state.remove_group(build.NAMESPACE, GANG, late.uid))
                 world.apply(world.state.upsert_group(late))
         for number in range(self.size if self.exists is None else self.exists):
-            world.pod(f"{GANG}-{number}", group=GANG, priority=self.priority, **self.pod)
+            name = f"{GANG}-{number}"
+            world.pod(name, group=GANG, priority=self.priority, **asking(world.state, name, self.pod))
         return world
 
 
@@ -88,6 +95,7 @@ def starts(scene: Scene) -> bool:
     found = Evaluator(world.state, PreemptionLimits()).preempt(scene.key, world.now)
     if found.candidate is None:
         return False
+    release_claims_of(world.state.devices, found.candidate.pods)
     for pod in found.candidate.pods:
         world.apply(world.state.remove_pod(pod.namespace, pod.name, pod.uid))
     return decide(world.state, scene.key).result == "scheduled"
@@ -113,6 +121,11 @@ def _lower_request(scene: Scene, hint: Hint) -> None:
     requests = scene.pod.setdefault("requests", {"cpu": str(scene.pod.pop("cpu", 1))})
     assert hint.resource in requests
     requests[hint.resource] = hint.amount
+
+
+def _lower_devices(scene: Scene, hint: Hint) -> None:
+    assert hint.key == CLASS
+    scene.pod["devices"] = hint.count
 
 
 def _lower_min_count(scene: Scene, hint: Hint) -> None:
@@ -186,6 +199,7 @@ _APPLY: Final[dict[HintKind, Callable[[Scene, Hint], None]]] = {
     HintKind.ADD_NODES: _add_nodes,
     HintKind.RESTORE_NODES: _restore_nodes,
     HintKind.LOWER_REQUEST: _lower_request,
+    HintKind.LOWER_DEVICES: _lower_devices,
     HintKind.LOWER_MIN_COUNT: _lower_min_count,
     HintKind.TOLERATE: _tolerate,
     HintKind.REMOVE_NODE_SELECTOR: _remove_node_selector,

@@ -88,6 +88,26 @@ def test_why_on_one_screen(snapshot: str, capsys: pytest.CaptureFixture[str]) ->
     ]
 
 
+def test_the_namespace_is_that_of_the_kubeconfigs_context(
+    snapshot: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "kubeconfig"
+    context = {"cluster": "c", "user": "u", "namespace": "team"}
+    written = {"current-context": "here", "contexts": [{"name": "here", "context": context}]}
+    others = {"clusters": [{"name": "c", "cluster": {"server": "https://nowhere.example"}}], "users": []}
+    file.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "Config", **written, **others}))
+    manifest = tmp_path / "job.yaml"
+    manifest.write_text(yaml.safe_dump(job("small", 2)))
+    for given in (["--kubeconfig", str(file)], []):
+        monkeypatch.setenv("KUBECONFIG", str(file))
+        assert main(["why", "job/train", "--snapshot", snapshot, *given]) == 4
+        assert main(["fit", "-f", str(manifest), "--snapshot", snapshot, *given]) == 0
+        assert "job/small in team: yes" in capsys.readouterr().out
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    assert main(["fit", "-f", str(manifest), "--snapshot", snapshot]) == 0
+    assert "job/small in default: yes" in capsys.readouterr().out
+
+
 def test_why_as_json_for_each_way_to_name_it(snapshot: str, capsys: pytest.CaptureFixture[str]) -> None:
     for target in ("job/train", "podgroup/train", "pod/p1"):
         assert main(["why", target, "-n", "team", "--snapshot", snapshot, "-o", "json"]) == 4

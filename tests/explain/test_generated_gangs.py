@@ -45,10 +45,25 @@ def scenes(draw: st.DrawFn) -> Scene:
         scene.pod["gates"] = ["wait"]
     if draw(st.integers(0, 9)) == 7:
         scene.exists = draw(st.integers(0, size))
+    if draw(st.integers(0, 2)) == 0:
+        _with_devices(draw, scene)
     if nodes and draw(st.integers(0, 5)) == 4:
         scene.residents["kept"] = {"cpu": draw(st.integers(1, 4)), "priority": 200}
         scene.nominated["kept"] = draw(st.sampled_from(sorted(nodes)))
     return scene
+
+
+def _with_devices(draw: st.DrawFn, scene: Scene) -> None:
+    """Nodes have devices, some residents have taken some, and the gang asks for some."""
+    for name, node in scene.nodes.items():
+        node["devices"] = draw(st.integers(0, 4))
+        free = [f"g{number}" for number in range(node["devices"])]
+        for resident in scene.residents.values():
+            if resident.get("on") == name and free:
+                resident["devices"] = [free.pop() for _ in range(draw(st.integers(0, len(free))))]
+    scene.pod["devices"] = draw(st.integers(1, 4))
+    if draw(st.integers(0, 9)) == 0:
+        scene.pod["claim"] = False
 
 
 @st.composite

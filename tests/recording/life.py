@@ -10,6 +10,7 @@ from typing import Any
 
 from api.constants import MANAGED_BY, MIN_RESOURCES
 from api.meta import Metadata
+from scheduler.algorithm.decision import Decision
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.disruption_budgets import Budget, BudgetSpec, BudgetStatus
 from scheduler.cache.records import EntityKey, StateChange
@@ -110,7 +111,20 @@ class Life:
 
     def live(self, turns: int) -> None:
         """So many events, each followed by some attempts."""
-        happenings = [
+        events = [event for event, times in self.happenings() for _ in range(times)]
+        for _ in range(turns):
+            self.random.choice(events)()
+            self.now += self.random.choice((0.0, 0.01, 0.5, 3.0, 11.0))
+            self.future.tick()
+            self.core.starvation.tick()
+            for _ in range(self.random.randint(0, 4)):
+                if not self.attempt():
+                    break
+            self.confirm_some()
+
+    def happenings(self) -> list[tuple[Callable[[], None], int]]:
+        """What may happen, and how often."""
+        return [
             (self.gang_comes, 6),
             (self.pod_comes, 6),
             (self.replica_comes, 1),
@@ -124,16 +138,6 @@ class Life:
             (self.service_changes, 1),
             (self.bind_fails, 2),
         ]
-        events = [event for event, times in happenings for _ in range(times)]
-        for _ in range(turns):
-            self.random.choice(events)()
-            self.now += self.random.choice((0.0, 0.01, 0.5, 3.0, 11.0))
-            self.future.tick()
-            self.core.starvation.tick()
-            for _ in range(self.random.randint(0, 4)):
-                if not self.attempt():
-                    break
-            self.confirm_some()
 
     def number(self) -> int:
         self._counter += 1
@@ -316,6 +320,7 @@ class Life:
             decision = with_post_filter(decision, result)
         for uid, node in decision.bindings:
             self.apply(self.state.assume(uid, node, self.now + 60))
+        self.placed(decision)
         if decision.bindings:
             self.future.reserve(key, future)
             core.evaluator.started(key)
@@ -328,6 +333,9 @@ class Life:
                 if self.random.random() < 0.7:
                     self.put_pod(pod.name, **{**self.pods[pod.name], "deleted": True})
         return True
+
+    def placed(self, decision: Decision) -> None:
+        """Pods were assumed on their nodes."""
 
     def confirm_some(self) -> None:
         """The watch shows some of the binds."""

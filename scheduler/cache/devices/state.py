@@ -67,6 +67,8 @@ class DeviceState:
     def __init__(self) -> None:
         self.is_followed = False
         """Whether devices are followed at all; pods with claims are refused while they are not."""
+        self.is_unknown = False
+        """They are not because nobody knows of any (an older recording), though the cluster may have some."""
         self.contents: Final = Contents()
         self.selectors: Final = Selectors()
         self.slices: Final[dict[str, SliceRecord]] = {}
@@ -124,6 +126,23 @@ class DeviceState:
     def is_being_released(self, key: ClaimKey) -> bool:
         """Whether its devices or consumers are being taken back: what is known of it is not to be counted on."""
         return key in self._releases or key in self._released
+
+    @property
+    def assumed(self) -> Mapping[ClaimKey, ClaimRecord]:
+        """Claims as they will be when what has been decided is written."""
+        return self._assumed
+
+    @property
+    def releases(self) -> Iterator[tuple[ClaimKey, str]]:
+        """Claims that are being given back, and from which version on the watch shows it; empty while nobody knows."""
+        for key in self._releases.elements():
+            yield key, ""
+        yield from self._released.items()
+
+    @property
+    def rules(self) -> Mapping[str, DeviceTaintRule]:
+        """All taint rules by name."""
+        return self._rules
 
     def taints_of(self, device: DeviceRecord) -> Sequence[DeviceTaint]:
         """The taints of a device, those of rules included."""
@@ -249,6 +268,13 @@ class DeviceState:
     def begin_release(self, key: ClaimKey) -> None:
         """What was written to the claim is taken back: until the watch shows it, nobody may use it and its devices are held."""
         self._releases[key] += 1
+
+    def restore_release(self, key: ClaimKey, version: str) -> None:
+        """One of `releases` again."""
+        if version:
+            self._released[key] = version
+        else:
+            self.begin_release(key)
 
     def end_release(self, key: ClaimKey, version: str) -> Uids:
         """It is taken back, or cannot be; whom that may help.

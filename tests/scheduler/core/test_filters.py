@@ -196,18 +196,20 @@ def test_pods_on_the_host_network_open_their_container_ports() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "what"),
+    ("is_unknown", "why"),
     [
-        ({"resourceClaims": [{"name": "gpu"}]}, "resource claims"),
+        (False, "the API server does not serve resource.k8s.io/v1"),
+        (True, "nothing is known of devices"),
     ],
 )
-def test_a_constraint_that_is_not_evaluated_is_refused_by_name(spec: dict[str, Any], what: str) -> None:
+def test_resource_claims_are_refused_where_there_are_no_devices_to_know_of(is_unknown: bool, why: str) -> None:
     world = World()
+    world.state.devices.is_unknown = is_unknown
     world.node("n1")
-    world.pod("p", spec=spec)
+    world.pod("p", spec={"resourceClaims": [{"name": "gpu"}]})
     (decision,) = world.run()
     assert (decision.result, decision.bindings) == ("error", ())
-    assert decision.condition_message == f"not supported yet by this scheduler: {what}"
+    assert decision.condition_message.startswith(f"it has resource claims, and {why}")
 
 
 def test_soft_constraints_and_harmless_volumes_are_no_reason_to_refuse() -> None:

@@ -1,6 +1,7 @@
 """Rows of Jobs and CronJobs."""
 
-from localcluster.apiserver.discovery.tables.age import age, duration, moment
+from api.age import duration
+from localcluster.apiserver.discovery.tables.age import age, moment
 from localcluster.apiserver.discovery.tables.cells import (
     AGE,
     NAME,

@@ -8,7 +8,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from localcluster.apiserver.discovery.tables.age import INVALID, UNKNOWN, duration, moment
+from api.age import INVALID, duration
+from localcluster.apiserver.discovery.tables.age import UNKNOWN, moment
 from localcluster.apiserver.discovery.tables.cells import NAME, Cell, Column, Object, Printer, name_of
 from localcluster.apiserver.discovery.tables.jsonpath import JsonPath
 
