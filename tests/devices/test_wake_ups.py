@@ -242,7 +242,7 @@ def test_the_claim_of_somebody_else_wakes_nobody_while_it_frees_no_device(waitin
     assert devices.set_claim(("team-a", "another"), made) == set()
 
 
-# --- a preemption, from the refusal to the start -------------------------------------------------------------------------
+# --- a preemption, from the refusal to the start ------------------------------------------------------------------------
 
 
 async def test_a_gang_starts_on_the_devices_of_its_victims_when_these_are_released_and_evicts_once() -> None:
