@@ -240,3 +240,36 @@ def test_the_claim_of_somebody_else_wakes_nobody_while_it_frees_no_device(waitin
     devices = waiting.state.devices
     made = devices.slim_claim(typed(claim("another", request()), ResourceClaim))
     assert devices.set_claim(("team-a", "another"), made) == set()
+
+
+# --- a preemption, from the refusal to the start ------------------------------------------------------------------------
+
+
+async def test_a_gang_starts_on_the_devices_of_its_victims_when_these_are_released_and_evicts_once() -> None:
+    cluster = WithDevices()
+    cluster.add_node("n0", 2)
+    for number in range(2):
+        low = pod(f"low-{number}", gpus=0)
+        low["spec"] |= {"nodeName": "n0", "resourceClaims": [{"name": "c", "resourceClaimName": f"held-{number}"}]}
+        low["status"]["phase"] = "Running"
+        uid = cluster.api.put("pods", low)["metadata"]["uid"]
+        user = {"resource": "pods", "name": f"low-{number}", "uid": uid}
+        status = {"allocation": held("slice-n0", f"g{number}", "n0"), "reservedFor": [user]}
+        cluster.add_claim(f"held-{number}", status=status)
+    async with cluster.scheduler(**PATIENT) as scheduler:
+        cluster.api.put("podgroups", {**gang("g", 1), "spec": {**gang("g", 1)["spec"], "priority": 9}})
+        high = pod("g-0", group="g", owned=True, gpus=0)
+        high["spec"] |= {"priority": 9, "resourceClaims": [{"name": "c", "resourceClaimName": "mine"}]}
+        cluster.add_claim("mine")
+        cluster.api.put("pods", high)
+        await cluster.api.until(lambda: len(cluster.api.sent("delete", "pods")) == 1)
+        await scheduler.dispatcher.idle()
+        (victim,) = (name for name in ("low-0", "low-1") if not cluster.api.exists("pods", "ns", name))
+        assert cluster.api.bound() == {("low-1" if victim == "low-0" else "low-0"): "n0"}
+        cluster.api.put("nodes", node("n9"))
+        await cluster.api.until(lambda: cluster.says("ongoing preemption"))
+        claim_name = victim.replace("low", "held")
+        cluster.api.put("resourceclaims", {**cluster.claim(claim_name), "status": {}})
+        await cluster.api.until(lambda: cluster.api.bound().get("g-0") == "n0")
+    assert len(cluster.api.sent("delete", "pods")) == 1
+    assert cluster.devices()["mine"] == f"slice-n0/g{victim[-1]}"
