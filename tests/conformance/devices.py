@@ -160,7 +160,10 @@ class Devices:
 
     def spec(self, *requests: Object, constraints: Iterable[Object] = ()) -> Object:
         """What a claim says."""
-        own = [{key: self._own(text) for key, text in one.items()} for one in constraints]
+        own = [
+            {key: self._own(value) if isinstance(value, str) else value for key, value in one.items()}
+            for one in constraints
+        ]
         return {"devices": {"requests": list(requests), "constraints": own}}
 
     def template(self, name: str, *requests: Object, **more: Any) -> None:
