@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
+from api.constants import SYSTEM_NAMESPACE
 from kube.process.command_line import KUBECONFIG_HELP, loading, say
 
 _EXPLAIN_SECONDS: Final = 60.0
@@ -31,6 +32,13 @@ def _add_why(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     )
     why.add_argument("target", metavar="KIND/NAME", help="job/NAME, lws/NAME, podgroup/NAME or pod/NAME")
     _add_source(why)
+    why.add_argument(
+        "--scheduler-namespace",
+        default=SYSTEM_NAMESPACE,
+        metavar="NAME",
+        help="where the scheduler is, which is asked if you may not list nodes and pods of the whole cluster "
+        f"(default: {SYSTEM_NAMESPACE})",
+    )
     why.set_defaults(command=_why)
 
 
@@ -135,7 +143,7 @@ def _why(given: argparse.Namespace) -> int:
         from kube.process.logs import configure_logs  # noqa: PLC0415
         from kube.process.run import run_process  # noqa: PLC0415
 
-    source = Source(given.snapshot, given.kubeconfig, given.config, given.context)
+    source = Source(given.snapshot, given.kubeconfig, given.config, given.context, given.scheduler_namespace)
 
     async def work(_: asyncio.Event) -> int:
         return await main_why(source, given.target, given.namespace, as_json=given.output == "json", say=say)

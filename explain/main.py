@@ -9,9 +9,11 @@ from typing import Any, Final
 
 import msgspec
 
+from api.constants import SYSTEM_NAMESPACE
 from api.errors import ConfigurationError
 from api.job import Job
 from explain.answer import Answer
+from explain.asked_scheduler import ask_scheduler
 from explain.fit import FitAnswer, add_nodes, fit, fit_lines
 from explain.live import USER_AGENT, read_job
 from explain.manifests import read_manifests
@@ -24,9 +26,9 @@ from explain.why import why
 from kube.cache.decoding import cyclic_gc_paused
 from kube.client.client import Client
 from kube.client.credentials import load_credentials
+from kube.client.errors import Forbidden
 from kube.process.settings import load_settings
 from providers.selection import standard_providers
-from scheduler.cache.cluster import ClusterState
 from scheduler.cache.record_factory import epoch_seconds
 from scheduler.commands.read_cluster import read_cluster
 from scheduler.recording.file import read
@@ -37,6 +39,11 @@ from webhooks.admission.config import AdmissionConfig
 
 _MISSING: Final = frozenset({Reason.MEMBERS, Reason.POD_GROUP})
 """Reasons for which the Job itself may know more."""
+
+_ASKED: Final = (
+    "you may not list nodes and pods of the whole cluster: the scheduler was asked; "
+    "names such as n0000012 stand for what belongs to others\n"
+)
 
 Say = Callable[[str], None]
 
@@ -50,12 +57,14 @@ class Source:
         kubeconfig: how to reach it; None: the usual places.
         config: settings of the scheduler as YAML; None: those of the snapshot, or the defaults.
         context: of the kubeconfig; None: its current one.
+        scheduler_namespace: where the scheduler is, which is asked when the caller may not read what decisions read.
     """
 
     snapshot: Path | None = None
     kubeconfig: str | None = None
     config: str | None = None
     context: str | None = None
+    scheduler_namespace: str = SYSTEM_NAMESPACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +79,11 @@ class FitRequest:
 
 
 @dataclass(slots=True)
-class _Read:
-    restored: Restored
+class _Facts:
+    """What is known: the cluster or, from the scheduler, the answers; and what a Job says of itself."""
+
+    restored: Restored | None = None
+    told: list[Answer] | None = None
     job: Job | None = None
     events: tuple[Event, ...] = ()
 
@@ -83,8 +95,7 @@ async def main_why(source: Source, text: str, namespace: str, *, as_json: bool, 
         ConfigurationError: there is nothing of that name, or the cluster cannot be read.
     """
     target = parse_target(text, namespace)
-    known = await _read(source, target)
-    answers = _answers(known, target)
+    answers = _answers(await _facts(source, target), target)
     if as_json:
         say(_json(answers))
     else:
@@ -99,8 +110,7 @@ async def main_fit(source: Source, request: FitRequest, *, as_json: bool, say: S
         ConfigurationError: the file is wrong, admission would refuse it, or the cluster cannot be read.
     """
     manifests = read_manifests(request.text, request.namespace)
-    known = await _read(source, None)
-    found = fit_on(known.restored, manifests, request)
+    found = fit_on(await _cluster(source), manifests, request)
     if as_json:
         say(_json(found))
     else:
@@ -128,21 +138,44 @@ def fit_on(restored: Restored, manifests: list[dict[str, Any]], request: FitRequ
     return fit(state, submission, now, evicts=request.evicts and restored.core.may_evict)
 
 
-async def _read(source: Source, target: Target | None) -> _Read:
-    given = load_settings(SchedulerSettings, source.config) if source.config is not None else None
+async def _facts(source: Source, target: Target) -> _Facts:
+    if source.snapshot is not None:
+        return _Facts(await _cluster(source))
+    facts = _Facts()
+    async with _client(source) as client:
+        if target.kind == "job":
+            facts.job, events = await read_job(client, target.namespace, target.name)
+            facts.events = tuple(events)
+        try:
+            facts.restored = await _read(client, _given(source))
+        except Forbidden:
+            facts.told = await ask_scheduler(client, target, source.scheduler_namespace)
+            sys.stderr.write(_ASKED)
+    return facts
+
+
+async def _cluster(source: Source) -> Restored:
     if source.snapshot is not None:
         with cyclic_gc_paused():
-            return _Read(_restored(read(source.snapshot).inputs, given))
-    job, events = None, list[Event]()
-    settings = given if given is not None else SchedulerSettings()
-    async with Client(load_credentials(source.kubeconfig, context=source.context), user_agent=USER_AGENT) as client:
-        found = await read_cluster(client, settings, time.time())
-        if target is not None and target.kind == "job":
-            job, events = await read_job(client, target.namespace, target.name)
+            return _restored(read(source.snapshot).inputs, _given(source))
+    async with _client(source) as client:
+        return await _read(client, _given(source))
+
+
+def _client(source: Source) -> Client:
+    return Client(load_credentials(source.kubeconfig, context=source.context), user_agent=USER_AGENT)
+
+
+def _given(source: Source) -> SchedulerSettings | None:
+    return load_settings(SchedulerSettings, source.config) if source.config is not None else None
+
+
+async def _read(client: Client, given: SchedulerSettings | None) -> Restored:
+    found = await read_cluster(client, given if given is not None else SchedulerSettings(), time.time())
     if found.unreadable:
         sys.stderr.write(f"you may not list {', '.join(found.unreadable)}: the answer is without them\n")
     with cyclic_gc_paused():
-        return _Read(_restored(found.inputs, given), job, tuple(events))
+        return _restored(found.inputs, given)
 
 
 def _restored(inputs: DecisionInputs, settings: SchedulerSettings | None) -> Restored:
@@ -153,11 +186,13 @@ def _restored(inputs: DecisionInputs, settings: SchedulerSettings | None) -> Res
     return restored
 
 
-def _answers(known: _Read, target: Target) -> list[Answer]:
-    restored = known.restored
-    state, now = restored.core.state, restored.clock.epoch()
-    found = [why(state, key, now, preempts=restored.core.may_evict) for key in items_of(state, target)]
-    by_itself = _of_job(known, state, now)
+def _answers(known: _Facts, target: Target) -> list[Answer]:
+    found, names = known.told or [], SchedulerSettings().scheduler_names
+    if known.restored is not None:
+        state, now = known.restored.core.state, known.restored.clock.epoch()
+        found = [why(state, key, now, preempts=known.restored.core.may_evict) for key in items_of(state, target)]
+        names = state.scheduler_names
+    by_itself = _of_job(known, names)
     if by_itself is not None and (not found or any(answer.reason in _MISSING for answer in found)):
         return [by_itself]
     if not found:
@@ -165,16 +200,12 @@ def _answers(known: _Read, target: Target) -> list[Answer]:
     return found
 
 
-def _of_job(known: _Read, state: ClusterState, now_seconds: float) -> Answer | None:
+def _of_job(known: _Facts, scheduler_names: frozenset[str]) -> Answer | None:
     if known.job is None:
         return None
-    return answer_of_job(
-        known.job,
-        known.events,
-        now_seconds,
-        scheduler_names=state.scheduler_names,
-        created_seconds=epoch_seconds(known.job.metadata.creation_timestamp),
-    )
+    now = known.restored.clock.epoch() if known.restored is not None else time.time()
+    created = epoch_seconds(known.job.metadata.creation_timestamp)
+    return answer_of_job(known.job, known.events, now, scheduler_names=scheduler_names, created_seconds=created)
 
 
 def _json(found: Any) -> str:
