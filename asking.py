@@ -138,24 +138,30 @@ def _add_page(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def _why(given: argparse.Namespace) -> int:
+    from kube.process.logs import configure_logs  # noqa: PLC0415
+
     with loading():
-        from explain.main import Source, main_why  # noqa: PLC0415
-        from kube.process.logs import configure_logs  # noqa: PLC0415
+        from explain.source import Source  # noqa: PLC0415
+        from explain.why_command import why_of_file  # noqa: PLC0415
+
+    as_json = given.output == "json"
+    configure_logs("text", "why")
+    if given.snapshot is not None:
+        source = Source(given.snapshot, config=given.config)
+        return why_of_file(source, given.snapshot, given.target, given.namespace, as_json=as_json, say=say)
+    with loading():
+        from explain.live_command import main_why  # noqa: PLC0415
         from kube.process.run import run_process  # noqa: PLC0415
 
-    source = Source(given.snapshot, given.kubeconfig, given.config, given.context, given.scheduler_namespace)
-
-    async def work(_: asyncio.Event) -> int:
-        return await main_why(source, given.target, given.namespace, as_json=given.output == "json", say=say)
-
-    configure_logs("text", "why")
-    return run_process(work)
+    where = Source(None, given.kubeconfig, given.config, given.context, given.scheduler_namespace)
+    return run_process(lambda _: main_why(where, given.target, given.namespace, as_json=as_json, say=say))
 
 
 def _fit(given: argparse.Namespace) -> int:
     with loading():
         from api.errors import ConfigurationError  # noqa: PLC0415
-        from explain.main import FitRequest, Source, main_fit  # noqa: PLC0415
+        from explain.fit_command import FitRequest, main_fit  # noqa: PLC0415
+        from explain.source import Source  # noqa: PLC0415
         from kube.process.logs import configure_logs  # noqa: PLC0415
         from kube.process.run import run_process  # noqa: PLC0415
 

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from explain.advice import Advice
-from explain.main import FitRequest, fit_on
+from explain.fit_command import FitRequest, fit_on
 from explain.manifests import read_manifests
 from explain.targets import items_of, parse_target
 from explain.why import why

@@ -67,7 +67,16 @@ EVERYTHING = {
     "profiles": PROFILES,
     **ALONE,
 }
-ALL_COMPONENTS = ("cert-manager", "network-policy", "hold-gangs", "prometheus", "grafana", *BY_ITSELF, "why", "one-replica")
+ALL_COMPONENTS = (
+    "cert-manager",
+    "network-policy",
+    "hold-gangs",
+    "prometheus",
+    "grafana",
+    *BY_ITSELF,
+    "why",
+    "one-replica",
+)
 
 CHOICES = [
     Choice("what the chart does by itself", {}, BY_ITSELF),
