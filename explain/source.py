@@ -1,5 +1,6 @@
 """Where the cluster comes from that is decided on: a file, without a network and what that needs to be loaded."""
 
+import gc
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,7 +48,10 @@ def cluster_of_file(path: Path, settings: SchedulerSettings | None) -> Restored:
         ConfigurationError: the file cannot be read.
     """
     with cyclic_gc_paused():
-        return cluster_of(read(path).inputs, settings)
+        restored = cluster_of(read(path).inputs, settings)
+    # A cluster is half a million objects that stay: looking through them for garbage takes longer than an answer.
+    gc.freeze()
+    return restored
 
 
 def cluster_of(inputs: DecisionInputs, settings: SchedulerSettings | None) -> Restored:

@@ -5,13 +5,16 @@ victim, whatever the pod itself says. The columns follow every event, so that a 
 touching one of them. Assumed pods are not in here: nobody knows yet whether they are bound.
 """
 
+import contextlib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.cache.demand import Demand
 from scheduler.cache.node_columns import Slots
 from scheduler.cache.nodes import NodeTable
 from scheduler.cache.priority_classes import PriorityClasses
@@ -116,6 +119,15 @@ class TakenRows(msgspec.Struct, frozen=True):
         return RowLayout(len(self.pods), row_of, self.spare)
 
 
+class _Noted(NamedTuple):
+    """A pod that came, of which the arrays say nothing yet."""
+
+    row: int
+    number: int
+    pod: PodRecord
+    unit: "PreemptionUnit"
+
+
 class PreemptionUnit:
     """Pods that are preempted together or not at all (KEP-5710).
 
@@ -169,6 +181,8 @@ class AssignedPods:
         self._spare: list[int] = list(range(FIRST_ROWS - 1, -1, -1))
         self._whole: dict[str, PreemptionUnit] = {}
         self._next_unit = 0
+        self._noted: list[_Noted] | None = None
+        """Pods that came while `many_enter` lasts."""
 
     def __len__(self) -> int:
         return len(self._row_of)
@@ -182,14 +196,46 @@ class AssignedPods:
         row = self._spare.pop()
         self._row_of[pod.uid] = row
         self.pods[row] = pod
-        self._node_numbers[row] = self._numbers.enter(pod.node_name)
+        number = self._numbers.enter(pod.node_name)
+        if pod.demand.ports:
+            self.with_ports.add(row)
+        if self._noted is not None:
+            self._noted.append(_Noted(row, number, pod, self._joined(row, pod, group)))
+            return
+        self._node_numbers[row] = number
         self.leaving[row] = pod.terminating
         resolved = self._nodes.resolve(pod.demand)
         self.catch_up()
         self.amounts[resolved.rows, row] = resolved.amounts
-        if pod.demand.ports:
-            self.with_ports.add(row)
-        self._join(row, pod, group)
+        self._write(row, self._joined(row, pod, group))
+
+    @contextlib.contextmanager
+    def many_enter(self) -> Iterator[None]:
+        """While this lasts pods only come, and what the arrays say of them is written at its end: nobody may read these before."""
+        noted: list[_Noted] = []
+        self._noted = noted
+        self.catch_up()
+        try:
+            yield
+        finally:
+            self._noted = None
+            self._write_all(noted)
+
+    def _write_all(self, noted: "list[_Noted]") -> None:
+        rows = np.array([one.row for one in noted], dtype=np.intp)
+        units = [one.unit for one in noted]
+        self._node_numbers[rows] = [one.number for one in noted]
+        self.leaving[rows] = [one.pod.terminating for one in noted]
+        self.unit_of[rows] = [unit.number for unit in units]
+        self.priorities[rows] = [unit.priority for unit in units]
+        self.in_whole[rows] = [unit.group is not None for unit in units]
+        self.since[rows] = [unit.created_seconds for unit in units]
+        self.catch_up()
+        by_demand: defaultdict[Demand, list[int]] = defaultdict(list)
+        for one in noted:
+            by_demand[one.pod.demand].append(one.row)
+        for demand, its_rows in by_demand.items():
+            self.amounts[:, its_rows] = self._nodes.resolve(demand).column[:, np.newaxis]
 
     def leave(self, uid: str) -> None:
         """A pod is bound no longer, or gone; unknown ones are ignored."""
@@ -211,7 +257,7 @@ class AssignedPods:
             row = self._row_of.get(pod.uid)
             if row is not None:
                 self._part(row)
-                self._join(row, pod, group)
+                self._write(row, self._joined(row, pod, group))
 
     # --- layout ------------------------------------------------------------------------------------------------------
 
@@ -273,7 +319,8 @@ class AssignedPods:
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _join(self, row: int, pod: PodRecord, group: GroupRecord | None) -> None:
+    def _joined(self, row: int, pod: PodRecord, group: GroupRecord | None) -> PreemptionUnit:
+        """The unit of a pod, which has it now."""
         priority = self._classes.as_victim(group, pod.profile.priority)
         unit = self._whole.get(group.uid) if group is not None and group.leaves_whole else None
         if unit is None:
@@ -289,6 +336,9 @@ class AssignedPods:
             unit.priority = priority
             self.priorities[list(unit.rows)] = priority
         unit.rows[row] = None
+        return unit
+
+    def _write(self, row: int, unit: PreemptionUnit) -> None:
         self.unit_of[row] = unit.number
         self.priorities[row] = unit.priority
         self.in_whole[row] = unit.group is not None
