@@ -1,7 +1,7 @@
 """People who may see one namespace are told by the scheduler why their objects wait, through the API server, by their own token.
 
 The scheduler runs beside the cluster, so a pod that nobody runs stands for it, with the address of this machine; since it has no
-node, its endpoint is made here. Everything else (Service, the way through the API server, rights) is as the component `why` makes it.
+node, its endpoint is made here. Everything else (Service, rights, the way through the API server) is that of the component `why`.
 """
 
 import http.client
