@@ -7,7 +7,7 @@ touching one of them. Assumed pods are not in here: nobody knows yet whether the
 
 import contextlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Final, NamedTuple
 
 import msgspec
@@ -21,6 +21,7 @@ from scheduler.cache.priority_classes import PriorityClasses
 from scheduler.cache.records import GroupRecord, PodRecord
 
 _NOWHERE: Final = -1
+_ROWS_OF_A_STEP: Final = 1000
 
 
 class NodeNumbers:
@@ -109,13 +110,27 @@ class TakenRows(msgspec.Struct, frozen=True):
 
     def layout(self) -> RowLayout:
         """What a table with the same pods must be laid out like to decide alike."""
+        steps = self.layout_in_steps()
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                found: RowLayout = end.value
+                return found
+
+    def layout_in_steps(self) -> Generator[None, None, RowLayout]:
+        """The same in steps of a millisecond or so, for who has something else to do between them."""
         row_of: dict[str, int] = {}
         in_use = np.flatnonzero(self.unit_of >= 0)
-        for row in in_use[np.argsort(self.unit_of[in_use], kind="stable")].tolist():
-            for each in self.wholes.get(int(self.unit_of[row]), (row,)):
-                pod = self.pods[each]
-                if pod is not None:
-                    row_of[pod.uid] = each
+        order = in_use[np.argsort(self.unit_of[in_use], kind="stable")]
+        for first in range(0, len(order), _ROWS_OF_A_STEP):
+            rows = order[first : first + _ROWS_OF_A_STEP]
+            for row, unit in zip(rows.tolist(), self.unit_of[rows].tolist(), strict=True):
+                for each in self.wholes.get(unit, (row,)):
+                    pod = self.pods[each]
+                    if pod is not None:
+                        row_of[pod.uid] = each
+            yield
         return RowLayout(len(self.pods), row_of, self.spare)
 
 
