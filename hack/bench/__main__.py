@@ -16,6 +16,7 @@ from hack.bench import (
     decision,
     end_to_end,
     explain,
+    explain_commands,
     local_cluster,
     many_jobs,
     memory,
@@ -34,6 +35,7 @@ WITHOUT_CONTROL_PLANE = {
     "many-jobs": many_jobs.measure,
     "churn": churn.measure,
     "explain": explain.measure,
+    "why": explain_commands.measure,
     "recording": recording.measure,
 }
 WITH_CONTROL_PLANE = {

@@ -101,7 +101,7 @@ class WhyServer:
         Raises:
             ConfigurationError: the address cannot be listened on.
         """
-        app = web.Application(client_max_size=0)
+        app = web.Application(client_max_size=1)
         app.router.add_get(WHY_PATH, self._why)
         runner = web.AppRunner(
             app, access_log=None, shutdown_timeout=_END_SECONDS, max_field_size=_HEADER_BYTES, keepalive_timeout=10

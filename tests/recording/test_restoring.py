@@ -53,3 +53,30 @@ def comparable(inputs: DecisionInputs) -> Any:
     for entity in plain["scheduler"]["queue"].get("entities", ()):
         del entity["stamp"]
     return plain
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pods_that_come_many_at_once_count_like_pods_that_come_one_by_one(seed: int) -> None:
+    life = Life(seed)
+    life.live(80)
+    found = restore(take(life.core, life.moment()).inputs()).core.state
+    nodes, rows = found.nodes, found.assigned_pods
+    for name, slot in nodes.slot_of.items():
+        there = life.state.nodes.slot_of[name]
+        for resource, row in nodes.row_of.items():
+            known = life.state.nodes.row_of[resource]
+            assert nodes.free[row, slot] == life.state.nodes.free[known, there]
+        assert nodes.scored[:, slot].tolist() == life.state.nodes.scored[:, there].tolist()
+    assert len(rows) == len(life.state.assigned_pods) > 0
+    for row, pod in enumerate(rows.pods):
+        if pod is None:
+            continue
+        (before,) = [
+            at for at, one in enumerate(life.state.assigned_pods.pods) if one is not None and one.uid == pod.uid
+        ]
+        was = life.state.assigned_pods
+        for column in ("priorities", "leaving", "in_whole", "since", "slots"):
+            assert getattr(rows, column)[row] == getattr(was, column)[before], column
+        assert {name: rows.amounts[at, row] for name, at in nodes.row_of.items()} == {
+            name: was.amounts[at, before] for name, at in life.state.nodes.row_of.items()
+        }

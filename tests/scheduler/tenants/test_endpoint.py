@@ -25,6 +25,7 @@ from scheduler.recording.listed import from_manifests
 from scheduler.recording.recordings import Recordings
 from scheduler.recording.restore import restore
 from scheduler.settings import SchedulerSettings
+from scheduler.tenants import respondent
 from scheduler.tenants.limits import BURST, PAUSE_SECONDS
 from scheduler.tenants.setup import why_server
 from tests.kube.scripted_server import ScriptedServer, ok
@@ -40,6 +41,12 @@ ECHO = (
     "import sys; sys.stdin.buffer.read(); print('[\"' + '/'.join(sys.argv[1:]) + '\"]', end='')",
 )
 RED, BLUE = "red", "blue"
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A child that shares a busy machine with other tests may take longer than people are to wait."""
+    monkeypatch.setattr(respondent, "ANSWER_SECONDS", 600.0)
 
 
 def free_port() -> int:
