@@ -1,14 +1,16 @@
 """The part of the command line that only asks: why, fit, snapshot, replay, page. Nothing here writes to a cluster."""
 
 import argparse
-import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from api.constants import SYSTEM_NAMESPACE
-from kube.process.command_line import KUBECONFIG_HELP, loading, say
+from kube.process.command_line import KUBECONFIG_HELP, leave, loading, say
+
+if TYPE_CHECKING:
+    import asyncio  # takes a tenth of a second, and not every command needs it
 
 _EXPLAIN_SECONDS: Final = 60.0
 _EXPLAINED_AT_ONCE: Final = 2
@@ -148,7 +150,8 @@ def _why(given: argparse.Namespace) -> int:
     configure_logs("text", "why")
     if given.snapshot is not None:
         source = Source(given.snapshot, config=given.config)
-        return why_of_file(source, given.snapshot, given.target, given.namespace, as_json=as_json, say=say)
+        end = leave if given.is_program else None
+        return why_of_file(source, given.snapshot, given.target, given.namespace, as_json=as_json, say=say, leave=end)
     with loading():
         from explain.live_command import main_why  # noqa: PLC0415
         from kube.process.run import run_process  # noqa: PLC0415
@@ -174,7 +177,7 @@ def _fit(given: argparse.Namespace) -> int:
     request = FitRequest(text, given.namespace, evicts=given.evict, nodes=given.nodes, like=given.like)
     source = Source(given.snapshot, given.kubeconfig, given.config, given.context)
 
-    async def work(_: asyncio.Event) -> int:
+    async def work(_: "asyncio.Event") -> int:
         return await main_fit(source, request, as_json=given.output == "json", say=say)
 
     configure_logs("text", "fit")
@@ -193,7 +196,7 @@ def _snapshot(given: argparse.Namespace) -> int:
         return from_file(given.source, given.out, is_anonymous=is_anonymous, as_json=as_json, say=say)
     settings = load_settings(SchedulerSettings, given.config, kubeconfig=given.kubeconfig)
 
-    async def work(_: asyncio.Event) -> int:
+    async def work(_: "asyncio.Event") -> int:
         return await from_cluster(settings, given.out, is_anonymous=is_anonymous, as_json=as_json, say=say)
 
     configure_logs("text", "snapshot")
@@ -235,6 +238,8 @@ def _page_of_recording(given: argparse.Namespace) -> int:
 
 def _explainer(given: argparse.Namespace) -> Callable[[str, str], Awaitable[str]]:
     """Answers why a group waits by `tutti why`, in a process of its own: deciding takes a while, and the page goes on."""
+    import asyncio  # noqa: PLC0415
+
     options = [f"--{name}={value}" for name in ("kubeconfig", "context") if (value := getattr(given, name))]
     if given.recording is not None:
         options = [f"--snapshot={given.recording}"]

@@ -4,16 +4,18 @@ Components are imported when they are asked for: `tutti --help` need not load nu
 """
 
 import argparse
-import asyncio
 import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from asking import add_asking_commands
 from kube.process.command_line import KUBECONFIG_HELP, loading, say
+
+if TYPE_CHECKING:
+    import asyncio  # takes a tenth of a second, and not every command needs it
 
 EXIT_CONFIGURATION: Final = 2
 
@@ -21,6 +23,7 @@ EXIT_CONFIGURATION: Final = 2
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the sub-command of these arguments (default: those of the process); the exit code."""
     given = parser().parse_args(arguments)
+    given.is_program = arguments is None
     if given.end_with_stdin:
         from kube.process.tether import follow_standard_input  # noqa: PLC0415 (only supervised processes need it)
 
@@ -289,7 +292,7 @@ def _uninstall(given: argparse.Namespace) -> int:
     from kube.process.logs import configure_logs  # noqa: PLC0415
     from kube.process.run import run_process  # noqa: PLC0415
 
-    async def work(stop: asyncio.Event) -> int:
+    async def work(stop: "asyncio.Event") -> int:
         return await process(given.kubeconfig, stop, say=say)
 
     configure_logs("text", "uninstall")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import msgspec
 
@@ -16,14 +17,27 @@ from scheduler.recording.restore import Restored
 Say = Callable[[str], None]
 
 
-def why_of_file(source: Source, path: Path, text: str, namespace: str, *, as_json: bool, say: Say) -> int:
-    """Say why what `text` names waits, in a snapshot; the exit code.
+def why_of_file(
+    source: Source,
+    path: Path,
+    text: str,
+    namespace: str,
+    *,
+    as_json: bool,
+    say: Say,
+    leave: Callable[[int], NoReturn] | None = None,
+) -> int:
+    """Say why what `text` names waits, in a snapshot; the exit code, with which `leave` is called while the cluster is still there.
 
     Raises:
         ConfigurationError: there is nothing of that name, or the file cannot be read.
     """
     target = parse_target(text, namespace)
-    return tell(answers_of(cluster_of_file(path, given_settings(source)), target), target, as_json=as_json, say=say)
+    restored = cluster_of_file(path, given_settings(source))
+    code = tell(answers_of(restored, target), target, as_json=as_json, say=say)
+    if leave is not None:
+        leave(code)
+    return code
 
 
 def answers_of(restored: Restored, target: Target) -> list[Answer]:

@@ -103,7 +103,12 @@ class Respondent:
         if child.returncode == NOT_FOUND_CODE:
             return None
         if child.returncode or len(said) > _MOST_BYTES:
-            _log.warning("no answer to why %s: exit code %s: %s", question, child.returncode, complaint.decode()[-500:])
+            _log.warning(
+                "no answer to why %s: exit code %s: %s",
+                question,
+                child.returncode,
+                complaint.decode(errors="replace")[-500:],
+            )
             raise NoAnswer("the scheduler could not find the answer")
         return said
 
