@@ -226,15 +226,20 @@ class AssignedPods:
 
     @contextlib.contextmanager
     def many_enter(self) -> Iterator[None]:
-        """While this lasts pods only come, and what the arrays say of them is written at its end: nobody may read these before."""
-        noted: list[_Noted] = []
-        self._noted = noted
+        """While this lasts what the arrays say of pods that come is written at its end: nobody may read these before."""
+        self._noted = []
         self.catch_up()
         try:
             yield
         finally:
+            self._settle()
             self._noted = None
-            self._write_all(noted)
+
+    def _settle(self) -> None:
+        """Writes what was only noted, for who is about to change it."""
+        if self._noted:
+            self._write_all(self._noted)
+            self._noted.clear()
 
     def _write_all(self, noted: "list[_Noted]") -> None:
         rows = np.array([one.row for one in noted], dtype=np.intp)
@@ -257,6 +262,7 @@ class AssignedPods:
         row = self._row_of.pop(uid, None)
         if row is None:
             return
+        self._settle()
         self._part(row)
         self._numbers.leave(int(self._node_numbers[row]))
         self._node_numbers[row] = 0
@@ -268,6 +274,7 @@ class AssignedPods:
 
     def regroup(self, pods: Iterable[PodRecord], group: GroupRecord | None) -> None:
         """Another PodGroup, or none, stands behind these pods."""
+        self._settle()
         for pod in pods:
             row = self._row_of.get(pod.uid)
             if row is not None:

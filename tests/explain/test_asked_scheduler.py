@@ -41,7 +41,7 @@ async def asked(answer: object) -> list[Answer]:
 
 async def test_the_answer_comes_as_it_is() -> None:
     document = [{"item": {"kind": "group", "namespace": "team", "name": "g", "owner": "job/train"}, "verdict": "waits"}]
-    assert await asked(ok(document)) == [Answer(Item("group", "team", "g", "job/train"), Verdict.WAITS)]  # type: ignore[arg-type]
+    assert await asked(ok(document)) == [Answer(Item("group", "team", "g", "job/train"), Verdict.WAITS)]
 
 
 async def test_what_the_scheduler_does_not_know_is_no_mistake() -> None:
