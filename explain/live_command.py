@@ -1,5 +1,6 @@
 """`tutti why` of a cluster: read with the caller's rights or, where these do not suffice, asked of its scheduler."""
 
+import gc
 import sys
 import time
 from dataclasses import dataclass
@@ -65,11 +66,14 @@ async def read_whole(client: Client, source: Source) -> Restored:
         ConfigurationError: it cannot be reached, or has no PodGroups.
     """
     given = given_settings(source)
-    found = await read_cluster(client, given if given is not None else SchedulerSettings(), time.time())
+    # As with a file: what is read stays, and looking for garbage in it would take longer than reading it.
+    with cyclic_gc_paused():
+        found = await read_cluster(client, given if given is not None else SchedulerSettings(), time.time())
+        restored = cluster_of(found.inputs, given)
+    gc.freeze()
     if found.unreadable:
         sys.stderr.write(f"you may not list {', '.join(found.unreadable)}: the answer is without them\n")
-    with cyclic_gc_paused():
-        return cluster_of(found.inputs, given)
+    return restored
 
 
 @dataclass(frozen=True, slots=True)
