@@ -1,13 +1,16 @@
 """The part of the command line that only asks: why, fit, snapshot, replay, page. Nothing here writes to a cluster."""
 
 import argparse
-import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from kube.process.command_line import KUBECONFIG_HELP, loading, say
+from api.constants import SYSTEM_NAMESPACE
+from kube.process.command_line import KUBECONFIG_HELP, leave, loading, say
+
+if TYPE_CHECKING:
+    import asyncio  # takes a tenth of a second, and not every command needs it
 
 _EXPLAIN_SECONDS: Final = 60.0
 _EXPLAINED_AT_ONCE: Final = 2
@@ -31,6 +34,13 @@ def _add_why(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     )
     why.add_argument("target", metavar="KIND/NAME", help="job/NAME, lws/NAME, podgroup/NAME or pod/NAME")
     _add_source(why)
+    why.add_argument(
+        "--scheduler-namespace",
+        default=SYSTEM_NAMESPACE,
+        metavar="NAME",
+        help="where the scheduler is, which is asked if you may not list nodes and pods of the whole cluster "
+        f"(default: {SYSTEM_NAMESPACE})",
+    )
     why.set_defaults(command=_why)
 
 
@@ -130,25 +140,32 @@ def _add_page(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def _why(given: argparse.Namespace) -> int:
+    from kube.process.logs import configure_logs  # noqa: PLC0415
+
     with loading():
-        from explain.main import Source, main_why  # noqa: PLC0415
-        from kube.process.logs import configure_logs  # noqa: PLC0415
+        from explain.source import Source  # noqa: PLC0415
+        from explain.why_command import why_of_file  # noqa: PLC0415
+
+    as_json = given.output == "json"
+    configure_logs("text", "why")
+    if given.snapshot is not None:
+        source = Source(given.snapshot, config=given.config)
+        end = leave if given.is_program else None
+        return why_of_file(source, given.snapshot, given.target, _namespace(given), as_json=as_json, say=say, leave=end)
+    with loading():
+        from explain.live_command import main_why  # noqa: PLC0415
         from kube.process.run import run_process  # noqa: PLC0415
 
-    source = Source(given.snapshot, given.kubeconfig, given.config, given.context)
+    where = Source(None, given.kubeconfig, given.config, given.context, given.scheduler_namespace)
     namespace = _namespace(given)
-
-    async def work(_: asyncio.Event) -> int:
-        return await main_why(source, given.target, namespace, as_json=given.output == "json", say=say)
-
-    configure_logs("text", "why")
-    return run_process(work)
+    return run_process(lambda _: main_why(where, given.target, namespace, as_json=as_json, say=say))
 
 
 def _fit(given: argparse.Namespace) -> int:
     with loading():
         from api.errors import ConfigurationError  # noqa: PLC0415
-        from explain.main import FitRequest, Source, main_fit  # noqa: PLC0415
+        from explain.fit_command import FitRequest, main_fit  # noqa: PLC0415
+        from explain.source import Source  # noqa: PLC0415
         from kube.process.logs import configure_logs  # noqa: PLC0415
         from kube.process.run import run_process  # noqa: PLC0415
 
@@ -161,7 +178,7 @@ def _fit(given: argparse.Namespace) -> int:
     request = FitRequest(text, _namespace(given), evicts=given.evict, nodes=given.nodes, like=given.like)
     source = Source(given.snapshot, given.kubeconfig, given.config, given.context)
 
-    async def work(_: asyncio.Event) -> int:
+    async def work(_: "asyncio.Event") -> int:
         return await main_fit(source, request, as_json=given.output == "json", say=say)
 
     configure_logs("text", "fit")
@@ -195,7 +212,7 @@ def _snapshot(given: argparse.Namespace) -> int:
         return from_file(given.source, given.out, is_anonymous=is_anonymous, as_json=as_json, say=say)
     settings = load_settings(SchedulerSettings, given.config, kubeconfig=given.kubeconfig)
 
-    async def work(_: asyncio.Event) -> int:
+    async def work(_: "asyncio.Event") -> int:
         return await from_cluster(settings, given.out, is_anonymous=is_anonymous, as_json=as_json, say=say)
 
     configure_logs("text", "snapshot")
@@ -237,6 +254,8 @@ def _page_of_recording(given: argparse.Namespace) -> int:
 
 def _explainer(given: argparse.Namespace) -> Callable[[str, str], Awaitable[str]]:
     """Answers why a group waits by `tutti why`, in a process of its own: deciding takes a while, and the page goes on."""
+    import asyncio  # noqa: PLC0415
+
     options = [f"--{name}={value}" for name in ("kubeconfig", "context") if (value := getattr(given, name))]
     if given.recording is not None:
         options = [f"--snapshot={given.recording}"]

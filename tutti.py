@@ -4,16 +4,18 @@ Components are imported when they are asked for: `tutti --help` need not load nu
 """
 
 import argparse
-import asyncio
 import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from asking import add_asking_commands
 from kube.process.command_line import KUBECONFIG_HELP, loading, say
+
+if TYPE_CHECKING:
+    import asyncio  # takes a tenth of a second, and not every command needs it
 
 EXIT_CONFIGURATION: Final = 2
 
@@ -21,6 +23,7 @@ EXIT_CONFIGURATION: Final = 2
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the sub-command of these arguments (default: those of the process); the exit code."""
     given = parser().parse_args(arguments)
+    given.is_program = arguments is None
     if given.end_with_stdin:
         from kube.process.tether import follow_standard_input  # noqa: PLC0415 (only supervised processes need it)
 
@@ -50,7 +53,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"tutti {own_version()}")
     top.set_defaults(end_with_stdin=False)
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    _add_process(commands, "scheduler", "place gangs whole or not at all, and all other pods that name it", _scheduler)
+    _add_scheduler(commands)
     _add_process(
         commands, "controllers", "make a Workload and a PodGroup for each gang and start its Job", _controllers
     )
@@ -92,6 +95,21 @@ def _add_process(
         "--end-with-stdin", action="store_true", help="end when standard input is closed, as `tutti run` needs it"
     )
     return parser
+
+
+def _add_scheduler(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    purpose = "place gangs whole or not at all, and all other pods that name it"
+    scheduler = _add_process(commands, "scheduler", purpose, _scheduler)
+    scheduler.add_argument(
+        "--why",
+        metavar="HOST:PORT",
+        help="tell people who may see one namespace why their objects wait, by HTTPS at this address (default: nowhere)",
+    )
+    scheduler.add_argument(
+        "--why-certificates",
+        metavar="FOLDER",
+        help="serve that with the tls.crt and tls.key of this folder (default: a certificate that nobody can verify)",
+    )
 
 
 def _add_webhooks(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -189,14 +207,18 @@ def _scheduler(given: argparse.Namespace) -> int:
         from kube.process.logs import configure_logs  # noqa: PLC0415
         from kube.process.run import run_process  # noqa: PLC0415
         from kube.process.settings import load_settings  # noqa: PLC0415
+        from scheduler.main import ExplainCommand  # noqa: PLC0415
         from scheduler.main import main as process  # noqa: PLC0415
         from scheduler.settings import SchedulerSettings  # noqa: PLC0415
 
     configure_logs(given.log_format or "text", "scheduler")
-    settings = load_settings(SchedulerSettings, given.config, **_of_every_process(given))
+    own = {"why_address": given.why, "why_certificates": given.why_certificates}
+    settings = load_settings(SchedulerSettings, given.config, **_of_every_process(given), **own)
     configure_logs(settings.log_format, "scheduler", level=settings.log_level)
     follow_log_levels(settings.log_levels_file)
-    return run_process(lambda stop: process(settings, stop, Advice))
+    folder = str(Path(__file__).resolve().parent)
+    explain = ExplainCommand((sys.executable, "-m", "explain.tenant"), folder)
+    return run_process(lambda stop: process(settings, stop, Advice, explain))
 
 
 def _controllers(given: argparse.Namespace) -> int:
@@ -278,7 +300,7 @@ def _uninstall(given: argparse.Namespace) -> int:
     from kube.process.logs import configure_logs  # noqa: PLC0415
     from kube.process.run import run_process  # noqa: PLC0415
 
-    async def work(stop: asyncio.Event) -> int:
+    async def work(stop: "asyncio.Event") -> int:
         return await process(given.kubeconfig, stop, say=say)
 
     configure_logs("text", "uninstall")

@@ -297,6 +297,11 @@ WEBHOOK_SERVICE: Final = "tutti-webhooks"
 GROUP_API_CONFIG_MAP: Final = "tutti-group-api"
 """ConfigMap in which the first process records the group API in force, so that no two processes disagree."""
 
+WHY_SERVICE: Final = "tutti-scheduler"
+WHY_PORT_NAME: Final = "why"
+WHY_TOKEN_HEADER: Final = "Tutti-Authorization"
+"""Service, port and header by which somebody who may see one namespace asks the scheduler why his objects wait."""
+
 # --- paths of the admission server -----------------------------------------------------------------------------------
 
 PATH_MUTATE_JOBS: Final = "/mutate/jobs"

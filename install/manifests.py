@@ -25,6 +25,7 @@ Area = Literal[
     "default",
     "components/hold-gangs",
     "components/metrics-authentication/rights",
+    "components/why/rights",
 ]
 """A folder of `config/` that holds parts of an installation; `default` is all of them but the components', which are a choice."""
 

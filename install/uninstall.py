@@ -101,7 +101,7 @@ class Uninstallation:
         # What suspends Jobs without asking anybody goes first, should somebody have put it there.
         admission = load("components/hold-gangs") + load("webhook") + load("policy")
         # Roles of a component, should somebody have chosen it; what it has in our namespace is found there.
-        rbac += load("components/metrics-authentication/rights")
+        rbac += load("components/metrics-authentication/rights") + load("components/why/rights")
         await require(
             self.client,
             needed_to_uninstall(crds + rbac + admission + manager, SYSTEM_NAMESPACE),

@@ -11,7 +11,7 @@ import gc
 import logging
 import random
 import time
-from collections.abc import AsyncIterator, Container, Coroutine
+from collections.abc import AsyncIterator, Container, Coroutine, Sequence
 from typing import Any, Final, NamedTuple
 
 from prometheus_client import CollectorRegistry, ProcessCollector
@@ -25,7 +25,7 @@ from kube.groups.discovery import choose_group_api
 from kube.groups.group_api import GroupAPI
 from kube.groups.server_version import group_error_reason
 from kube.groups.version_gone import end_when_gone
-from kube.process.health import Downloads, HealthServer
+from kube.process.health import Beside, Downloads, HealthServer
 from kube.process.lease import LeaderElector
 from kube.process.metrics import LeaseMetrics
 from kube.process.metrics_access import MetricsAccess, metrics_access
@@ -37,6 +37,7 @@ from scheduler.recording.file import CONTENT_TYPE
 from scheduler.reporting.hints import StartSearch
 from scheduler.reporting.metrics import SchedulerMetrics
 from scheduler.settings import SchedulerSettings
+from scheduler.tenants.setup import why_server
 from scheduler.wiring import Scheduler, Surroundings, build_scheduler
 
 _log = logging.getLogger(__name__)
@@ -63,13 +64,26 @@ _GOODBYE_SECONDS: Final = 5.0
 _GC_THRESHOLDS: Final = (50_000, 25, 50)
 
 
-async def main(settings: SchedulerSettings, stop: asyncio.Event, find_hint: StartSearch | None = None) -> int:
+class ExplainCommand(NamedTuple):
+    """A program that finds the answer to one question, see `scheduler.tenants.respondent`, and the folder it runs in."""
+
+    words: Sequence[str] = ()
+    folder: str = ""
+
+
+async def main(
+    settings: SchedulerSettings,
+    stop: asyncio.Event,
+    find_hint: StartSearch | None = None,
+    explain: ExplainCommand | None = None,
+) -> int:
     """Run until `stop` is set or the lease is lost; the exit code.
 
     Args:
         settings: of the process.
         stop: ends it.
         find_hint: looks for what would help a group that waits; None: nobody does.
+        explain: says to people who may see one namespace why their objects wait; None: nobody does.
 
     Raises:
         ConfigurationError: it cannot start as asked.
@@ -123,8 +137,18 @@ async def main(settings: SchedulerSettings, stop: asyncio.Event, find_hint: Star
             {INPUTS_PATH: scheduler.recordings.inputs, DECISIONS_PATH: scheduler.recordings.decisions},
             CONTENT_TYPE,
         )
+        command = explain if explain is not None else ExplainCommand()
+        tenants = why_server(
+            settings,
+            credentials,
+            scheduler.recordings,
+            user_agent=user_agent,
+            groups_api=group_api.pod_groups.group,
+            command=command.words,
+            folder=command.folder,
+        )
         version = end_when_gone(reader, group_api, in_trouble=lambda: scheduler.informers.groups.is_in_trouble)
-        served = _Served(metrics.registry, access, recordings)
+        served = _Served(metrics.registry, access, recordings, tenants)
         return await _Process(scheduler, elector, settings, served, version).run(stop)
 
 
@@ -161,6 +185,7 @@ class _Served(NamedTuple):
     registry: CollectorRegistry
     access: MetricsAccess | None = None
     recordings: Downloads | None = None
+    tenants: Beside | None = None
 
 
 class _Process:
@@ -192,6 +217,7 @@ class _Process:
             registry=self._served.registry,
             access=self._served.access,
             downloads=self._served.recordings,
+            beside=self._served.tenants,
         )
         early = [informer.run() for informer in self._scheduler.informers.early]
         async with health, self._background(*early, *self._beside):

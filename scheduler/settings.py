@@ -1,5 +1,6 @@
 """Settings of the scheduler process. Every default is meant for a cluster of 5,000 nodes and needs no change on one of five."""
 
+from pathlib import Path
 from typing import Self
 
 from pydantic import Field, field_validator, model_validator
@@ -98,6 +99,12 @@ class SchedulerSettings(ProcessSettings):
     record_decisions: int = Field(0, ge=0, le=100_000)
     """How many of its last decisions are kept with all they read, to be fetched and repeated (`tutti replay`). 0: none. Takes
     memory for every change between them, and a copy of the list of all pods each time so many decisions have been made."""
+
+    why_address: str = ""
+    """HOST:PORT where people who may see one namespace are told why their objects wait, by HTTPS; "" or "0" for none."""
+
+    why_certificates: Path | None = None
+    """Folder with the `tls.crt` and `tls.key` of that address, read at the start. None: one is made that nobody can verify."""
 
     self_check_seconds: float = Field(300.0, gt=0)
     """Time between two comparisons of the cache with a fresh list."""

@@ -17,6 +17,7 @@ from hack.bench import (
     devices_end_to_end,
     end_to_end,
     explain,
+    explain_commands,
     local_cluster,
     many_jobs,
     memory,
@@ -35,6 +36,7 @@ WITHOUT_CONTROL_PLANE = {
     "many-jobs": many_jobs.measure,
     "churn": churn.measure,
     "explain": explain.measure,
+    "why": explain_commands.measure,
     "recording": recording.measure,
 }
 WITH_CONTROL_PLANE = {

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from explain.advice import Advice
-from explain.main import FitRequest, fit_on
+from explain.fit_command import FitRequest, fit_on
 from explain.manifests import read_manifests
 from explain.targets import items_of, parse_target
 from explain.why import why
@@ -61,7 +61,7 @@ def _apart() -> dict[str, Any]:
 
 
 def _row(name: str, milli_cpu: int, **more: Any) -> list[str]:
-    restored, read_ms = _restored(list(_gang(milli_cpu, **more)))
+    restored, read_ms = _restored(list(gang(milli_cpu, **more)))
     state = restored.core.state
     (key,) = items_of(state, parse_target("podgroup/gang", clusters.NAMESPACE))
     answer_ms = _median_ms(lambda: why(state, key, NOW_SECONDS))
@@ -100,20 +100,24 @@ def _fit_row() -> list[str]:
     return ["1,000 pods of 400m", f"{took:,.0f}", str(found.items[0].fits).lower(), "at most 1 s"]
 
 
-def _restored(gang: list[dict[str, Any]]) -> tuple[Restored, float]:
-    """The cluster with this gang, through a file, and how long reading it took in milliseconds."""
+def write_snapshot(path: Path, members: list[dict[str, Any]]) -> None:
+    """The cluster with this gang, as a file."""
     inputs = DecisionInputs(
         epoch_seconds=NOW_SECONDS,
         monotonic_seconds=1000.0,
         settings={},
         group_api="own",
         server_version="",
-        objects=from_manifests((*_nodes(), *_pods(), *gang)),
+        objects=from_manifests((*_nodes(), *_pods(), *members)),
     )
+    write(path, lines_of(Recording(inputs)))
+
+
+def _restored(members: list[dict[str, Any]]) -> tuple[Restored, float]:
+    """The cluster with this gang, through a file, and how long reading it took in milliseconds."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "snapshot"
-        write(path, lines_of(Recording(inputs)))
-        del inputs
+        write_snapshot(path, members)
         gc.collect()
         gc.freeze()
         begin = process_time()
@@ -143,7 +147,7 @@ def _pods() -> Iterator[dict[str, Any]]:
             yield {"kind": "Pod", **pod}
 
 
-def _gang(
+def gang(
     milli_cpu: int, *, topology_key: str = "", affinity: dict[str, Any] | None = None, kinds: int = 1
 ) -> Iterator[dict[str, Any]]:
     spec: dict[str, Any] = {"schedulingPolicy": {"gang": {"minCount": SIZE}}}

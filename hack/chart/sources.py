@@ -39,6 +39,7 @@ PARTS: Final = (
     Part("components/grafana", ".Values.monitoring.grafana"),
     Part("components/metrics-authentication", ".Values.metrics.authentication"),
     Part("components/log-levels", ".Values.logLevels.enabled"),
+    Part("components/why", ".Values.why.enabled"),
 )
 """Those without a value of their own are not here: `one-replica` is `replicas: 1`, and what comes with it (`parameters`)."""
 

@@ -22,7 +22,10 @@ NEED_MORE_THAN_A_FILE: Final = frozenset(
 )
 """Settings of admission that the pod must have a port or a folder for."""
 
-NOT_IN_FILES: Final = {*ProcessSettings.model_fields, "scheduler_name", "profiles", "profile_names", "default_provider"}
+NOT_IN_FILES: Final = {
+    *ProcessSettings.model_fields,
+    *("scheduler_name", "profiles", "profile_names", "default_provider", "why_address", "why_certificates"),
+}
 """Settings that the chart itself gives, or that are of one process and not of an installation."""
 
 IN_FILES: Final = {"group_api", "log_level"}
@@ -95,6 +98,14 @@ def table() -> dict[str, Any]:
                 {},
                 _map(_one_of("debug", "info", "warning", "error")),
                 "Levels of single loggers, each with all below it: `scheduler.preemption: debug`, `trace: warning`.",
+            ),
+        },
+        "why": {
+            "enabled": Value(
+                False,
+                _switch(),
+                "Whether people who may see one namespace are told why their objects wait (`kubectl gang why`). They show the\n"
+                "scheduler their token, through the API server.",
             ),
         },
         "defaultProvider": Value("embedded", _one_of(*_providers()), "The gang scheduler of objects that name none."),

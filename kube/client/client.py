@@ -406,6 +406,17 @@ class Client:
             return _decoded(await self._read(request, timeout_seconds), path)
         return _decoded(await self._connection.call(request, timeout_seconds), path)
 
+    async def ask_behind(self, service_path: str, *, token_header: str, timeout_seconds: float | None = None) -> bytes:
+        """What somebody answers to whom the API server passes a GET on, and who is to know whose it is.
+
+        Args:
+            service_path: the URL's path, through the proxy of a Service.
+            token_header: the header in which he is shown our token.
+            timeout_seconds: limit for each sending; None: the client's.
+        """
+        request = Request("get", "services/proxy", "GET", service_path, {}, token_header=token_header)
+        return await self._connection.call(request, timeout_seconds)
+
     async def _read(self, request: Request, timeout_seconds: float | None) -> bytes:
         return await self._retry_read(lambda: self._connection.call(request, timeout_seconds))
 

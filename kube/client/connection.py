@@ -44,6 +44,8 @@ class Request(msgspec.Struct, frozen=True):
         params: the query.
         data: the encoded body.
         media_type: the body's type.
+        token_header: a header in which the value of Authorization is sent once more, for whom the API server passes the request
+            on to: it keeps that of Authorization for itself. "": none.
     """
 
     verb: str
@@ -53,6 +55,7 @@ class Request(msgspec.Struct, frozen=True):
     params: Mapping[str, str]
     data: bytes | None = None
     media_type: str = "application/json"
+    token_header: str = ""
 
     @property
     def name(self) -> str:
@@ -191,6 +194,8 @@ class Connection:
     ) -> aiohttp.ClientResponse:
         headers = await self._authorization(request, refresh=refresh)
         session = await self._current_session()
+        if request.token_header and "Authorization" in headers:
+            headers[request.token_header] = headers["Authorization"]
         if request.data is not None:
             headers["Content-Type"] = request.media_type
         url = URL(self._credentials.server + request.path, encoded=True)

@@ -11,12 +11,12 @@ killed. It fails once the loop has not run for so long that it never will (`hear
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from http import HTTPStatus
 from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import Any, Final, Protocol, Self, TypeVar
 
 from aiohttp import web
 from prometheus_client import REGISTRY, CollectorRegistry
@@ -74,6 +74,19 @@ class Downloads:
     content_type: str
 
 
+class Asks(Protocol):
+    """Gets the answer to a question from the process's loop; raises TimeoutError when it does not come in time, or never."""
+
+    def __call__(
+        self, question: Callable[[], Answer], timeout_seconds: float = _PATIENCE_SECONDS
+    ) -> Coroutine[Any, Any, Answer]:
+        """The answer."""
+
+
+Beside = Callable[[Asks], contextlib.AbstractAsyncContextManager[object]]
+"""Makes something else that serves in the same thread."""
+
+
 class HealthServer:
     """Serves the probes and metrics of one process. An asynchronous context manager.
 
@@ -85,6 +98,7 @@ class HealthServer:
         heartbeat: tells whether the process's loop still runs; None makes one.
         access: who may read the metrics; None: everybody. Probes are open to all: kubelets have no token.
         downloads: files that some people may fetch.
+        beside: something else that serves in the same thread, as long as this does.
     """
 
     def __init__(
@@ -97,7 +111,9 @@ class HealthServer:
         heartbeat: Heartbeat | None = None,
         access: MetricsAccess | None = None,
         downloads: Downloads | None = None,
+        beside: Beside | None = None,
     ) -> None:
+        self._beside: Final = beside
         self._access: Final = access
         self._downloads: Final = downloads
         self._address: Final = address
@@ -131,7 +147,7 @@ class HealthServer:
         """Begin to serve; an address of "" or "0" serves nothing.
 
         Raises:
-            ConfigurationError: the address is unusable or taken.
+            ConfigurationError: an address is unusable or taken.
         """
         if self._address in {"", "0"}:
             return
@@ -146,6 +162,9 @@ class HealthServer:
         except OSError as error:
             await self.stop()
             raise ConfigurationError(f"cannot listen on {self._address}: {error.strerror or error}") from error
+        except ConfigurationError:
+            await self.stop()
+            raise
 
     async def stop(self) -> None:
         """Stop serving; calling it twice does no harm."""
@@ -171,6 +190,12 @@ class HealthServer:
             for access in (self._access, self._downloads.access if self._downloads is not None else None):
                 if access is not None:
                     await entered.enter_async_context(access)
+            if self._beside is not None:
+                try:
+                    await entered.enter_async_context(self._beside(self._asked))
+                except ConfigurationError as error:
+                    started.set_exception(error)
+                    return
             await self._listen(address, started)
 
     async def _listen(self, address: tuple[str | None, int], started: "Future[int]") -> None:
@@ -242,7 +267,7 @@ class HealthServer:
         await answer.write_eof()
         return answer
 
-    async def _asked(self, question: Callable[[], Answer], timeout_seconds: float) -> Answer:
+    async def _asked(self, question: Callable[[], Answer], timeout_seconds: float = _PATIENCE_SECONDS) -> Answer:
         """The answer of the process's loop.
 
         Raises:

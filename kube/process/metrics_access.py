@@ -12,25 +12,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 
-from kube.client.client import Client
 from kube.client.credentials import Credentials
 from kube.client.errors import KubeError
-from kube.client.resources import Resource
-
-TOKEN_REVIEWS: Final = Resource("authentication.k8s.io", "v1", "tokenreviews", "TokenReview", namespaced=False)
-SUBJECT_ACCESS_REVIEWS: Final = Resource(
-    "authorization.k8s.io", "v1", "subjectaccessreviews", "SubjectAccessReview", namespaced=False
-)
-"""Questions, not objects: they are created and answered, and nobody can read, follow or change one."""
+from kube.process.access_reviews import AccessReviews, bearer_token
 
 METRICS_PATH: Final = "/metrics"
-_SCHEME: Final = "bearer "
 _KEPT_SECONDS: Final = 60.0
 _MOST_KEPT: Final = 100
 """Strangers may show any number of tokens."""
-_ANSWER_SECONDS: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +42,22 @@ class MetricsAccess:
     def __init__(
         self, credentials: Credentials, *, user_agent: str, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._client: Final = Client(credentials, user_agent=user_agent, max_connections=2)
+        self._reviews: Final = AccessReviews(credentials, user_agent=user_agent)
         self._clock: Final = clock
         self._answers: Final[dict[str, _Answer]] = {}
 
     async def __aenter__(self) -> Self:
-        await self._client.__aenter__()
+        await self._reviews.__aenter__()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._client.__aexit__(kind, error, trace)
+        await self._reviews.__aexit__(kind, error, trace)
 
     async def decide(self, authorization: str, path: str = METRICS_PATH) -> HTTPStatus:
         """OK, UNAUTHORIZED or FORBIDDEN for that header and path; SERVICE_UNAVAILABLE when nobody can say."""
-        token = authorization[len(_SCHEME) :].strip() if authorization.lower().startswith(_SCHEME) else ""
+        token = bearer_token(authorization)
         if not token:
             return HTTPStatus.UNAUTHORIZED
         key = hashlib.sha256(f"{path} {token}".encode()).hexdigest()
@@ -81,25 +72,11 @@ class MetricsAccess:
         return status
 
     async def _ask(self, token: str, path: str) -> HTTPStatus:
-        review = await self._create(TOKEN_REVIEWS, {"token": token})
-        if not review.get("authenticated"):
+        user = await self._reviews.user_of(token)
+        if user is None:
             return HTTPStatus.UNAUTHORIZED
-        user = review.get("user") or {}
-        question = {
-            "user": user.get("username", ""),
-            "uid": user.get("uid", ""),
-            "groups": user.get("groups") or [],
-            "extra": user.get("extra") or {},
-            "nonResourceAttributes": {"path": path, "verb": "get"},
-        }
-        answer = await self._create(SUBJECT_ACCESS_REVIEWS, question)
-        return HTTPStatus.OK if answer.get("allowed") else HTTPStatus.FORBIDDEN
-
-    async def _create(self, resource: Resource, spec: dict[str, Any]) -> dict[str, Any]:
-        body = {"apiVersion": f"{resource.group}/{resource.version}", "kind": resource.kind, "spec": spec}
-        answer = await self._client.create(resource, body, timeout_seconds=_ANSWER_SECONDS)
-        status: dict[str, Any] = answer.get("status") or {}
-        return status
+        allowed = await self._reviews.may(user, nonResourceAttributes={"path": path, "verb": "get"})
+        return HTTPStatus.OK if allowed else HTTPStatus.FORBIDDEN
 
     def _keep(self, key: str, status: HTTPStatus) -> None:
         while len(self._answers) >= _MOST_KEPT:

@@ -5,19 +5,23 @@ victim, whatever the pod itself says. The columns follow every event, so that a 
 touching one of them. Assumed pods are not in here: nobody knows yet whether they are bound.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Final
+import contextlib
+from collections import defaultdict
+from collections.abc import Generator, Iterable, Iterator
+from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.cache.demand import Demand
 from scheduler.cache.node_columns import Slots
 from scheduler.cache.nodes import NodeTable
 from scheduler.cache.priority_classes import PriorityClasses
 from scheduler.cache.records import GroupRecord, PodRecord
 
 _NOWHERE: Final = -1
+_ROWS_OF_A_STEP: Final = 1000
 
 
 class NodeNumbers:
@@ -106,14 +110,37 @@ class TakenRows(msgspec.Struct, frozen=True):
 
     def layout(self) -> RowLayout:
         """What a table with the same pods must be laid out like to decide alike."""
+        steps = self.layout_in_steps()
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                found: RowLayout = end.value
+                return found
+
+    def layout_in_steps(self) -> Generator[None, None, RowLayout]:
+        """The same in steps of a millisecond or so, for who has something else to do between them."""
         row_of: dict[str, int] = {}
         in_use = np.flatnonzero(self.unit_of >= 0)
-        for row in in_use[np.argsort(self.unit_of[in_use], kind="stable")].tolist():
-            for each in self.wholes.get(int(self.unit_of[row]), (row,)):
-                pod = self.pods[each]
-                if pod is not None:
-                    row_of[pod.uid] = each
+        order = in_use[np.argsort(self.unit_of[in_use], kind="stable")]
+        for first in range(0, len(order), _ROWS_OF_A_STEP):
+            rows = order[first : first + _ROWS_OF_A_STEP]
+            for row, unit in zip(rows.tolist(), self.unit_of[rows].tolist(), strict=True):
+                for each in self.wholes.get(unit, (row,)):
+                    pod = self.pods[each]
+                    if pod is not None:
+                        row_of[pod.uid] = each
+            yield
         return RowLayout(len(self.pods), row_of, self.spare)
+
+
+class _Noted(NamedTuple):
+    """A pod that came, of which the arrays say nothing yet."""
+
+    row: int
+    number: int
+    pod: PodRecord
+    unit: "PreemptionUnit"
 
 
 class PreemptionUnit:
@@ -169,6 +196,8 @@ class AssignedPods:
         self._spare: list[int] = list(range(FIRST_ROWS - 1, -1, -1))
         self._whole: dict[str, PreemptionUnit] = {}
         self._next_unit = 0
+        self._noted: list[_Noted] | None = None
+        """Pods that came while `many_enter` lasts."""
 
     def __len__(self) -> int:
         return len(self._row_of)
@@ -182,20 +211,58 @@ class AssignedPods:
         row = self._spare.pop()
         self._row_of[pod.uid] = row
         self.pods[row] = pod
-        self._node_numbers[row] = self._numbers.enter(pod.node_name)
+        number = self._numbers.enter(pod.node_name)
+        if pod.demand.ports:
+            self.with_ports.add(row)
+        if self._noted is not None:
+            self._noted.append(_Noted(row, number, pod, self._joined(row, pod, group)))
+            return
+        self._node_numbers[row] = number
         self.leaving[row] = pod.terminating
         resolved = self._nodes.resolve(pod.demand)
         self.catch_up()
         self.amounts[resolved.rows, row] = resolved.amounts
-        if pod.demand.ports:
-            self.with_ports.add(row)
-        self._join(row, pod, group)
+        self._write(row, self._joined(row, pod, group))
+
+    @contextlib.contextmanager
+    def many_enter(self) -> Iterator[None]:
+        """While this lasts what the arrays say of pods that come is written at its end: nobody may read these before."""
+        self._noted = []
+        self.catch_up()
+        try:
+            yield
+        finally:
+            self._settle()
+            self._noted = None
+
+    def _settle(self) -> None:
+        """Writes what was only noted, for who is about to change it."""
+        if self._noted:
+            self._write_all(self._noted)
+            self._noted.clear()
+
+    def _write_all(self, noted: "list[_Noted]") -> None:
+        rows = np.array([one.row for one in noted], dtype=np.intp)
+        units = [one.unit for one in noted]
+        self._node_numbers[rows] = [one.number for one in noted]
+        self.leaving[rows] = [one.pod.terminating for one in noted]
+        self.unit_of[rows] = [unit.number for unit in units]
+        self.priorities[rows] = [unit.priority for unit in units]
+        self.in_whole[rows] = [unit.group is not None for unit in units]
+        self.since[rows] = [unit.created_seconds for unit in units]
+        self.catch_up()
+        by_demand: defaultdict[Demand, list[int]] = defaultdict(list)
+        for one in noted:
+            by_demand[one.pod.demand].append(one.row)
+        for demand, its_rows in by_demand.items():
+            self.amounts[:, its_rows] = self._nodes.resolve(demand).column[:, np.newaxis]
 
     def leave(self, uid: str) -> None:
         """A pod is bound no longer, or gone; unknown ones are ignored."""
         row = self._row_of.pop(uid, None)
         if row is None:
             return
+        self._settle()
         self._part(row)
         self._numbers.leave(int(self._node_numbers[row]))
         self._node_numbers[row] = 0
@@ -207,11 +274,12 @@ class AssignedPods:
 
     def regroup(self, pods: Iterable[PodRecord], group: GroupRecord | None) -> None:
         """Another PodGroup, or none, stands behind these pods."""
+        self._settle()
         for pod in pods:
             row = self._row_of.get(pod.uid)
             if row is not None:
                 self._part(row)
-                self._join(row, pod, group)
+                self._write(row, self._joined(row, pod, group))
 
     # --- layout ------------------------------------------------------------------------------------------------------
 
@@ -277,7 +345,8 @@ class AssignedPods:
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _join(self, row: int, pod: PodRecord, group: GroupRecord | None) -> None:
+    def _joined(self, row: int, pod: PodRecord, group: GroupRecord | None) -> PreemptionUnit:
+        """The unit of a pod, which has it now."""
         priority = self._classes.as_victim(group, pod.profile.priority)
         unit = self._whole.get(group.uid) if group is not None and group.leaves_whole else None
         if unit is None:
@@ -293,6 +362,9 @@ class AssignedPods:
             unit.priority = priority
             self.priorities[list(unit.rows)] = priority
         unit.rows[row] = None
+        return unit
+
+    def _write(self, row: int, unit: PreemptionUnit) -> None:
         self.unit_of[row] = unit.number
         self.priorities[row] = unit.priority
         self.in_whole[row] = unit.group is not None

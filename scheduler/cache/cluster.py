@@ -5,7 +5,8 @@ whoever bound it, and so does every assumed pod; pods on unknown nodes are remem
 assumption ends only by the watch showing the pod bound or gone, or by `forget`. No method raises for what a user wrote.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, TypeVar, cast
 
@@ -239,6 +240,12 @@ class ClusterState:
             freed=freed + unheld,
             bound=(keys or gone) if is_new_bind else (),
         )
+
+    @contextlib.contextmanager
+    def many_pods(self) -> Iterator[None]:
+        """While this lasts new pods come, one after the other, and nothing is asked: what they take is counted at its end."""
+        with self.nodes.many_taken(), self.assigned_pods.many_enter():
+            yield
 
     def remove_pod(self, namespace: str, name: str, uid: str) -> StateChange:  # noqa: ARG002 - identity is the UID
         """A pod went, with its assumption if it had one."""

@@ -5,9 +5,10 @@ doubling and slots are reused. A node is known by name *and* UID: another UID un
 taken on a node are counted whether they fit or not; `free` may be negative.
 """
 
+import contextlib
 import sys
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -132,6 +133,8 @@ class NodeTable:
         self._unlabelled: Final = Column[str | None](FIRST_SLOTS, None)
         """The column of every key that no node has: users may name as many as they like."""
         self._resolved: dict[Demand, Resolved] = {}
+        self._noted: defaultdict[Demand, list[int]] | None = None
+        """Slots on which something was taken, while `many_taken` lasts."""
 
     def __len__(self) -> int:
         return len(self.slot_of)
@@ -223,8 +226,27 @@ class NodeTable:
         self._spare.append(slot)
         return slot
 
+    @contextlib.contextmanager
+    def many_taken(self) -> Iterator[None]:
+        """While this lasts, what is taken is noted and counted at its end: nobody may ask what is free before."""
+        noted: defaultdict[Demand, list[int]] = defaultdict(list)
+        self._noted = noted
+        try:
+            yield
+        finally:
+            self._noted = None
+            for demand, slots in noted.items():
+                resolved, pods = self.resolve(demand), np.bincount(slots, minlength=self.slots)
+                self.free -= resolved.column[:, np.newaxis] * pods
+                self.scored += resolved.scored[:, np.newaxis] * pods
+            for slot in dict.fromkeys(slot for slots in noted.values() for slot in slots):
+                self._note_room(slot)
+
     def take(self, slot: int, demand: Demand) -> None:
         """Counts a pod against a node."""
+        if self._noted is not None:
+            self._noted[demand].append(slot)
+            return
         resolved = self.resolve(demand)
         free, scored = self.free[:, slot], self.scored[:, slot]
         free -= resolved.column

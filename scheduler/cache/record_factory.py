@@ -1,5 +1,6 @@
 """From decoded objects to slim records; what a stranger wrote never raises here."""
 
+import functools
 import sys
 from collections.abc import Mapping
 from datetime import datetime
@@ -31,6 +32,7 @@ from scheduler.cache.scoring import DEFAULT, Scoring
 
 _PHASES: Final = {"Succeeded": Phase.SUCCEEDED, "Failed": Phase.FAILED}
 _MOST_SHARED: Final = 10_000
+_MOST_TIMES: Final = 4096
 _NO_LABELS: Final[dict[str, str]] = {}
 
 
@@ -193,6 +195,7 @@ def _int32(number: int) -> int:
     return min(max(number, -MAX_INT32 - 1), MAX_INT32)
 
 
+@functools.lru_cache(maxsize=_MOST_TIMES)
 def epoch_seconds(timestamp: str | None) -> float:
     """An RFC 3339 time stamp in seconds since 1970, 0 when absent or unreadable."""
     if not timestamp:

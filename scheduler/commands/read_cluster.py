@@ -1,8 +1,8 @@
 """Reads a cluster with the rights of whoever asks, as far as decisions look at it. Nothing is written, not even an event."""
 
 import asyncio
-from collections.abc import Container, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Container, Coroutine, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -61,6 +61,8 @@ OTHERS: Final[tuple[Resource, ...]] = (
 
 _AT_ONCE: Final = 4
 
+T = TypeVar("T")
+
 
 class ReadCluster(NamedTuple):
     """What was read.
@@ -98,7 +100,7 @@ async def read_cluster(client: Client, settings: SchedulerSettings, epoch_second
         async with limit:
             return await _listed(client, resource, is_needed=resource not in (*OTHERS, *of_devices))
 
-    found = dict(zip(resources, await asyncio.gather(*map(listed, resources)), strict=True))
+    found = dict(zip(resources, await _all_or_none([listed(resource) for resource in resources]), strict=True))
     objects: Mapping[str, list[Any]] = {
         KINDS[resource.kind].plural: items for resource, items in found.items() if items is not None
     }
@@ -119,6 +121,17 @@ def _devices(served: Container[str], unreadable: Container[Resource]) -> Devices
     if RESOURCE_CLAIMS.plural not in served:
         return "unserved"
     return "unknown" if any(resource in unreadable for resource in DEVICES) else "followed"
+
+
+async def _all_or_none(reads: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """What all of them give; when one fails the others end, so that nobody uses the client any more."""
+    tasks = [asyncio.ensure_future(read) for read in reads]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _group_api(client: Client, settings: SchedulerSettings) -> GroupAPI:

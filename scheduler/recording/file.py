@@ -17,7 +17,7 @@ import io
 import os
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar
@@ -108,19 +108,33 @@ def lines_of(recording: Recording) -> Iterator[bytes]:
 
 
 def lines_of_taken(taken: Taken, steps: Iterable[Step] = ()) -> Iterator[bytes]:
-    """The same of what was taken from a scheduler, and of steps that are made readable only now; each line takes microseconds."""
-    inputs, count = taken.inputs_with(ClusterObjects()), 1
+    """The same of what was taken from a scheduler, and of steps that are made readable only now; each line takes microseconds.
+
+    Empty ones say that another turn was needed for the next one.
+    """
+    rows = yield from _turns(taken.rows.layout_in_steps())
+    inputs, count = taken.inputs_with(ClusterObjects(), rows), 1
     yield _header(inputs)
     for kind, found in chain(taken.other_objects(), _in_parts(inputs)):
         yield _line(kind, found)
         count += 1
-    for pod in taken.each_pod():
+    for pod in taken.each_pod(rows):
         yield _line(_PODS, pod)
         count += 1
     for step in steps:
         yield _line("step", step)
         count += 1
     yield _line("end", _End(count))
+
+
+def _turns(steps: Generator[None, None, T]) -> Generator[bytes, None, T]:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: T = end.value
+            return found
+        yield b""
 
 
 def compressed(lines: Iterable[bytes], every_bytes: int = 64 * 1024) -> Iterator[bytes]:
@@ -131,7 +145,7 @@ def compressed(lines: Iterable[bytes], every_bytes: int = 64 * 1024) -> Iterator
     for line in lines:
         waiting.append(line)
         size += len(line)
-        if size >= every_bytes:
+        if size >= every_bytes or not line:
             yield packer.compress(b"".join(waiting))
             waiting, size = [], 0
     yield packer.compress(b"".join(waiting)) + packer.flush()

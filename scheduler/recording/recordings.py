@@ -38,6 +38,11 @@ class Recordings:
             self._journal = Journal(self._core, self._moment, self._clock, self._most)
         return self._journal
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything is scheduled here. May be asked from any thread."""
+        return self._has_begun
+
     def inputs(self) -> Iterator[bytes] | None:
         """Everything a decision would read now, as parts of a file; None while nothing is scheduled here."""
         if not self._has_begun:

@@ -185,10 +185,11 @@ def _take_in(state: ClusterState, inputs: DecisionInputs) -> None:
     if layout is not None:
         bound = state.assigned_pods.lay_out(layout.pods, bound)
     pods = {pod.metadata.uid: pod for pod in objects.pods}
-    for uid in bound:
-        state.upsert_pod(pods.pop(uid))
-    for pod in pods.values():
-        state.upsert_pod(pod)
+    with state.many_pods():
+        for uid in bound:
+            state.upsert_pod(pods.pop(uid))
+        for pod in pods.values():
+            state.upsert_pod(pod)
 
 
 def _take_in_owners(state: ClusterState, objects: ClusterObjects) -> None:

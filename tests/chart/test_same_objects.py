@@ -62,11 +62,21 @@ EVERYTHING = {
     "certificates": {"source": "cert-manager"},
     "networkPolicy": {"enabled": True},
     "holdGangs": True,
+    "why": {"enabled": True},
     "monitoring": {"prometheus": True, "grafana": True},
     "profiles": PROFILES,
     **ALONE,
 }
-ALL_COMPONENTS = ("cert-manager", "network-policy", "hold-gangs", "prometheus", "grafana", *BY_ITSELF, "one-replica")
+ALL_COMPONENTS = (
+    "cert-manager",
+    "network-policy",
+    "hold-gangs",
+    "prometheus",
+    "grafana",
+    *BY_ITSELF,
+    "why",
+    "one-replica",
+)
 
 CHOICES = [
     Choice("what the chart does by itself", {}, BY_ITSELF),
@@ -85,6 +95,7 @@ CHOICES = [
     Choice("cert-manager as an overlay", BARE | {"certificates": {"source": "cert-manager"}}, base="cert-manager"),
     Choice("network policies", BARE | {"networkPolicy": {"enabled": True}}, ("network-policy",)),
     Choice("gangs held by the API server", BARE | {"holdGangs": True}, ("hold-gangs",)),
+    Choice("answers to people of one namespace", BARE | {"why": {"enabled": True}}, ("why",)),
     Choice("monitoring", BARE | {"monitoring": {"prometheus": True}}, ("prometheus",)),
     Choice("a dashboard", BARE | {"monitoring": {"grafana": True}}, ("grafana",)),
     Choice("profiles", BARE | {"profiles": PROFILES}, base="profiles"),

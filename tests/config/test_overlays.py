@@ -91,7 +91,7 @@ def test_network_policies_close_all_ports_but_those_that_somebody_calls(tmp_path
     ports = {
         name: [port["port"] for rule in spec["ingress"] for port in rule["ports"]] for name, spec in policies.items()
     }
-    assert ports == {"tutti-webhooks": ["webhook", "health"], "tutti": ["health"]}
+    assert ports == {"tutti-webhooks": ["webhook", "health"], "tutti": ["health", "why"]}
     named = {
         port["name"]
         for (kind, _), body in found.items()

@@ -6,6 +6,7 @@ Black box: children are found by what the operating system shows (parent process
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -30,6 +31,13 @@ RECORDED = 1000
 """Decisions of its scheduler that are kept."""
 READY_SECONDS = 60
 STOP_SECONDS = 30
+
+
+def free_port() -> int:
+    """A port that nobody has on any address of this machine."""
+    with socket.socket() as taken:
+        taken.bind(("", 0))
+        return int(taken.getsockname()[1])
 
 
 def run_tutti(*arguments: str, folder: Path, within_seconds: float = 60) -> Ran:
@@ -69,6 +77,9 @@ class Tutti:
         settings = control_plane.folder / "tutti.yaml"
         chosen = profiles.settings()
         chosen["scheduler"]["record_decisions"] = RECORDED
+        self.why_port = free_port()
+        """Where its scheduler answers people of one namespace."""
+        chosen["scheduler"]["why_address"] = f":{self.why_port}"
         settings.write_text(json.dumps(chosen))
         self.server = Server(
             "tutti run",

@@ -42,7 +42,7 @@ ANSWER = '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredent
 
 
 @pytest.mark.parametrize(
-    "module", ["controllers.main", "scheduler.main", "webhooks.main", "install.uninstall", "explain.main"]
+    "module", ["controllers.main", "scheduler.main", "webhooks.main", "install.uninstall", "explain.fit_command"]
 )
 def test_each_process_starts_without_what_the_image_leaves_out(module: str, tmp_path: Path) -> None:
     plugin, kubeconfig = tmp_path / "plugin", tmp_path / "kubeconfig"

@@ -11,6 +11,7 @@ from scheduler.recording.inputs import DecisionInputs
 from scheduler.recording.outcome import DecisionOutcome, PreemptionOutcome, outcome_of, preemption_outcome_of
 from scheduler.recording.restore import restore
 from tests.recording.life import Life
+from tests.scheduler.core.world import World
 
 WAITING = {"active", "waiting", "running"}
 
@@ -53,3 +54,49 @@ def comparable(inputs: DecisionInputs) -> Any:
     for entity in plain["scheduler"]["queue"].get("entities", ()):
         del entity["stamp"]
     return plain
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pods_that_come_many_at_once_count_like_pods_that_come_one_by_one(seed: int) -> None:
+    life = Life(seed)
+    life.live(80)
+    found = restore(take(life.core, life.moment()).inputs()).core.state
+    nodes, rows = found.nodes, found.assigned_pods
+    for name, slot in nodes.slot_of.items():
+        there = life.state.nodes.slot_of[name]
+        for resource, row in nodes.row_of.items():
+            known = life.state.nodes.row_of[resource]
+            assert nodes.free[row, slot] == life.state.nodes.free[known, there]
+        assert nodes.scored[:, slot].tolist() == life.state.nodes.scored[:, there].tolist()
+    assert len(rows) == len(life.state.assigned_pods) > 0
+    for row, pod in enumerate(rows.pods):
+        if pod is None:
+            continue
+        (before,) = [
+            at for at, one in enumerate(life.state.assigned_pods.pods) if one is not None and one.uid == pod.uid
+        ]
+        was = life.state.assigned_pods
+        for column in ("priorities", "leaving", "in_whole", "since", "slots"):
+            assert getattr(rows, column)[row] == getattr(was, column)[before], column
+        assert {name: rows.amounts[at, row] for name, at in nodes.row_of.items()} == {
+            name: was.amounts[at, before] for name, at in life.state.nodes.row_of.items()
+        }
+
+
+def test_a_pod_may_change_and_go_while_many_come() -> None:
+    world = World()
+    world.node("n", cpu=8)
+    with world.state.many_pods():
+        for number in range(3):
+            world.pod(f"p-{number}", on="n", cpu=1, priority=number)
+        world.pod("p-0", on="n", cpu=2, priority=7)
+        world.pod_gone("p-1")
+    rows = world.state.assigned_pods
+    cpu = world.state.nodes.row_of["cpu"]
+    found = {pod.name: row for row, pod in enumerate(rows.pods) if pod is not None}
+    assert {name: (int(rows.amounts[cpu, row]), int(rows.priorities[row])) for name, row in found.items()} == {
+        "p-0": (2000, 7),
+        "p-2": (1000, 2),
+    }
+    assert int(world.state.nodes.free[cpu, world.state.nodes.slot_of["n"]]) == 5000
+    assert (rows.unit_of >= 0).sum() == 2
