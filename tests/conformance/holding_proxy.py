@@ -1,0 +1,77 @@
+"""What lies between a process and the API server lets everything pass but watches: these stay open, and nothing comes on them."""
+
+import asyncio
+import ssl
+import threading
+from concurrent.futures import Future
+
+import aiohttp
+from aiohttp import web
+
+from tests.conformance.controlplane import ControlPlane
+from tests.conformance.version_proxy import HOP_BY_HOP, REPLY_HEADERS, lines
+
+START_SECONDS = 30
+
+
+class HoldingProxy:
+    """Runs in a thread; a context manager.
+
+    Attributes:
+        holds: whether watches are held; what was held then gets nothing any more, and its client has to ask again.
+        port: on this machine.
+    """
+
+    def __init__(self, plane: ControlPlane) -> None:
+        self.holds = False
+        self.port = 0
+        self._plane = plane
+        self._loop = asyncio.new_event_loop()
+        self._over = asyncio.Event()
+        self._thread = threading.Thread(target=self._run, name="holding proxy", daemon=True)
+        self._started: Future[int] = Future()
+
+    def __enter__(self) -> "HoldingProxy":
+        self._thread.start()
+        self.port = self._started.result(START_SECONDS)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._over.set)
+        self._thread.join()
+
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._serve())
+
+    async def _serve(self) -> None:
+        folder = self._plane.folder
+        serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        serving.load_cert_chain(folder / "apiserver.crt", folder / "apiserver.key")
+        connector = aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=self._plane.ca), limit=0)
+        async with aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=None)) as session:
+            application = web.Application(client_max_size=2**26)
+            application.router.add_route("*", "/{path:.*}", lambda request: self._handle(session, request))
+            runner = web.AppRunner(application, shutdown_timeout=0.1, handler_cancellation=True)
+            await runner.setup()
+            await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=serving).start()
+            self._started.set_result(runner.addresses[0][1])
+            await self._over.wait()
+            await runner.cleanup()
+
+    async def _handle(self, session: aiohttp.ClientSession, request: web.Request) -> web.StreamResponse:
+        is_watch = "watch" in request.query
+        if is_watch and self.holds:
+            await self._over.wait()
+        headers = {name: value for name, value in request.headers.items() if name.lower() not in HOP_BY_HOP}
+        url = self._plane.url + request.raw_path
+        async with session.request(request.method, url, headers=headers, data=await request.read() or None) as answer:
+            kept = {name: value for name, value in answer.headers.items() if name in REPLY_HEADERS}
+            reply = web.StreamResponse(status=answer.status, headers=kept)
+            await reply.prepare(request)
+            async for line in lines(answer):
+                if is_watch and self.holds:
+                    await self._over.wait()
+                await reply.write(line)
+            await reply.write_eof()
+            return reply
