@@ -56,8 +56,15 @@ class Group:
 
 @dataclass
 class Auditor:
-    """Feed it records in order; `violations` grows."""
+    """Feed it records in order; `violations` grows.
 
+    Attributes:
+        bind_window_seconds: how long a gang may be bound in part.
+        allows_members_first: whether members may come before their group, as when somebody else starts a Job of which we could not
+            make the group yet.
+    """
+
+    allows_members_first: bool = False
     bind_window_seconds: float = BIND_WINDOW_SECONDS
     violations: list[str] = field(default_factory=list)
     pods: dict[Key, Pod] = field(default_factory=dict)
@@ -128,7 +135,7 @@ class Auditor:
         # The group of a LeaderWorkerSet replica belongs to its leader pod, so it cannot be there before it (KEP-407).
         if MANAGED_LABEL in labels and LWS_LABEL not in labels:
             made = self.groups_made.get(group) if group else None
-            if made is None or made > record.received:
+            if (made is None or made > record.received) and not self.allows_members_first:
                 self.violations.append(f"a member was created before its group {group}: {record}")
         if spec.get("nodeName"):
             self._bound(key, spec["nodeName"], record)

@@ -169,6 +169,7 @@ def auditor(request: pytest.FixtureRequest, session_auditor: Auditor, audit_posi
         return
     log: AuditLog = request.getfixturevalue("audit_log")
     session_auditor.bind_window_seconds = BIND_WINDOW_SECONDS
+    session_auditor.allows_members_first = False
     yield session_auditor
     records, audit_position[0] = log.read(audit_position[0])
     session_auditor.feed(records)

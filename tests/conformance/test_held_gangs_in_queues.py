@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from install.manifests import load
+from tests.conformance.auditor import Auditor
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually, throughout
 from tests.conformance.hollow import HollowNodes
@@ -43,8 +44,8 @@ def policy(control_plane: ControlPlane) -> Iterator[None]:
 class Scene:
     """Jobs between Kueue and Tutti."""
 
-    def __init__(self, plane: ControlPlane, tutti: Tutti, jobs: Jobs, folder: Path) -> None:
-        self._plane, self._tutti, self._folder = plane, tutti, folder
+    def __init__(self, plane: ControlPlane, tutti: Tutti, jobs: Jobs, auditor: Auditor, folder: Path) -> None:
+        self._plane, self._tutti, self._auditor, self._folder = plane, tutti, auditor, folder
         self.jobs = jobs
 
     @contextmanager
@@ -58,12 +59,13 @@ class Scene:
             kueue.has_quota = False
             if webhooks == AWAY:
                 self._tutti.lose_child("webhooks", signal.SIGKILL)
-                eventually(lambda: not self._tutti.admits(), within_seconds=SOON_SECONDS)
+                eventually(lambda: "webhooks" not in self._tutti.children(), within_seconds=SOON_SECONDS)
             yield kueue
 
     def let_start(self, name: str, webhooks: str) -> None:
         """Waits until the gang is whole. With our own CRDs it gets its group when a webhook can look at that group's priority."""
         if webhooks == AWAY and self._plane.group_api == "own":
+            self._auditor.allows_members_first = True
             throughout(lambda: self.jobs.bound(name) == 0, seconds=QUIET_SECONDS)
             self._tutti.ensure_running()
         eventually(lambda: self.jobs.whole(name), within_seconds=SOON_SECONDS)
@@ -76,10 +78,16 @@ class Scene:
 
 @pytest.fixture
 def scene(
-    policy: None, control_plane: ControlPlane, nodes: HollowNodes, jobs: Jobs, tutti: Tutti, tmp_path: Path
+    tutti: Tutti,
+    policy: None,
+    control_plane: ControlPlane,
+    nodes: HollowNodes,
+    jobs: Jobs,
+    auditor: Auditor,
+    tmp_path: Path,
 ) -> Scene:
     nodes.add(cpu="4")
-    return Scene(control_plane, tutti, jobs, tmp_path)
+    return Scene(control_plane, tutti, jobs, auditor, tmp_path)
 
 
 @pytest.mark.parametrize("webhooks", [UP, AWAY])
