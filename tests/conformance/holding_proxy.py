@@ -4,6 +4,8 @@ import asyncio
 import ssl
 import threading
 from concurrent.futures import Future
+from functools import partial
+from http import HTTPStatus
 
 import aiohttp
 from aiohttp import web
@@ -51,7 +53,7 @@ class HoldingProxy:
         connector = aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=self._plane.ca), limit=0)
         async with aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=None)) as session:
             application = web.Application(client_max_size=2**26)
-            application.router.add_route("*", "/{path:.*}", lambda request: self._handle(session, request))
+            application.router.add_route("*", "/{path:.*}", partial(self._handle, session))
             runner = web.AppRunner(application, shutdown_timeout=0.1, handler_cancellation=True)
             await runner.setup()
             await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=serving).start()
@@ -63,6 +65,7 @@ class HoldingProxy:
         is_watch = "watch" in request.query
         if is_watch and self.holds:
             await self._over.wait()
+            return web.Response(status=HTTPStatus.SERVICE_UNAVAILABLE)
         headers = {name: value for name, value in request.headers.items() if name.lower() not in HOP_BY_HOP}
         url = self._plane.url + request.raw_path
         async with session.request(request.method, url, headers=headers, data=await request.read() or None) as answer:
@@ -72,6 +75,7 @@ class HoldingProxy:
             async for line in lines(answer):
                 if is_watch and self.holds:
                     await self._over.wait()
+                    return reply
                 await reply.write(line)
             await reply.write_eof()
             return reply
