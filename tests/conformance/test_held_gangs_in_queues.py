@@ -20,7 +20,7 @@ from tests.conformance.kueue import QUEUE, Kueue
 from tests.conformance.kueue_webhook import KueueWebhook, kueue_webhook
 from tests.conformance.tutti_process import Tutti
 
-SOON_SECONDS = 30
+SOON_SECONDS = 60
 QUIET_SECONDS = 3
 UP, AWAY = "up", "away"
 
