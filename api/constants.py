@@ -95,8 +95,14 @@ GATE_POD_GROUP: Final = "pod-group"
 """Value of `GATE`: what the Job waits for."""
 
 HELD: Final = "tutti.scheduler/held"
-"""Annotation on a Job that the admission policy of `config/components/hold-gangs` has marked and suspended before any webhook was
-asked. The webhooks take it off, with all else that the policy wrote, and decide themselves; it stays where none answered."""
+"""Annotation on a Job that the admission policy of `config/components/hold-gangs` has written to before any webhook was asked. The
+webhooks take it off, with all else that the policy wrote, and decide themselves; where none answered it goes with the gate."""
+
+HELD_AND_GATED: Final = "policy"
+"""Value of `HELD`: the policy has suspended the Job, with a gate, and marked its pod template."""
+
+HELD_MARKED: Final = "template"
+"""Value of `HELD`: the policy has marked the pod template only, since somebody else says when the Job starts."""
 
 SUSPENDED: Final = "tutti.scheduler/suspended"
 """Annotation on a Job that the controllers suspended because its group gave up waiting: its UID and the generation of its spec

@@ -6,7 +6,18 @@ What the patches say is pure and tested on its own; all of them are pinned to th
 from collections.abc import Iterable
 from typing import Any, Final
 
-from api.constants import GATE, GROUP, MANAGED, MANAGED_BY, MANAGED_BY_TUTTI, STOPPED_IN_QUEUE, SUSPENDED
+from api.constants import (
+    GATE,
+    GROUP,
+    HELD,
+    HELD_AND_GATED,
+    KUEUE_QUEUE,
+    MANAGED,
+    MANAGED_BY,
+    MANAGED_BY_TUTTI,
+    STOPPED_IN_QUEUE,
+    SUSPENDED,
+)
 from install.removal import Object, each, list_if_served, patch_listed, remove_object
 from kube.client.client import Client
 from kube.client.errors import Invalid
@@ -24,9 +35,13 @@ def opening_patch(job: Object, *, template_too: bool = True) -> Object | None:
     The template's label goes in the same patch (`template_too`), so that the pods are nobody's gang. A Job that has run
     before may refuse that; then it is left as it is.
     """
-    if GATE not in (job["metadata"].get("annotations") or {}):
+    annotations = job["metadata"].get("annotations") or {}
+    if GATE not in annotations:
         return None
-    spec: dict[str, Any] = {"suspend": False}
+    is_queued = KUEUE_QUEUE in (job["metadata"].get("labels") or {})
+    # Kueue has queued it behind the admission policy that has suspended it, and resumes it.
+    is_left_to_kueue = annotations.get(HELD) == HELD_AND_GATED and is_queued
+    spec: dict[str, Any] = {} if is_left_to_kueue else {"suspend": False}
     labels = (job["spec"]["template"].get("metadata") or {}).get("labels") or {}
     if template_too and MANAGED in labels:
         spec["template"] = {"metadata": {"labels": {MANAGED: None}}}

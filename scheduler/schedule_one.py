@@ -134,9 +134,12 @@ class ItemScheduler:
         try:
             result = self._scheduling_cycle(key)
             decision = result.decision
+            awaited = self._preemption.awaited(key)
             if decision.result == "unschedulable" and not decision.is_hope:
                 await watch.give_way(watch.started_seconds)
-            if not decision.is_hope:
+            # Where some of whom it waits for have left meanwhile, the refusal is older than their room. That is no reason to give
+            # the room up, and the item is tried again because of it.
+            if not decision.is_hope and self._preemption.awaited(key) == awaited:
                 # Takes back claims that nobody uses, or begins a preemption, where that helps (upstream: PostFilter).
                 decision = self._claims.post_filter(decision) or self._preemption.post_filter(decision)
             decided = self._clock()

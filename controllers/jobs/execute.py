@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from api.compile import delegated_pod_group, pod_group_for_job
-from api.constants import GATE, GATE_POD_GROUP, MANAGED, POD_GROUP, SUSPENDED
+from api.constants import GATE, GATE_POD_GROUP, HELD, MANAGED, POD_GROUP, SUSPENDED
 from api.job import Job
 from api.podgroup import PodGroup, Workload
 from controllers.gangs.common_steps import CreateWorkload, SetWorkloadMinimum, ShowKindMissing, Warn
@@ -22,7 +22,7 @@ from controllers.gangs.pod import GangPod
 from controllers.gangs.tools import Tools
 from controllers.gangs.writes import Creation, G, Outdated, all_of, create, patch, read_owner, set_workload_minimum
 from controllers.jobs.group_objects import gang_of, provider_of
-from controllers.jobs.kueue import SetKueueWorkloadActive, active_patch
+from controllers.jobs.kueue import SetKueueWorkloadActive, active_patch, is_left_to_kueue
 from controllers.jobs.observed import is_gated, is_suspended
 from controllers.jobs.steps import (
     AnnotatePods,
@@ -236,7 +236,9 @@ def job_patch(job: Job, step: PatchJob, association: PodMetadata | None) -> list
         operations += _added("annotations", job.spec.template.metadata.annotations, association.annotations)
     if step.open_gate and is_gated(job):
         operations.append({"op": "remove", "path": _pointer("metadata", "annotations", GATE)})
-        if is_suspended(job):
+        if job.metadata.annotation(HELD) is not None:
+            operations.append({"op": "remove", "path": _pointer("metadata", "annotations", HELD)})
+        if is_suspended(job) and not is_left_to_kueue(job):
             operations.append({"op": "replace", "path": "/spec/suspend", "value": False})
     if step.close_gate or step.suspend:
         if job.metadata.annotations is None:

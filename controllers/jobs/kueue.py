@@ -14,7 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from api.constants import CONDITION_DISRUPTION_TARGET, KUEUE_QUEUE, STOPPED_IN_QUEUE
+from api.constants import CONDITION_DISRUPTION_TARGET, HELD, HELD_AND_GATED, KUEUE_QUEUE, STOPPED_IN_QUEUE
 from api.job import Job
 from api.meta import NO_METADATA, Metadata, condition_of
 from api.podgroup import PodGroup
@@ -65,6 +65,15 @@ class SetKueueWorkloadActive:
 
     served: ServedKueueWorkload
     stopped_for: StopReason | None
+
+
+def is_left_to_kueue(job: Job) -> bool:
+    """Whether a gate that is opened leaves the Job suspended.
+
+    The API server's own policy (`config/components/hold-gangs`) gates no Job that has a queue. One that it has gated and that has a
+    queue got it from Kueue's webhook, which is asked after the policy and counts on a suspended Job.
+    """
+    return job.metadata.annotation(HELD) == HELD_AND_GATED and job.metadata.label(KUEUE_QUEUE) is not None
 
 
 def needs_kueue_workload(job: Job, group: PodGroup | None, *, gives_up: bool) -> bool:

@@ -52,7 +52,7 @@ class PatchJob:
         associate: write what ties the pods to the group into the template.
         group: that group; None stands for the one this pass has just created.
         unmanage: take our label off the template.
-        open_gate: resume the Job if it is suspended, and take the gate annotation off.
+        open_gate: resume the Job if it is suspended, unless that is left to Kueue, and take the gate annotation off.
         close_gate: suspend the Job and put the gate annotation on.
         suspend: suspend the Job until somebody else resumes it, and say on it that it was us.
     """

@@ -98,7 +98,8 @@ class Binder:
         retries: of those that failed for a passing reason.
         clock: monotonic seconds.
         give_up_seconds: a bind that was decided so long ago is not repeated.
-        observe_seconds: told for each bound pod how long ago that was decided.
+        observe_seconds: told for each pod that is bound, or given up after `give_up_seconds`, how long ago it was decided. Were
+            it told of bound ones only, a server that answers no bind in time would look as quick as one that has none to do.
     """
 
     def __init__(
@@ -172,7 +173,9 @@ class Binder:
         return afterwards(bind, "the answer to the bind was lost, and the pod is not bound")
 
     def _retry(self, bind: Bind, reason: str, error: KubeError | None = None) -> str:
-        if self._clock() - bind.since_seconds > self._give_up_seconds:
+        waited_seconds = self._clock() - bind.since_seconds
+        if waited_seconds > self._give_up_seconds:
+            self._observe_seconds(waited_seconds)
             return self._fail(bind, f"gave up after {self._give_up_seconds:.0f} s: {reason}")
         self._retries.add(bind.uid, lambda: self._dispatcher.add_urgent(lambda: self._send(bind)), error)
         return RETRY

@@ -47,13 +47,16 @@ class Owner(msgspec.Struct, frozen=True, gc=False):
 NO_OWNER = Owner()
 
 
+EntityKind = Literal["group", "pod"]
+
+
 class EntityKey(msgspec.Struct, frozen=True, gc=False, order=True):
     """What the queue holds: a group or a lone pod, by UID.
 
     A group key with an empty UID stands for the pods that name a PodGroup which does not exist.
     """
 
-    kind: Literal["group", "pod"]
+    kind: EntityKind
     namespace: str
     name: str
     uid: str

@@ -179,6 +179,11 @@ class Evaluator:
                 )
         return tuple(stale)
 
+    def awaited(self, key: EntityKey) -> tuple[str, ...]:
+        """UIDs of the pods that hold the room yet to which the item's pods are nominated."""
+        current = self._state.nominator.of(key)
+        return self._staying(current) if current is not None else ()
+
     @property
     def history(self) -> dict[EntityKey, PastAttempts]:
         """What is remembered of items for which somebody was to leave."""

@@ -70,6 +70,10 @@ class PreemptionManager:
             self._executor.execute(result.candidate, result.nomination, self._cancelled)
         return with_post_filter(decision, result)
 
+    def awaited(self, key: EntityKey) -> tuple[str, ...]:
+        """UIDs of the pods whose leaving the item waits for."""
+        return self._evaluator.awaited(key)
+
     def after_decision(self, decision: Decision) -> None:
         """A decision was carried out: an item that has all its places is nominated for none any more."""
         if decision.bindings:

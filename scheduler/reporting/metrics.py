@@ -7,7 +7,8 @@ Names that exist upstream keep their meaning, with our prefix. Gauges that mirro
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Final
+from itertools import product
+from typing import Final, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Summary
 from prometheus_client.core import GaugeMetricFamily
@@ -15,6 +16,8 @@ from prometheus_client.registry import Collector
 
 from api import constants as names
 from kube.process.metrics import WatchMetrics
+from scheduler.algorithm.decision import Result
+from scheduler.cache.records import EntityKind
 from scheduler.queue.item_errors import STAGES
 
 _DECISION_BUCKETS: Final = (0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
@@ -24,6 +27,8 @@ _START_BUCKETS: Final = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 360
 _SIZES: Final = (1, 8, 64, 512)
 """The largest minimum of each class of sizes but the last."""
 SIZE_CLASSES: Final = ("1", "2-8", "9-64", "65-512", "513-")
+KINDS: Final[tuple[EntityKind, ...]] = get_args(EntityKind)
+RESULTS: Final[tuple[Result, ...]] = get_args(Result)
 _VICTIM_BUCKETS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096)
 
 
@@ -38,10 +43,13 @@ class SchedulerMetrics:
         self._attempts = counter(
             names.METRIC_ATTEMPTS, "Scheduling attempts of groups and lone pods.", ["type", "result"]
         )
+        for kind, result in product(KINDS, RESULTS):
+            # One that has tried nobody since it started is told from one of which nothing is known.
+            self._attempts.labels(kind, result)
         attempt = "Time of an attempt, from taking it off the queue to handing over its binds."
         self._attempt_seconds = deciding(names.METRIC_ATTEMPT_SECONDS, attempt, ["result"])
         self._algorithm_seconds = deciding(names.METRIC_ALGORITHM_SECONDS, "Time of the decision alone.")
-        bind = "Time from the decision on a pod to the server's word that it is bound."
+        bind = "Time from the decision on a pod to the server's word that it is bound, or until its bind was given up."
         self._bind_seconds = sending(names.METRIC_BIND_SECONDS, bind)
         ended = (
             "Decisions, searches for victims and for room to reserve that were ended because they took too many steps."
@@ -108,7 +116,7 @@ class SchedulerMetrics:
         self._over_budget.labels(computation).inc()
 
     def bound(self, seconds: float) -> None:
-        """A pod is bound, so many seconds after that was decided."""
+        """A pod is bound, or will not be, so many seconds after that was decided."""
         self._bind_seconds.observe(seconds)
 
     def item_error(self, stage: str) -> None:

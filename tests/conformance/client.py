@@ -27,6 +27,8 @@ ROOTS = {
     "jobs": "/apis/batch/v1",
     "leaderworkersets": "/apis/leaderworkerset.x-k8s.io/v1",
     "leases": "/apis/coordination.k8s.io/v1",
+    "mutatingadmissionpolicies": "/apis/admissionregistration.k8s.io/v1",
+    "mutatingadmissionpolicybindings": "/apis/admissionregistration.k8s.io/v1",
     "mutatingwebhookconfigurations": "/apis/admissionregistration.k8s.io/v1",
     "poddisruptionbudgets": "/apis/policy/v1",
     "priorityclasses": "/apis/scheduling.k8s.io/v1",

@@ -24,10 +24,12 @@ from tests.conformance.eventually import eventually
 from tests.conformance.hollow import HollowNodes, kubelet_process
 from tests.conformance.jobs import Jobs
 from tests.conformance.lws import SERVED_SECONDS, Sets, controller_process, is_followed, is_served
+from tests.conformance.prometheus import prometheus
 from tests.conformance.real import RealControlPlane
 from tests.conformance.scenarios.preemption_stage import Stage
 from tests.conformance.tutti_process import COMMAND, Tutti
 from tests.conformance.versions import skip_too_new
+from tests.conformance.watched import POLL_SECONDS, SOON_SECONDS, Watched
 from verify.auditor.audit_log import AuditLog
 from verify.auditor.auditor import Auditor
 
@@ -270,6 +272,15 @@ def stage(jobs: Jobs, nodes: HollowNodes, tutti: Tutti) -> Iterator[Stage]:
     made = Stage(jobs, nodes, tutti)
     yield made
     made.clear()
+
+
+@pytest.fixture
+def watching(tutti: Tutti, tmp_path: Path) -> Iterator[Watched]:
+    """A Prometheus that sees nothing wrong yet."""
+    with prometheus(tmp_path) as running:
+        watched = Watched(running, tutti)
+        eventually(watched.is_well, within_seconds=SOON_SECONDS, poll_seconds=POLL_SECONDS)
+        yield watched
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """Kueue as far as it decides when a Job runs: a Workload of its own per Job, and `suspend` after its word alone.
 
-It has room for every Job. What it does about a Job is what Kueue's reconciler does: with an admitted Workload a suspended Job is
-resumed, whoever suspended it; an inactive Workload is evicted, and its Job suspended.
+It has room for every Job, or for none that it has not admitted yet. What it does about a Job is what Kueue's reconciler does: with
+an admitted Workload a suspended Job is resumed, whoever suspended it; without one a Job that runs is suspended, whoever resumed it;
+an inactive Workload is evicted, and its Job suspended. Its webhook is in `kueue_webhook`.
 """
 
 import contextlib
@@ -40,12 +41,21 @@ DEFINITION: Object = {
 class Kueue:
     """Runs for one namespace, in a thread. A context manager.
 
+    Args:
+        api: of somebody who may do all that.
+        namespace: the one.
+        manages_all: those without a queue, too, which it never admits (`manageJobsWithoutQueueName`).
+
     Attributes:
+        has_quota: whether it admits anybody.
         resumed: how often it resumed each Job.
         evicted: how often it suspended each Job.
     """
 
-    def __init__(self, api: Api, namespace: str) -> None:
+    def __init__(self, api: Api, namespace: str, *, manages_all: bool = False) -> None:
+        self.has_quota = True
+        self.manages_all = manages_all
+        self._admitted: set[str] = set()
         self.resumed: dict[str, int] = {}
         self.evicted: dict[str, int] = {}
         self._api = api
@@ -87,7 +97,7 @@ class Kueue:
     def _run(self) -> None:
         while not self._over.wait(PERIOD_SECONDS):
             with contextlib.suppress(ApiError):  # what changed meanwhile is looked at again
-                for job in self._api.list("jobs", self._namespace, labels=QUEUE):
+                for job in self._api.list("jobs", self._namespace, labels="" if self.manages_all else QUEUE):
                     self._look_at(job)
 
     def _look_at(self, job: Object) -> None:
@@ -97,12 +107,20 @@ class Kueue:
         if workload is None:
             self._api.request("POST", self._path(), _workload(job))
             return
-        is_active = workload["spec"].get("active") is not False
-        if is_active == bool(job["spec"].get("suspend")):
+        may_run = self._is_admitted(job, workload)
+        if may_run == bool(job["spec"].get("suspend")):
             name = job["metadata"]["name"]
-            counts = self.resumed if is_active else self.evicted
-            self._api.patch("jobs", name, {"spec": {"suspend": not is_active}}, self._namespace)
+            counts = self.resumed if may_run else self.evicted
+            self._api.patch("jobs", name, {"spec": {"suspend": not may_run}}, self._namespace)
             counts[name] = counts.get(name, 0) + 1
+
+    def _is_admitted(self, job: Object, workload: Object) -> bool:
+        uid = job["metadata"]["uid"]
+        if workload["spec"].get("active") is False:
+            self._admitted.discard(uid)
+        elif self.has_quota and QUEUE in job["metadata"].get("labels", {}):
+            self._admitted.add(uid)
+        return uid in self._admitted
 
 
 def _workload(job: Object) -> dict[str, Any]:
@@ -116,7 +134,7 @@ def _workload(job: Object) -> dict[str, Any]:
             "labels": {JOB_UID: metadata["uid"]},
             "ownerReferences": [{**owner, "uid": metadata["uid"]}],
         },
-        "spec": {"queueName": metadata["labels"][QUEUE]},
+        "spec": {"queueName": metadata.get("labels", {}).get(QUEUE, "")},
     }
 
 

@@ -18,6 +18,7 @@ from tests.programs import tool
 
 READY_SECONDS = 60
 MINUTES = re.compile(r"\[\d+m\]")
+SILENCE = re.compile(r"(tutti_watch_silence_seconds > )(\d+)")
 PATIENCE = "2s"
 """How long a condition must hold, instead of the minutes that people are given."""
 WINDOW = "[15s]"
@@ -70,13 +71,14 @@ class Prometheus:
 
 
 @contextmanager
-def prometheus(folder: Path) -> Iterator[Prometheus]:
-    """One that runs as long as the block."""
+def prometheus(folder: Path, *, silence_divisor: float = 1) -> Iterator[Prometheus]:
+    """One that runs as long as the block. What counts as silence of a watch is divided, for processes that are as impatient."""
     (port,) = free_ports(1)
     rules = spec()
     for rule in rules["groups"][0]["rules"]:
         rule["for"] = PATIENCE
         rule["expr"] = MINUTES.sub(WINDOW, rule["expr"])
+        rule["expr"] = SILENCE.sub(lambda found: f"{found[1]}{float(found[2]) / silence_divisor:g}", rule["expr"])
     (folder / "rules.yaml").write_text(yaml.safe_dump(rules))
     config = {
         "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},

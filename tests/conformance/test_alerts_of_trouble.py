@@ -1,8 +1,6 @@
 """Trouble of running processes is told by its alert while it lasts, and by a real Prometheus: each is made, seen and mended.
 
-Not among them are alerts for what only a defect of ours could cause (TuttiCacheDrift, TuttiItemErrors, TuttiSchedulerStuck), for a
-machine that is too slow (TuttiBindsSlow, TuttiAdmissionSlow, TuttiRetriesDominate), and TuttiWatchSilent, which takes five minutes.
-promtool lets those fire, from figures (tests/monitoring).
+That nobody runs is in test_alerts; what only a defect of ours, or something too slow, could cause in test_alerts_of_defects.
 """
 
 import datetime as dt
@@ -17,61 +15,30 @@ import pytest
 
 from api.constants import SYSTEM_NAMESPACE
 from install.address import free_ports
-from tests.conformance import cluster_files
+from tests.conformance import cluster_files, planted
 from tests.conformance.client import ApiError, Object
 from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
+from tests.conformance.eventually import eventually, throughout
+from tests.conformance.holding_proxy import HoldingProxy
 from tests.conformance.hollow import HollowNodes
 from tests.conformance.jobs import Jobs, indexed_job
-from tests.conformance.prometheus import Prometheus, prometheus
+from tests.conformance.prometheus import prometheus
+from tests.conformance.replicas.replica import Replica
 from tests.conformance.scenarios.preemption_stage import LOW, Stage
 from tests.conformance.server import Server
-from tests.conformance.tutti_process import CHILDREN, Tutti, environment
+from tests.conformance.tutti_process import Tutti, environment
+from tests.conformance.watched import POLL_SECONDS, SOON_SECONDS, Watched
 from tests.kube.certificates import make_certificates
 from verify.auditor.auditor import Auditor
 
-SOON_SECONDS = 90
 IN_FORCE_SECONDS = 30
-POLL_SECONDS = 0.3
+HURRY = 75 / planted.HURRIED_SILENCE_SECONDS
+SILENT_KINDS_SECONDS = 12
+"""As long as a watch that nothing happens to is silent at the most, and a little longer."""
 LEASE = "tutti-scheduler"
 OTHERS_HOLD_IT: Object = {"holderIdentity": "somebody-else", "leaseDurationSeconds": 3600}
 
 pytestmark = [pytest.mark.one_api, pytest.mark.real_only("trouble is made by admission policies and roles")]
-
-
-class Watched:
-    """A Prometheus that reads the processes of `tutti run`, wherever they are after a restart, and those beside them."""
-
-    def __init__(self, running: Prometheus, tutti: Tutti) -> None:
-        self._running = running
-        self._tutti = tutti
-        self.beside: dict[str, int] = {}
-
-    def is_well(self) -> bool:
-        """Whether all three are read, and nothing is wrong."""
-        self._look()
-        return self._running.up() == set(CHILDREN) and not self._running.firing()
-
-    def tells(self, alert: str) -> None:
-        """Returns once the alert fires."""
-        eventually(lambda: alert in self._look(), within_seconds=SOON_SECONDS, poll_seconds=POLL_SECONDS)
-
-    def no_longer_tells(self, alert: str) -> None:
-        """Returns once it does not."""
-        eventually(lambda: alert not in self._look(), within_seconds=SOON_SECONDS, poll_seconds=POLL_SECONDS)
-
-    def _look(self) -> set[str]:
-        self._running.read(self._tutti.metrics_ports() | self.beside)
-        return self._running.firing()
-
-
-@pytest.fixture
-def watching(tutti: Tutti, tmp_path: Path) -> Iterator[Watched]:
-    """One that sees nothing wrong yet."""
-    with prometheus(tmp_path) as running:
-        watched = Watched(running, tutti)
-        eventually(watched.is_well, within_seconds=SOON_SECONDS, poll_seconds=POLL_SECONDS)
-        yield watched
 
 
 @contextmanager
@@ -249,3 +216,37 @@ def test_a_certificate_that_nobody_has_renewed(
         watching.tells("TuttiCertificateExpires")
         give(days=90)
         watching.no_longer_tells("TuttiCertificateExpires")
+
+
+def test_watches_on_which_nothing_comes(
+    tutti: Tutti, control_plane: ControlPlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Something before the API server lets all pass but watches; process and alert are in fifteen times the usual hurry."""
+    alert = "TuttiWatchSilent"
+    made = make_certificates(tmp_path)
+    shutil.copy(made.certificate, tmp_path / "tls.crt")
+    shutil.copy(made.key, tmp_path / "tls.key")
+    (tmp_path / planted.IS_HURRIED).touch()
+    monkeypatch.setenv(planted.FOLDER, str(tmp_path))
+    (port,) = free_ports(1)
+    settings: dict[str, object] = {"given_certificates": str(tmp_path), "listen": f"127.0.0.1:{port}"}
+    with HoldingProxy(control_plane) as proxy, prometheus(tmp_path, silence_divisor=HURRY) as running:
+        held = Replica(
+            control_plane,
+            "webhooks",
+            "behind-a-proxy",
+            settings=settings,
+            through=proxy.port,
+            command=[sys.executable, planted.__file__, "webhooks"],
+        ).start()
+        try:
+            held.wait_until_ready()
+            running.read({"held": held.metrics_port})
+            eventually(lambda: running.up() == {"held"}, within_seconds=SOON_SECONDS)
+            throughout(lambda: alert not in running.firing(), seconds=SILENT_KINDS_SECONDS, poll_seconds=POLL_SECONDS)
+            proxy.holds = True
+            eventually(lambda: alert in running.firing(), within_seconds=SOON_SECONDS, poll_seconds=POLL_SECONDS)
+            proxy.holds = False
+            eventually(lambda: alert not in running.firing(), within_seconds=SOON_SECONDS, poll_seconds=POLL_SECONDS)
+        finally:
+            held.end()

@@ -10,8 +10,10 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 
 from tests.conformance.client import ApiError
 from tests.conformance.controlplane import ControlPlane, Ran
@@ -66,26 +68,41 @@ def environment(home: Path) -> dict[str, str]:
 
 
 class Tutti:
-    """One installation of Tutti, run from outside the cluster."""
+    """One installation of Tutti, run from outside the cluster.
 
-    def __init__(self, control_plane: ControlPlane) -> None:
+    Args:
+        control_plane: its cluster.
+        command: what to start instead of `tutti`.
+        settings: of its scheduler, beside those of every test.
+        variables: of its environment, beside those of a user.
+        name: of its file of settings.
+    """
+
+    def __init__(
+        self,
+        control_plane: ControlPlane,
+        *,
+        command: Sequence[str] = (COMMAND,),
+        settings: Mapping[str, object] = MappingProxyType({}),
+        variables: Mapping[str, str] = MappingProxyType({}),
+        name: str = "tutti",
+    ) -> None:
         self._control_plane = control_plane
         self._disturbed = False
         self._leases_from = 0.0
         self._known_kinds: list[str] = []
         kubeconfig = str(control_plane.kubeconfig_of(INSTALLER))
-        settings = control_plane.folder / "tutti.yaml"
+        config = control_plane.folder / f"{name}.yaml"
         chosen = profiles.settings()
-        chosen["scheduler"]["record_decisions"] = RECORDED
         self.why_port = free_port()
         """Where its scheduler answers people of one namespace."""
-        chosen["scheduler"]["why_address"] = f":{self.why_port}"
-        settings.write_text(json.dumps(chosen))
+        chosen["scheduler"] |= {"record_decisions": RECORDED, "why_address": f":{self.why_port}", **settings}
+        config.write_text(json.dumps(chosen))
         self.server = Server(
             "tutti run",
-            [COMMAND, "run", "--kubeconfig", kubeconfig, "--config", str(settings)],
+            [*command, "run", "--kubeconfig", kubeconfig, "--config", str(config)],
             log=control_plane.folder / "tutti.log",
-            environment={**environment(control_plane.folder), "KUBECONFIG": ""},
+            environment={**environment(control_plane.folder), "KUBECONFIG": "", **variables},
         )
 
     def ensure_running(self) -> None:

@@ -7,9 +7,13 @@ import pytest
 from api.constants import (
     CONDITION_DISRUPTION_TARGET,
     CONDITION_TIMED_OUT,
+    GATE,
+    HELD,
+    HELD_AND_GATED,
     KUEUE_JOB_UID,
     KUEUE_QUEUE,
     ON_SCHEDULING_TIMEOUT,
+    POD_GROUP,
     SCHEDULING_TIMEOUT,
     STOPPED_IN_QUEUE,
 )
@@ -92,6 +96,25 @@ async def test_what_kueue_makes_of_it_meanwhile_starts_no_tug_of_war(cluster: Fa
         cluster.one(JOBS, "train")["spec"]["suspend"] = suspended
         await world.settle()
     assert cluster.writes == before
+
+
+@pytest.mark.parametrize(
+    ("labels", "suspended"), [({}, False), ({KUEUE_QUEUE: "default"}, True)], ids=["ours", "queued"]
+)
+async def test_what_the_api_server_has_held_and_kueue_has_queued_since_is_resumed_by_kueue_alone(
+    labels: dict[str, str], *, suspended: bool
+) -> None:
+    """No webhook of ours saw it (config/components/hold-gangs); Kueue's webhook has given it its default queue."""
+    cluster = FakeCluster()
+    job = job_manifest(gated=True)
+    job["metadata"]["labels"] = labels
+    job["metadata"]["annotations"][HELD] = HELD_AND_GATED
+    cluster.put(JOBS, job)
+    await World(cluster).settle()
+    found = cluster.one(JOBS, "train")
+    assert found["spec"]["suspend"] is suspended
+    assert found["metadata"]["annotations"].keys().isdisjoint({GATE, HELD})
+    assert found["spec"]["template"]["metadata"]["annotations"][POD_GROUP] == GROUP_NAME
 
 
 async def test_a_stop_whose_answer_is_lost_is_looked_up(cluster: FakeCluster) -> None:

@@ -59,7 +59,12 @@ def _with_claim(
         return {"spec": spec}
     made = f"{name}-device"
     owner = {"apiVersion": "v1", "kind": "Pod", "name": name, "uid": f"uid-of-{name}", "controller": True}
-    metadata = {"name": made, "namespace": build.NAMESPACE, "uid": f"uid-of-{made}", "ownerReferences": [owner]}
+    metadata = {
+        "name": made,
+        "namespace": more.get("namespace", build.NAMESPACE),
+        "uid": f"uid-of-{made}",
+        "ownerReferences": [owner],
+    }
     record = state.devices.slim_claim(typed({**manifest, "metadata": metadata}, ResourceClaim))
     state.devices.set_claim(record.key, record)
     return {"spec": spec, "claim_statuses": [{"name": "device", "resourceClaimName": made}]}

@@ -29,6 +29,16 @@ def test_a_job_that_refuses_a_changed_template_is_resumed_all_the_same() -> None
     assert patch == {"metadata": {"annotations": {GATE: None}}, "spec": {"suspend": False}}
 
 
+def test_a_job_that_kueue_has_queued_behind_the_admission_policy_stays_suspended_for_kueue() -> None:
+    """config/components/hold-gangs suspends no Job that has a queue: this one got it from Kueue's webhook."""
+    held = job(annotations={GATE: "pod-group", "tutti.scheduler/held": "policy"})
+    held["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "default"}
+    patch = opening_patch(held)
+    assert patch is not None
+    assert patch["metadata"] == {"annotations": {GATE: None}}
+    assert "suspend" not in patch["spec"]
+
+
 @pytest.mark.parametrize("annotations", [None, {}, {"tutti.scheduler/policy": "gang"}])
 def test_a_job_that_its_user_suspended_stays_suspended(annotations: dict[str, str] | None) -> None:
     assert opening_patch(job(annotations=annotations)) is None

@@ -60,13 +60,14 @@ CASES = {
     "TuttiCacheDrift": Case({'tutti_cache_drift{kind="missing"}': "0x5 3x15 0x10"}, 18, 25, {"kind": "missing"}),
     "TuttiWatchSilent": Case(
         {
-            'tutti_watch_silence_seconds{resource="pods",instance="a"}': "10x5 400x15 10x10",
+            # After ten minutes the controllers are no longer live, and begin anew.
+            'tutti_watch_silence_seconds{resource="pods",instance="a"}': "0+60x10 10x30",
             _LEADER % "tutti-scheduler": "1x40",
             'tutti_watch_silence_seconds{resource="pods",instance="b"}': "0+60x40",
             'tutti_leader_election_master_status{name="tutti-scheduler",instance="b"}': "0x40",
         },
+        9,
         15,
-        25,
         {"resource": "pods", "instance": "a"},
     ),
     "TuttiSchedulerStuck": Case(

@@ -172,11 +172,13 @@ def _without_devices(inputs: DecisionInputs) -> DecisionInputs:
 def test_every_method_that_changes_what_is_known_of_devices_is_recorded() -> None:
     life = DeviceLife(1)
     noted = {one.method for one in OPERATIONS.values() if one.subject(life.core) is life.devices}
-    changing = {name for name in vars(DeviceState) if name.startswith("set_")} | {"assume", "take_back"}
+    changing = {name for name in vars(DeviceState) if name.startswith("set_")}
+    changing |= {"assume", "take_back", "begin_release", "end_release"}
     asking = {"claim", "is_assumed", "assumed", "rules", "taints_of", "all_waiting", "slim_slice", "slim_claim"}
-    following_pods = {"pod_waits", "pod_waits_no_more"}
+    asking |= {"has_reserved", "holding", "nodes_with", "is_being_released", "releases"}
+    following_pods, restoring = {"pod_waits", "pod_waits_no_more"}, {"restore_release"}
     public = {name for name in vars(DeviceState) if not name.startswith("_")}
-    assert public == changing | asking | following_pods, "is a new one in steps.OPERATIONS?"
+    assert public == changing | asking | following_pods | restoring, "is a new one in steps.OPERATIONS?"
     assert changing <= noted
 
 

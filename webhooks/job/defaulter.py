@@ -5,8 +5,9 @@ controllers create Workload and PodGroup and then open the gate. That is how the
 the stock Job controller. A Job that arrives suspended (by its user, or by Kueue, whose webhook runs before ours) gets no gate:
 whoever suspended it resumes it.
 
-Where `config/components/hold-gangs` is installed, the API server has held the Job already, so that it is not lost while nobody
-answers here. That is undone first: what is decided here rests on the Job as its user wrote it.
+Where `config/components/hold-gangs` is installed, the API server has marked the Job already, and suspended it unless somebody else
+says when it starts, so that it is not lost while nobody answers here. That is undone first: what is decided here rests on the Job
+as its user wrote it.
 
 A manifest may be a copy of an admitted Job. What ties it to the other Job's group is taken off, and a gate on a Job that is
 no gang is opened, since it was we who had closed it.
@@ -19,6 +20,7 @@ from typing import Any, Final
 import msgspec
 
 from api.constants import (
+    DEFAULT_SCHEDULER_NAME,
     GATE,
     GATE_POD_GROUP,
     HELD,
@@ -101,17 +103,17 @@ def default_job(request: Request, config: AdmissionConfig) -> Response:
 
 
 def _let_go(patch: Patch, job: Job) -> Job:
-    """The Job as it was before the admission policy held it."""
+    """The Job as it was before the admission policy wrote to it."""
     patch.remove((*ANNOTATIONS, HELD))
-    if job.metadata.annotation(GATE) is None:
-        return job
-    patch.remove((*ANNOTATIONS, GATE))
     patch.remove((*TEMPLATE_LABELS, MANAGED))
-    patch.set(TEMPLATE_SCHEDULER, STOCK_SCHEDULER_NAME)
-    # The policy holds no Job that has a queue. Where one has been given since, Kueue's webhook, which is asked before us, did it
-    # and counts on a suspended Job.
-    if job.metadata.label(KUEUE_QUEUE) is None:
-        patch.set(SUSPEND, value=False)
+    if job.spec.template.spec.scheduler_name == DEFAULT_SCHEDULER_NAME:
+        patch.set(TEMPLATE_SCHEDULER, STOCK_SCHEDULER_NAME)
+    if job.metadata.annotation(GATE) is not None:
+        patch.remove((*ANNOTATIONS, GATE))
+        # The policy gates no Job that has a queue. Where one has been given since, Kueue's webhook, which is asked before us, did
+        # it and counts on a suspended Job.
+        if job.metadata.label(KUEUE_QUEUE) is None:
+            patch.set(SUSPEND, value=False)
     return patch.result(Job)
 
 

@@ -206,6 +206,19 @@ async def test_a_bind_that_never_gets_through_gives_its_room_back_in_the_end(ben
     assert bench.clock.waiting == 0
 
 
+async def test_one_that_is_given_up_counts_among_the_slow_ones(bench: Bench) -> None:
+    """Where no bind is answered in time, figures of those that succeed would show nothing."""
+    bench.api.before.append(always("create", "pods/binding", LOST))
+    bench.bind()
+    await bench.settle()
+    for _ in range(30):
+        bench.clock.pass_seconds(10.0)
+        await bench.settle()
+    assert bench.told.ends == ["failed p"]
+    (seconds,) = bench.seconds
+    assert 60 < seconds <= 80
+
+
 async def test_a_missing_right_is_told_and_not_repeated(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     bench.api.before.append(always("create", "pods/binding", Forbidden(403, "Forbidden", "cannot create pods/binding")))
     bench.bind()

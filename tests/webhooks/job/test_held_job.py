@@ -4,7 +4,17 @@ from typing import Any
 
 import pytest
 
-from api.constants import GATE, GATE_POD_GROUP, HELD, KUEUE_QUEUE, MANAGED, POLICY, PROVIDER
+from api.constants import (
+    GATE,
+    GATE_POD_GROUP,
+    HELD,
+    HELD_AND_GATED,
+    HELD_MARKED,
+    KUEUE_QUEUE,
+    MANAGED,
+    POLICY,
+    PROVIDER,
+)
 from install.manifests import load
 from providers.selection import standard_providers
 from tests.webhooks.builders import Object, job, patched, request
@@ -15,8 +25,14 @@ from webhooks.job.defaulter import default_job
 def held(**settings: Any) -> Object:
     """The Job after the policy."""
     found = job(**settings)
-    found["metadata"].setdefault("annotations", {}).update({GATE: GATE_POD_GROUP, HELD: "policy"})
+    found["metadata"].setdefault("annotations", {}).update({GATE: GATE_POD_GROUP, HELD: HELD_AND_GATED})
     found["spec"]["suspend"] = True
+    return marked(found)
+
+
+def marked(found: Object) -> Object:
+    """The Job with what the policy writes into every template."""
+    found["metadata"].setdefault("annotations", {}).setdefault(HELD, HELD_MARKED)
     template = found["spec"]["template"]
     template.setdefault("metadata", {}).setdefault("labels", {})[MANAGED] = "embedded"
     template["spec"]["schedulerName"] = "tutti"
@@ -55,6 +71,12 @@ def without_empties(value: Any) -> Any:
 )
 def test_whatever_is_decided_is_what_would_have_been_decided_without_the_policy(settings: dict[str, Any]) -> None:
     assert stored(held(), **settings) == stored(job(), **settings)
+    for others in (
+        {"suspend": True},
+        {"labels": {KUEUE_QUEUE: "team"}},
+        {"labels": {KUEUE_QUEUE: "team"}, "suspend": True},
+    ):
+        assert stored(marked(job(**others)), **settings) == stored(job(**others), **settings)
 
 
 def test_a_job_that_kueue_has_queued_meanwhile_stays_suspended_for_kueue_alone() -> None:
@@ -83,7 +105,9 @@ def test_the_policy_writes_just_what_the_webhooks_take_off() -> None:
     policy, _ = load("components/hold-gangs")
     (mutation,) = policy.body["spec"]["mutations"]
     written = mutation["applyConfiguration"]["expression"]
-    for part in (f'"{GATE}": "{GATE_POD_GROUP}"', f'"{HELD}": "policy"', f'"{MANAGED}": "embedded"', "suspend: true"):
+    values = {GATE: GATE_POD_GROUP, MANAGED: "embedded"}
+    parts = [f'"{key}": "{value}"' for key, value in values.items()]
+    for part in (*parts, f'"{HELD}": "{HELD_AND_GATED}"', f'"{HELD}": "{HELD_MARKED}"', "suspend: true"):
         assert part in written
     assert 'schedulerName: "tutti"' in written
 

@@ -38,7 +38,7 @@ class AtomicStart(Promise):
                 # The group of a LeaderWorkerSet replica belongs to its leader pod, so it cannot be there before it (KEP-407).
                 if MANAGED in pod.labels and LWS_NAME not in pod.labels:
                     made = history.groups_made.get(pod.group) if pod.group else None
-                    if made is None or made > record.received:
+                    if (made is None or made > record.received) and not self.windows.allows_members_first:
                         yield f"a member was created before its group {pod.group}: {record}"
             case PodBound(pod, record):
                 yield from self._count(history.groups.get(pod.group) if pod.group else None, record.completed)

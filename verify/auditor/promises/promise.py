@@ -22,6 +22,8 @@ class Windows:
         devices_seconds: a pod may hold devices without a node.
         reason_seconds: a gang may wait without a word.
         rest_seconds: without a change by others, nothing of ours is written any more.
+        allows_members_first: whether members may come before their group, as when somebody else starts a Job of which we could not
+            make the group yet.
     """
 
     bind_seconds: float = 2.0
@@ -32,11 +34,12 @@ class Windows:
     devices_seconds: float = 60.0
     reason_seconds: float = 60.0
     rest_seconds: float = 300.0
+    allows_members_first: bool = False
 
     def widen(self, seconds: float) -> None:
         """Whoever is killed takes so long to come back: nothing is an error that lasts no longer."""
-        for each in fields(self):
-            setattr(self, each.name, max(getattr(self, each.name), seconds))
+        for name in (each.name for each in fields(self) if each.name.endswith("_seconds")):
+            setattr(self, name, max(getattr(self, name), seconds))
 
     def reset(self) -> None:
         """As at the beginning."""

@@ -1,0 +1,83 @@
+"""A validating webhook of somebody else's that keeps the API server waiting before it allows what it is asked."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from tests.conformance.client import Object
+from tests.conformance.controlplane import ControlPlane
+from tests.conformance.eventually import eventually
+from tests.conformance.review_server import review_server
+
+NAME = "slow"
+PATIENCE_SECONDS = 30
+"""How long the API server waits for it, the longest time it may be told."""
+REGISTERED_SECONDS = 30
+
+
+class SlowWebhook:
+    """Answers at once unless it is `slow`; whoever waits is answered when it no longer is.
+
+    Attributes:
+        asked: how many requests there were.
+    """
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self._answers = threading.Event()
+        self._answers.set()
+
+    @contextmanager
+    def slow(self) -> Iterator[None]:
+        """Nobody is answered inside."""
+        self._answers.clear()
+        try:
+            yield
+        finally:
+            self._answers.set()
+
+    def review(self, _request: Object) -> Object:
+        """Yes, in time or later."""
+        self.asked += 1
+        self._answers.wait(PATIENCE_SECONDS)
+        return {"allowed": True}
+
+
+@contextmanager
+def slow_webhook(
+    plane: ControlPlane, namespace: str, folder: Path, rule: Object, probe: Object
+) -> Iterator[SlowWebhook]:
+    """One that the API server asks about this in one namespace.
+
+    Args:
+        plane: the cluster.
+        namespace: where.
+        folder: for certificates.
+        rule: what about.
+        probe: `path` and `body` of a POST about it, to be sent until the webhook is asked.
+    """
+    webhook = SlowWebhook()
+
+    def is_asked() -> bool:
+        with suppress(AssertionError):  # what the server says to it makes no difference
+            plane.admin.request("POST", probe["path"], probe["body"])
+        return webhook.asked > 0
+
+    with review_server(folder, webhook.review) as reached:
+        entry = {
+            "name": "slow.example.com",
+            "clientConfig": reached,
+            "rules": [rule],
+            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+            "failurePolicy": "Fail",
+            "sideEffects": "None",
+            "timeoutSeconds": PATIENCE_SECONDS,
+            "admissionReviewVersions": ["v1"],
+        }
+        plane.admin.create("validatingwebhookconfigurations", {"metadata": {"name": NAME}, "webhooks": [entry]})
+        try:
+            eventually(is_asked, within_seconds=REGISTERED_SECONDS)
+            yield webhook
+        finally:
+            plane.admin.delete("validatingwebhookconfigurations", NAME)
