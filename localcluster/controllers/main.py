@@ -6,15 +6,14 @@ starts it again from a clean list.
 
 import argparse
 import asyncio
-import random as randomness
 import sys
-import time
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final
 
 from kube.client.client import Client
 from kube.client.credentials import load_credentials
 from kube.client.events import EventRecorder
+from kube.outside import monotonic_seconds, new_random, utc_now
 from kube.process.logs import configure_logs
 from kube.process.run import EXIT_OK, preflight, run_process
 from localcluster.controllers.accounts import AccountController
@@ -27,7 +26,6 @@ from localcluster.controllers.nodeless import NodelessController
 from localcluster.controllers.placing.placer import Placer
 from localcluster.controllers.settings import StandInSettings, parse_names
 from localcluster.controllers.statefulsets.controller import StatefulSetController
-from localcluster.controllers.times import utc_now
 from localcluster.controllers.volumes.controller import VolumeController
 from localcluster.kubelet import Kubelet
 
@@ -70,7 +68,7 @@ async def run(client: Client, settings: StandInSettings, stop: asyncio.Event) ->
 
 def stand_ins(client: Client, settings: StandInSettings) -> list[Callable[[], Coroutine[Any, Any, None]]]:
     """What is to run, as asked for."""
-    random, clock = randomness.Random(), time.monotonic
+    random, clock = new_random(), monotonic_seconds
 
     def recorder(component: str) -> EventRecorder:
         made = EventRecorder(client, component=component, instance=INSTANCE)
