@@ -20,7 +20,8 @@ from localcluster.controllers.accounts import AccountController
 from localcluster.controllers.disruption.controller import DisruptionController
 from localcluster.controllers.garbage.collector import GarbageCollector
 from localcluster.controllers.jobs.controller import JobController
-from localcluster.controllers.leaderworkersets.controller import LeaderWorkerSetController
+from localcluster.controllers.leaderworkersets.admission.server import serving
+from localcluster.controllers.leaderworkersets.controller import LeaderWorkerSetController, Serve
 from localcluster.controllers.namespaces import NamespaceController
 from localcluster.controllers.nodeless import NodelessController
 from localcluster.controllers.placing.placer import Placer
@@ -66,8 +67,10 @@ async def run(client: Client, settings: StandInSettings, stop: asyncio.Event) ->
     return EXIT_OK
 
 
-def stand_ins(client: Client, settings: StandInSettings) -> list[Callable[[], Coroutine[Any, Any, None]]]:
-    """What is to run, as asked for."""
+def stand_ins(
+    client: Client, settings: StandInSettings, *, serve: Serve = serving
+) -> list[Callable[[], Coroutine[Any, Any, None]]]:
+    """What is to run, as asked for; `serve`: how the webhooks of LeaderWorkerSets are served."""
     random, clock = new_random(), monotonic_seconds
 
     def recorder(component: str) -> EventRecorder:
@@ -98,7 +101,7 @@ def stand_ins(client: Client, settings: StandInSettings) -> list[Callable[[], Co
         ),
         "leaderworkerset": lambda: (
             LeaderWorkerSetController(
-                client, recorder("leaderworkerset-controller"), now=utc_now, clock=clock, random=random
+                client, recorder("leaderworkerset-controller"), now=utc_now, clock=clock, random=random, serve=serve
             ).run
         ),
         "serviceaccount": lambda: AccountController(client, clock=clock, random=random).run,

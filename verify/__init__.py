@@ -1,0 +1,1 @@
+"""What judges Tutti: promises, checked by machines."""
