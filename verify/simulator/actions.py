@@ -1,4 +1,4 @@
-"""What users, administrators and misfortune do to a simulated cluster: plain values, so that a run can be told, repeated and made shorter.
+"""What happens to a simulated cluster: plain values, so that a run can be told, repeated and made shorter.
 
 An action that makes no sense any more (its node or Job is not there) does nothing. So any part of a run is a run.
 """

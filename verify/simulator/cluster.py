@@ -16,7 +16,7 @@ from kube.outside import Outside, replaced_by
 from localcluster.controllers.leaderworkersets.admission.review import answer as answer_of_sets
 from localcluster.controllers.leaderworkersets.admission.server import Admission
 from verify.simulator import manifests, processes
-from verify.simulator.faults import CALM, Chance, Weather
+from verify.simulator.faults import Chance, Weather
 from verify.simulator.loop import START_SECONDS, Process
 from verify.simulator.network import Network
 from verify.simulator.processes import Running
@@ -31,7 +31,6 @@ CONTROLLERS: Final = "controllers"
 WEBHOOKS: Final = "webhooks"
 STAND_INS: Final = "stand-ins"
 ALL: Final = (WEBHOOKS, CONTROLLERS, SCHEDULER, STAND_INS)
-OURS: Final = frozenset({SCHEDULER, CONTROLLERS, WEBHOOKS})
 
 STAND_IN_NAMES: Final = ("job", "statefulset", "leaderworkerset", "garbage", "nodeless", "serviceaccount", "volume")
 """Those that have something to do here. Nobody deletes namespaces, there are no disruption budgets, and no ordinary pods."""
@@ -90,15 +89,13 @@ class Cluster:
 
     def start(self, name: str) -> Running:
         """Start a process."""
-        process = Process(f"{name}-{next(self._numbers)}")
+        process = Process(f"{name}-{next(self._numbers)}", meets_faults=name != STAND_INS)
         running = self.running[name] = Running(process, self.network)
         works: dict[str, Callable[[Running], Any]] = {
             SCHEDULER: functools.partial(processes.run_scheduler, settings=self._settings),
             CONTROLLERS: processes.run_controllers,
             WEBHOOKS: processes.run_webhooks,
-            STAND_INS: functools.partial(
-                processes.run_stand_ins, names=STAND_IN_NAMES, serve=self._serve_sets
-            ),
+            STAND_INS: functools.partial(processes.run_stand_ins, names=STAND_IN_NAMES, serve=self._serve_sets),
         }
         running.start(works[name])
         return running
@@ -118,7 +115,7 @@ class Cluster:
     async def end(self) -> None:
         """End everything."""
         for each in (*self.running.values(), *self.former):
-            each.process.kill()
+            each.process.clean_up()
         for each in (*self.running.values(), *self.former):
             await each.end()
         await self.server.end()

@@ -1,4 +1,4 @@
-"""Draws runs from seeds: clusters of a few nodes under more load than they bear, so that gangs wait, start, give way and are hurt."""
+"""Draws runs from seeds: clusters of a few nodes under more load than they bear, so that gangs wait, start and give way."""
 
 import random
 from collections.abc import Callable

@@ -3,13 +3,16 @@
 Time passes only when nothing is left to do at the present moment, and then at once up to the next timer. There are no sockets, no
 signals and no threads; what is given to an executor is done on the spot.
 
-Every process of the simulated cluster is a context: whatever is begun in it, tasks and timers alike, belongs to it. A process that
-is killed does nothing any more, not even what stands in a `finally`, as after SIGKILL; one that is stopped does later what fell due.
+Every process of the simulated cluster is a context: whatever is begun in it, tasks and timers alike, belongs to it. A process
+that is killed does nothing any more, not even what stands in a `finally`, as after SIGKILL; one that is stopped does later what
+fell due.
 """
 
 import asyncio
 import contextvars
-from collections.abc import Callable, Coroutine
+import heapq
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Executor
 from enum import Enum
 from typing import Any, Final, TypeVar
@@ -36,12 +39,18 @@ class State(Enum):
 
 
 class Process:
-    """One process of the simulated cluster."""
+    """One process of the simulated cluster.
 
-    def __init__(self, name: str) -> None:
+    Attributes:
+        name: no other process has it.
+        meets_faults: whether anything goes wrong between it and the server.
+    """
+
+    def __init__(self, name: str, *, meets_faults: bool = True) -> None:
         self.name = name
+        self.meets_faults = meets_faults
         self.state = State.RUNS
-        self._held: list[tuple[contextvars.Context, Callable[..., object], tuple[Any, ...]]] = []
+        self._held: list[asyncio.Handle] = []
 
     @property
     def is_cut_off(self) -> bool:
@@ -55,25 +64,31 @@ class Process:
 
     def go_on(self) -> None:
         """Let it do what fell due meanwhile (SIGCONT)."""
-        if self.state is not State.STOPPED:
-            return
-        self.state = State.RUNS
-        held, self._held = self._held, []
-        loop = asyncio.get_running_loop()
-        for context, callback, arguments in held:
-            loop.call_soon(callback, *arguments, context=context)
+        if self.state is State.STOPPED:
+            self.state = State.RUNS
+            self._catch_up()
 
     def kill(self) -> None:
         """End it for good (SIGKILL)."""
         self.state = State.DEAD
-        self._held.clear()
 
-    def run(self, callback: Callable[..., object], arguments: tuple[Any, ...]) -> None:
-        """Do this, or not, as the process is."""
+    def clean_up(self) -> None:
+        """Let what is left of it end in order, when the simulation is over."""
+        self.state = State.ENDING
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        held, self._held = self._held, []
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, VirtualLoop)  # noqa: S101 (there is no other loop here)
+        loop.put_back(held)
+
+    def holds(self, handle: asyncio.Handle) -> bool:
+        """Whether this is not to be done now; then it is kept for later."""
         if self.state is State.RUNS or self.state is State.ENDING:
-            callback(*arguments)
-        elif self.state is State.STOPPED:
-            self._held.append((contextvars.copy_context(), callback, arguments))
+            return False
+        self._held.append(handle)
+        return True
 
 
 _current: contextvars.ContextVar[Process | None] = contextvars.ContextVar("process", default=None)
@@ -86,6 +101,39 @@ def context_of(process: Process) -> contextvars.Context:
     context = contextvars.Context()
     context.run(_current.set, process)
     return context
+
+
+def _process_of(context: contextvars.Context | None) -> Process | None:
+    return _current.get() if context is None else context.get(_current)
+
+
+class _Handle(asyncio.Handle):
+    """Something to be done, unless its process does nothing at the moment."""
+
+    __slots__ = ("_process",)
+
+    def __init__(self, process: Process | None, callback: Callable[..., object], *others: Any) -> None:
+        super().__init__(callback, *others)
+        self._process = process
+
+    def _run(self) -> None:
+        if self._process is None or not self._process.holds(self):
+            super()._run()  # type: ignore[misc]
+
+
+class _TimerHandle(asyncio.TimerHandle):
+    """The same at a certain time."""
+
+    __slots__ = ("_process",)
+
+    def __init__(self, process: Process | None, when: float, callback: Callable[..., object], *others: Any) -> None:
+        super().__init__(when, callback, *others)
+        self._process = process
+        self._scheduled = True
+
+    def _run(self) -> None:
+        if self._process is None or not self._process.holds(self):
+            super()._run()  # type: ignore[misc]
 
 
 class _Waiting:
@@ -114,30 +162,34 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self.steps = 0
         self._waiting = _Waiting()
         self._selector = self._waiting
+        self._ready: deque[asyncio.Handle]
+        self._scheduled: list[asyncio.TimerHandle]
 
     def time(self) -> float:
         """Seconds; they pass only while everybody waits."""
         return self._waiting.now
 
-    def call_soon(
+    def call_soon(  # type: ignore[override]
         self, callback: Callable[..., object], *args: Any, context: contextvars.Context | None = None
     ) -> asyncio.Handle:
         """As on any loop, for the process whose context it is."""
-        process = _current.get() if context is None else context.get(_current)
+        handle = _Handle(_process_of(context), callback, args, self, context)
+        self._ready.append(handle)
         self.steps += 1
-        if process is None:
-            return super().call_soon(callback, *args, context=context)
-        return super().call_soon(process.run, callback, args, context=context)
+        return handle
 
-    def call_at(
+    def call_at(  # type: ignore[override]
         self, when: float, callback: Callable[..., object], *args: Any, context: contextvars.Context | None = None
     ) -> asyncio.TimerHandle:
         """As on any loop, for the process whose context it is."""
-        process = _current.get() if context is None else context.get(_current)
+        timer = _TimerHandle(_process_of(context), when, callback, args, self, context)
+        heapq.heappush(self._scheduled, timer)
         self.steps += 1
-        if process is None:
-            return super().call_at(when, callback, *args, context=context)
-        return super().call_at(when, process.run, callback, args, context=context)
+        return timer
+
+    def put_back(self, handles: Iterable[asyncio.Handle]) -> None:
+        """Do this in the next turn."""
+        self._ready.extend(handles)
 
     def run_in_executor(  # type: ignore[override]
         self, executor: Executor | None, func: Callable[..., T], *args: Any

@@ -1,7 +1,7 @@
 """Between a process and the API server: requests and answers that take their time, and may get lost.
 
-A connection of `kube.client` is replaced below its own rules: guard, repetition after refusals and translation of answers into errors
-are the product's; the socket is not. What is on its way arrives even when its sender dies meanwhile.
+A connection of `kube.client` is replaced below its own rules: guard, repetition after refusals and translation of answers into
+errors are the product's; the socket is not. What is on its way arrives even when its sender dies meanwhile.
 """
 
 import asyncio
@@ -25,6 +25,8 @@ from verify.simulator.loop import NOBODY, Process
 from verify.simulator.server import Asked, Server
 
 NEVER_SECONDS: Final = 86_400.0
+APART_SECONDS: Final = 1e-6
+"""Between two lines of a watch: timers of the very same moment have no order."""
 _REFUSALS: Final[dict[Fault, tuple[int, str, float | None]]] = {
     Fault.CONFLICT: (409, "Conflict", None),
     Fault.TOO_MANY: (429, "TooManyRequests", 1.0),
@@ -41,8 +43,8 @@ class Traffic:
         answered: requests that the server carried out or refused, watches included.
         lines: lines of watches that were delivered.
         faults: sendings that something went wrong with.
-        writes: by who sent them; leases and events are not among them.
-        seen: called with process, request and status of every write that reached the server.
+        seen: called with process, request and status of every request that reached the server.
+        heard: called with process and line of every line of a watch that was delivered.
     """
 
     answered: int = 0
@@ -50,12 +52,19 @@ class Traffic:
     faults: int = 0
     seen: list[Callable[[Process, Request, int], None]] = field(default_factory=list)
 
+    heard: list[Callable[[Process, bytes], None]] = field(default_factory=list)
+
     def note(self, process: Process, request: Request, status: int) -> None:
         """A request was answered."""
         self.answered += 1
-        if request.method != "GET":
-            for tell in self.seen:
-                tell(process, request, status)
+        for tell in self.seen:
+            tell(process, request, status)
+
+    def deliver(self, process: Process, line: bytes) -> None:
+        """A line of a watch was delivered."""
+        self.lines += 1
+        for tell in self.heard:
+            tell(process, line)
 
 
 class Network:
@@ -65,6 +74,7 @@ class Network:
         self.server = server
         self.chance = chance
         self.traffic = Traffic()
+        self.under_way: set[asyncio.Task[None]] = set()
 
     def client(self, process: Process, user: User, *, guard: Guard | None = None) -> Client:
         """A client of that process."""
@@ -101,7 +111,7 @@ class _Connection(Connection):
         del refresh
         self._require_life(request)
         network = self._network
-        fault = network.chance.fault(is_read=request.method == "GET")
+        fault = network.chance.fault(is_read=request.method == "GET") if self._process.meets_faults else Fault.NONE
         patience_seconds = timeout.total or 10.0
         if fault is not Fault.NONE:
             network.traffic.faults += 1
@@ -143,18 +153,18 @@ class _Connection(Connection):
 
     def _send(self, request: Request, answer: "asyncio.Future[Any]") -> None:
         """Let the request arrive, whatever becomes of its sender."""
-        loop = asyncio.get_running_loop()
+        loop, under_way = asyncio.get_running_loop(), self._network.under_way
 
         def arrive() -> None:
-            loop.create_task(self._answered(request, answer), context=NOBODY.copy())
+            task = loop.create_task(self._answered(request, answer), context=NOBODY.copy())
+            under_way.add(task)
+            task.add_done_callback(under_way.discard, context=NOBODY.copy())
 
         loop.call_later(self._network.chance.way_seconds(), arrive, context=NOBODY)
 
     async def _answered(self, request: Request, answer: "asyncio.Future[Any]") -> None:
         network = self._network
-        asked = Asked(
-            request.method, request.path, request.params, request.data or b"", request.media_type, self._user
-        )
+        asked = Asked(request.method, request.path, request.params, request.data or b"", request.media_type, self._user)
         reply = await network.server.answer(asked)
         network.traffic.note(self._process, request, reply.status if isinstance(reply, Reply) else 200)
 
@@ -172,11 +182,12 @@ class _Connection(Connection):
         watcher = await answer
         if isinstance(watcher, Reply):
             raise error_from_answer(watcher.status, watcher.body, request=request.name)
-        lines = _Lines(self._network, watcher)
+        lines = _Lines(self._network, watcher, meets_faults=self._process.meets_faults)
         try:
             async with contextlib.aclosing(lines.follow(request, silence_seconds)) as received:
                 async for line in received:
                     self._require_life(request)
+                    self._network.traffic.deliver(self._process, line)
                     yield line
         finally:
             lines.close()
@@ -185,8 +196,9 @@ class _Connection(Connection):
 class _Lines:
     """One watch on its way: what the server writes arrives later, in the same order."""
 
-    def __init__(self, network: Network, watcher: Watcher) -> None:
+    def __init__(self, network: Network, watcher: Watcher, *, meets_faults: bool) -> None:
         self._network = network
+        self._meets_faults = meets_faults
         self._arrived: deque[bytes] = deque()
         self._wake = asyncio.Event()
         self._is_over = False
@@ -204,11 +216,10 @@ class _Lines:
         patience_seconds = silence_seconds or NEVER_SECONDS
         while True:
             while self._arrived:
-                broken = self._network.chance.break_watch()
+                broken = self._network.chance.break_watch() if self._meets_faults else None
                 if broken is not None:
                     self._network.traffic.faults += 1
                     await self._break(broken, request, patience_seconds)
-                self._network.traffic.lines += 1
                 yield self._arrived.popleft()
             if self._is_over:
                 return
@@ -241,7 +252,7 @@ class _Lines:
 
     def _later(self, line: bytes | None) -> None:
         loop = asyncio.get_running_loop()
-        when = max(loop.time() + self._network.chance.way_seconds(), self._not_before)
+        when = max(loop.time() + self._network.chance.way_seconds(), self._not_before + APART_SECONDS)
         self._not_before = when
         loop.call_at(when, self._arrive, line, context=NOBODY)
 

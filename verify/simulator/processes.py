@@ -1,7 +1,7 @@
-"""The processes of a simulated cluster: the product's own parts, wired as `tutti scheduler`, `controllers` and `webhooks` wire them.
+"""The processes of a simulated cluster: the product's parts, wired as `tutti scheduler`, `controllers` and `webhooks` wire them.
 
-Left out of each is only what stands around its work: lease, health server, kopf's frame, TLS and certificates. The stand-ins for the
-stock controllers and the hollow kubelet are those of `localcluster`, all in one process.
+Left out of each is only what stands around its work: lease, health server, kopf's frame, TLS and certificates. The stand-ins for
+the stock controllers and the hollow kubelet are those of `localcluster`, all in one process.
 """
 
 import asyncio
@@ -82,12 +82,10 @@ class Running:
         try:
             await work(self)
         except Exception as error:  # noqa: BLE001 (the end of a process is something that is checked)
-            self.failures.append(error)
+            self.failures.append(root_of(error))
 
     async def end(self) -> None:
         """Clean up after the simulation; nothing of it reaches the server any more."""
-        self.process.go_on()
-        self.process.state = State.ENDING
         if self.work is not None:
             self.work.cancel()
             await asyncio.wait([self.work])
@@ -96,7 +94,7 @@ class Running:
 async def run_scheduler(running: Running, settings: Mapping[str, Any]) -> None:
     """`tutti scheduler`, from the moment when it has its lease."""
     client = running.client(account(SCHEDULER_NAME))
-    values = {"identity": running.process.name, "self_check_seconds": 60.0, **settings}
+    values = {"identity": running.process.name, **settings}
     given = Surroundings(
         reader=client,
         writer=client,
@@ -190,6 +188,13 @@ def _served(
         classes=lambda: classes.store.all() if classes.synced.is_set() else None,
     )
     return routes(config, group_api=OWN, read_pod=read_pod, new_token=lambda: new_token(source.getrandbits(64)))
+
+
+def root_of(error: BaseException) -> BaseException:
+    """The first error of a group of errors, or the error itself."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def review_of_sets(answer: Callable[[str, dict[str, Any]], dict[str, Any]]) -> Review:

@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 
 import orjson
 
-from localcluster.apiserver import discovery, extension, rbac, status
+from localcluster.apiserver import discovery, rbac, status
 from localcluster.apiserver.admission import Admission
 from localcluster.apiserver.bootstrap import bootstrap
 from localcluster.apiserver.core import Core, Tables
@@ -22,9 +22,9 @@ from localcluster.apiserver.extension.admission.answers import WebhookFailed
 from localcluster.apiserver.extension.admission.caller import Caller
 from localcluster.apiserver.extension.admission.chain import Chain
 from localcluster.apiserver.extension.admission.hooks import Hook
+from localcluster.apiserver.extension.admission.kinds import check_configurations
 from localcluster.apiserver.extension.definitions.lifecycle import Lifecycle
 from localcluster.apiserver.extension.definitions.strategy import definition_kind
-from localcluster.apiserver.extension.install import check_configurations
 from localcluster.apiserver.http import HttpRequest, Reply, Routes, json_reply, parsed_query, segments, text_reply
 from localcluster.apiserver.kinds.builtin import register_builtin
 from localcluster.apiserver.kinds.kind import User
@@ -111,9 +111,7 @@ class Server:
         self.registry.add(definition_kind())
         check_configurations(self.registry)
         self._lifecycle = Lifecycle(self.core)
-        self.core.admission = Chain(
-            self.store, cast("Caller", self.webhooks), self.authorizer.allows, self.core.random
-        )
+        self.core.admission = Chain(self.store, cast("Caller", self.webhooks), self.authorizer.allows, self.core.random)
         discovery.install(cast("ApiServer", self))
         bootstrap(self.core)
 

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
+import msgspec
 import orjson
 
 from kube.client.client import PatchKind
@@ -10,8 +11,8 @@ from kube.client.resources import JOBS, LEADER_WORKER_SETS, NODES, PODS, Resourc
 from kube.outside import utc_now
 from localcluster.apiserver.http import Reply
 from localcluster.controllers.times import render_time
-from localcluster.podstatus import ended_patch
 from localcluster.lifecycle import HollowPod
+from localcluster.podstatus import ended_patch
 from verify.simulator import manifests
 from verify.simulator.actions import (
     Action,
@@ -31,8 +32,6 @@ from verify.simulator.actions import (
 )
 from verify.simulator.manifests import NAMESPACE
 from verify.simulator.server import MASTER, Asked, Server
-
-import msgspec
 
 INDEX: Final = "batch.kubernetes.io/job-completion-index"
 KILLED: Final = 137
@@ -137,8 +136,7 @@ class User:
             (
                 each.obj
                 for each in self._server.store.list(("", "pods"), NAMESPACE)
-                if each.obj["metadata"]["name"].startswith(prefix)
-                and not each.obj["metadata"].get("deletionTimestamp")
+                if each.obj["metadata"]["name"].startswith(prefix) and not each.obj["metadata"].get("deletionTimestamp")
             ),
             None,
         )
