@@ -118,7 +118,7 @@ class _Handle(asyncio.Handle):
 
     def _run(self) -> None:
         if self._process is None or not self._process.holds(self):
-            super()._run()  # type: ignore[misc]
+            super()._run()
 
 
 class _TimerHandle(asyncio.TimerHandle):
@@ -133,7 +133,7 @@ class _TimerHandle(asyncio.TimerHandle):
 
     def _run(self) -> None:
         if self._process is None or not self._process.holds(self):
-            super()._run()  # type: ignore[misc]
+            super()._run()
 
 
 class _Waiting:
