@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from api.constants import DEFAULT_SCHEDULER_NAME, GATE, MANAGED, MIN_RESOURCES, POD_GROUP
+from api.constants import CONDITION_PREEMPTED_BY, DEFAULT_SCHEDULER_NAME, GATE, MANAGED, MIN_RESOURCES, POD_GROUP
 from api.quantity import parse_milli
 from kube.client.connection import Request
 from kube.groups.group_api import OWN
@@ -55,6 +55,7 @@ class Watchdog:
         self._groups: dict[str, _Group] = {}
         self._told: dict[str, float] = {}
         self._bound_once: set[str] = set()
+        self._preemptors: dict[str, str] = {}
         store.subscribe(PODS, self._pod_changed)
         store.subscribe(NODES, self._node_changed)
         store.subscribe(GROUPS, self._group_changed)
@@ -104,6 +105,11 @@ class Watchdog:
 
     def _group_changed(self, event: Event) -> None:
         uid = event.new.obj["metadata"]["uid"]
+        asked_before = _preemptor(event.old.obj) if event.old is not None else ""
+        asked = _preemptor(event.new.obj)
+        if asked and asked != asked_before:
+            self.evictions += 1
+            self._preemptors[asked] = event.new.obj["metadata"]["name"]
         if event.type == "DELETED":
             self._groups.pop(uid, None)
             return
@@ -128,6 +134,21 @@ class Watchdog:
         for uid, group in self._groups.items():
             if not group.was_satisfied and not group.lost and 0 < len(group.bound) < group.minimum:
                 yield f"I1: of group {uid} {len(group.bound)} members are bound, {group.minimum} have to be"
+
+    # --- I3: no eviction whose preemptor does not start -----------------------------------------------------------------
+
+    def wasted_evictions(self) -> Iterator[str]:
+        """Groups that had to leave for a group that is still there, has never started, and waits."""
+        waiting = {
+            (each.obj["metadata"].get("annotations") or {}).get(POD_GROUP)
+            for each in self._store.list(PODS)
+            if not each.obj["spec"].get("nodeName") and not _has_ended(each.obj)
+        }
+        for reference, victim in self._preemptors.items():
+            name, uid = reference.split("/")[1:]
+            group = self._groups.get(uid)
+            if group is not None and not group.was_satisfied and name in waiting:
+                yield f"I3: {victim} had to leave for {name}, which has not started"
 
     # --- requests -----------------------------------------------------------------------------------------------------
 
@@ -159,6 +180,14 @@ def requests_of(pod: Object) -> dict[str, int]:
         for name, text in ((container.get("resources") or {}).get("requests") or {}).items():
             asked[name] += parse_milli(str(text))
     return dict(asked)
+
+
+def _preemptor(group: Object) -> str:
+    """Namespace, name and UID of the group for which this one was asked to leave; "" when it was not."""
+    for each in group.get("status", {}).get("conditions") or []:
+        if each["type"] == CONDITION_PREEMPTED_BY and each["status"] == "True" and each["reason"] == "PodGroup":
+            return str(each["message"])
+    return ""
 
 
 def _has_ended(pod: Object) -> bool:

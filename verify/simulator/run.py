@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from kube.client.connection import Request
 from verify.simulator import promises
-from verify.simulator.actions import AnyAction, Kill, Pause, Scenario
+from verify.simulator.actions import AnyAction, Cordon, ForeignPod, Kill, Pause, RemoveNode, Scenario
 from verify.simulator.cluster import ALL, SCHEDULER, STAND_INS, Cluster, virtual_outside
 from verify.simulator.faults import CALM, STORMY
 from verify.simulator.loop import Process, VirtualLoop, run_virtually
@@ -35,7 +35,7 @@ class Outcome:
         turns: callbacks of the loop.
         binds: pods that were bound by us.
         starts: gangs that had their minimum bound for the first time.
-        evictions: pods that were deleted by the scheduler.
+        evictions: pods that the scheduler deleted, and groups that it asked to leave for another.
         faults: requests and watches that something went wrong with.
         seconds: of virtual time.
     """
@@ -174,6 +174,8 @@ class _Run:
         self.found += [f"I9: at rest: {write}" for write in ours]
         self.found += self.watchdog.partial_groups()
         self.found += promises.at_rest(cluster.server.store)
+        if _takes_no_room_away(self.scenario):
+            self.found += self.watchdog.wasted_evictions()
         running = cluster.running.get(SCHEDULER)
         scheduler = running.scheduler if running is not None else None
         if scheduler is not None:
@@ -200,6 +202,12 @@ class _Run:
         if request.method != "GET" and request.plural != "events":
             self._last_write = self._clock()
             self._writes.append(f"{process.name.rpartition('-')[0]} {request.method} {request.path}")
+
+
+def _takes_no_room_away(scenario: Scenario) -> bool:
+    """Whether nothing can come between an eviction and the start it was for."""
+    disturbing = (RemoveNode, Cordon, ForeignPod, Kill, Pause)
+    return not scenario.is_stormy and not any(isinstance(each, disturbing) for each in scenario.actions)
 
 
 def describe(outcome: Outcome) -> str:

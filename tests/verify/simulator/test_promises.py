@@ -96,6 +96,33 @@ def test_a_gang_of_which_only_some_were_bound(history: History) -> None:
     assert history.watchdog.starts == 1
 
 
+def _leave_for(history: History, name: str, uid: str) -> None:
+    stored = history.store.get(GROUPS, "default", "victim")
+    assert stored is not None
+    changed = stored.copy()
+    changed["status"] = {
+        "conditions": [
+            {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": ""},
+            {"type": "PreemptedBy", "status": "True", "reason": "PodGroup", "message": f"default/{name}/{uid}"},
+        ]
+    }
+    history.store.replace(GROUPS, stored, changed)
+
+
+def test_an_eviction_for_a_gang_that_does_not_start(history: History) -> None:
+    history.gang("victim", 1)
+    uid = history.gang("g", 1)
+    history.pod("p", group="g")
+    _leave_for(history, "g", uid)
+
+    assert list(history.watchdog.wasted_evictions()) == ["I3: victim had to leave for g, which has not started"]
+
+    history.bind("p")
+
+    assert list(history.watchdog.wasted_evictions()) == []
+    assert history.watchdog.evictions == 1
+
+
 def test_a_write_that_is_forbidden(history: History) -> None:
     request = Request("create", "pods", "POST", "/api/v1/pods", {})
 
