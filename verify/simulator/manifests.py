@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from api.constants import DEFAULT_SCHEDULER_NAME
 from api.constants import GROUP as TUTTI
 from kube.client.resources import JOBS, LEADER_WORKER_SETS
 from localcluster.lifecycle import EXIT_CODE, RUN_SECONDS
@@ -89,6 +90,8 @@ def job(action: CreateJob) -> Object:
         "priorityClassName": CLASSES[action.priority][0],
         "containers": [_container(action.cpu_milli, action.gpus)],
     }
+    if action.pods == 1:
+        spec["schedulerName"] = DEFAULT_SCHEDULER_NAME  # no gang, so nobody else says it
     if action.claims:
         claim = {
             "accessModes": ["ReadWriteOnce"],

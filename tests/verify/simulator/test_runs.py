@@ -31,6 +31,13 @@ def test_a_gang_starts_and_ends_and_everything_comes_to_rest() -> None:
     assert (outcome.starts, outcome.binds) == (1, 8)
 
 
+def test_a_pod_that_is_no_gang_is_placed_too() -> None:
+    outcome = simulate(Scenario(1, (*TWO_NODES, CreateJob(job=0, pods=1, seconds=20))))
+
+    assert outcome.violations == ()
+    assert (outcome.starts, outcome.binds) == (0, 1)
+
+
 def test_a_gang_that_does_not_fit_is_not_started_in_part() -> None:
     outcome = simulate(Scenario(1, (*TWO_NODES, CreateJob(job=0, pods=8, cpu_milli=2000))))
 
