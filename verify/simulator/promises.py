@@ -160,8 +160,18 @@ class Watchdog:
             self.evictions += 1
         if status == 403:
             self.violations.append(f"{request.name} was forbidden")
-        if status == 422:
+        if status == 422 and not self._is_about_a_former(request):
             self.violations.append(f"{request.name} was invalid: {(request.data or b'')[:300].decode()}")
+
+    def _is_about_a_former(self, request: Request) -> bool:
+        """Whether the request names the UID of a pod that another one has taken the name of: refusing it is what the UID is for."""
+        namespace, _, rest = request.path.partition("/namespaces/")[2].partition("/pods/")
+        found = self._store.get(PODS, namespace, rest.partition("/")[0])
+        return (
+            found is not None
+            and b'"uid":"' in (request.data or b"")
+            and found.obj["metadata"]["uid"].encode() not in (request.data or b"")
+        )
 
 
 def used_on(store: Store, node: str) -> Counter[str]:
