@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-anywhere demo cluster lint format run conformance faults e2e bench call-paths controlplane tools chart metrics-docs settings-docs docs dist audit crds clean
+.PHONY: help test test-anywhere demo cluster lint format run conformance faults e2e bench simulate call-paths controlplane tools chart metrics-docs settings-docs docs dist audit crds clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ faults: $(READY) ## workflows under faults, judged by the auditor, on the embedd
 
 e2e: $(READY) ## the image and config/default on a real node of this machine, with real containers (needs root; see hack/node)
 	$(BIN)/python -m hack.e2e $(ARGS)
+
+simulate: $(READY) ## run Tutti in virtual time, SEEDS=100 seeded runs with faults; ARGS="--first 100 --scenario '{...}'"
+	$(BIN)/python -m verify.simulator --seeds $(or $(SEEDS),100) $(ARGS)
 
 bench: $(READY) ## measure and print the tables of hack/bench
 	$(BIN)/python -m hack.bench $(ARGS)

@@ -1,6 +1,5 @@
 """What the controllers count. Names are an interface: dashboards and alerts in `config/` use them."""
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -17,6 +16,7 @@ from api.constants import (
     METRIC_WARNINGS,
 )
 from kube.client.resources import JOBS, LEADER_WORKER_SETS
+from kube.outside import monotonic_seconds
 from kube.process.metrics import WatchMetrics
 
 _BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -25,7 +25,7 @@ _BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 class Metrics:
     """The controllers' metrics in one registry."""
 
-    def __init__(self, registry: CollectorRegistry, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, registry: CollectorRegistry, *, clock: Callable[[], float] = monotonic_seconds) -> None:
         self._clock = clock
         self._requests = Histogram(
             METRIC_API_REQUEST_SECONDS,

@@ -5,13 +5,13 @@ create again and be told that the object exists. So the answer to a write is kep
 informer has caught up with it, or for a limited time: what was deleted in the same moment must not live on here.
 """
 
-import time
 from collections.abc import Callable, Hashable, Mapping
 from itertools import takewhile
 from typing import Final, Generic, TypeVar
 
 from kube.cache.informer import Change
 from kube.cache.store import Indexer, KubeObject, Store
+from kube.outside import monotonic_seconds
 
 T = TypeVar("T", bound=KubeObject)
 
@@ -53,7 +53,7 @@ class MutationCache(Generic[T]):
     """The union of an informer's store and our own recent writes; the newer version of an object wins."""
 
     def __init__(
-        self, store: Store[T], indexers: Mapping[str, Indexer[T]], *, clock: Callable[[], float] = time.monotonic
+        self, store: Store[T], indexers: Mapping[str, Indexer[T]], *, clock: Callable[[], float] = monotonic_seconds
     ) -> None:
         """`store` is the informer's; `indexers` are the ones it has. `caught_up` has to be a handler of that informer."""
         self._store = store

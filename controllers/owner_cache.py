@@ -5,13 +5,13 @@ our own reads and writes, and which objects a read did not find any more. So a p
 on the old version.
 """
 
-import time
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
 from controllers.mutation_cache import KEPT_SECONDS, MutationCache, RecentUids
 from kube.cache.informer import Change
 from kube.cache.store import Key, KubeObject, Store
+from kube.outside import monotonic_seconds
 
 T = TypeVar("T", bound=KubeObject)
 
@@ -22,7 +22,7 @@ JUST_NOW_SECONDS: Final = 30.0
 class OwnerCache(Generic[T]):
     """All objects of one kind in the cluster by key, in the latest version that is known. Belongs to one event loop."""
 
-    def __init__(self, store: Store[T], *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, store: Store[T], *, clock: Callable[[], float] = monotonic_seconds) -> None:
         """`store` is the informer's, whose handler `caught_up` has to be."""
         self._store = store
         self._cache: MutationCache[T] = MutationCache(store, {}, clock=clock)

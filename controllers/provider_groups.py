@@ -6,7 +6,6 @@ one whose watch fails (its CRD was taken away, and may be back) is given up for 
 """
 
 import asyncio
-import time
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -22,6 +21,7 @@ from kube.cache.store import Indexer
 from kube.client.client import Client
 from kube.client.errors import NotFound, Unreachable
 from kube.client.resources import Resource
+from kube.outside import monotonic_seconds
 from providers.base import GroupKind
 
 BY_OWNER: Final = "owner"
@@ -68,7 +68,7 @@ class ProviderGroups:
         client: Client,
         *,
         on_change: Callable[[Metadata], None] = lambda _: None,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = monotonic_seconds,
     ) -> None:
         self._client = client
         self._on_change = on_change

@@ -8,8 +8,6 @@ than the second that `startTime` has.
 import asyncio
 import datetime
 import itertools
-import random
-import time
 from collections.abc import Callable
 from typing import Final
 
@@ -22,6 +20,7 @@ from kube.cache.workqueue import WorkQueue
 from kube.client.client import Client, PatchKind
 from kube.client.errors import Conflict, NotFound
 from kube.client.resources import NODES, PODS, RESOURCE_CLAIMS
+from kube.outside import monotonic_seconds, new_random, utc_now
 from localcluster.lifecycle import Action, HollowPod, Step, next_step
 from localcluster.podclaims import HeldClaim, can_start, needed_claims
 from localcluster.podstatus import ended_patch, running_patch
@@ -43,14 +42,14 @@ class HollowNode(msgspec.Struct, frozen=True):
 
 def rfc3339_now() -> str:
     """The time as Kubernetes writes it, to the second."""
-    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return utc_now().strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class Kubelet:
     """Runs the pods of all hollow nodes until cancelled."""
 
-    def __init__(self, client: Client, *, clock: Callable[[], float] = time.monotonic) -> None:
-        source = random.Random()
+    def __init__(self, client: Client, *, clock: Callable[[], float] = monotonic_seconds) -> None:
+        source = new_random()
         self._client = client
         self._clock = clock
         self._running_since: dict[str, float] = {}
@@ -159,4 +158,4 @@ def _seconds_since(rfc3339: str | None) -> float:
     if rfc3339 is None:
         return 0.0
     started = datetime.datetime.fromisoformat(rfc3339)
-    return max(0.0, (datetime.datetime.now(datetime.UTC) - started).total_seconds())
+    return max(0.0, (utc_now() - started).total_seconds())

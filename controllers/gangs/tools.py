@@ -15,14 +15,10 @@ from controllers.provider_groups import ProviderGroups
 from kube.cache.store import KubeObject
 from kube.client.client import Client
 from kube.groups.group_api import GroupAPI
+from kube.outside import utc_now
 from providers.selection import Providers
 
 T = TypeVar("T", bound=KubeObject)
-
-
-def utc_now() -> dt.datetime:
-    """The time of day."""
-    return dt.datetime.now(dt.UTC)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ import asyncio
 import contextlib
 import logging
 import random as randomness
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
@@ -28,6 +27,7 @@ from kube.cache.store import Indexer, Key, KubeObject, Store
 from kube.client.client import Client
 from kube.client.errors import Gone, KubeError, OutcomeUnknown, StreamSilent, Unreachable, error_from_status
 from kube.client.resources import Resource
+from kube.outside import monotonic_seconds, new_random
 
 _log = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ class Informer(Generic[T]):
         field_selector: str | None = None,
         indexers: Mapping[str, Indexer[T]] | None = None,
         silence_seconds: float = 75.0,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = monotonic_seconds,
         random: randomness.Random | None = None,
     ) -> None:
         self.store: Store[T] = Store(indexers)
@@ -94,7 +94,7 @@ class Informer(Generic[T]):
         self._field_selector = field_selector
         self._silence_seconds = silence_seconds
         self._clock = clock
-        self._random = random or randomness.Random()  # noqa: S311 (spreads load, guards nothing)
+        self._random = random or new_random()
         self._backoff = Backoff(_BASE_SECONDS, _MAX_SECONDS, self._random)
         self._handlers: list[Callable[[Change[T]], None]] = []
         self._heard = clock()

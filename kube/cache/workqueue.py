@@ -7,7 +7,6 @@ more afterwards, however often it was added; a failing key is retried with its o
 import asyncio
 import logging
 import random as randomness
-import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
@@ -15,6 +14,7 @@ from typing import Generic, TypeVar
 from api.errors import TuttiError
 from kube.backoff import Backoff
 from kube.client.errors import one_line
+from kube.outside import monotonic_seconds, new_random
 
 _log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class WorkQueue(Generic[K]):
         reconcile: Reconcile[K],
         *,
         workers: int,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = monotonic_seconds,
         random: randomness.Random | None = None,
         base_seconds: float = 0.2,
         max_seconds: float = 60.0,
@@ -49,7 +49,7 @@ class WorkQueue(Generic[K]):
         self._reconcile = reconcile
         self._workers = workers
         self._clock = clock
-        self._random = random or randomness.Random()  # noqa: S311 (spreads retries, guards nothing)
+        self._random = random or new_random()
         self._base_seconds = base_seconds
         self._max_seconds = max_seconds
         self._ready: deque[K] = deque()

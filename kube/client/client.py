@@ -24,6 +24,7 @@ from kube.client.credentials import Credentials
 from kube.client.errors import Gone, OutcomeUnknown
 from kube.client.resources import Resource
 from kube.client.retry import ReadRetry
+from kube.outside import new_random
 
 PAGE_SIZE = 500
 """Objects per page of a list; the API server's own clients use the same."""
@@ -88,7 +89,7 @@ class Client:
             observe=observe,
             guard=guard,
         )
-        self._retry_read = ReadRetry(jitter or random.Random())  # noqa: S311 (spreads retries, guards nothing)
+        self._retry_read = ReadRetry(jitter or new_random())
 
     async def __aenter__(self) -> Self:
         return self

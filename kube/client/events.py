@@ -8,10 +8,9 @@ writes go first.
 import asyncio
 import contextlib
 import logging
-import time
 from collections import deque
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from kube.client.client import Client
@@ -29,6 +28,7 @@ from kube.client.event_series import (
 )
 from kube.client.rate_limit import TokenBucket
 from kube.client.resources import EVENTS
+from kube.outside import monotonic_seconds, utc_now
 
 __all__ = ["EventRecorder", "ObjectReference"]
 
@@ -66,8 +66,8 @@ class EventRecorder:
         *,
         component: str,
         instance: str,
-        clock: Callable[[], float] = time.monotonic,
-        wall_clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], float] = monotonic_seconds,
+        wall_clock: Callable[[], datetime] = utc_now,
         gate: Callable[[], Awaitable[None]] = _open_gate,
         max_queued: int = _MAX_QUEUED,
     ) -> None:

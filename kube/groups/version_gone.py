@@ -6,7 +6,6 @@ that is switched off altogether are no affair of ours here; then there is nothin
 """
 
 import asyncio
-import random
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -15,6 +14,7 @@ from kube.client.client import Client
 from kube.client.errors import KubeError
 from kube.groups.discovery import served_group_apis
 from kube.groups.group_api import GroupAPI, one_version_each
+from kube.outside import new_random
 
 ASK_SECONDS: Final = 10.0
 """How often to ask while groups cannot be followed; nothing is asked otherwise."""
@@ -26,7 +26,7 @@ class VersionGone(TuttiError):
 
 async def pause() -> None:
     """The time between two questions, spread so that processes do not ask all at once."""
-    await asyncio.sleep(ASK_SECONDS * random.uniform(0.8, 1.2))  # noqa: S311 (spreads load, guards nothing)
+    await asyncio.sleep(ASK_SECONDS * new_random().uniform(0.8, 1.2))
 
 
 async def end_when_gone(

@@ -6,29 +6,28 @@ starts it again from a clean list.
 
 import argparse
 import asyncio
-import random as randomness
 import sys
-import time
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final
 
 from kube.client.client import Client
 from kube.client.credentials import load_credentials
 from kube.client.events import EventRecorder
+from kube.outside import monotonic_seconds, new_random, utc_now
 from kube.process.logs import configure_logs
 from kube.process.run import EXIT_OK, preflight, run_process
 from localcluster.controllers.accounts import AccountController
 from localcluster.controllers.disruption.controller import DisruptionController
 from localcluster.controllers.garbage.collector import GarbageCollector
 from localcluster.controllers.jobs.controller import JobController
-from localcluster.controllers.leaderworkersets.controller import LeaderWorkerSetController
+from localcluster.controllers.leaderworkersets.admission.server import serving
+from localcluster.controllers.leaderworkersets.controller import LeaderWorkerSetController, Serve
 from localcluster.controllers.namespaces import NamespaceController
 from localcluster.controllers.nodeless import NodelessController
 from localcluster.controllers.placing.placer import Placer
 from localcluster.controllers.resourceclaims.controller import ResourceClaimController
 from localcluster.controllers.settings import StandInSettings, parse_names
 from localcluster.controllers.statefulsets.controller import StatefulSetController
-from localcluster.controllers.times import utc_now
 from localcluster.controllers.volumes.controller import VolumeController
 from localcluster.kubelet import Kubelet
 
@@ -69,9 +68,11 @@ async def run(client: Client, settings: StandInSettings, stop: asyncio.Event) ->
     return EXIT_OK
 
 
-def stand_ins(client: Client, settings: StandInSettings) -> list[Callable[[], Coroutine[Any, Any, None]]]:
-    """What is to run, as asked for."""
-    random, clock = randomness.Random(), time.monotonic
+def stand_ins(
+    client: Client, settings: StandInSettings, *, serve: Serve = serving
+) -> list[Callable[[], Coroutine[Any, Any, None]]]:
+    """What is to run, as asked for; `serve`: how the webhooks of LeaderWorkerSets are served."""
+    random, clock = new_random(), monotonic_seconds
 
     def recorder(component: str) -> EventRecorder:
         made = EventRecorder(client, component=component, instance=INSTANCE)
@@ -101,7 +102,7 @@ def stand_ins(client: Client, settings: StandInSettings) -> list[Callable[[], Co
         ),
         "leaderworkerset": lambda: (
             LeaderWorkerSetController(
-                client, recorder("leaderworkerset-controller"), now=utc_now, clock=clock, random=random
+                client, recorder("leaderworkerset-controller"), now=utc_now, clock=clock, random=random, serve=serve
             ).run
         ),
         "serviceaccount": lambda: AccountController(client, clock=clock, random=random).run,

@@ -7,11 +7,6 @@ Now = Callable[[], datetime.datetime]
 """The wall clock; always aware and in UTC."""
 
 
-def utc_now() -> datetime.datetime:
-    """The wall clock of this machine."""
-    return datetime.datetime.now(datetime.UTC)
-
-
 def parse_time(text: str | None) -> datetime.datetime | None:
     """The moment that a time stamp names; None for none."""
     return None if not text else datetime.datetime.fromisoformat(text).astimezone(datetime.UTC)

@@ -25,6 +25,7 @@ from api.pod import Pod
 from kube.client.client import Client, PatchKind
 from kube.client.errors import Conflict, Forbidden, KubeError, NotFound
 from kube.client.resources import PODS
+from kube.outside import utc_now
 from scheduler.apicalls.dispatcher import APIDispatcher, Retries
 
 _log = logging.getLogger(__name__)
@@ -112,11 +113,6 @@ def as_json(conditions: Iterable[Condition]) -> list[dict[str, Any]]:
     """The conditions as the API writes them."""
     written: list[dict[str, Any]] = msgspec.to_builtins(list(conditions))
     return written
-
-
-def utc_now() -> datetime:
-    """The time of day, for time stamps only."""
-    return datetime.now(tz=UTC)
 
 
 def time_stamp(moment: datetime) -> str:

@@ -19,7 +19,8 @@ from api.podgroup import PodGroup
 from kube.client.client import Client
 from kube.client.errors import Conflict, Forbidden, KubeError, NotFound
 from kube.client.resources import Resource
-from scheduler.apicalls.conditions import TRUE, Identified, WallClock, as_json, time_stamp, utc_now, with_conditions
+from kube.outside import utc_now
+from scheduler.apicalls.conditions import TRUE, Identified, WallClock, as_json, time_stamp, with_conditions
 from scheduler.apicalls.dispatcher import APIDispatcher, Retries
 
 _log = logging.getLogger(__name__)

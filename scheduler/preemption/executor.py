@@ -21,7 +21,8 @@ from api.constants import CONDITION_DISRUPTION_TARGET, REASON_PREEMPTION_BY_SCHE
 from kube.client.client import Client, PatchKind
 from kube.client.errors import BadRequest, Conflict, Forbidden, Invalid, KubeError, NotFound
 from kube.client.resources import PODS
-from scheduler.apicalls.conditions import WallClock, as_json, condition, time_stamp, utc_now
+from kube.outside import utc_now
+from scheduler.apicalls.conditions import WallClock, as_json, condition, time_stamp
 from scheduler.apicalls.dispatcher import APIDispatcher, Later, Retries
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.nominator import Nomination

@@ -6,6 +6,7 @@ part of their group.
 
 import random as randomness
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Final
 
 from api.constants import LEADER_INDEX, LWS_NAME, LWS_WORKER_INDEX
@@ -20,7 +21,7 @@ from kube.client.resources import PODS, STATEFUL_SETS
 from localcluster.controllers.documents import Whole
 from localcluster.controllers.following import follow
 from localcluster.controllers.jobs.pods import Pod
-from localcluster.controllers.leaderworkersets.admission.server import serving
+from localcluster.controllers.leaderworkersets.admission.server import Admission, serving
 from localcluster.controllers.leaderworkersets.groups import GroupReconciler
 from localcluster.controllers.leaderworkersets.installation import define, registered
 from localcluster.controllers.leaderworkersets.model import LeaderWorkerSet
@@ -31,6 +32,9 @@ from localcluster.controllers.statefulsets.model import StatefulSet
 from localcluster.controllers.times import Now
 
 WORKERS: Final = 16
+
+Serve = Callable[[], AbstractAsyncContextManager[Admission]]
+"""Serves admission for as long as a block runs."""
 
 
 class LeaderWorkerSetController:
@@ -44,8 +48,10 @@ class LeaderWorkerSetController:
         now: Now,
         clock: Callable[[], float],
         random: randomness.Random,
+        serve: Serve = serving,
     ) -> None:
         self._client = client
+        self._serve = serve
         control = ObjectControl(client, recorder)
         self.view = View(client, clock=clock, random=random)
         self._reconcile_group = GroupReconciler(self.view, control, client)
@@ -59,7 +65,7 @@ class LeaderWorkerSetController:
     async def run(self) -> None:
         """Installs the kind and the webhooks, then runs the informers and the queues."""
         await define(self._client)
-        async with serving() as admission, registered(self._client, admission):
+        async with self._serve() as admission, registered(self._client, admission):
             await follow(self.view.informers, self._sets, self._groups)
 
     def _lws_changed(self, change: Change[Whole[LeaderWorkerSet]]) -> None:

@@ -1,0 +1,36 @@
+"""Runs see it when the product is wrong: a bug is planted, and the promise that it breaks is named."""
+
+from typing import Any
+
+import pytest
+
+from kube.cache.informer import Informer
+from kube.client.resources import PODS
+from scheduler.cache.pod_group_state import PodGroupState
+from verify.simulator.actions import AddNode, CreateJob, DeleteJob, Scenario
+from verify.simulator.main import kinds
+from verify.simulator.run import simulate
+
+
+def test_a_minimum_that_is_off_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    right: Any = PodGroupState.min_count
+    monkeypatch.setattr(PodGroupState, "min_count", property(lambda group: max(right.fget(group) - 1, 1)))
+
+    outcome = simulate(Scenario(1, (AddNode(cpu=4), CreateJob(pods=2, cpu_milli=3000))))
+
+    assert "I1" in kinds(outcome)
+
+
+def test_a_scheduler_that_never_forgets_a_pod(monkeypatch: pytest.MonkeyPatch) -> None:
+    right: Any = Informer._remove
+
+    def remove(informer: Any, key: tuple[str, str]) -> None:
+        is_scheduler = informer._client._connection._user_agent.startswith("scheduler")
+        if not (is_scheduler and informer._resource is PODS):
+            right(informer, key)
+
+    monkeypatch.setattr(Informer, "_remove", remove)
+
+    outcome = simulate(Scenario(1, (AddNode(cpu=4), CreateJob(pods=2), DeleteJob(after=20.0))))
+
+    assert "I12" in kinds(outcome)

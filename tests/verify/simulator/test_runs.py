@@ -1,0 +1,83 @@
+"""Whole runs: they repeat themselves exactly, and Tutti does in them what it does elsewhere."""
+
+import pytest
+
+from verify.simulator.actions import AddNode, CreateJob, CreateSet, Kill, Scenario
+from verify.simulator.generate import scenario
+from verify.simulator.run import simulate
+
+TWO_NODES = (AddNode(node=0, cpu=4), AddNode(node=1, cpu=4))
+
+
+def test_the_same_seed_is_the_same_run_to_the_byte() -> None:
+    run = scenario(4, actions=8)
+
+    first, second = simulate(run), simulate(run)
+
+    assert first == second
+    assert first.steps > 500
+
+
+def test_another_seed_is_another_run_of_the_same_actions() -> None:
+    actions = (*TWO_NODES, CreateJob(job=0, pods=2, seconds=5))
+
+    assert simulate(Scenario(1, actions)).trace != simulate(Scenario(2, actions)).trace
+
+
+def test_a_gang_starts_and_ends_and_everything_comes_to_rest() -> None:
+    outcome = simulate(Scenario(1, (*TWO_NODES, CreateJob(job=0, pods=8, seconds=20))))
+
+    assert outcome.violations == ()
+    assert (outcome.starts, outcome.binds) == (1, 8)
+
+
+def test_a_pod_that_is_no_gang_is_placed_too() -> None:
+    outcome = simulate(Scenario(1, (*TWO_NODES, CreateJob(job=0, pods=1, seconds=20))))
+
+    assert outcome.violations == ()
+    assert (outcome.starts, outcome.binds) == (0, 1)
+
+
+def test_a_gang_that_does_not_fit_is_not_started_in_part() -> None:
+    outcome = simulate(Scenario(1, (*TWO_NODES, CreateJob(job=0, pods=8, cpu_milli=2000))))
+
+    assert outcome.violations == ()
+    assert outcome.binds == 0
+
+
+def test_a_more_important_gang_takes_the_room_of_another() -> None:
+    less = CreateJob(job=0, pods=4, cpu_milli=2000)
+    more = CreateJob(after=30.0, job=1, pods=4, cpu_milli=2000, priority=2, seconds=20)
+
+    outcome = simulate(Scenario(1, (*TWO_NODES, less, more)))
+
+    assert outcome.violations == ()
+    assert outcome.evictions == 1  # a gang of a Job leaves as a whole, by suspension
+    assert outcome.starts == 2
+
+
+def test_replicas_of_a_leader_worker_set_start_whole() -> None:
+    outcome = simulate(Scenario(1, (*TWO_NODES, CreateSet(name=0, replicas=2, size=2))))
+
+    assert outcome.violations == ()
+    assert (outcome.starts, outcome.binds) == (2, 4)
+
+
+@pytest.mark.parametrize("process", ["scheduler", "controllers", "webhooks", "stand-ins"])
+def test_a_process_that_is_killed_is_replaced_and_nothing_is_lost(process: str) -> None:
+    actions = (*TWO_NODES, CreateJob(job=0, pods=4, seconds=20), Kill(after=0.02, process=process, seconds=5.0))
+
+    outcome = simulate(Scenario(3, actions))
+
+    assert outcome.violations == ()
+    assert outcome.binds == 4
+
+
+def test_a_bad_network_is_survived() -> None:
+    jobs = tuple(CreateJob(after=1.0, job=number, pods=4, seconds=5) for number in range(6))
+
+    outcome = simulate(Scenario(5, (*TWO_NODES, *jobs), is_stormy=True))
+
+    assert outcome.violations == ()
+    assert outcome.faults > 0
+    assert outcome.binds == 24

@@ -1,0 +1,100 @@
+"""`python -m verify.simulator.trace`: days of a recorded cluster in virtual time.
+
+Reads the two tables of the OpenB trace (nodes; pods with their times of creation and deletion). A pod with several GPUs becomes a
+gang of pods with one GPU each, any other a Job of one pod; both run as long as the pod did. Every Nth node and pod is taken.
+"""
+
+import argparse
+import csv
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from verify.simulator.actions import AddNode, AnyAction, CreateJob, Scenario
+from verify.simulator.run import describe, simulate
+
+DAY_SECONDS: Final = 86_400
+MOST_CPU_MILLI: Final = 32_000
+Row = dict[str, str]
+
+
+def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m verify.simulator.trace", description="Runs a trace.")
+    parser.add_argument("--nodes", type=Path, required=True, metavar="CSV", help="openb_node_list_*.csv")
+    parser.add_argument("--pods", type=Path, required=True, metavar="CSV", help="openb_pod_list_*.csv, with times")
+    parser.add_argument("--days", type=float, default=7.0, help="how long; the busiest such time is taken (default 7)")
+    parser.add_argument("--every", type=int, default=20, metavar="N", help="every Nth node and pod (default 20)")
+    return parser.parse_args(arguments)
+
+
+def scenario_of(nodes: Iterable[Row], pods: Iterable[Row], *, days: float, every: int) -> Scenario:
+    """The run of the busiest time of so many days."""
+    begin: list[AnyAction] = [
+        AddNode(0.0, number, max(int(row["cpu_milli"]) // 1000, 1), int(row["gpu"] or 0))
+        for number, row in enumerate(list(nodes)[::every])
+    ]
+    rows = sorted((row for row in pods if row["creation_time"]), key=lambda row: int(row["creation_time"]))
+    seconds = days * DAY_SECONDS
+    first = busiest([int(row["creation_time"]) for row in rows], seconds)
+    taken = [row for row in rows if first <= int(row["creation_time"]) < first + seconds][::every]
+    jobs: list[AnyAction] = []
+    before = first
+    for number, row in enumerate(taken):
+        created = int(row["creation_time"])
+        jobs.append(_job(number, row, created - before))
+        before = created
+    return Scenario(0, (*begin, *jobs))
+
+
+def busiest(times: Sequence[int], seconds: float) -> int:
+    """When the time of this length with the most entries begins; `times` are in order."""
+    best, most, end = times[0] if times else 0, 0, 0
+    for begin, moment in enumerate(times):
+        while end < len(times) and times[end] < moment + seconds:
+            end += 1
+        if end - begin > most:
+            best, most = moment, end - begin
+    return best
+
+
+def _job(number: int, row: Row, after_seconds: int) -> CreateJob:
+    gpus = int(row["num_gpu"] or 0)
+    members = max(1, gpus)
+    return CreateJob(
+        float(after_seconds),
+        number,
+        pods=members,
+        cpu_milli=min(int(row["cpu_milli"]), MOST_CPU_MILLI) // members,
+        gpus=min(gpus, 1),
+        priority=1 if row.get("qos") == "LS" else 0,
+        seconds=max(int(row["deletion_time"] or 0) - int(row["creation_time"]), 1),
+    )
+
+
+def _rows(path: Path) -> list[Row]:
+    with path.open(newline="", encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point; the exit code."""
+    asked = parse_arguments(sys.argv[1:] if arguments is None else arguments)
+    try:
+        scenario = scenario_of(_rows(asked.nodes), _rows(asked.pods), days=asked.days, every=asked.every)
+    except (OSError, KeyError, ValueError) as error:
+        sys.stderr.write(f"this is no trace: {type(error).__name__}: {error}\n")
+        return 2
+    begun = time.process_time()
+    outcome = simulate(scenario)
+    spent = time.process_time() - begun
+    sys.stdout.write(f"{describe(outcome)}; {spent:.0f} s of CPU, {outcome.steps / spent:.0f} steps/s\n")
+    for violation in outcome.violations:
+        sys.stdout.write(f"  {violation}\n")
+    return 1 if outcome.violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
