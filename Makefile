@@ -16,7 +16,7 @@ $(READY): pyproject.toml hack/constraints.txt
 	touch $@
 
 # The gang path on the embedded cluster, as far as it is quick; `make conformance ARGS="--cluster embedded"` runs all of it.
-QUICK := api_table crd_rules group_guards harness parallelism resource_claims waiting_for_room
+QUICK := api_table crd_rules group_guards harness parallelism devices_gangs waiting_for_room
 
 test: $(READY) ## run the test suite (no cluster needed)
 	$(BIN)/python -m pytest -n auto --ignore=tests/conformance --ignore=tests/e2e --ignore=tests/faults $(ARGS)

@@ -11,7 +11,6 @@ from tests.conformance.eventually import eventually
 pytestmark = [
     pytest.mark.usefixtures("tutti"),
     pytest.mark.one_api,
-    pytest.mark.real_only("the embedded cluster does not serve resource.k8s.io"),
     pytest.mark.since(37, "resource.k8s.io/v1 with the fields of 1.37"),
 ]
 

@@ -10,7 +10,6 @@ from verify.auditor.identities import SCHEDULER_USER
 
 pytestmark = [
     pytest.mark.usefixtures("tutti"),
-    pytest.mark.real_only("the embedded cluster does not serve resource.k8s.io"),
     pytest.mark.since(37, "resource.k8s.io/v1 with the fields of 1.37"),
 ]
 

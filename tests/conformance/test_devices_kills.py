@@ -20,7 +20,6 @@ from verify.auditor.auditor import Auditor
 
 pytestmark = [
     pytest.mark.one_api,
-    pytest.mark.real_only("the embedded cluster does not serve resource.k8s.io"),
     pytest.mark.since(37, "resource.k8s.io/v1 with the fields of 1.37"),
 ]
 

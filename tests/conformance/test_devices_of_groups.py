@@ -19,7 +19,6 @@ from tests.conformance.tutti_process import Tutti
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.built_in,
-    pytest.mark.real_only("the embedded cluster does not serve resource.k8s.io"),
     pytest.mark.since(37, "the gate DRAWorkloadResourceClaims"),
 ]
 

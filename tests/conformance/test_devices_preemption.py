@@ -9,7 +9,6 @@ from tests.conformance.scenarios.preemption_stage import HIGH, LOW, Stage
 
 pytestmark = [
     pytest.mark.usefixtures("tutti"),
-    pytest.mark.real_only("the embedded cluster does not serve resource.k8s.io"),
     pytest.mark.since(37, "resource.k8s.io/v1 with the fields of 1.37"),
 ]
 

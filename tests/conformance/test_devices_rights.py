@@ -12,7 +12,6 @@ from tests.conformance.tutti_process import Tutti
 
 pytestmark = [
     pytest.mark.one_api,
-    pytest.mark.real_only("the embedded cluster does not serve resource.k8s.io"),
     pytest.mark.since(37, "resource.k8s.io/v1 with the fields of 1.37"),
 ]
 
