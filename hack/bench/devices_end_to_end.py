@@ -3,7 +3,7 @@
 One control plane serves all rows, with the claim controller of kube-controller-manager, which makes claims from templates. Rows:
 
 - `live`: the scheduler runs while groups and pods are created; the controller, which makes the claims, is part of the time;
-- `waiting`: pods and claims exist before the scheduler is started, and time counts from its start.
+- `waiting`: pods and claims exist before the scheduler is started, and time counts from its start: that of a process, too.
 
 Writes are those of the scheduler alone, from the API server's audit log, by its user agent; leases do not count.
 """
