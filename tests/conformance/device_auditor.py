@@ -26,6 +26,8 @@ class Claim:
     allocation: Object | None = None
     consumers: set[str] = field(default_factory=set)
     """UIDs of pods and groups."""
+    version: int = 0
+    """The newest that was seen: of two writes that overlap, the answer of the first may be the later one."""
     ours_since: float | None = None
     """Since when it has devices by us without a consumer that is bound."""
 
@@ -41,6 +43,8 @@ class DeviceAuditor:
     """What pods say about their claims, by UID of the pod."""
     bound: set[str] = field(default_factory=set)
     """UIDs of pods with claims or not: the server shows a pod to watchers before it has answered who creates it."""
+    gone: set[str] = field(default_factory=set)
+    """UIDs of claims that were deleted."""
     holders: dict[DeviceId, str] = field(default_factory=dict)
     """The claim by device, of those that nobody can share."""
 
@@ -67,13 +71,16 @@ class DeviceAuditor:
     def _claim_written(self, record: Record) -> None:
         found = record.response
         uid = record.object_uid
+        meta = found["metadata"]
         claim = self.claims.get(uid)
+        if uid in self.gone or (claim is not None and int(meta["resourceVersion"]) < claim.version):
+            return
         if claim is None:
-            meta = found["metadata"]
             owners = [one["uid"] for one in meta.get("ownerReferences", ()) if one.get("controller")]
             entry = (meta.get("annotations") or {}).get(ENTRY, "")
             shown = f"{record.namespace}/{record.name}"
             claim = self.claims[uid] = Claim(shown, owners[0] if owners else "", entry)
+        claim.version = int(meta["resourceVersion"])
         status = found.get("status") or {}
         before, after = claim.allocation, status.get("allocation")
         claim.consumers = {one["uid"] for one in status.get("reservedFor") or ()}
@@ -85,7 +92,7 @@ class DeviceAuditor:
             self._take(claim, uid, after, record)
         if claim.ours_since is not None and self._has_bound_consumer(claim):
             self._end_hold(claim, record.completed)
-        if found["metadata"].get("deletionTimestamp") and not found["metadata"].get("finalizers"):
+        if meta.get("deletionTimestamp") and not meta.get("finalizers"):
             self._claim_deleted(record)
 
     def _take(self, claim: Claim, uid: str, allocation: Object | None, record: Record) -> None:
@@ -111,6 +118,7 @@ class DeviceAuditor:
         uid = record.object_uid
         if uid in self.claims and not found.get("finalizers"):
             claim = self.claims.pop(uid)
+            self.gone.add(uid)
             self._release(claim, uid, claim.allocation, record)
 
     def _bound(self, record: Record) -> None:

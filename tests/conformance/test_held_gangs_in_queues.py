@@ -64,8 +64,9 @@ class Scene:
 
     def let_start(self, name: str, webhooks: str) -> None:
         """Waits until the gang is whole. With our own CRDs it gets its group when a webhook can look at that group's priority."""
+        # Who is started by somebody else before our controllers could make its group waits for that.
+        self._auditor.windows.allows_members_first = webhooks == AWAY
         if webhooks == AWAY and self._plane.group_api == "own":
-            self._auditor.windows.allows_members_first = True
             throughout(lambda: self.jobs.bound(name) == 0, seconds=QUIET_SECONDS)
             self._tutti.ensure_running()
         eventually(lambda: self.jobs.whole(name), within_seconds=SOON_SECONDS)

@@ -6,7 +6,6 @@ Black box: children are found by what the operating system shows (parent process
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 
+from install.address import free_ports
 from tests.conformance.client import ApiError
 from tests.conformance.controlplane import ControlPlane, Ran
 from tests.conformance.eventually import eventually
@@ -33,13 +33,6 @@ RECORDED = 1000
 """Decisions of its scheduler that are kept."""
 READY_SECONDS = 60
 STOP_SECONDS = 30
-
-
-def free_port() -> int:
-    """A port that nobody has on any address of this machine."""
-    with socket.socket() as taken:
-        taken.bind(("", 0))
-        return int(taken.getsockname()[1])
 
 
 def run_tutti(*arguments: str, folder: Path, within_seconds: float = 60) -> Ran:
@@ -94,7 +87,7 @@ class Tutti:
         kubeconfig = str(control_plane.kubeconfig_of(INSTALLER))
         config = control_plane.folder / f"{name}.yaml"
         chosen = profiles.settings()
-        self.why_port = free_port()
+        (self.why_port,) = free_ports(1)
         """Where its scheduler answers people of one namespace."""
         chosen["scheduler"] |= {"record_decisions": RECORDED, "why_address": f":{self.why_port}", **settings}
         config.write_text(json.dumps(chosen))

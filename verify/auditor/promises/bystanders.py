@@ -3,7 +3,7 @@
 Sees, on a real API server only, which notes in its audit log which mutating webhooks it asked: none of ours for an object that
 has nothing to do with gangs, or in a namespace of the system; and requests about such objects that failed because a webhook of
 ours did. The embedded server notes neither, so nothing is judged there. Does not see: calls of validating webhooks that allowed
-the request, and the time that evaluating match conditions takes.
+the request, the time that evaluating match conditions takes, and patches that were refused, for of these the log has no object.
 """
 
 import json
@@ -40,7 +40,10 @@ class Bystanders(Promise):
         if not isinstance(change, Answered):
             return
         record = change.record
-        about = record.response if record.code < 300 else record.request
+        is_answered = record.code < 300
+        if not is_answered and record.verb == "patch":
+            return
+        about = record.response if is_answered else record.request
         if record.namespace not in SYSTEM_NAMESPACES and (not about or _concerns_gangs(record.resource, about)):
             return
         for webhook in _asked(record):
