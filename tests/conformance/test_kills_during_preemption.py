@@ -4,7 +4,6 @@ Moments are random from a seed that is printed; TUTTI_SEED repeats a run. Two ga
 one of them is enough; somebody as unimportant as they are waits for any room that is given away.
 """
 
-import json
 import random
 import signal
 import sys
@@ -16,13 +15,11 @@ from itertools import cycle
 import pytest
 
 from tests.conformance.client import Object
-from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually, throughout
 from tests.conformance.hollow import HollowNodes
 from tests.conformance.jobs import Jobs, condition, indexed_job
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, SOON_SECONDS, Stage
 from tests.conformance.tutti_process import Tutti
-from tests.placement import profiles
 from verify.auditor.audit_log import AuditLog
 from verify.auditor.auditor import Auditor
 from verify.auditor.identities import CONTROLLERS_USER, SCHEDULER_USER
@@ -41,19 +38,12 @@ GANGS, PODS, WITHDRAWN = "gangs", "pods", "the preemptor goes away"
 
 
 @pytest.fixture
-def hasty(jobs: Jobs, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane) -> Iterator[Stage]:
+def hasty(jobs: Jobs, nodes: HollowNodes, tutti: Tutti) -> Iterator[Stage]:
     """A stage whose scheduler waits only a moment for the lease of one that was killed."""
-    path = control_plane.folder / "tutti.yaml"
-    usual = profiles.settings()
-    path.write_text(json.dumps({**usual, "scheduler": {**usual["scheduler"], **HASTY}}))
-    try:
-        restart(tutti)
+    with tutti.deciding_with(**HASTY):
         made = Stage(jobs, nodes, tutti)
         yield made
         made.clear()
-    finally:
-        path.write_text(json.dumps(usual))
-        tutti.stop()
 
 
 def restart(tutti: Tutti) -> None:

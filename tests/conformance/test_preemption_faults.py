@@ -10,13 +10,11 @@ from contextlib import AbstractContextManager, contextmanager
 import pytest
 
 from tests.conformance.client import ApiError, Object
-from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually, throughout
 from tests.conformance.hollow import HollowNodes
 from tests.conformance.jobs import Jobs
 from tests.conformance.scenarios.preemption_stage import LOW, MID, SOON_SECONDS, Stage
 from tests.conformance.tutti_process import Tutti
-from tests.placement import profiles
 
 POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
@@ -26,21 +24,12 @@ DEADLINE_SECONDS = 3
 
 
 @pytest.fixture
-def impatient(jobs: Jobs, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane) -> Iterator[Stage]:
+def impatient(jobs: Jobs, nodes: HollowNodes, tutti: Tutti) -> Iterator[Stage]:
     """A stage whose scheduler gives up on victims soon."""
-    settings = control_plane.folder / "tutti.yaml"
-    usual = profiles.settings()
-    quick = {"victim_deadline_seconds": DEADLINE_SECONDS, "eviction_pause_seconds": 0.5}
-    settings.write_text(json.dumps({**usual, "scheduler": {**usual["scheduler"], **quick}}))
-    try:
-        tutti.stop()
-        tutti.ensure_running()
+    with tutti.deciding_with(victim_deadline_seconds=DEADLINE_SECONDS, eviction_pause_seconds=0.5):
         made = Stage(jobs, nodes, tutti)
         yield made
         made.clear()
-    finally:
-        settings.write_text(json.dumps(usual))
-        tutti.stop()
 
 
 @contextmanager

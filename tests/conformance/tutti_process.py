@@ -9,8 +9,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
 
@@ -85,18 +85,32 @@ class Tutti:
         self._leases_from = 0.0
         self._known_kinds: list[str] = []
         kubeconfig = str(control_plane.kubeconfig_of(INSTALLER))
-        config = control_plane.folder / f"{name}.yaml"
+        self._config = control_plane.folder / f"{name}.yaml"
         chosen = profiles.settings()
         (self.why_port,) = free_ports(1)
         """Where its scheduler answers people of one namespace."""
         chosen["scheduler"] |= {"record_decisions": RECORDED, "why_address": f":{self.why_port}", **settings}
-        config.write_text(json.dumps(chosen))
+        self._config.write_text(json.dumps(chosen))
         self.server = Server(
             "tutti run",
-            [*command, "run", "--kubeconfig", kubeconfig, "--config", str(config)],
+            [*command, "run", "--kubeconfig", kubeconfig, "--config", str(self._config)],
             log=control_plane.folder / "tutti.log",
             environment={**environment(control_plane.folder), "KUBECONFIG": "", **variables},
         )
+
+    @contextmanager
+    def deciding_with(self, **settings: object) -> Iterator[None]:
+        """Runs anew with these settings of the scheduler beside those it has; ends afterwards, to begin with its own again."""
+        usual = self._config.read_text()
+        chosen = json.loads(usual)
+        self._config.write_text(json.dumps({**chosen, "scheduler": {**chosen["scheduler"], **settings}}))
+        try:
+            self.stop()
+            self.ensure_running()
+            yield
+        finally:
+            self._config.write_text(usual)
+            self.stop()
 
     def ensure_running(self) -> None:
         """Starts it unless it runs undisturbed, and waits until all of it answers."""
