@@ -25,7 +25,7 @@ _CLUSTER_ADDRESS = re.compile(r"10\.0\.\d+\.\d+")
 _TOKEN = re.compile(r"eyJ[\w.-]{20,}")
 _QUOTED_OBJECT = re.compile(r'"\{(?:[^"\\]|\\.)*\}"')
 _LONG = 10_000
-_AGES = {"Age", "Last Seen", "First Seen", "Duration", "Last Schedule"}
+_AGES = {"Age", "Last Seen", "First Seen", "Duration", "Last Schedule", "TimeAdded"}
 
 
 def normal(value: Any) -> Any:
