@@ -25,7 +25,7 @@ _CLUSTER_ADDRESS = re.compile(r"10\.0\.\d+\.\d+")
 _TOKEN = re.compile(r"eyJ[\w.-]{20,}")
 _QUOTED_OBJECT = re.compile(r'"\{(?:[^"\\]|\\.)*\}"')
 _LONG = 10_000
-_AGES = {"Age", "Last Seen", "First Seen", "Duration", "Last Schedule", "TimeAdded"}
+_AGES = {"age", "last seen", "first seen", "duration", "last schedule", "timeadded"}
 
 
 def normal(value: Any) -> Any:
@@ -144,6 +144,6 @@ def _cells(columns: list[dict[str, Any]] | None, cells: list[Any]) -> list[Any]:
 
 
 def _cell(column: str, cell: Any) -> Any:
-    if column.title() in _AGES and isinstance(cell, str) and _AGE.fullmatch(cell):
+    if column.lower() in _AGES and isinstance(cell, str) and _AGE.fullmatch(cell):
         return "<age>"
     return _CLUSTER_ADDRESS.sub("<address>", cell) if column == "Cluster-IP" else cell
