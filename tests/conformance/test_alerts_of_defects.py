@@ -162,7 +162,7 @@ def test_binds_that_take_longer_than_anybody_waits(
     watching: Watched, jobs: Jobs, nodes: HollowNodes, auditor: Auditor, control_plane: ControlPlane, tmp_path: Path
 ) -> None:
     """Nothing of ours is wrong: a webhook of somebody else's holds every bind up, for longer than a request lasts."""
-    auditor.windows.widen(2 * SOON_SECONDS)
+    auditor.windows.bind_seconds = 2 * SOON_SECONDS
     nodes.add(cpu="4")
     rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods/binding"]}
     path = jobs.api.path("pods", jobs.namespace, "probe") + "/binding?dryRun=All"

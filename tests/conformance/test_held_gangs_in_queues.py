@@ -64,13 +64,16 @@ class Scene:
 
     def let_start(self, name: str, webhooks: str) -> None:
         """Waits until the gang is whole. With our own CRDs it gets its group when a webhook can look at that group's priority."""
-        # Who is started by somebody else before our controllers could make its group waits for that.
-        self._auditor.windows.allows_members_first = webhooks == AWAY
         if webhooks == AWAY and self._plane.group_api == "own":
+            self.allow_members_first()
             throughout(lambda: self.jobs.bound(name) == 0, seconds=QUIET_SECONDS)
             self._tutti.ensure_running()
         eventually(lambda: self.jobs.whole(name), within_seconds=SOON_SECONDS)
         assert self.jobs.group(name)["spec"]["schedulingPolicy"] == {"gang": {"minCount": 2}}
+
+    def allow_members_first(self) -> None:
+        """A Job may be started by somebody else before our controllers could make its group; its pods wait for that."""
+        self._auditor.windows.allows_members_first = True
 
     def rests(self, name: str) -> bool:
         """Whether the Job is suspended and has no pods."""
@@ -116,6 +119,7 @@ def test_a_queue_of_nobodys_holds_up_no_gang(scene: Scene) -> None:
         pass
     job = indexed_job("labelled", 2)
     job["metadata"]["labels"] = {QUEUE: "team"}
+    scene.allow_members_first()
     assert is_gang(scene.jobs.create(job))
     scene.let_start("labelled", AWAY)
 

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from api.devices import DeviceClass, ResourceClaim
+from scheduler.cache.devices.records import DeviceId, HeldDevice
 from scheduler.cache.devices.state import DeviceState
 from scheduler.cache.records import EntityKey
 from scheduler.recording.anonymous import anonymous, readable_in, with_words
@@ -86,6 +87,24 @@ def test_claims_that_are_on_their_way_hold_their_devices_in_a_snapshot() -> None
     devices = restore(inputs).core.state.devices
     assert devices.assumed.keys() == life.devices.assumed.keys()
     assert len(devices.held) == len(life.devices.held)
+
+
+def test_what_is_being_given_back_and_what_is_kept_for_somebody_is_in_a_snapshot() -> None:
+    life = DeviceLife(1)
+    life.live(40)
+    on_its_way, shown = list(life.devices.claims)[:2]
+    life.devices.begin_release(on_its_way)
+    life.devices.restore_release(shown, "999999999")
+    key = EntityKey("pod", NAMESPACE, "important", "uid-of-important")
+    kept = HeldDevice(DeviceId("gpu.vendor.example", "pool", "g0"), "share", {"bandwidth": 3})
+    pod = next(pod for pod in life.state.pods.values() if not pod.is_bound)
+    life.state.nominator.nominate(key, 100, {pod.uid: ("n1", pod.demand)}, frozenset(), 1e9, {pod.uid: (kept,)})
+
+    state = restore(taken(life)).core.state
+    assert set(state.devices.releases) == {(on_its_way, ""), (shown, "999999999")}
+    found = state.nominator.of(key)
+    assert found is not None
+    assert found.devices == {pod.uid: (kept,)}
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -53,6 +53,13 @@ def test_a_bystander_that_is_refused_because_our_webhook_is_down_is_seen() -> No
     assert broken("I11", guarded) == []
 
 
+def test_a_refused_patch_is_of_the_object_that_was_there_before() -> None:
+    message = 'failed calling webhook "jobs.tutti.scheduler": connection refused'
+    refused = write(ADMIN, "patch", "jobs", "x", 2.0, code=500, request={"spec": {"parallelism": 3}}, message=message)
+    for about, count in ((PLAIN, 1), (GANG, 0)):
+        assert len(broken("I11", write(ADMIN, "create", "jobs", "x", 1.0, response=about), refused)) == count
+
+
 # --- I12 --------------------------------------------------------------------------------------------------------------
 
 

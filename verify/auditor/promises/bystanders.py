@@ -3,7 +3,7 @@
 Sees, on a real API server only, which notes in its audit log which mutating webhooks it asked: none of ours for an object that
 has nothing to do with gangs, or in a namespace of the system; and requests about such objects that failed because a webhook of
 ours did. The embedded server notes neither, so nothing is judged there. Does not see: calls of validating webhooks that allowed
-the request, the time that evaluating match conditions takes, and patches that were refused, for of these the log has no object.
+the request, the time that evaluating match conditions takes, and refused patches of objects that the log has not shown before.
 """
 
 import json
@@ -35,15 +35,22 @@ class Bystanders(Promise):
 
     number = "I11"
 
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._seen: dict[tuple[str, str, str], Object] = {}
+        """Objects as they were last: of a refused patch the log has the patch alone."""
+
     def see(self, change: Change, history: History) -> Iterator[str]:
         """Compares who was asked with what it was about."""
         if not isinstance(change, Answered):
             return
         record = change.record
-        is_answered = record.code < 300
-        if not is_answered and record.verb == "patch":
-            return
-        about = record.response if is_answered else record.request
+        key = (record.resource, record.namespace, record.name)
+        about = record.response if record.code < 300 else record.request
+        if record.code < 300 and "metadata" in about:
+            self._seen[key] = about
+        elif record.verb == "patch":
+            about = self._seen.get(key, {})
         if record.namespace not in SYSTEM_NAMESPACES and (not about or _concerns_gangs(record.resource, about)):
             return
         for webhook in _asked(record):
