@@ -31,15 +31,19 @@ GROUP_APIS = ("own", "built-in")
 REAL, EMBEDDED = CLUSTERS = ("real", "embedded")
 SERVERS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 NOT_RUN = "-"
+FAILURES = ("FAILED", "ERROR")
+EXCERPT_LINES = 3
+EXCERPT_CHARACTERS = 300
 PYTEST = (sys.executable, "-m", "pytest")
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How one test ended in one run."""
+    """How one test ended in one run; `reason` is what pytest's report says of it where it did not pass."""
 
     verdict: str
     seconds: float
+    reason: str = ""
 
 
 def main() -> int:
@@ -71,7 +75,7 @@ def main() -> int:
         codes = run_side_by_side(commands, environment)
         titles = {api: title(api, is_embedded, minor) for api in apis}
         runs = {titles[api]: read_report(report) for api, report in reports.items()}
-    print("\n".join(table(runs)))
+    print("\n".join([*table(runs), *failures(runs)]))
     print(f"{time.monotonic() - begin:.0f} s in all")
     return 0 if not any(codes.values()) else 1
 
@@ -166,16 +170,17 @@ def read_report(path: Path) -> dict[str, Result]:
     for case in ElementTree.parse(path).iter("testcase"):
         test = f"{case.get('classname', '').removeprefix('tests.conformance.')}: {case.get('name', '')}"
         known = results.get(test)
-        verdict = verdict_of(case) if known is None or known.verdict == "passed" else known.verdict
-        results[test] = Result(verdict, float(case.get("time", 0)))
+        results[test] = result_of(case) if known is None or known.verdict == "passed" else known
     return results
 
 
-def verdict_of(case: ElementTree.Element) -> str:
+def result_of(case: ElementTree.Element) -> Result:
+    seconds = float(case.get("time", 0))
     for tag, verdict in (("failure", "FAILED"), ("error", "ERROR"), ("skipped", "skipped")):
-        if case.find(tag) is not None:
-            return verdict
-    return "passed"
+        found = case.find(tag)
+        if found is not None:
+            return Result(verdict, seconds, found.text or str(found.get("message")))
+    return Result("passed", seconds)
 
 
 def table(runs: Mapping[str, Mapping[str, Result]]) -> list[str]:
@@ -193,6 +198,25 @@ def table(runs: Mapping[str, Mapping[str, Result]]) -> list[str]:
             counts[result.verdict] = counts.get(result.verdict, 0) + 1
         lines.append(f"{api}: " + (", ".join(f"{n} {v}" for v, n in sorted(counts.items())) or "nothing was run"))
     return lines
+
+
+def failures(runs: Mapping[str, Mapping[str, Result]]) -> list[str]:
+    """What went wrong in each run, shortly: where a log is cut, its end is what is left of it."""
+    return [
+        line
+        for api, results in runs.items()
+        for test, result in sorted(results.items())
+        if result.verdict in FAILURES
+        for line in (f"{api}: {result.verdict} {test}", *excerpt(result.reason))
+    ]
+
+
+def excerpt(reason: str) -> list[str]:
+    """The lines of a report that pytest marks as the error, or else its first ones, and the last, which is the place."""
+    lines = [line.rstrip() for line in reason.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("E  ")] or lines
+    shown = [*errors[:EXCERPT_LINES], *(line for line in lines[-1:] if line not in errors[:EXCERPT_LINES])]
+    return ["    " + line.removeprefix("E").strip()[:EXCERPT_CHARACTERS] for line in shown]
 
 
 def row(test: str, verdicts: Sequence[str], seconds: str, width: int) -> str:

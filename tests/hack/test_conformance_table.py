@@ -10,6 +10,7 @@ from hack.conformance import (
     REPOSITORY,
     SERVERS,
     Result,
+    failures,
     find_assets,
     group_apis,
     parse_arguments,
@@ -61,6 +62,24 @@ def test_the_table_has_one_line_per_test_and_one_of_sums_per_run() -> None:
     assert two.split()[2:] == ["FAILED", "-", "3/0"]
     assert "own: 1 FAILED, 1 passed" in text
     assert "built-in: 1 passed" in text
+
+
+def test_what_went_wrong_stands_at_the_end_with_the_error_and_its_place() -> None:
+    reason = (
+        "def test_two():\n>   assert x == 1\nE   assert 2 == 1\nE    +  where 2 = x\n\ntests/t.py:7: AssertionError\n"
+    )
+    runs = {
+        "own": {"t: one": Result("passed", 1.2), "t: two": Result("FAILED", 3.0, reason)},
+        "built-in": {"t: two": Result("ERROR", 2.0, "promise broken"), "t: no": Result("skipped", 0.0, "no data")},
+    }
+    assert failures(runs) == [
+        "own: FAILED t: two",
+        "    assert 2 == 1",
+        "    +  where 2 = x",
+        "    tests/t.py:7: AssertionError",
+        "built-in: ERROR t: two",
+        "    promise broken",
+    ]
 
 
 def test_a_folder_without_servers_is_named_with_what_it_lacks(tmp_path: Path) -> None:
