@@ -1,6 +1,7 @@
 """One node and one installation for all tests, and a namespace for each."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -10,8 +11,23 @@ from tests.conformance.jobs import Jobs
 from tests.e2e.installation import install, is_installed, wait_until_ready
 from tests.e2e.node import FOLDER, NAME, REPOSITORY, Node, running_node
 
+HERE = Path(__file__).parent
 EMPTY_SECONDS = 60.0
+TAKE_TUTTI_OFF = {"reader", "chart", "uninstaller"}
+"""Fixtures of tests that begin or end without it."""
+
 HOLD_GANGS = REPOSITORY / "config/components/hold-gangs/hold-gangs.yaml"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever the order, one installation serves all tests that need one, before those that take it off."""
+    items.sort(key=lambda item: item.path.parent == HERE and not TAKE_TUTTI_OFF.isdisjoint(fixtures_of(item)))
+
+
+def fixtures_of(item: pytest.Item) -> list[str]:
+    """The names of the fixtures that a test uses, by others too."""
+    return list(getattr(item, "fixturenames", ()))
 
 
 @pytest.fixture(scope="session")
