@@ -17,10 +17,13 @@ $(READY): pyproject.toml hack/constraints.txt
 
 # The gang path on the embedded cluster, as far as it is quick; `make conformance ARGS="--cluster embedded"` runs all of it.
 QUICK := api_table crd_rules group_guards harness parallelism devices_gangs waiting_for_room
+# Cells of the matrix of faults; `make faults` runs all of it.
+QUICK_FAULTS := create-run-complete-answer-lost or create-run-complete-version-too-old or set-starts-conflict or gang-preempts-gang-crash-after
 
 test: $(READY) ## run the test suite (no cluster needed)
 	$(BIN)/python -m pytest -n auto --ignore=tests/conformance --ignore=tests/e2e --ignore=tests/faults $(ARGS)
 	$(if $(ARGS),,$(BIN)/python -m pytest --cluster embedded $(QUICK:%=tests/conformance/test_%.py))
+	$(if $(ARGS),,$(BIN)/python -m pytest --cluster embedded tests/faults -k "$(QUICK_FAULTS)")
 
 test-anywhere: $(READY) ## what a day, a time zone, a locale, a folder or a user could break, where these are others
 	$(BIN)/python -m hack.anywhere $(ARGS)

@@ -16,13 +16,17 @@ from tests.conformance.conftest import (  # noqa: F401 (fixtures and options are
     control_plane,
     group_api,
     kubelet,
+    lws_controller,
     pytest_addoption,
     pytest_collection_modifyitems,
     pytest_configure,
     pytest_runtest_makereport,
     session_auditor,
+    session_device_auditor,
 )
 from tests.conformance.controlplane import ControlPlane
+from tests.conformance.eventually import eventually
+from tests.conformance.lws import SERVED_SECONDS, is_followed
 from tests.conformance.tutti_process import Tutti
 from tests.placement import profiles
 from verify.auditor.end_state import State
@@ -57,9 +61,10 @@ def installation(control_plane: ControlPlane, proxy: FaultProxy) -> Iterator[Tut
 
 
 @pytest.fixture
-def tutti(installation: Tutti, control_plane: ControlPlane, kubelet: None) -> Tutti:  # noqa: F811
+def tutti(installation: Tutti, control_plane: ControlPlane, kubelet: None, lws_controller: None) -> Tutti:  # noqa: F811
     control_plane.require_running()
     installation.ensure_running()
+    eventually(lambda: is_followed(control_plane.admin), within_seconds=SERVED_SECONDS)
     return installation
 
 

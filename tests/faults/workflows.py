@@ -4,13 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.conformance.eventually import eventually
-from tests.conformance.jobs import CONDITION, Object, condition_entry, indexed_job
+from tests.conformance.jobs import CONDITION, Object, condition_entry, indexed_job, plain_pod
+from tests.conformance.lws import leader_worker_set
 from tests.faults.world import HIGH, LOW, SETTLE_SECONDS, World
 
 SIZE = 4
 LARGER, SMALLER = 6, 2
 ELASTIC = {"tutti.scheduler/elastic": "true"}
 NAME, OTHER = "train", "urgent"
+SET, REPLICAS, SET_SIZE = "serve", 2, 3
+GUARDED, UNGUARDED = "guarded", "unguarded"
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,60 @@ def suspend_and_resume(world: World) -> None:
     world.change(NAME, suspend=False)
 
 
+def create_set(world: World) -> None:
+    world.sets.create(leader_worker_set(SET, replicas=REPLICAS, size=SET_SIZE))
+
+
+def is_available(world: World) -> bool:
+    """Every replica is whole, with a group of its own, and the set says that it is available."""
+    return world.sets.available(SET) and world.sets.whole(SET) and world.sets.sound(SET)
+
+
+def groups_of_set(world: World) -> set[str]:
+    return {group["metadata"]["uid"] for group in world.sets.groups(SET)}
+
+
+def is_serving(world: World) -> None:
+    room(world, REPLICAS * SET_SIZE)
+    create_set(world)
+    await_true(lambda: is_available(world))
+    world.noted.update(groups_of_set(world))
+
+
+def is_available_with_new_groups(world: World, replicas: int) -> bool:
+    """As before, and so many replicas have another group than they had."""
+    kept = world.noted & groups_of_set(world)
+    assert len(kept) == REPLICAS - replicas, f"{len(kept)} groups are those of the beginning"
+    return is_available(world)
+
+
+def lone_pod(name: str, *, node: str = "", priority: str = LOW) -> Object:
+    pod = plain_pod(name, node=node)
+    pod["metadata"]["labels"] = {"app": name.partition("-")[0]}
+    pod["spec"] |= {"schedulerName": "tutti", "priorityClassName": priority}
+    return pod
+
+
+def is_full_of_pods(world: World) -> None:
+    """On one node are pods under a budget that is used up, on the other are pods without one."""
+    api, namespace = world.jobs.api, world.jobs.namespace
+    for app, node in zip((GUARDED, UNGUARDED), world.nodes.add(2, cpu="2"), strict=True):
+        for number in range(2):
+            api.create("pods", lone_pod(f"{app}-{number}", node=node), namespace)
+    budget = {"minAvailable": 2, "selector": {"matchLabels": {"app": GUARDED}}}
+    api.create("poddisruptionbudgets", {"metadata": {"name": "guard"}, "spec": budget}, namespace)
+    await_true(lambda: api.get("poddisruptionbudgets", "guard", namespace).get("status", {}).get("currentHealthy") == 2)
+
+
+def has_displaced_one(world: World) -> bool:
+    """The urgent pod runs; it has displaced one of those without a budget."""
+    pods = {pod["metadata"]["name"]: pod for pod in world.jobs.api.list("pods", world.jobs.namespace)}
+    assert len(pods) == 4, sorted(pods)
+    assert {f"{GUARDED}-0", f"{GUARDED}-1", OTHER} < set(pods), sorted(pods)
+    assert all(pod["status"]["phase"] == "Running" for pod in pods.values())
+    return True
+
+
 WORKFLOWS = {
     "create-run-complete": Workflow(
         lambda world: room(world, SIZE),
@@ -119,5 +176,21 @@ WORKFLOWS = {
         lambda world: world.jobs.create(gang(OTHER, priority=HIGH)),
         lambda world: runs(world, OTHER) and world.jobs.waits(NAME),
     ),
+    "pod-preempts-pod-beside-a-budget": Workflow(
+        is_full_of_pods,
+        lambda world: world.jobs.api.create("pods", lone_pod(OTHER, priority=HIGH), world.jobs.namespace),
+        has_displaced_one,
+    ),
+    "set-starts": Workflow(lambda world: room(world, REPLICAS * SET_SIZE), create_set, is_available),
+    "set-rolls-out": Workflow(
+        is_serving,
+        lambda world: world.sets.new_revision(SET),
+        lambda world: is_available_with_new_groups(world, REPLICAS),
+    ),
+    "replica-restarts": Workflow(
+        is_serving,
+        lambda world: world.jobs.api.delete("pods", f"{SET}-0-1", world.jobs.namespace),
+        lambda world: is_available_with_new_groups(world, 1),
+    ),
 }
-"""By name. Those of LeaderWorkerSets, and preemption of single pods under a budget, are not here yet."""
+"""By name."""

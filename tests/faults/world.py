@@ -3,13 +3,14 @@
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tests.conformance.conftest import empty
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually
 from tests.conformance.hollow import HollowNodes
 from tests.conformance.jobs import Jobs
+from tests.conformance.lws import Sets
 from verify.auditor.end_state import KINDS, State, normalised
 
 LOW, HIGH = "faults-low", "faults-high"
@@ -19,16 +20,21 @@ SETTLE_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class World:
-    """What users have: Jobs in a namespace, nodes."""
+    """What users have: Jobs and LeaderWorkerSets in a namespace, nodes.
+
+    Attributes:
+        noted: what a workflow remembers of the state in which it began.
+    """
 
     jobs: Jobs
+    sets: Sets
     nodes: HollowNodes
+    noted: set[str] = field(default_factory=set)
 
     def state(self) -> State:
         """What is there, but for chance."""
         api, namespace = self.jobs.api, self.jobs.namespace
-        kinds = [kind for kind in KINDS if kind != "leaderworkersets"]
-        return normalised({kind: api.list(kind, namespace) for kind in kinds})
+        return normalised({kind: api.list(kind, namespace) for kind in KINDS})
 
     def change(self, name: str, **spec: object) -> None:
         """A user changes fields of a Job."""
@@ -58,8 +64,12 @@ def world(control_plane: ControlPlane) -> Iterator[World]:
     api.create("namespaces", {"metadata": {"name": namespace}})
     nodes = HollowNodes(api, f"node-{secrets.token_hex(3)}")
     try:
-        yield World(Jobs(api, namespace), nodes)
+        yield World(Jobs(api, namespace), Sets(api, namespace), nodes)
     finally:
+        for kind in ("leaderworkersets", "poddisruptionbudgets"):
+            for each in api.list(kind, namespace):
+                api.delete(kind, each["metadata"]["name"], namespace)
+        eventually(lambda: not api.list("statefulsets", namespace), within_seconds=SETTLE_SECONDS)
         empty(control_plane, namespace)
         nodes.remove_all()
         api.delete("namespaces", namespace)

@@ -15,7 +15,8 @@ from verify.auditor.model import controller_of
 Object = dict[str, Any]
 State = dict[str, Counter[str]]
 
-KINDS = ("jobs", "leaderworkersets", "pods", "workloads", "podgroups")
+KINDS = ("jobs", "leaderworkersets", "statefulsets", "pods", "workloads", "podgroups")
+NAMED = frozenset({"jobs", "leaderworkersets", "statefulsets"})
 
 
 def normalised(objects: Mapping[str, Iterable[Object]]) -> State:
@@ -44,7 +45,7 @@ def differences(disturbed: State, undisturbed: State) -> list[str]:
 
 def _name(kind: str, one: Object) -> str:
     """Names that users chose; generated ones say whose they are by their owner."""
-    return str(one["metadata"]["name"]) if kind in {"jobs", "leaderworkersets"} else ""
+    return str(one["metadata"]["name"]) if kind in NAMED else ""
 
 
 def _owner(one: Object, names: Mapping[str, str]) -> str:
@@ -73,6 +74,10 @@ def _set(one: Object, _names: Mapping[str, str]) -> str:
     return f"{_name('leaderworkersets', one)} {spec.get('replicas')}x{spec['leaderWorkerTemplate'].get('size')}"
 
 
+def _stateful_set(one: Object, names: Mapping[str, str]) -> str:
+    return f"{_name('statefulsets', one)} of {_owner(one, names)} with {one['spec'].get('replicas')}"
+
+
 def _pod(one: Object, names: Mapping[str, str]) -> str:
     bound = "bound" if one["spec"].get("nodeName") else "unbound"
     leaving = "leaving " if one["metadata"].get("deletionTimestamp") else ""
@@ -97,4 +102,11 @@ def _group(one: Object, names: Mapping[str, str]) -> str:
     return f"of {_owner(one, names)} {spec.get('schedulingPolicy')} {sorted(spec.get('disruptionMode') or {})} {told}"
 
 
-_LOOKS = {"jobs": _job, "leaderworkersets": _set, "pods": _pod, "workloads": _workload, "podgroups": _group}
+_LOOKS = {
+    "jobs": _job,
+    "leaderworkersets": _set,
+    "statefulsets": _stateful_set,
+    "pods": _pod,
+    "workloads": _workload,
+    "podgroups": _group,
+}
