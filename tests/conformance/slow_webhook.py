@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.conformance.client import Object
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually
+from tests.conformance.jobs import plain_pod
 from tests.conformance.review_server import review_server
 
 NAME = "slow"
@@ -25,12 +26,15 @@ class SlowWebhook:
 
     def __init__(self) -> None:
         self.asked = 0
+        self._guard = threading.Lock()
+        self._at_once = 0
         self._answers = threading.Event()
         self._answers.set()
 
     @contextmanager
-    def slow(self) -> Iterator[None]:
-        """Nobody is answered inside."""
+    def slow(self, *, after: int = 0) -> Iterator[None]:
+        """Inside so many requests are answered, and nobody else."""
+        self._at_once = self.asked + after
         self._answers.clear()
         try:
             yield
@@ -39,8 +43,11 @@ class SlowWebhook:
 
     def review(self, _request: Object) -> Object:
         """Yes, in time or later."""
-        self.asked += 1
-        self._answers.wait(PATIENCE_SECONDS)
+        with self._guard:
+            self.asked += 1
+            number = self.asked
+        if number > self._at_once:
+            self._answers.wait(PATIENCE_SECONDS)
         return {"allowed": True}
 
 
@@ -81,3 +88,16 @@ def slow_webhook(
             yield webhook
         finally:
             plane.admin.delete("validatingwebhookconfigurations", NAME)
+
+
+@contextmanager
+def slow_binds(plane: ControlPlane, namespace: str, folder: Path) -> Iterator[SlowWebhook]:
+    """One that is asked about binds of pods in this namespace, with a pod there that is not to be bound."""
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods/binding"]}
+    plane.admin.create("pods", plain_pod("probe", cpu="10m"), namespace)
+    probe = {
+        "path": plane.admin.path("pods", namespace, "probe") + "/binding?dryRun=All",
+        "body": {"metadata": {"name": "probe"}, "target": {"kind": "Node", "name": "none"}},
+    }
+    with slow_webhook(plane, namespace, folder, rule, probe) as webhook:
+        yield webhook

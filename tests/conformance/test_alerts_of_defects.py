@@ -19,7 +19,7 @@ from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually
 from tests.conformance.hollow import HollowNodes
 from tests.conformance.jobs import Jobs, indexed_job, plain_pod
-from tests.conformance.slow_webhook import slow_webhook
+from tests.conformance.slow_webhook import slow_binds
 from tests.conformance.tutti_process import Tutti
 from tests.conformance.watched import SOON_SECONDS, Watched
 from verify.auditor.auditor import Auditor
@@ -164,11 +164,7 @@ def test_binds_that_take_longer_than_anybody_waits(
     """Nothing of ours is wrong: a webhook of somebody else's holds every bind up, for longer than a request lasts."""
     auditor.windows.bind_seconds = 2 * SOON_SECONDS
     nodes.add(cpu="4")
-    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods/binding"]}
-    path = jobs.api.path("pods", jobs.namespace, "probe") + "/binding?dryRun=All"
-    jobs.api.create("pods", plain_pod("probe", cpu="10m"), jobs.namespace)
-    body = {"metadata": {"name": "probe"}, "target": {"kind": "Node", "name": "none"}}
-    with slow_webhook(control_plane, jobs.namespace, tmp_path, rule, {"path": path, "body": body}) as webhook:
+    with slow_binds(control_plane, jobs.namespace, tmp_path) as webhook:
         with webhook.slow():
             jobs.create(indexed_job("held-up", 2))
             watching.tells("TuttiBindsSlow")

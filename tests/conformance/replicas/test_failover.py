@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -31,6 +32,7 @@ from tests.conformance.replicas.faults import (
     started,
 )
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, Stage
+from tests.conformance.slow_webhook import slow_binds
 from verify.auditor.audit_log import AuditLog
 from verify.auditor.auditor import Auditor
 from verify.auditor.identities import CONTROLLERS_USER, SCHEDULER_USER
@@ -41,7 +43,7 @@ pytestmark = [pytest.mark.one_api, pytest.mark.real_only("the embedded server re
 COMPONENTS = ("scheduler", "controllers")
 WORKERS = 3
 PAUSE_SECONDS = 0.5
-LARGE = 100
+LARGE, SOME = 100, 20
 AT_ONCE_SECONDS = 0.005
 
 
@@ -131,19 +133,29 @@ def test_the_other_replica_takes_over_and_no_gang_is_lost(
     "fault", [pytest.param(killed, marks=pytest.mark.slow), paused, pytest.param(cut_off, marks=pytest.mark.slow)]
 )
 def test_a_gang_in_the_middle_of_being_bound_becomes_whole(
-    pairs: dict[str, Pair], jobs: Jobs, nodes: HollowNodes, auditor: Auditor, audit_log: AuditLog, fault: Fault
+    pairs: dict[str, Pair],
+    jobs: Jobs,
+    nodes: HollowNodes,
+    auditor: Auditor,
+    audit_log: AuditLog,
+    control_plane: ControlPlane,
+    tmp_path: Path,
+    fault: Fault,
 ) -> None:
     auditor.windows.widen(SETTLE_SECONDS)
     nodes.add(4, cpu="32")
     takeover = Takeover(pairs["scheduler"], audit_log)
-    jobs.create(indexed_job("large", LARGE))
-    eventually(lambda: jobs.bound("large"), within_seconds=SETTLE_SECONDS, poll_seconds=AT_ONCE_SECONDS)
-    takeover.begin(fault)
-    bound = jobs.bound("large")
-    assert bound < LARGE, "the gang was bound too fast to be caught in the middle"
-    takeover.await_successor()
-    takeover.undo()
-    eventually(lambda: jobs.whole("large"), within_seconds=SETTLE_SECONDS)
+    with slow_binds(control_plane, jobs.namespace, tmp_path) as webhook:
+        # The API server keeps the others waiting until the fault is there, so that it comes in the middle.
+        with webhook.slow(after=SOME):
+            jobs.create(indexed_job("large", LARGE))
+            eventually(lambda: jobs.bound("large") >= SOME, within_seconds=SETTLE_SECONDS)
+            takeover.begin(fault)
+        bound = jobs.bound("large")
+        assert bound < LARGE
+        takeover.await_successor()
+        takeover.undo()
+        eventually(lambda: jobs.whole("large"), within_seconds=SETTLE_SECONDS)
     takeover.judge(f"scheduler {fault.__name__} with {bound} of {LARGE} bound")
 
 
