@@ -6,8 +6,9 @@ whose it is.
 The servers are those in KUBEBUILDER_ASSETS, or the ones that hack/controlplane builds when Go is there: Kubernetes 1.37, or with
 KUBERNETES_VERSION=1.30 the oldest that is supported. That one is run with our own group API alone and judged by fewer suites
 (hack/kubernetes_versions.py); others can be named after `--`. With `--cluster embedded` the same tests run once against the
-embedded cluster, which needs nothing but Python. The exit code is 0 when everything passed, 1 when a test failed or was not run
-in either, 2 when there is no control plane to run against.
+embedded cluster, which needs nothing but Python. With `--again` the few that failed are run once more, alone; the table and the
+end say so. The exit code is 0 when everything passed, 1 when a test failed or was not run in either, 2 when there is no control
+plane to run against.
 """
 
 import argparse
@@ -18,32 +19,22 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
-from typing import IO
-from xml.etree import ElementTree
+from typing import IO, NamedTuple
 
+from hack.conformance_report import WENT_WRONG, Result, failures, forgiven, read_report, table, to_run_again
 from hack.kubernetes_versions import BUILT_IN_SINCE, NEWEST, minor_of, suites
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 GROUP_APIS = ("own", "built-in")
 REAL, EMBEDDED = CLUSTERS = ("real", "embedded")
 SERVERS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
-NOT_RUN = "-"
-FAILURES = ("FAILED", "ERROR")
-EXCERPT_LINES = 3
-EXCERPT_CHARACTERS = 300
+AGAIN_AT_MOST = 3
+ENDED = (0, 1)
+"""Exit codes of pytest that got to its end: all is well, or tests failed."""
+
 PYTEST = (sys.executable, "-m", "pytest")
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """How one test ended in one run; `reason` is what pytest's report says of it where it did not pass."""
-
-    verdict: str
-    seconds: float
-    reason: str = ""
 
 
 def main() -> int:
@@ -66,18 +57,55 @@ def main() -> int:
         extra += suites(minor)
     # A file is one worker's: some of its tests share what they have made.
     workers = ["-n", str(arguments.workers), "--dist", "loadfile"] if arguments.workers else []
+    first = run_tests(apis, arguments.cluster, [*workers, *extra], environment)
+    results = {api: run.results for api, run in first.items()}
+    if arguments.again:
+        results = run_again(results, arguments.cluster, environment)
+    titles = {api: title(api, is_embedded, minor) for api in apis}
+    runs = {titles[api]: found for api, found in results.items()}
+    print("\n".join([*table(runs), *failures(runs)]))
+    print(f"{time.monotonic() - begin:.0f} s in all")
+    return 0 if all(is_right(first[api].code, results[api]) for api in apis) else 1
+
+
+class Run(NamedTuple):
+    """How pytest ended, and what it found."""
+
+    code: int
+    results: Mapping[str, Result]
+
+
+def run_tests(
+    apis: Sequence[str], cluster: str, arguments: Sequence[str], environment: Mapping[str, str]
+) -> dict[str, Run]:
+    """Runs tests with each group API, side by side."""
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
         reports = {api: Path(folder) / f"{api}.xml" for api in apis}
         commands = {
-            api: [*PYTEST, *workers, "--cluster", arguments.cluster, "--group-api", api, f"--junitxml={report}", *extra]
+            api: [*PYTEST, "--cluster", cluster, "--group-api", api, f"--junitxml={report}", *arguments]
             for api, report in reports.items()
         }
         codes = run_side_by_side(commands, environment)
-        titles = {api: title(api, is_embedded, minor) for api in apis}
-        runs = {titles[api]: read_report(report) for api, report in reports.items()}
-    print("\n".join([*table(runs), *failures(runs)]))
-    print(f"{time.monotonic() - begin:.0f} s in all")
-    return 0 if not any(codes.values()) else 1
+        return {api: Run(codes[api], read_report(report)) for api, report in reports.items()}
+
+
+def run_again(
+    first: Mapping[str, Mapping[str, Result]], cluster: str, environment: Mapping[str, str]
+) -> dict[str, Mapping[str, Result]]:
+    """Runs the few that failed once more, with nothing beside them; what each run has in the end."""
+    last = dict(first)
+    for api, results in first.items():
+        suspects = to_run_again(results, at_most=AGAIN_AT_MOST)
+        if suspects:
+            print(f"{api}: once more, alone: {', '.join(suspects)}", flush=True)
+            second = run_tests([api], cluster, ["--slow", *suspects], environment)
+            last[api] = forgiven(results, second[api].results)
+    return last
+
+
+def is_right(code: int, results: Mapping[str, Result]) -> bool:
+    """Whether pytest got to its end, and nothing is left that went wrong."""
+    return code in ENDED and bool(results) and not any(result.verdict in WENT_WRONG for result in results.values())
 
 
 def title(api: str, is_embedded: bool, minor: int) -> str:
@@ -90,6 +118,11 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--cluster", choices=CLUSTERS, default=REAL, help="which cluster (default: real)")
     parser.add_argument("--group-api", choices=GROUP_APIS, help="only this group API")
     parser.add_argument("--slow", action="store_true", help="also the tests that take minutes each")
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help=f"up to {AGAIN_AT_MOST} tests that failed have another try, alone; a broken promise has not",
+    )
     parser.add_argument(
         "--workers",
         type=int,
@@ -160,67 +193,6 @@ def print_lines(prefix: str, output: IO[str] | None) -> None:
     with output:
         for line in output:
             print(f"{prefix}{line}", end="", flush=True)
-
-
-def read_report(path: Path) -> dict[str, Result]:
-    """The results of a run by test; empty when the run did not get as far as a report."""
-    if not path.exists():
-        return {}
-    results: dict[str, Result] = {}
-    for case in ElementTree.parse(path).iter("testcase"):
-        test = f"{case.get('classname', '').removeprefix('tests.conformance.')}: {case.get('name', '')}"
-        known = results.get(test)
-        results[test] = result_of(case) if known is None or known.verdict == "passed" else known
-    return results
-
-
-def result_of(case: ElementTree.Element) -> Result:
-    seconds = float(case.get("time", 0))
-    for tag, verdict in (("failure", "FAILED"), ("error", "ERROR"), ("skipped", "skipped")):
-        found = case.find(tag)
-        if found is not None:
-            return Result(verdict, seconds, found.text or str(found.get("message")))
-    return Result("passed", seconds)
-
-
-def table(runs: Mapping[str, Mapping[str, Result]]) -> list[str]:
-    """The results of all runs, one line per test, and one line of sums."""
-    tests = sorted({test for results in runs.values() for test in results})
-    width = max((len(test) for test in tests), default=4)
-    lines = ["", row("test", list(runs), "seconds", width), "-" * (width + 11 * len(runs) + 9)]
-    for test in tests:
-        ended = [run.get(test, Result(NOT_RUN, 0.0)) for run in runs.values()]
-        seconds = "/".join(f"{result.seconds:.0f}" for result in ended)
-        lines.append(row(test, [result.verdict for result in ended], seconds, width))
-    for api, results in runs.items():
-        counts: dict[str, int] = {}
-        for result in results.values():
-            counts[result.verdict] = counts.get(result.verdict, 0) + 1
-        lines.append(f"{api}: " + (", ".join(f"{n} {v}" for v, n in sorted(counts.items())) or "nothing was run"))
-    return lines
-
-
-def failures(runs: Mapping[str, Mapping[str, Result]]) -> list[str]:
-    """What went wrong in each run, shortly: where a log is cut, its end is what is left of it."""
-    return [
-        line
-        for api, results in runs.items()
-        for test, result in sorted(results.items())
-        if result.verdict in FAILURES
-        for line in (f"{api}: {result.verdict} {test}", *excerpt(result.reason))
-    ]
-
-
-def excerpt(reason: str) -> list[str]:
-    """The lines of a report that pytest marks as the error, or else its first ones, and the last, which is the place."""
-    lines = [line.rstrip() for line in reason.splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith("E  ")] or lines
-    shown = [*errors[:EXCERPT_LINES], *(line for line in lines[-1:] if line not in errors[:EXCERPT_LINES])]
-    return ["    " + line.removeprefix("E").strip()[:EXCERPT_CHARACTERS] for line in shown]
-
-
-def row(test: str, verdicts: Sequence[str], seconds: str, width: int) -> str:
-    return f"{test:<{width}}" + "".join(f"  {verdict:<9}" for verdict in verdicts) + f"  {seconds}"
 
 
 if __name__ == "__main__":

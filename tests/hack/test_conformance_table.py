@@ -9,15 +9,13 @@ import pytest
 from hack.conformance import (
     REPOSITORY,
     SERVERS,
-    Result,
-    failures,
     find_assets,
     group_apis,
+    is_right,
     parse_arguments,
-    read_report,
     run_side_by_side,
-    table,
 )
+from hack.conformance_report import FORGIVEN, Result, failures, forgiven, read_report, table, to_run_again
 from hack.kubernetes_versions import minor_of, suites
 
 REPORT = """<testsuites><testsuite>
@@ -26,6 +24,8 @@ REPORT = """<testsuites><testsuite>
 <testcase classname="tests.conformance.test_a" name="test_absent" time="0"><skipped message="no data"/></testcase>
 <testcase classname="tests.conformance.test_a" name="test_dirty" time="1"/>
 <testcase classname="tests.conformance.test_a" name="test_dirty" time="1"><error message="promise broken"/></testcase>
+<testcase classname="tests.conformance.test_a" name="test_both" time="1"><failure message="late"/></testcase>
+<testcase classname="tests.conformance.test_a" name="test_both" time="1"><error message="promise broken"/></testcase>
 </testsuite></testsuites>"""
 
 
@@ -43,6 +43,7 @@ def test_each_test_has_one_verdict_and_a_broken_promise_counts(report: Path) -> 
         "test_a: test_wrong": "FAILED",
         "test_a: test_absent": "skipped",
         "test_a: test_dirty": "ERROR",
+        "test_a: test_both": "ERROR",
     }
 
 
@@ -80,6 +81,32 @@ def test_what_went_wrong_stands_at_the_end_with_the_error_and_its_place() -> Non
         "built-in: ERROR t: two",
         "    promise broken",
     ]
+
+
+def test_a_few_that_failed_have_another_try_and_the_end_says_so() -> None:
+    first = {
+        "replicas.test_t: test_one[a b]": Result("FAILED", 3.0, "E   late\n"),
+        "test_t: test_two": Result("passed", 1.0),
+    }
+    assert to_run_again(first, at_most=3) == ["tests/conformance/replicas/test_t.py::test_one[a b]"]
+    better = forgiven(first, {"replicas.test_t: test_one[a b]": Result("passed", 1.0)})
+    assert better["replicas.test_t: test_one[a b]"].verdict == FORGIVEN
+    assert is_right(1, better)
+    assert failures({"own": better}) == ["own: 2nd time replicas.test_t: test_one[a b]", "    late"]
+    assert not is_right(1, forgiven(first, first))
+    assert not is_right(1, forgiven(first, {}))
+
+
+def test_nothing_is_tried_again_after_a_broken_promise_or_when_many_failed() -> None:
+    late = {f"t: {number}": Result("FAILED", 1.0) for number in range(3)}
+    assert len(to_run_again(late, at_most=3)) == 3
+    assert to_run_again(late, at_most=2) == []
+    assert to_run_again({**late, "t: broken": Result("ERROR", 1.0)}, at_most=9) == []
+
+
+@pytest.mark.parametrize(("code", "results"), [(2, {"t: a": Result("passed", 1.0)}), (3, {}), (0, {})])
+def test_a_run_that_did_not_get_to_its_end_is_wrong_whatever_passed(code: int, results: dict[str, Result]) -> None:
+    assert not is_right(code, results)
 
 
 def test_a_folder_without_servers_is_named_with_what_it_lacks(tmp_path: Path) -> None:
