@@ -21,9 +21,9 @@ from api.podgroup import PodGroup
 from hack.bench.table import show
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.records import EntityKey
-from scheduler.main import tune_garbage_collection
 from scheduler.preemption.dry_run import dry_run_preemption
 from scheduler.preemption.victims import Candidate
+from scheduler.process import tune_garbage_collection
 
 Rule = dict[str, Any]
 """Fields of a pod's spec that speak of other pods."""

@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry
 from kube.groups.group_api import OWN
 from kube.process.lease import LeaderElector
 from kube.process.run import EXIT_LEASE_LOST, EXIT_OK
-from scheduler.main import _Process, _Served
+from scheduler.process import Process, Served
 from scheduler.reporting.metrics import SchedulerMetrics
 from scheduler.settings import SchedulerSettings
 from scheduler.wiring import Surroundings, build_scheduler
@@ -60,8 +60,8 @@ class Bench:
             jitter=random.Random(1),
         )
         self.scheduler = build_scheduler(given)
-        served = _Served(metrics.registry)
-        self._process = _Process(self.scheduler, cast("LeaderElector", self.elector), settings, served)
+        served = Served(metrics.registry)
+        self._process = Process(self.scheduler, cast("LeaderElector", self.elector), settings, served)
 
     def start(self) -> "asyncio.Task[int]":
         return asyncio.ensure_future(self._process.run(self.stop))
