@@ -23,9 +23,6 @@ from verify.auditor.history import History
 from verify.auditor.model import Group, Pod
 from verify.auditor.promises.promise import Promise
 
-KNOWN_LATE_SECONDS = 10.0
-"""What is said may be of a moment so long before it is written."""
-
 NODES = re.compile(r"\d+/(\d+) nodes are available")
 """The counts by which upstream's message begins; nothing else is read from a sentence."""
 
@@ -85,11 +82,11 @@ class TrueReasons(Promise):
         if not said.reason or not said.message:
             yield f"gang {group.key} is refused without a reason or without words: {said}"
         since = self._complete_since.get(group.uid)
-        is_complete = since is not None and when - since > KNOWN_LATE_SECONDS
+        is_complete = since is not None and when - since > self.windows.known_late_seconds
         if said.reason == REASON_WAITING_FOR_MEMBERS and is_complete:
             yield f"gang {group.key} is said to wait for members, and {group.minimum} are there: {said.message}"
         told = {int(number) for number in NODES.findall(said.message)}
-        known = self._counts_since(when - KNOWN_LATE_SECONDS)
+        known = self._counts_since(when - self.windows.known_late_seconds)
         if told and not told <= known:
             yield f"gang {group.key} is told of {sorted(told)} nodes, and there are {len(history.nodes)}: {said.message}"
 
