@@ -90,6 +90,11 @@ def to_each(fault: str, requests: tuple[str, ...], count: str = "#1") -> str:
     return "; ".join(f"{fault} @ {request} {count}" for request in requests)
 
 
+def to_each_of_all(fault: str, requests: tuple[str, ...]) -> str:
+    """The same fault for the first request of each process."""
+    return "; ".join(to_each(fault, requests, f"#1 by tutti-{name}") for name in (*LEADERS, "webhooks"))
+
+
 WATCHES = tuple(f"watch {resource}" for resource in WATCHED)
 
 CLASSES = {
@@ -98,7 +103,7 @@ CLASSES = {
     "answer-lost": FaultClass(to_each("lose-answer", WRITES)),
     "stale-server-after-a-restart": FaultClass(to_each("stale", tuple(f"list {one}" for one in WATCHED)), kill_leaders),
     # A server that loses an event cannot go on with that watch; what was lost is seen by the list that follows.
-    "event-lost": FaultClass(to_each("lose-event=1", WATCHES), later=to_each("answer=410", WATCHES)),
+    "event-lost": FaultClass(to_each("lose-event=1", WATCHES), later=to_each_of_all("answer=410", WATCHES)),
     "event-repeated": FaultClass(to_each("repeat-event=1", WATCHES)),
     "kinds-reordered": FaultClass("hold=1 @ watch pods #*; behind=pods,2 @ watch podgroups #*", must_happen=True),
     "watch-half-open": FaultClass("half-open=2 @ watch pods #1", must_happen=True),
