@@ -14,6 +14,7 @@ from explain.reasons import Reason
 from explain.relaxations import UNSCHEDULABLE_TAINT, Relaxation
 from explain.trials import Trials
 from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.devices.extended import asks_devices
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.node_columns import Slots
 from scheduler.cache.node_rules import NodeRules
@@ -119,7 +120,7 @@ def _room(state: ClusterState, signature: PodSignature, classes: Sequence[NodeCl
     counts = []
     for one in classes:
         free = nodes.free[row, one.slots] if row is not None else np.zeros(len(one.slots), dtype=np.int64)
-        offered = nodes.allocatable[row, one.slots] if row is not None else free
+        offered = nodes.offered(one.slots)[row] if row is not None else free
         short = int(np.count_nonzero(free < asked))
         counts.append(
             ClassCount(
@@ -146,7 +147,7 @@ def _devices(
     classes: Sequence[NodeClass],
     decision: Decision,
 ) -> Obstacle:
-    asking = next((one for one in (signature, *members.pending) if one.rules.asks_devices), signature)
+    asking = next((one for one in (signature, *members.pending) if asks_devices(state, one)), signature)
     room = device_room(state, members, asking)
     text = _SENTENCES[Reason.DEVICES] + _said_by_filters(Reason.DEVICES, decision)
     if room is None:
