@@ -77,10 +77,12 @@ def demand_key(spec: PodSpec) -> bytes:
     for container in spec.init_containers:
         parts += (container.resources, container.ports, container.restart_policy.encode())
     parts += (b"\x01", spec.resources, spec.overhead, b"host" if spec.host_network else b"")
-    if any(b"/" in part for part in parts):
+    key = b"\x00".join(parts)
+    if b"/" in key:
         # There may be extended resources, and who uses which of their devices is told by the names of containers.
-        parts += (container.name.encode() for container in (*spec.init_containers, *spec.containers))
-    return b"\x00".join(parts)
+        names = (container.name.encode() for container in (*spec.init_containers, *spec.containers))
+        key = b"\x00".join((key, *names))
+    return key
 
 
 def parse_demand(spec: PodSpec) -> Demand:

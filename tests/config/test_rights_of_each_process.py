@@ -56,7 +56,7 @@ TABLE = {
         | rights(f"{READ} patch", "", "persistentvolumeclaims")
         | {right for resource in STORAGE for right in rights("list watch", "storage.k8s.io", resource)}
         | {right for resource in DEVICES for right in rights("list watch", "resource.k8s.io", resource)}
-        | rights(f"{READ} patch", "resource.k8s.io", "resourceclaims")
+        | rights(f"create delete {READ} patch", "resource.k8s.io", "resourceclaims")
         | rights("patch", "resource.k8s.io", "resourceclaims/status")
         | rights("patch", "resource.k8s.io", "resourceclaims/binding")
         | rights("create", "", "pods/binding")
