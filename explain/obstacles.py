@@ -14,6 +14,7 @@ from explain.reasons import Reason
 from explain.relaxations import UNSCHEDULABLE_TAINT, Relaxation
 from explain.trials import Trials
 from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.devices.counts import UNLIMITED
 from scheduler.algorithm.devices.extended import asks_devices
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.node_columns import Slots
@@ -119,6 +120,8 @@ def _room(state: ClusterState, signature: PodSignature, classes: Sequence[NodeCl
     row = nodes.row_of.get(resource)
     counts = []
     for one in classes:
+        if resource in nodes.backed and not one.model.offers(resource):
+            continue  # devices decide there
         free = nodes.free[row, one.slots] if row is not None else np.zeros(len(one.slots), dtype=np.int64)
         offered = nodes.offered(one.slots)[row] if row is not None else free
         short = int(np.count_nonzero(free < asked))
@@ -161,6 +164,7 @@ def _devices(
             too_small=len(one.slots) if one.device_room == 0 else 0,
         )
         for one in classes
+        if one.device_room is None or one.device_room < UNLIMITED
     ]
     return Obstacle(Reason.DEVICES, text, nodes=_most_important(counts))
 

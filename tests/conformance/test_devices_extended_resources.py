@@ -22,6 +22,7 @@ pytestmark = [
 SOON_SECONDS = 30
 KILLED_SECONDS = 300.0
 """So long gangs may be partial, and claims there, while processes are killed."""
+ALL_OF_N1 = ["n1/g0", "n1/g1", "n1/g2"]
 MARK = "resource.kubernetes.io/extended-resource-claim"
 
 
@@ -120,8 +121,7 @@ def test_24_a_gang_has_devices_on_one_node_and_is_counted_on_the_other_and_one_t
     offered.api.delete("jobs", "too-large", offered.namespace)
     eventually(lambda: not jobs.pods("too-large"), within_seconds=SOON_SECONDS)
     gang(offered, "g", 5)
-    whole = ["n1/g0", "n1/g1", "n1/g2"]
-    eventually(lambda: runs_whole(offered, jobs, "g", given=whole), within_seconds=SOON_SECONDS)
+    eventually(lambda: runs_whole(offered, jobs, "g", given=ALL_OF_N1), within_seconds=SOON_SECONDS)
     assert sorted(offered.places("g").values()) == ["n1", "n1", "n1", "n2", "n2"]
     offered.api.delete("jobs", "g", offered.namespace)
     eventually(lambda: offered.claims() == [], within_seconds=SOON_SECONDS)
@@ -143,9 +143,8 @@ def test_24_a_gang_whose_scheduler_was_killed_between_two_writes_runs_whole_with
         gang(offered, name, MEMBERS)
         schedulers.await_death()
         schedulers.start()
-        whole = ["n1/g0", "n1/g1", "n1/g2"]
         eventually(
-            lambda name=name: runs_whole(offered, jobs, name, given=whole),  # type: ignore[misc]
+            lambda name=name: runs_whole(offered, jobs, name, given=ALL_OF_N1),  # type: ignore[misc]
             within_seconds=2 * SOON_SECONDS,
         )
         offered.api.delete("jobs", name, offered.namespace)

@@ -1,4 +1,4 @@
-"""Claims that are made for extended resources: all of a gang's before its first bind, and none is left of a gang that does not start."""
+"""Claims that are made for extended resources: all of a gang's before its first bind, none is left of one that does not start."""
 
 from typing import Any
 
