@@ -9,7 +9,7 @@ made and whose pod is not.
 from dataclasses import dataclass, field
 
 from verify.auditor.audit_log import Object, Record
-from verify.auditor.identities import SCHEDULER_USER
+from verify.auditor.identities import SCHEDULER_USER, THIEF
 
 HOLD_WINDOW_SECONDS = 2.0
 ENTRY = "resource.kubernetes.io/pod-claim-name"
@@ -84,7 +84,7 @@ class DeviceAuditor:
             entry = (meta.get("annotations") or {}).get(ENTRY, "")
             shown = f"{record.namespace}/{record.name}"
             claim = self.claims[uid] = Claim(shown, owners[0] if owners else "", entry)
-            if record.verb == "create" and record.user == SCHEDULER_USER:
+            if record.verb == "create" and record.user == SCHEDULER_USER and record.agent != THIEF:
                 claim.made_since = record.completed
         claim.version = int(meta["resourceVersion"])
         status = found.get("status") or {}

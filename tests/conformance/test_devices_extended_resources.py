@@ -10,7 +10,7 @@ from tests.conformance.device_auditor import DeviceAuditor
 from tests.conformance.devices import Devices, devices_of
 from tests.conformance.eventually import eventually
 from tests.conformance.faulty_schedulers import FaultySchedulers
-from tests.conformance.jobs import CONDITION, Jobs, condition_entry, indexed_job
+from tests.conformance.jobs import CONDITION, Jobs, condition_entry
 from tests.conformance.tutti_process import Tutti
 from verify.auditor.auditor import Auditor
 
@@ -84,15 +84,6 @@ def test_24_a_bind_that_fails_leaves_no_claim_behind(offered: Devices, scheduler
 # --- gangs --------------------------------------------------------------------------------------------------------------
 
 
-def gang(devices: Devices, name: str, count: int) -> None:
-    """An Indexed Job each pod of which asks for one of the resource."""
-    job = indexed_job(name, count, cpu="100m")
-    resources = job["spec"]["template"]["spec"]["containers"][0]["resources"]
-    resources["requests"][devices.extended_resource] = "1"
-    resources["limits"] = {devices.extended_resource: "1"}
-    devices.api.create("jobs", job, devices.namespace)
-
-
 def told_group(jobs: Jobs, name: str) -> str:
     """Why the group of a Job waits; empty while nobody has said."""
     groups = jobs.groups(name)
@@ -115,12 +106,12 @@ def runs_whole(devices: Devices, jobs: Jobs, name: str, *, given: list[str]) -> 
 def test_24_a_gang_has_devices_on_one_node_and_is_counted_on_the_other_and_one_that_is_too_large_gets_none(
     offered: Devices, jobs: Jobs
 ) -> None:
-    gang(offered, "too-large", 6)
+    offered.gang("too-large", 6, acc=1)
     eventually(lambda: "5 of 6" in told_group(jobs, "too-large"), within_seconds=SOON_SECONDS)
     assert offered.claims() == []
     offered.api.delete("jobs", "too-large", offered.namespace)
     eventually(lambda: not jobs.pods("too-large"), within_seconds=SOON_SECONDS)
-    gang(offered, "g", 5)
+    offered.gang("g", 5, acc=1)
     eventually(lambda: runs_whole(offered, jobs, "g", given=ALL_OF_N1), within_seconds=SOON_SECONDS)
     assert sorted(offered.places("g").values()) == ["n1", "n1", "n1", "n2", "n2"]
     offered.api.delete("jobs", "g", offered.namespace)
@@ -140,7 +131,7 @@ def test_24_a_gang_whose_scheduler_was_killed_between_two_writes_runs_whole_with
     for after in (1, CREATED + ALLOCATED, CREATED + ALLOCATED + TOLD, CREATED + ALLOCATED + TOLD + 1):
         name = f"killed-after-{after}"
         schedulers.start(kill_after=after)
-        gang(offered, name, MEMBERS)
+        offered.gang(name, MEMBERS, acc=1)
         schedulers.await_death()
         schedulers.start()
         eventually(
@@ -157,7 +148,7 @@ def test_24_a_gang_that_cannot_start_any_more_when_its_scheduler_comes_back_leav
     auditor.windows.widen(KILLED_SECONDS)
     device_auditor.hold_window_seconds = KILLED_SECONDS
     schedulers.start(kill_after=CREATED + ALLOCATED)
-    gang(offered, "g", MEMBERS)
+    offered.gang("g", MEMBERS, acc=1)
     schedulers.await_death()
     for node in offered.nodes.values():
         offered.api.patch("nodes", node, {"spec": {"unschedulable": True}})
