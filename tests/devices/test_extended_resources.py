@@ -1,5 +1,6 @@
 """Extended resources that a class stands for: devices by a claim, or counted where a node offers the resource by itself."""
 
+import random
 from typing import Any
 
 import pytest
@@ -214,3 +215,27 @@ def test_what_is_counted_stays_right_whatever_order_classes_nodes_and_pods_come_
     nodes = cluster.state.nodes
     assert nodes.free[nodes.row_of[GPU], nodes.slot_of["n2"]] == 3
     assert nodes.free[nodes.row_of[GPU], nodes.slot_of["n1"]] == -1
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_gang_starts_exactly_when_devices_and_amounts_suffice_node_by_node(seed: int) -> None:
+    """Beside arithmetic: a node has room for as many pods as it has devices, or as it offers, for, never for both together."""
+    chance = random.Random(seed)
+    cluster = Cluster()
+    cluster.device_class(backing_class(GPU))
+    amount, room = chance.randint(1, 3), 0
+    offering: set[str] = set()
+    for number in range(chance.randint(1, 6)):
+        name, offered, count = f"n{number}", chance.choice((0, 0, 1, 2, 5)), chance.randint(0, 6)
+        cluster.state.upsert_node(build.node(name, cpu=64, resources={GPU: str(offered)} if offered else {}))
+        cluster.offer(resource_slice(f"s{number}", [device(f"g{one}") for one in range(count)], node=name))
+        room += (offered or count) // amount
+        offering |= {name} if offered else set()
+    wanted = max(room + chance.randint(-1, 1), 1)
+    decision = cluster.decide(gang(cluster, "g", wanted, amount=amount))
+    assert len(decision.bindings) == (wanted if wanted <= room else 0)
+    given = devices(decision)
+    assert len(given) == len(set(given))
+    with_devices = [node for node in on(decision) if node not in offering]
+    assert len(given) == amount * len(with_devices)
+    assert sorted(one.node_name for one in decision.devices) == with_devices
