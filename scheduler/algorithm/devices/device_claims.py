@@ -138,10 +138,12 @@ class DeviceClaimsOfPods:
             else:
                 likeness.append((claim.key, claim.spec))
         extended = self._extended(pod, signature) if backed else None
-        if own or extended is not None:
-            made = [extended_key(pod.namespace, pod.uid)] if extended is not None else []
-            self.own_claims[pod.uid] = [*own, *made]
-        alike = (*likeness, extended.key) if extended is not None else tuple(likeness)
+        if extended is not None:
+            likeness.append(extended.key)
+            self.own_claims[pod.uid] = [*own, extended_key(pod.namespace, pod.uid)]
+        elif own:
+            self.own_claims[pod.uid] = own
+        alike = tuple(likeness)
         known = self._known.get(alike)
         if known is None:
             known = self._known[alike] = self._look_up(alike, found, own, extended)
