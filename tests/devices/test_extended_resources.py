@@ -1,11 +1,15 @@
 """Extended resources that a class stands for: devices by a claim, or counted where a node offers the resource by itself."""
 
+import json
 import random
 from typing import Any
 
 import pytest
 
+from api.constants import MANAGED_BY, MIN_RESOURCES
 from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.future_pods import ClusterWithFuturePods, is_future_pod
+from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.records import EntityKey
 from scheduler.preemption.dry_run import dry_run_preemption
 from scheduler.preemption.victims import Candidate
@@ -239,3 +243,28 @@ def test_a_gang_starts_exactly_when_devices_and_amounts_suffice_node_by_node(see
     with_devices = [node for node in on(decision) if node not in offering]
     assert len(given) == amount * len(with_devices)
     assert sorted(one.node_name for one in decision.devices) == with_devices
+
+
+def announcing(cluster: Cluster, workers: int) -> EntityKey:
+    """The leader of a replica, whose workers come later and will ask for one of the resource each."""
+    roles = [
+        {"role": "leader", "count": 1, "requests": {"cpu": "1"}},
+        {"role": "worker", "count": workers, "requests": {"cpu": "1", GPU: "1"}},
+    ]
+    annotations = {MANAGED_BY: "tutti", MIN_RESOURCES: json.dumps(roles)}
+    cluster.state.upsert_group(build.group("g", 1, owner="uid-of-leader", annotations=annotations))
+    cluster.state.upsert_pod(build.pod("leader", group="g"))
+    return build.group_key("g")
+
+
+@pytest.mark.parametrize(("workers", "starts"), [(2, True), (3, False)])
+def test_pods_to_come_count_on_nodes_that_offer_the_resource_for_no_devices_are_kept_for_them(
+    cluster: Cluster, workers: int, starts: bool
+) -> None:
+    decision = decide(ClusterWithFuturePods(cluster.state).view, announcing(cluster, workers))
+    assert bool(decision.bindings) is starts
+    assert decision.devices == ()
+    if starts:
+        assert [node for uid, node in decision.bindings if is_future_pod(uid)] == ["n2", "n2"]
+    else:
+        assert "2 devices are not kept for pods that do not exist yet" in decision.condition_message
