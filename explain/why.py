@@ -105,7 +105,7 @@ class _Question:
         if decision.is_over_budget:
             return self._told(Verdict.WAITS, Reason.TOO_LONG, decision.condition_message)
         if decision.status.code is Code.ERROR and decision.status.plugin != _TOPOLOGY:
-            if self._trials.state.devices.is_unknown and asks_devices(self._members):
+            if self._trials.state.devices.is_unknown and asks_devices(self._trials.state, self._members):
                 return self._told(Verdict.WAITS, Reason.DEVICES, decision.condition_message)
             return self._told(Verdict.NEVER, Reason.INVALID, decision.condition_message)
         found = preempt(self._trials) if self._preempts else None

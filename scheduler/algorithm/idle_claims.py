@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.devices.extended import asks_devices
 from scheduler.algorithm.free_after_nominations import snapshot_for
 from scheduler.algorithm.partition import partition_by_signature
 from scheduler.algorithm.schedule_pod_group import attempt_to_place
@@ -23,6 +24,7 @@ from scheduler.plugins.gang_scheduling import missing_count, pre_enqueue
 from scheduler.plugins.status import Status
 
 _DEALLOCATED: Final = "deallocation of ResourceClaim completed"
+_DELETED: Final = "deletion of ResourceClaim completed"
 MOST_TRIED: Final = 8
 """Up to so many claims each is asked whether it can keep its devices; of more, all lose theirs."""
 
@@ -32,7 +34,7 @@ def claims_in_the_way(state: ClusterState, key: EntityKey) -> tuple[ClaimRecord,
     members = state.item(key)
     if members is None or not members.pending or pre_enqueue(members) is not None:
         return ()
-    if not any(signature.rules.asks_devices for signature in members.pending):
+    if not any(asks_devices(state, signature) for signature in members.pending):
         return ()
     idle = list(_idle(state, members))
     try:
@@ -50,7 +52,16 @@ def claims_in_the_way(state: ClusterState, key: EntityKey) -> tuple[ClaimRecord,
 
 def with_deallocation(decision: Decision) -> Decision:
     """The decision once such claims have been found and lose their devices (upstream: PostFilter)."""
-    status = msgspec.structs.replace(decision.status, post_filter=_DEALLOCATED)
+    return _with(decision, _DEALLOCATED)
+
+
+def with_deletion(decision: Decision) -> Decision:
+    """The decision once claims were found that an earlier attempt has left over, and are deleted."""
+    return _with(decision, _DELETED)
+
+
+def _with(decision: Decision, said: str) -> Decision:
+    status = msgspec.structs.replace(decision.status, post_filter=said)
     failures = decision.failures
     if decision.key.kind == "pod":
         failures = tuple((uid, status) for uid, _ in failures)

@@ -12,6 +12,7 @@ import msgspec
 from scheduler.algorithm.attempts import Attempt, best_attempt
 from scheduler.algorithm.decision import Decision
 from scheduler.algorithm.devices.binder import DeviceAllocation
+from scheduler.algorithm.devices.extended import asks_devices
 from scheduler.algorithm.free_after_nominations import is_room_held_against, nominated_slots, snapshot_for
 from scheduler.algorithm.partition import MemberPartition, partition_by_signature
 from scheduler.algorithm.snapshot import NewSnapshot
@@ -142,7 +143,7 @@ def _scheduled(state: ClusterState, members: PodGroupState, found: MemberPartiti
         bindings=_bindings(state, found, attempt),
         carries=any(signature.rules.mounts for signature in found.uids),
         volumes=tuple(attempt.snapshot.matched_volumes().items()),
-        claims=any(signature.rules.asks_devices for signature in found.uids),
+        claims=any(asks_devices(state, signature) for signature in found.uids),
         devices=_devices(found, attempt),
         failures=() if is_all else _failures(_diagnoses(found, attempt)),
         scheduled_so_far=members.scheduled_count,

@@ -71,7 +71,7 @@ class DomainSums:
         nodes = self._nodes
         column = nodes.label_column(self._key)
         size = len(column.values)
-        self.offered = _sums(nodes.allocatable, column.codes, size)
+        self.offered = _sums(nodes.offered(slice(None)), column.codes, size)
         self.free = _sums(nodes.free, column.codes, size)
         self.nodes_in = np.bincount(column.codes[nodes.alive], minlength=size)
         self.order = np.argsort(np.argsort(np.array([value or "" for value in column.values])))

@@ -75,7 +75,7 @@ class ClusterState:
         self.topology_index: Final = TopologyIndex(self.nodes, pods_on)
         self.default_spreads: Final = DefaultSpreads()
         self.storage: Final = Storage(self.nodes)
-        self.devices: Final = DeviceState()
+        self.devices: Final = DeviceState(self.nodes)
         self._assumed: Final[dict[str, Assumption]] = {}
         self.entities: Final = Entities(scheduler_names, self._assumed.__contains__)
         self._occupancy: Final = Occupancy(
@@ -232,7 +232,7 @@ class ClusterState:
         if is_new_bind and item is not None and assumption is None:
             self.future_reservations.taken(item, record.node_name, record.demand)
         sharers = self._mounts(old, record) if record.volumes is not None else ()
-        if record.claims is not None:
+        if record.claims is not None or record.demand.extended is not None:
             self._note_claims(old, record)
         return StateChange(
             items=sharers if is_confirmed else (*keys, *sharers),
@@ -419,11 +419,11 @@ class ClusterState:
         return self.storage_changed(pod_uids)
 
     def _note_claims(self, old: PodRecord | None, new: PodRecord | None) -> None:
-        """Notes which pods with claims wait for a place."""
-        if old is not None and old.claims is not None:
+        """Notes which pods with claims, or extended resources, wait for a place."""
+        if old is not None and (old.claims is not None or old.demand.extended is not None):
             self.devices.pod_waits_no_more(old.namespace, old.uid, old.claims)
-        if new is not None and new.claims is not None and new.signature is not None:
-            self.devices.pod_waits(new.namespace, new.uid, new.claims)
+        if new is not None and new.signature is not None:
+            self.devices.pod_waits(new.namespace, new.uid, new.claims, new.demand.extended)
 
     # --- what layers above keep ---------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.algorithm.attempts import Attempt, best_attempt
+from scheduler.algorithm.devices.extended import asks_devices
 from scheduler.algorithm.free_after_nominations import SnapshotOnResources
 from scheduler.algorithm.node_fits import fits_of
 from scheduler.algorithm.overlay import ResourceOverlay
@@ -60,7 +61,7 @@ def dry_run_preemption(
     if not eligible_to_preempt_others(members):
         return Refusal(RefusalCode.NEVER)
     may_help = len(assigned_pods.preemptible_below(members.priority)) or len(assigned_pods.terminating())
-    if not may_help and not any(signature.rules.asks_devices for signature in members.pending):
+    if not may_help and not any(asks_devices(state, signature) for signature in members.pending):
         return Refusal(RefusalCode.NO_VICTIMS)
     try:
         with state.nodes.steps.limited("preemption"):
@@ -103,7 +104,7 @@ def devices_on(
         nominated: UID of a pod -> name of its node.
         victims: UIDs of those who leave for it.
     """
-    if not any(signature.rules.asks_devices for signature in members.pending):
+    if not any(asks_devices(state, signature) for signature in members.pending):
         return ()
     try:
         with state.nodes.steps.limited("preemption"):

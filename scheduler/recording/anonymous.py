@@ -53,6 +53,7 @@ KEPT_WORDS: Final = frozenset(
 _KEPT_ANNOTATIONS: Final = frozenset(
     {
         constants.BIND_COMPLETED,
+        constants.EXTENDED_CLAIM,
         constants.DESIRED_COUNT,
         constants.MANAGED_BY,
         constants.ON_SCHEDULING_TIMEOUT,

@@ -113,7 +113,7 @@ _FIELDS_OF_CONTAINER: Final = {"restartPolicyRules": "restart_policy_rules", "vo
 def spec_of_demand(key: bytes) -> PodSpec:
     """The spec of a pod with this `demand_key`."""
     before, starting, after = _sections(key)
-    resources, overhead, host = after
+    resources, overhead, host, *_ = after
     return PodSpec(
         containers=tuple(
             Container(resources=_raw(before[at]), ports=_raw(before[at + 1])) for at in range(0, len(before), 2)

@@ -12,6 +12,7 @@ import msgspec
 from api.constants import (
     BIND_COMPLETED,
     DESIRED_COUNT,
+    EXTENDED_CLAIM,
     LEGACY_STORAGE_CLASS,
     MANAGED_BY,
     MIN_RESOURCES,
@@ -35,6 +36,7 @@ KEPT_ANNOTATIONS: Final = frozenset(
     {
         BIND_COMPLETED,
         DESIRED_COUNT,
+        EXTENDED_CLAIM,
         LEGACY_STORAGE_CLASS,
         MANAGED_BY,
         MIN_RESOURCES,
@@ -99,4 +101,4 @@ def _slim_spec(spec: PodSpec, pod_name: str) -> PodSpec:
 
 
 def _slim_container(container: Container) -> Container:
-    return msgspec.structs.replace(container, restart_policy_rules=EMPTY, volume_mounts=EMPTY)
+    return msgspec.structs.replace(container, name="", restart_policy_rules=EMPTY, volume_mounts=EMPTY)

@@ -2,13 +2,14 @@
 
 Promises: no device that cannot be shared is in two claims at a time; an allocation never changes; we bind no pod before each of
 its claims has devices on that node and names the pod or its group as consumer; what we allocate belongs to pods that we bind: a
-claim that has devices by us and none of whose consumers is bound within the hold window is an error.
+claim that has devices by us and none of whose consumers is bound within the hold window is an error, and so is one that we have
+made and whose pod is not.
 """
 
 from dataclasses import dataclass, field
 
 from verify.auditor.audit_log import Object, Record
-from verify.auditor.identities import SCHEDULER_USER
+from verify.auditor.identities import SCHEDULER_USER, THIEF
 
 HOLD_WINDOW_SECONDS = 2.0
 ENTRY = "resource.kubernetes.io/pod-claim-name"
@@ -30,6 +31,8 @@ class Claim:
     """The newest that was seen: of two writes that overlap, the answer of the first may be the later one."""
     ours_since: float | None = None
     """Since when it has devices by us without a consumer that is bound."""
+    made_since: float | None = None
+    """Since when it is there, made by us for the extended resources of a pod that is not bound."""
 
 
 @dataclass
@@ -65,6 +68,7 @@ class DeviceAuditor:
         """The violations so far, with those of claims that are held at this moment; starts a new list."""
         for claim in self.claims.values():
             self._end_hold(claim, now)
+            self._end_made(claim, now)
         found, self.violations = self.violations, []
         return found
 
@@ -80,6 +84,8 @@ class DeviceAuditor:
             entry = (meta.get("annotations") or {}).get(ENTRY, "")
             shown = f"{record.namespace}/{record.name}"
             claim = self.claims[uid] = Claim(shown, owners[0] if owners else "", entry)
+            if record.verb == "create" and record.user == SCHEDULER_USER and record.agent != THIEF:
+                claim.made_since = record.completed
         claim.version = int(meta["resourceVersion"])
         status = found.get("status") or {}
         before, after = claim.allocation, status.get("allocation")
@@ -119,6 +125,7 @@ class DeviceAuditor:
         if uid in self.claims and not found.get("finalizers"):
             claim = self.claims.pop(uid)
             self.gone.add(uid)
+            self._end_made(claim, record.received)
             self._release(claim, uid, claim.allocation, record)
 
     def _bound(self, record: Record) -> None:
@@ -130,6 +137,8 @@ class DeviceAuditor:
         for claim in self.claims.values():
             if uid in claim.consumers:
                 self._end_hold(claim, record.completed)
+            if uid == claim.owner:
+                self._end_made(claim, record.completed)
 
     def _check_use(self, record: Record, pod_uid: str, entry: Object, node: str) -> None:
         name = entry.get("resourceClaimName")
@@ -142,9 +151,20 @@ class DeviceAuditor:
         if not any(pod_uid in one.consumers and _is_usable(one.allocation, node) for one in found):
             self.violations.append(f"a pod was bound to {node} without its claim {entry['name']}: {record}")
 
+    def _end_made(self, claim: Claim, now: float) -> None:
+        """A claim that we have made is gone, or its pod is bound, or it is looked at."""
+        if claim.made_since is None:
+            return
+        lasted = now - claim.made_since
+        if lasted > self.hold_window_seconds:
+            self.violations.append(f"claim {claim.shown} was there for {lasted:.1f} s while its pod was not bound")
+            claim.made_since = None
+        elif claim.owner in self.bound:
+            claim.made_since = None
+
     def _has_bound_consumer(self, claim: Claim) -> bool:
         # A consumer that is no pod is a group, whose pods are not known here.
-        return any(uid in self.bound or uid not in self.entries for uid in claim.consumers)
+        return any(uid in self.bound or (uid not in self.entries and uid != claim.owner) for uid in claim.consumers)
 
     def _end_hold(self, claim: Claim, now: float) -> None:
         if claim.ours_since is None:

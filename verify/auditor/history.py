@@ -170,6 +170,9 @@ class History:
         if "nominatedNodeName" in status and pod.nominated != (status["nominatedNodeName"] or ""):
             pod.nominated = status["nominatedNodeName"] or ""
             yield PodNominated(pod, record.received)
+        if status.get("extendedResourceClaimStatus"):
+            mappings = status["extendedResourceClaimStatus"].get("requestMappings") or ()
+            pod.claimed = frozenset(one["resourceName"] for one in mappings)
         if status.get("phase") in TERMINAL:
             yield from self._pod_ended(pod, record.received)
 

@@ -23,6 +23,7 @@ class Pod:
         left_at: when its deletion was asked for.
         ended_at: when it took no room any more.
         nominated: the node it is nominated to.
+        claimed: the extended resources for which it was told that it has a claim.
     """
 
     key: Key
@@ -38,6 +39,7 @@ class Pod:
     left_at: float = 0.0
     ended_at: float = 0.0
     nominated: str = ""
+    claimed: frozenset[str] = frozenset()
 
     @property
     def ended(self) -> bool:

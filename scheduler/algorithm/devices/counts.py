@@ -21,6 +21,7 @@ from scheduler.algorithm.devices.allocator import (
 from scheduler.algorithm.devices.capacity import consumption, has_room
 from scheduler.algorithm.devices.constraints import attribute_value
 from scheduler.algorithm.devices.errors import AllocationError, InvalidPools, SearchLimit
+from scheduler.algorithm.devices.extended import ExtendedClaims
 from scheduler.algorithm.devices.pools import Pool, reaches
 from scheduler.algorithm.devices.requests import ClaimRequests, Request
 from scheduler.cache.devices.held import HeldDevices
@@ -41,11 +42,35 @@ class AskedClaims:
     Attributes:
         own: that each pod has for itself; those of one of them stand for all.
         shared: that all the pods use.
+        extended: those that each pod gets for its extended resources, which depend on the node; None where it gets none.
     """
 
-    def __init__(self, own: tuple[ClaimRequests, ...], shared: tuple[ClaimRequests, ...] = ()) -> None:
+    def __init__(
+        self,
+        own: tuple[ClaimRequests, ...],
+        shared: tuple[ClaimRequests, ...] = (),
+        extended: ExtendedClaims | None = None,
+    ) -> None:
         self.own: Final = own
         self.shared: Final = shared
+        self.extended: Final = extended
+        self._on: Final[dict[ClaimRequests | None, AskedClaims]] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is asked for, on whatever node."""
+        return not (self.own or self.shared or self.extended)
+
+    def on(self, node: NodeFacts) -> "AskedClaims | Status":
+        """The claims on one node, that for extended resources the last of each pod's own; a status where nobody can say."""
+        if self.extended is None:
+            return self
+        found = self.extended.on(node)
+        if isinstance(found, Status):
+            return found
+        if found not in self._on:
+            self._on[found] = AskedClaims((*self.own, found) if found is not None else self.own, self.shared)
+        return self._on[found]
 
     def of(self, pods: int) -> list[ClaimRequests]:
         """The claims of so many pods."""
@@ -53,8 +78,8 @@ class AskedClaims:
 
     @cached_property
     def counted(self) -> Request | None:
-        """The only request, when all there is to do is to count devices."""
-        if self.shared or len(self.own) != 1 or len(self.own[0].requests) != 1:
+        """The only request, when all there is to do is to count devices; of the claims on one node."""
+        if self.extended or self.shared or len(self.own) != 1 or len(self.own[0].requests) != 1:
             return None
         (alternatives,) = self.own[0].requests
         request = alternatives[0]

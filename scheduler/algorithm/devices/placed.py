@@ -57,7 +57,7 @@ class PlacedDevices:
         self._on: Final[dict[int, list[tuple[PodSignature, int]]]] = {}
         for signature, slots, counts in placement:
             asked = claims.of.get(signature)
-            if asked is None or not (asked.asked.own or asked.shared):
+            if asked is None or asked.asked.is_empty:
                 continue
             for slot, pods in zip(slots.tolist(), counts.tolist(), strict=True):
                 if pods:
@@ -114,9 +114,9 @@ class PlacedDevices:
                     return None
                 if key not in decided and all(key != other for other, _ in wanted):
                     wanted.append((key, requests))
-            pods += [(signature, len(asked.asked.own))] * count
+            pods += [(signature, len(self._own(signature, slot)))] * count
         shared = len(wanted)
-        wanted += [(None, one) for signature, count in self._on[slot] for one in self._own(signature) * count]
+        wanted += [(None, one) for signature, count in self._on[slot] for one in self._own(signature, slot) * count]
         devices = self._search(slot, [requests for _, requests in wanted], held)
         if devices is None:
             return None
@@ -131,8 +131,10 @@ class PlacedDevices:
             at += own
         return found
 
-    def _own(self, signature: PodSignature) -> tuple[ClaimRequests, ...]:
-        return self._claims.of[signature].asked.own
+    def _own(self, signature: PodSignature, slot: int) -> tuple[ClaimRequests, ...]:
+        """The claims of each pod on one node."""
+        here = self._claims.view.table.asked_on(slot, self._claims.of[signature].asked)
+        return here.own if isinstance(here, AskedClaims) else ()
 
     def _search(
         self, slot: int, wanted: Sequence[ClaimRequests], held: HeldDevices
@@ -145,7 +147,8 @@ class PlacedDevices:
             [(signature, pods)] = self._on[slot]
             claims = self._claims.of[signature]
             counts = view.counts(claims.key, claims.asked)
-            free, request = counts.free.get(slot), claims.asked.counted
+            here = view.table.asked_on(slot, claims.asked)
+            free, request = counts.free.get(slot), here.counted if isinstance(here, AskedClaims) else None
             if request is not None and free is not None:
                 # These are all that can be free, so nothing else is to be searched.
                 solution = first_free(request, pods, free, held)

@@ -7,10 +7,10 @@ from typing import Final
 import numpy as np
 
 from scheduler.algorithm.devices.allocator import Solution
-from scheduler.algorithm.devices.counts import AskedClaims, NodeCount, NodeDevices
+from scheduler.algorithm.devices.counts import UNLIMITED, AskedClaims, NodeCount, NodeDevices
 from scheduler.algorithm.devices.errors import AllocationError
 from scheduler.algorithm.devices.pools import Pool, gather_pools
-from scheduler.algorithm.devices.requests import ClaimRequests, look_up, shown
+from scheduler.algorithm.devices.requests import ClaimRequests, Request, look_up, shown
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.records import ClaimRecord, ClaimSpecRecord, DeviceRecord, SliceRecord
@@ -23,6 +23,8 @@ from scheduler.plugins.status import Status
 MOST_KINDS: Final = 32
 """Kinds of claims whose counts are kept."""
 Meant = tuple[SliceRecord, DeviceRecord]
+Eligible = dict[Request | None, dict[int, bool]]
+"""By the only request of a claim and by likeness: whether it means such devices."""
 _NOBODY: Final = HeldDevices()
 _ONE_NODE: Final = 20 * ONE_BY_ONE
 """Steps of counting the devices of one node."""
@@ -35,7 +37,7 @@ class ClaimCounts:
 
     __slots__ = ("asked", "crosses", "eligible", "facts", "free", "pods", "position", "refusals", "scores")
 
-    def __init__(self, asked: AskedClaims, eligible: dict[int, bool] | None = None) -> None:
+    def __init__(self, asked: AskedClaims, eligible: Eligible | None = None) -> None:
         self.asked: Final = asked
         self.pods: IntArray = np.zeros(0, dtype=np.int64)
         self.scores: IntArray = np.zeros(0, dtype=np.int64)
@@ -45,8 +47,7 @@ class ClaimCounts:
         """The slots where others can take the same devices from other nodes."""
         self.free: dict[int, Sequence[tuple[SliceRecord, DeviceRecord]]] = {}
         """By slot the devices that were counted, where it is only a matter of counting."""
-        self.eligible: Final[dict[int, bool]] = eligible if eligible is not None else {}
-        """By likeness, which devices the only request means."""
+        self.eligible: Final[Eligible] = eligible if eligible is not None else {}
         self.facts: list[NodeFacts | None] = []
         self.position = -1
 
@@ -85,10 +86,7 @@ class DeviceTable:
 
     def requests_of(self, claim: ClaimRecord) -> ClaimRequests | str:
         """What a claim asks for, looked up; why that cannot be done."""
-        if self._classes_version != self._devices.classes_version:
-            self._classes_version = self._devices.classes_version
-            self._asked.clear()
-            self._counts.clear()
+        self._notice_classes()
         found = self._asked.get(claim.spec)
         if found is None:
             found = self._asked[claim.spec] = self._look_up(claim)
@@ -115,6 +113,7 @@ class DeviceTable:
 
     def counts(self, key: Hashable, asked: AskedClaims) -> ClaimCounts:
         """The counts for claims of one kind as things are; `key` tells kinds apart."""
+        self._notice_classes()
         found = self._counts.get(key)
         if found is None:
             found = self._counts[key] = ClaimCounts(asked)
@@ -124,17 +123,28 @@ class DeviceTable:
         self._catch_up(found)
         return found
 
+    def asked_on(self, slot: int, asked: AskedClaims) -> AskedClaims | Status | None:
+        """The claims as they are on one node, a status where nobody can say; None where there is no node."""
+        node = self._state.nodes.facts[slot]
+        return asked.on(node) if node is not None else None
+
     def devices_on(self, slot: int, counts: ClaimCounts, asked: AskedClaims, held: HeldDevices) -> NodeDevices | None:
-        """The devices of a node for such claims; None where there is no node."""
+        """The devices of a node for claims as they are on it; None where there is no node."""
         node = self._state.nodes.facts[slot]
         if node is None:
             return None
-        return NodeDevices(node, self.pools_of(node), asked, held, self._devices.taints_of, counts.eligible)
+        eligible = counts.eligible.setdefault(asked.counted, {})
+        return NodeDevices(node, self.pools_of(node), asked, held, self._devices.taints_of, eligible)
 
     def count_on(self, slot: int, counts: ClaimCounts, asked: AskedClaims, held: HeldDevices) -> NodeCount:
         """What a node has for such claims while these devices are held."""
         self._state.nodes.steps.spend(_ONE_NODE)
-        devices = self.devices_on(slot, counts, asked, held)
+        here = self.asked_on(slot, asked)
+        if isinstance(here, Status):
+            return NodeCount(0, here)
+        if here is not None and here.is_empty:
+            return NodeCount(UNLIMITED)
+        devices = self.devices_on(slot, counts, here, held) if here is not None else None
         if devices is None:
             return NodeCount(0)
         found = devices.count()
@@ -142,7 +152,7 @@ class DeviceTable:
         return NodeCount(0, reason_alpha(field)) if field else found
 
     def meant_on(self, slot: int, counts: ClaimCounts, asked: AskedClaims) -> Sequence[Meant] | None:
-        """The devices of a node that such claims mean, be they held or not; None where counting these does not do."""
+        """The devices of a node that claims as they are on it mean, be they held or not; None where counting does not do."""
         self._state.nodes.steps.spend(_ONE_LOOK)
         devices = self.devices_on(slot, counts, asked, _NOBODY)
         return devices.meant() if devices is not None else None
@@ -154,6 +164,13 @@ class DeviceTable:
             AllocationError, InvalidPools, SearchLimit: as the search.
         """
         return NodeDevices(node, self.pools_of(node), asked, held, self._devices.taints_of, {}).choose(1)
+
+    def _notice_classes(self) -> None:
+        """What was looked up before a class changed is forgotten."""
+        if self._classes_version != self._devices.classes_version:
+            self._classes_version = self._devices.classes_version
+            self._asked.clear()
+            self._counts.clear()
 
     def _catch_up(self, counts: ClaimCounts) -> None:
         nodes, log = self._state.nodes, self._devices.log

@@ -69,17 +69,18 @@ class DeviceView:
 
     def _left_on(self, slot: int, key: Hashable, base: ClaimCounts, asked: AskedClaims) -> NodeCount | None:
         """The count of a node from the devices that are meant there; None where it has to be counted in full."""
-        if asked.counted is None:
+        here = self.table.asked_on(slot, asked)
+        if not isinstance(here, AskedClaims) or here.counted is None:
             return None
         if (key, slot) not in self._known:
-            self._known[key, slot] = self.table.meant_on(slot, base, asked)
+            self._known[key, slot] = self.table.meant_on(slot, base, here)
         meant = self._known[key, slot]
         if meant is None:
             return None
         self._state.nodes.steps.spend(_A_DEVICE * len(meant))
         held = self.held
         left = [one for one in meant if one[1].id not in held]
-        pods = len(left) // asked.counted.count
+        pods = len(left) // here.counted.count
         return NodeCount(pods, crosses=any(not one.node_name for one, _ in left), free=left) if pods else None
 
 

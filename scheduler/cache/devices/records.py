@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
+from api.constants import EXTENDED_CLAIM
 from api.devices import (
     AllocationResult,
     CapacityRequirements,
@@ -43,6 +44,7 @@ Amounts = Mapping[str, int]
 
 NO_AMOUNTS: Final[Amounts] = {}
 POD_RESOURCE: Final = "pods"
+POD_KIND: Final = "Pod"
 
 
 class PoolId(NamedTuple):
@@ -238,6 +240,11 @@ class ClaimRecord(msgspec.Struct, frozen=True, eq=False):
     def is_allocated(self) -> bool:
         """Whether it has its devices."""
         return self.allocation is not None
+
+    @property
+    def is_for_extended_resources(self) -> bool:
+        """Whether a scheduler has made it, for the extended resources of the pod that owns it."""
+        return self.metadata.annotation(EXTENDED_CLAIM) == "true" and self.owner_kind == POD_KIND
 
 
 def slice_record(resource_slice: ResourceSlice, contents: Contents) -> SliceRecord:

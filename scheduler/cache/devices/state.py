@@ -9,12 +9,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from api.devices import DeviceTaint, DeviceTaintRule, ResourceClaim, ResourceSlice
+from api.devices import DeviceClaim, DeviceTaint, DeviceTaintRule, ResourceClaim, ResourceSlice
+from api.extended_resources import ExtendedResources
+from scheduler.cache.devices.backing import backing
 from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.pod_claims import PodClaims
 from scheduler.cache.devices.records import (
     ClaimKey,
     ClaimRecord,
+    ClaimSpecRecord,
     ClaimSpecs,
     ClassRecord,
     DeviceRecord,
@@ -25,6 +28,7 @@ from scheduler.cache.devices.records import (
     slice_record,
 )
 from scheduler.cache.devices.selectors import Contents, Selectors
+from scheduler.cache.nodes import NodeTable
 
 Uids = set[str]
 
@@ -62,9 +66,13 @@ class DeviceLog:
 
 
 class DeviceState:
-    """All records about devices; one writer, no locks."""
+    """All records about devices; one writer, no locks.
 
-    def __init__(self) -> None:
+    Args:
+        nodes: told for which extended resources there are classes.
+    """
+
+    def __init__(self, nodes: NodeTable) -> None:
         self.is_followed = False
         """Whether devices are followed at all; pods with claims are refused while they are not."""
         self.is_unknown = False
@@ -81,6 +89,9 @@ class DeviceState:
         self.log: Final = DeviceLog()
         self.classes_version = 0
         """Grows with every change of a class."""
+        self.backing: Mapping[str, str] = {}
+        """The name of the class that stands for an extended resource."""
+        self._nodes: Final = nodes
         self._specs: Final = ClaimSpecs()
         self._rules: dict[str, DeviceTaintRule] = {}
         self._assumed: dict[ClaimKey, ClaimRecord] = {}
@@ -89,18 +100,39 @@ class DeviceState:
         """By claim that was given back: the version from which on the watch shows that."""
         self._waiting: dict[ClaimKey, Uids] = {}
         self._waiting_pods: Uids = set()
+        self._waiting_extended: dict[str, ExtendedResources] = {}
+        """By UID of a pod that waits for a place: what it asks of extended resources, whether or not a class stands for them."""
+        self._extended_claims: dict[str, Uids] = {}
+        """By UID of a pod the names of claims that a scheduler has made for its extended resources."""
         self._reserved: Counter[str] = Counter()
 
     # --- what is asked -----------------------------------------------------------------------------------------------
 
     def claim(self, key: ClaimKey) -> ClaimRecord | None:
         """A claim as it is, or as it will be when what has been decided is written."""
-        known = self.claims.get(key)
-        return known if known is None or not self._assumed else self._assumed.get(key, known)
+        return (self._assumed.get(key) if self._assumed else None) or self.claims.get(key)
 
     def is_assumed(self, key: ClaimKey) -> bool:
         """Whether an allocation of the claim is on its way to the API server."""
         return key in self._assumed
+
+    def backed(self, extended: ExtendedResources | None) -> Mapping[str, str]:
+        """The classes by resource, of those that a pod asks for; empty for most pods."""
+        if extended is None or not self.backing:
+            return {}
+        return {name: self.backing[name] for name in extended.names if name in self.backing}
+
+    def extended_claims(self, pod: tuple[str, str]) -> Iterator[ClaimRecord]:
+        """The claims that a scheduler has made for the extended resources of a pod, (namespace, UID), as the watch shows them."""
+        namespace, uid = pod
+        for name in sorted(self._extended_claims.get(uid, ())):
+            known = self.claims.get((namespace, name))
+            if known is not None:
+                yield known
+
+    def spec_of(self, devices: DeviceClaim) -> ClaimSpecRecord:
+        """What a claim asks for that is not there yet; equal ones share one object."""
+        return self._specs.of(devices)
 
     def has_reserved(self, uid: str) -> bool:
         """Whether a claim with devices is reserved for this pod, be it gone or not."""
@@ -152,17 +184,24 @@ class DeviceState:
 
     # --- pods --------------------------------------------------------------------------------------------------------
 
-    def pod_waits(self, namespace: str, uid: str, claims: PodClaims) -> None:
-        """A pod with claims waits for a place."""
+    def pod_waits(
+        self, namespace: str, uid: str, claims: PodClaims | None, extended: ExtendedResources | None = None
+    ) -> None:
+        """A pod with claims, or extended resources, waits for a place."""
+        if extended is not None:
+            self._waiting_extended[uid] = extended
+        if claims is None:
+            return
         self._waiting_pods.add(uid)
         for use in claims.uses:
             if use.claim:
                 self._waiting.setdefault((namespace, use.claim), set()).add(uid)
 
-    def pod_waits_no_more(self, namespace: str, uid: str, claims: PodClaims) -> None:
+    def pod_waits_no_more(self, namespace: str, uid: str, claims: PodClaims | None) -> None:
         """It has one, or is gone."""
+        self._waiting_extended.pop(uid, None)
         self._waiting_pods.discard(uid)
-        for use in claims.uses:
+        for use in claims.uses if claims is not None else ():
             uids = self._waiting.get((namespace, use.claim))
             if uids is not None:
                 uids.discard(uid)
@@ -170,8 +209,10 @@ class DeviceState:
                     del self._waiting[namespace, use.claim]
 
     def all_waiting(self) -> Uids:
-        """Every pod with claims that waits for a place."""
-        return set(self._waiting_pods)
+        """Every pod that waits for a place and needs devices for it."""
+        if not self.backing:
+            return set(self._waiting_pods)
+        return self._waiting_pods | {uid for uid, asked in self._waiting_extended.items() if self.backed(asked)}
 
     # --- objects -----------------------------------------------------------------------------------------------------
 
@@ -211,6 +252,8 @@ class DeviceState:
         else:
             self.classes[name] = record
         self.classes_version += 1
+        self.backing = backing(self.classes.values())
+        self._nodes.set_backed(frozenset(self.backing))
         self.log.add(EVERYWHERE)
         return self.all_waiting() if record is not None else set()
 
@@ -229,11 +272,15 @@ class DeviceState:
         old, assumed = self.claims.get(key), self._assumed.get(key)
         self._count_reserved(old, -1)
         self._count_reserved(record, 1)
+        self._list_extended(old, record)
         if record is None:
             self.claims.pop(key, None)
         else:
             self.claims[key] = record
-        is_another = assumed is not None and (record is None or record.metadata.uid != assumed.metadata.uid)
+        is_another = assumed is not None and (
+            # One that has been assumed before it was made has no UID yet; its name is nobody else's.
+            record is None or assumed.metadata.uid not in {"", record.metadata.uid}
+        )
         if is_another or (record is not None and record.is_allocated):
             self._assumed.pop(key, None)
         is_released = key in self._released and not (
@@ -245,7 +292,7 @@ class DeviceState:
         if self._change_held(before, after):
             return self.all_waiting()
         is_news = is_released or old is None or record is None or not record.decides_like(old)
-        return set(self._waiting.get(key, ())) if is_news else set()
+        return self._users_of(key, old) if is_news else set()
 
     # --- decisions ---------------------------------------------------------------------------------------------------
 
@@ -292,6 +339,22 @@ class DeviceState:
         return self.take_back([key]) | set(self._waiting.get(key, ()))
 
     # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _users_of(self, key: ClaimKey, before: ClaimRecord | None) -> Uids:
+        """The pods that wait and use a claim, or for whose extended resources it was made."""
+        found = set(self._waiting.get(key, ()))
+        if before is not None and before.is_for_extended_resources and before.owner_uid in self._waiting_extended:
+            found.add(before.owner_uid)
+        return found
+
+    def _list_extended(self, old: ClaimRecord | None, new: ClaimRecord | None) -> None:
+        if old is not None and old.is_for_extended_resources:
+            names = self._extended_claims.get(old.owner_uid, set())
+            names.discard(old.metadata.name)
+            if not names:
+                self._extended_claims.pop(old.owner_uid, None)
+        if new is not None and new.is_for_extended_resources:
+            self._extended_claims.setdefault(new.owner_uid, set()).add(new.metadata.name)
 
     def _held_by(self, key: ClaimKey) -> tuple[HeldDevice, ...]:
         record = self.claim(key)

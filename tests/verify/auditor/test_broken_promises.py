@@ -105,6 +105,24 @@ def test_an_over_committed_node_is_seen() -> None:
     assert "cpu" in found
 
 
+@pytest.mark.parametrize(
+    ("is_told", "offered", "is_kept"), [(True, "0", True), (False, "0", False), (True, "1", False)]
+)
+def test_what_a_pod_has_by_a_claim_is_not_taken_of_a_node_that_does_not_offer_it(
+    is_told: bool, offered: str, is_kept: bool
+) -> None:
+    resource = "example.com/gpu"
+    asking = pod("a", member_of=None)
+    asking.response["spec"]["containers"][0]["resources"]["requests"][resource] = "2"
+    there = node()
+    there.response["status"]["allocatable"][resource] = offered
+    mapping = {"containerName": "c", "resourceName": resource, "requestName": "container-0-request-1"}
+    status = {"extendedResourceClaimStatus": {"resourceClaimName": "x", "requestMappings": [mapping]}}
+    told = write(SCHEDULER_USER, "patch", "pods/status", "a", 0.9, request={"status": status})
+    found = verdict(there, asking, *([told] if is_told else []), bind("a", 1.0))
+    assert (found == []) is is_kept
+
+
 def test_room_is_free_again_once_a_pod_has_ended() -> None:
     pods = [pod(name, member_of=None, cpu="2") for name in "ab"]
     assert verdict(node(cpu="2"), *pods, bind("a", 1.0), ended("a", 2.0), bind("b", 2.1)) == []
