@@ -181,7 +181,7 @@ def _asks(life: DeviceLife, key: EntityKey) -> bool:
 
 
 def _without_devices(inputs: DecisionInputs) -> DecisionInputs:
-    kinds = ("deviceclasses", "resourceslices", "resourceclaims", "devicetaintrules")
+    kinds = ("deviceclasses", "resourceslices", "resourceclaims", "resourceclaimtemplates", "devicetaintrules")
     objects = msgspec.structs.replace(inputs.objects, **dict.fromkeys(kinds, ()))
     assert inputs.scheduler is not None
     scheduler = msgspec.structs.replace(inputs.scheduler, assumed_claims=())
@@ -193,7 +193,7 @@ def test_every_method_that_changes_what_is_known_of_devices_is_recorded() -> Non
     noted = {one.method for one in OPERATIONS.values() if one.subject(life.core) is life.devices}
     changing = {name for name in vars(DeviceState) if name.startswith("set_")}
     changing |= {"assume", "take_back", "begin_release", "end_release"}
-    asking = {"claim", "is_assumed", "assumed", "rules", "taints_of", "all_waiting", "slim_slice", "slim_claim"}
+    asking = {"claim", "is_assumed", "assumed", "rules", "taints_of", "all_waiting", "slim_slice", "slim_claim", "slim_template"}
     asking |= {"has_reserved", "holding", "nodes_with", "is_being_released", "releases"}
     following_pods, restoring = {"pod_waits", "pod_waits_no_more"}, {"restore_release"}
     public = {name for name in vars(DeviceState) if not name.startswith("_")}

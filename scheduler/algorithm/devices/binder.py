@@ -42,6 +42,11 @@ class DeviceAllocation(msgspec.Struct, frozen=True, eq=False, gc=False):
     alternatives: tuple[int, ...]
 
     @property
+    def held(self) -> tuple[HeldDevice, ...]:
+        """What nobody else can have; access of administrators holds nothing."""
+        return tuple(one.held for one in self.chosen if not one.request.is_admin)
+
+    @property
     def terms(self) -> tuple[NodeTerm, ...] | None:
         """Of the nodes on which it can be used; None for all."""
         raw = node_selector(self.chosen, self.node_name)

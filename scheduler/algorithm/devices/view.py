@@ -85,7 +85,9 @@ class DeviceView:
 
 def view_of(state: ClusterState, key: EntityKey, priority: int) -> DeviceView:
     """The devices as an item of that priority sees them in a decision: without those that are kept for others."""
-    return DeviceView(state, tuple(state.nominator.devices_against(key, priority)))
+    nominated = state.nominator.devices_against(key, priority)
+    reserved = state.reservations.devices_against(key, priority, state.devices.held)
+    return DeviceView(state, (*nominated, *reserved))
 
 
 def _held(now: HeldDevices, kept: tuple[HeldDevice, ...], released: tuple[HeldDevice, ...]) -> HeldDevices:

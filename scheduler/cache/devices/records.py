@@ -27,6 +27,7 @@ from api.devices import (
     OpaqueConfig,
     RequestPolicy,
     ResourceClaim,
+    ResourceClaimTemplate,
     ResourceSlice,
 )
 from api.errors import InvalidQuantity
@@ -307,6 +308,11 @@ def claim_record(claim: ResourceClaim, specs: ClaimSpecs) -> ClaimRecord:
         owner_uid=owner.uid if owner is not None else "",
         owner_kind=owner.kind if owner is not None else "",
     )
+
+
+def template_record(template: ResourceClaimTemplate, specs: ClaimSpecs) -> ClaimRecord:
+    """What is kept of a template: a claim that nobody has made, without devices and users."""
+    return claim_record(ResourceClaim(template.metadata, template.spec.spec), specs)
 
 
 def held_devices(allocation: AllocationResult) -> tuple[HeldDevice, ...]:

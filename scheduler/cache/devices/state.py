@@ -1,4 +1,4 @@
-"""What is known of devices: slices, classes, claims, taint rules, and which devices are held.
+"""What is known of devices: slices, classes, claims and their templates, taint rules, and which devices are held.
 
 Beside what the API server shows there is what has been decided and is on its way there: an allocation that is assumed holds its
 devices until the watch shows it, or until it is taken back. Every change says which pods that wait for a place may be
@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from api.devices import DeviceTaint, DeviceTaintRule, ResourceClaim, ResourceSlice
+from api.devices import DeviceTaint, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.pod_claims import PodClaims
 from scheduler.cache.devices.records import (
@@ -23,6 +23,7 @@ from scheduler.cache.devices.records import (
     SliceRecord,
     claim_record,
     slice_record,
+    template_record,
 )
 from scheduler.cache.devices.selectors import Contents, Selectors
 
@@ -77,6 +78,8 @@ class DeviceState:
         self.slices_for_many: Final[list[SliceRecord]] = []
         self.classes: Final[dict[str, ClassRecord]] = {}
         self.claims: Final[dict[ClaimKey, ClaimRecord]] = {}
+        self.templates: Final[dict[ClaimKey, ClaimRecord]] = {}
+        """ResourceClaimTemplates, as claims that nobody has made."""
         self.held: Final = HeldDevices()
         self.log: Final = DeviceLog()
         self.classes_version = 0
@@ -88,6 +91,7 @@ class DeviceState:
         self._released: dict[ClaimKey, str] = {}
         """By claim that was given back: the version from which on the watch shows that."""
         self._waiting: dict[ClaimKey, Uids] = {}
+        self._waiting_for_templates: dict[ClaimKey, Uids] = {}
         self._waiting_pods: Uids = set()
         self._reserved: Counter[str] = Counter()
 
@@ -153,24 +157,23 @@ class DeviceState:
     # --- pods --------------------------------------------------------------------------------------------------------
 
     def pod_waits(self, namespace: str, uid: str, claims: PodClaims) -> None:
-        """A pod with claims waits for a place."""
+        """A pod with claims waits for a place, or a group for pods of it to come (by the UID of the group)."""
         self._waiting_pods.add(uid)
-        for use in claims.uses:
-            if use.claim:
-                self._waiting.setdefault((namespace, use.claim), set()).add(uid)
+        for waiting, key in self._waited_for(namespace, claims):
+            waiting.setdefault(key, set()).add(uid)
 
     def pod_waits_no_more(self, namespace: str, uid: str, claims: PodClaims) -> None:
         """It has one, or is gone."""
         self._waiting_pods.discard(uid)
-        for use in claims.uses:
-            uids = self._waiting.get((namespace, use.claim))
+        for waiting, key in self._waited_for(namespace, claims):
+            uids = waiting.get(key)
             if uids is not None:
                 uids.discard(uid)
                 if not uids:
-                    del self._waiting[namespace, use.claim]
+                    del waiting[key]
 
     def all_waiting(self) -> Uids:
-        """Every pod with claims that waits for a place."""
+        """Every pod with claims that waits for a place, and every group that announces such pods."""
         return set(self._waiting_pods)
 
     # --- objects -----------------------------------------------------------------------------------------------------
@@ -182,6 +185,10 @@ class DeviceState:
     def slim_claim(self, claim: ResourceClaim) -> ClaimRecord:
         """The record of a claim."""
         return claim_record(claim, self._specs)
+
+    def slim_template(self, template: ResourceClaimTemplate) -> ClaimRecord:
+        """The record of a template: that of a claim made from it."""
+        return template_record(template, self._specs)
 
     def set_slice(self, name: str, record: SliceRecord | None) -> Uids:
         """A ResourceSlice came, changed or went."""
@@ -247,6 +254,14 @@ class DeviceState:
         is_news = is_released or old is None or record is None or not record.decides_like(old)
         return set(self._waiting.get(key, ())) if is_news else set()
 
+    def set_template(self, key: ClaimKey, record: ClaimRecord | None) -> Uids:
+        """A ResourceClaimTemplate came, changed or went."""
+        old = self.templates.pop(key, None)
+        if record is None:
+            return set()
+        self.templates[key] = record
+        return set() if old is not None and old.spec is record.spec else set(self._waiting_for_templates.get(key, ()))
+
     # --- decisions ---------------------------------------------------------------------------------------------------
 
     def assume(self, allocated: Mapping[ClaimKey, ClaimRecord]) -> None:
@@ -292,6 +307,13 @@ class DeviceState:
         return self.take_back([key]) | set(self._waiting.get(key, ()))
 
     # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _waited_for(self, namespace: str, claims: PodClaims) -> Iterator[tuple[dict[ClaimKey, Uids], ClaimKey]]:
+        for use in claims.uses:
+            if use.claim:
+                yield self._waiting, (namespace, use.claim)
+            else:
+                yield self._waiting_for_templates, (namespace, use.template)
 
     def _held_by(self, key: ClaimKey) -> tuple[HeldDevice, ...]:
         record = self.claim(key)
