@@ -2,7 +2,8 @@
 
 A claim's devices are free only when the controller of claims has seen all its consumers gone and takes the allocation off, some
 seconds after the pods. Until then the consumers that are gone count as leaving, so nobody is evicted a second time for devices
-that are about to be free. A claim that the preemptor uses itself, or that is reserved for a whole PodGroup, is not released.
+that are about to be free. A claim that the preemptor uses itself is not released. One that is reserved for a PodGroup is released
+with the last of its pods that has a place, and it is us who take its devices off then (`algorithm.devices.group_claims`).
 """
 
 from collections.abc import Collection, Sequence
@@ -11,6 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.algorithm.devices.group_claims import placed_pods
 from scheduler.algorithm.devices.placed import PlacedDevices, Placement
 from scheduler.algorithm.devices.view import DeviceView
 from scheduler.algorithm.topology import Topology
@@ -106,17 +108,18 @@ class ClaimReleases:
 
     def _staying(self, claim: ClaimRecord) -> list[int] | None:
         """Rows of its consumers that are not leaving; None when some of them can never be asked to."""
-        rows: list[int] = []
+        uids: list[str] = []
         for uid, consumer in claim.reserved_for.items():
-            if consumer.resource != POD_RESOURCE:
-                return None
-            if self._is_leaving(uid):
+            if consumer.resource == POD_RESOURCE:
+                uids.append(uid)
                 continue
-            row = self._state.assigned_pods.row_of(uid)
-            if row is None:
+            pods = placed_pods(self._state, claim.metadata.namespace, consumer)
+            if pods is None:
                 return None
-            rows.append(row)
-        return rows if rows or claim.reserved_for else None
+            uids += [pod.uid for pod in pods]
+        rows = [self._state.assigned_pods.row_of(uid) for uid in uids if not self._is_leaving(uid)]
+        known = [row for row in rows if row is not None]
+        return known if len(known) == len(rows) and claim.reserved_for else None
 
     def _is_leaving(self, uid: str) -> bool:
         if uid in self._overdue:

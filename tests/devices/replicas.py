@@ -53,7 +53,10 @@ class Replicas(Cluster):
         """The group of a replica with its leader; `entries` are the resource claims of each worker, `own` those of the leader."""
         uses = list(entries) or [{"name": "gpu", "resourceClaimTemplateName": TEMPLATE}]
         role = {"role": "worker", "count": workers, "requests": {"cpu": str(cpu)}}
-        roles = [{"role": "leader", "count": 1, "requests": {"cpu": "1"}}, role | {"placement": {"resourceClaims": uses}}]
+        roles = [
+            {"role": "leader", "count": 1, "requests": {"cpu": "1"}},
+            role | {"placement": {"resourceClaims": uses}},
+        ]
         annotations = {MIN_RESOURCES: json.dumps(roles)}
         leader = f"{name}-leader"
         self.state.upsert_group(build.group(name, 1, owner=f"uid-of-{leader}", annotations=annotations, **more))

@@ -18,7 +18,7 @@ from scheduler.algorithm.devices.table import DeviceTable
 from scheduler.algorithm.devices.view import DeviceView
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.devices.pod_claims import ClaimUse, PodClaims
-from scheduler.cache.devices.records import ClaimKey, ClaimRecord
+from scheduler.cache.devices.records import ClaimKey, ClaimRecord, DeviceId
 from scheduler.cache.future_uids import is_future_pod
 from scheduler.cache.node_rules import NodeTerm
 from scheduler.cache.pod_signature import PodSignature
@@ -28,6 +28,8 @@ from scheduler.plugins.status import Status
 
 POD_GROUP: Final = "PodGroup"
 _FULL: Final = 'resourceclaim "{}" is reserved for {} pods, more are not possible'
+
+_KEPT: Final = 'the devices of resourceclaim "{}" are kept for somebody more important'
 
 
 class PodDeviceClaims(msgspec.Struct, frozen=True, eq=False):
@@ -90,15 +92,23 @@ class MemberDeviceClaims:
 class DeviceClaimsOfPods:
     """Looks up the claims of pods, one after the other; those that are alike share one object."""
 
-    def __init__(self, state: ClusterState, group_uid: str, freed: Container[ClaimKey] = ()) -> None:
+    def __init__(
+        self,
+        state: ClusterState,
+        group_uid: str,
+        freed: Container[ClaimKey] = (),
+        kept: Container[DeviceId] = (),
+    ) -> None:
         """Knows no pod yet.
 
         Args:
             state: the cluster.
             group_uid: of their group, which may own claims for all its pods; empty when they have none.
             freed: claims that are looked at as if they had no devices.
+            kept: devices that others are nominated for; a group that has them has been asked to leave.
         """
         self._freed: Final = freed
+        self._kept: Final = kept
         self.own_claims: Final[dict[str, Sequence[ClaimKey]]] = {}
         """By UID of the pod: its own claims without devices."""
         self._devices: Final = state.devices
@@ -150,6 +160,8 @@ class DeviceClaimsOfPods:
             problem = f'resourceclaim "{use.claim}" is being deallocated'
         if not problem and not use.template and not self._has_room(claim, pod.uid):
             problem = _FULL.format(use.claim, plugin.MOST_CONSUMERS)
+        if not problem and self._group_uid in claim.reserved_for and any(one.id in self._kept for one in claim.held):
+            problem = _KEPT.format(use.claim)
         return plugin.refusal(problem) if problem else claim
 
     def _as_from_template(self, pod: PodRecord, use: ClaimUse) -> ClaimRecord | Status:

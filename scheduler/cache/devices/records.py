@@ -44,6 +44,7 @@ Amounts = Mapping[str, int]
 
 NO_AMOUNTS: Final[Amounts] = {}
 POD_RESOURCE: Final = "pods"
+GROUP_RESOURCE: Final = "podgroups"
 
 
 class PoolId(NamedTuple):

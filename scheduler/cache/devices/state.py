@@ -13,6 +13,7 @@ from api.devices import DeviceTaint, DeviceTaintRule, ResourceClaim, ResourceCla
 from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.pod_claims import PodClaims
 from scheduler.cache.devices.records import (
+    GROUP_RESOURCE,
     ClaimKey,
     ClaimRecord,
     ClaimSpecs,
@@ -94,6 +95,8 @@ class DeviceState:
         self._waiting_for_templates: dict[ClaimKey, Uids] = {}
         self._waiting_pods: Uids = set()
         self._reserved: Counter[str] = Counter()
+        self._of_groups: set[ClaimKey] = set()
+        """Claims that a PodGroup is a consumer of."""
 
     # --- what is asked -----------------------------------------------------------------------------------------------
 
@@ -111,8 +114,15 @@ class DeviceState:
         return uid in self._reserved
 
     def holding(self) -> Iterator[ClaimRecord]:
-        """The claims that keep others from devices and are on their way nowhere, in a fixed order."""
-        for key, claim in sorted(self.claims.items()):
+        """The claims that keep others from devices and are on their way nowhere, in the order in which they were met."""
+        for key, claim in self.claims.items():
+            if claim.held and key not in self._assumed:
+                yield claim
+
+    def holding_for_groups(self) -> Iterator[ClaimRecord]:
+        """Those of them that a PodGroup is a consumer of, by name."""
+        for key in sorted(self._of_groups):
+            claim = self.claims[key]
             if claim.held and key not in self._assumed:
                 yield claim
 
@@ -236,10 +246,13 @@ class DeviceState:
         old, assumed = self.claims.get(key), self._assumed.get(key)
         self._count_reserved(old, -1)
         self._count_reserved(record, 1)
+        self._of_groups.discard(key)
         if record is None:
             self.claims.pop(key, None)
         else:
             self.claims[key] = record
+            if any(one.resource == GROUP_RESOURCE for one in record.reserved_for.values()):
+                self._of_groups.add(key)
         is_another = assumed is not None and (record is None or record.metadata.uid != assumed.metadata.uid)
         if is_another or (record is not None and record.is_allocated):
             self._assumed.pop(key, None)
