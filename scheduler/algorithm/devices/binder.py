@@ -158,7 +158,7 @@ class DeviceBinder:
         self, slot: int, counts: ClaimCounts, wanted: int
     ) -> Sequence[tuple[SliceRecord, DeviceRecord]] | None:
         """So many of the devices that were counted on a node; None where there are fewer, or counting did not do."""
-        free = counts.free.get(slot)
+        free = counts.free_on(slot)
         if free is not None and (slot in self._touched or self._crosses):
             # Those that were free before the first pod of this snapshot; no others have become so since.
             self._settle()

@@ -51,6 +51,12 @@ class AskedClaims:
         """The claims of so many pods."""
         return [*self.shared, *(self.own * pods)]
 
+    @property
+    def alike_in(self) -> str:
+        """The attribute in which all devices of a claim that is counted must be alike; empty for none."""
+        constraints = self.own[0].claim.spec.constraints
+        return constraints[0].match_attribute or "" if constraints else ""
+
     @cached_property
     def counted(self) -> Request | None:
         """The only request, when all there is to do is to count devices."""
@@ -160,7 +166,7 @@ class NodeDevices:
     def meant(self) -> Sequence[tuple[SliceRecord, DeviceRecord]] | None:
         """The devices that the only request means and nobody has, in their order; None where counting these does not do."""
         request = self._asked.counted
-        if request is None or self._asked.own[0].claim.spec.constraints:
+        if request is None:
             return None
         try:
             return self._free(request)
@@ -170,11 +176,10 @@ class NodeDevices:
     # --- counting ----------------------------------------------------------------------------------------------------
 
     def _by_counting(self, request: Request) -> NodeCount:
-        constraints = self._asked.own[0].claim.spec.constraints
+        name = self._asked.alike_in
         found = self._free(request)
         crosses = any(not one.node_name for one, _ in found)
-        if constraints:
-            name = constraints[0].match_attribute or ""
+        if name:
             values = Counter(attribute_value(device, name) for _, device in found)
             del values[None]
             pods = sum(number // request.count for number in values.values())

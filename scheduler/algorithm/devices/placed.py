@@ -145,7 +145,7 @@ class PlacedDevices:
             [(signature, pods)] = self._on[slot]
             claims = self._claims.of[signature]
             counts = view.counts(claims.key, claims.asked)
-            free, request = counts.free.get(slot), claims.asked.counted
+            free, request = counts.free_on(slot), claims.asked.counted
             if request is not None and free is not None:
                 # These are all that can be free, so nothing else is to be searched.
                 solution = first_free(request, pods, free, held)

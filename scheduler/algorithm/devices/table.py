@@ -57,6 +57,10 @@ class ClaimCounts:
         made.refusals, made.crosses, made.free = dict(self.refusals), set(self.crosses), dict(self.free)
         return made
 
+    def free_on(self, slot: int) -> Sequence[tuple[SliceRecord, DeviceRecord]] | None:
+        """The devices that were counted on a node, where it is only a matter of counting."""
+        return self.free.get(slot)
+
     def note(self, slot: int, found: NodeCount) -> None:
         """The devices of a node were counted."""
         self.pods[slot], self.scores[slot] = found.pods, found.score
