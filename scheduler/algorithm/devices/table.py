@@ -33,7 +33,7 @@ _ONE_LOOK: Final = 8 * ONE_BY_ONE
 class ClaimCounts:
     """How many pods with claims of one kind each node has devices for, `[node]`; not to be written to."""
 
-    __slots__ = ("asked", "crosses", "eligible", "facts", "free", "pods", "position", "refusals", "scores")
+    __slots__ = ("asked", "crosses", "eligible", "facts", "free", "meant", "pods", "position", "refusals", "scores")
 
     def __init__(self, asked: AskedClaims, eligible: dict[int, bool] | None = None) -> None:
         self.asked: Final = asked
@@ -47,6 +47,8 @@ class ClaimCounts:
         """By slot the devices that were counted, where it is only a matter of counting."""
         self.eligible: Final[dict[int, bool]] = eligible if eligible is not None else {}
         """By likeness, which devices the only request means."""
+        self.meant: dict[int, Sequence[Meant] | None] = {}
+        """By slot, as far as somebody has asked, the devices that are meant, be they held or not."""
         self.facts: list[NodeFacts | None] = []
         self.position = -1
 
@@ -147,9 +149,11 @@ class DeviceTable:
 
     def meant_on(self, slot: int, counts: ClaimCounts, asked: AskedClaims) -> Sequence[Meant] | None:
         """The devices of a node that such claims mean, be they held or not; None where counting these does not do."""
-        self._state.nodes.steps.spend(_ONE_LOOK)
-        devices = self.devices_on(slot, counts, asked, _NOBODY)
-        return devices.meant() if devices is not None else None
+        if slot not in counts.meant:
+            self._state.nodes.steps.spend(_ONE_LOOK)
+            devices = self.devices_on(slot, counts, asked, _NOBODY)
+            counts.meant[slot] = devices.meant() if devices is not None else None
+        return counts.meant[slot]
 
     def search_on(self, node: NodeFacts, asked: AskedClaims, held: HeldDevices) -> Solution | None:
         """Devices of a node for one pod with these claims.
@@ -170,6 +174,7 @@ class DeviceTable:
             counts.pods, counts.scores = (np.zeros(nodes.slots, dtype=np.int64) for _ in range(2))
             counts.facts = [None] * nodes.slots
             counts.refusals, counts.crosses, counts.free = {}, set(), {}
+            counts.meant.clear()
         for name in changed or ():
             slot = nodes.slot_of.get(name)
             if slot is not None:
@@ -177,6 +182,7 @@ class DeviceTable:
         held, asked = self._devices.held, counts.asked
         for slot, facts in enumerate(nodes.facts):
             if facts is not counts.facts[slot]:
+                counts.meant.pop(slot, None)
                 # What is done is kept when the steps do not suffice for the rest.
                 found = self.count_on(slot, counts, asked, held) if facts is not None else NodeCount(0)
                 counts.note(slot, found)
