@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.algorithm.devices.group_claims import placed_pods
+from scheduler.algorithm.devices.group_claims import cleared_for, placed_pods
 from scheduler.algorithm.devices.holders import FAR, Holders
 from scheduler.algorithm.devices.placed import PlacedDevices, Placement
 from scheduler.algorithm.devices.view import DeviceView
@@ -43,6 +43,7 @@ class ClaimReleases:
     ) -> None:
         self._state: Final = state
         self._overdue: Final = overdue
+        self._cleared: Final = cleared_for(state, members)
         used = _claims_of(state, members)
         state.nodes.steps.spend(ONE_BY_ONE * len(state.devices.claims))
         claims: list[ClaimRecord] = []
@@ -103,7 +104,7 @@ class ClaimReleases:
             if consumer.resource == POD_RESOURCE:
                 uids.append(uid)
                 continue
-            pods = placed_pods(self._state, claim.metadata.namespace, consumer)
+            pods = placed_pods(self._state, claim, consumer, self._cleared)
             if pods is None:
                 return None
             uids += [pod.uid for pod in pods]

@@ -134,6 +134,23 @@ def test_the_group_that_was_asked_to_leave_does_not_start_again_with_the_devices
     assert cluster.decide(key).bindings
 
 
+def test_a_group_whose_pods_were_all_evicted_loses_its_devices_before_they_come_again(cluster: Cluster) -> None:
+    key = cluster.gang("new", 1, gpu_template(), priority=HIGH)
+    assert not cluster.decide(key).bindings
+    evaluator = Evaluator(cluster.state, PreemptionLimits())
+    assert evaluator.preempt(key, 0).candidate is not None
+    for number in range(2):
+        cluster.gone(f"low-{number}")
+    assert idle(cluster, key) == [CLAIM]
+    assert (
+        evaluator.preempt(key, 1.0).result,
+        idle(cluster, cluster.gang("rival", 1, gpu_template(), priority=HIGH)),
+    ) == (
+        "waiting",
+        [],
+    )
+
+
 def test_a_groups_own_claim_that_keeps_it_from_its_place_loses_its_devices() -> None:
     cluster = Cluster()
     for name, cpu in (("n1", 1), ("n2", 16)):
