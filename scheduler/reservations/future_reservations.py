@@ -6,6 +6,8 @@ lower or equal priority; and for no longer than a limit, for a leader that never
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import compress
+from operator import not_
 from typing import Final
 
 import msgspec
@@ -17,7 +19,7 @@ from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.demand import Demand
 from scheduler.cache.devices.records import ClaimKey, HeldDevice
-from scheduler.cache.future_uids import is_future_pod
+from scheduler.cache.future_uids import TO_COME, is_future_pod
 from scheduler.cache.records import EntityKey, StateChange
 from scheduler.cache.reservations import HeldDemands, HeldDevicesOnNodes, KeptDevices, Reservation
 from scheduler.plugins.status import PodGroupDiagnosis, Status
@@ -53,30 +55,34 @@ def of_existing_pods(decision: Decision, seen: ClusterWithFuturePods) -> tuple[D
         pod = seen.pod(uid)
         if pod is not None:
             places.setdefault(node, Counter())[pod.demand] += 1
-    used = _claims_of_existing_pods(decision, seen)
+    used = _claims_of((uid for uid, _ in decision.bindings if not is_future_pod(uid)), seen)
+    only_later = _claims_of((uid for uid, _ in to_come), seen) - used
+    is_later = [TO_COME in one.claim[1] or one.claim in only_later for one in decision.devices]
+    devices = tuple(compress(decision.devices, map(not_, is_later)))
     absent = len({uid for uid, _ in (*decision.bindings, *decision.failures) if is_future_pod(uid)})
     return (
         msgspec.structs.replace(
             decision,
             bindings=tuple(binding for binding in decision.bindings if not is_future_pod(binding[0])),
-            claims=bool(used),
-            devices=tuple(one for one in decision.devices if one.claim in used),
+            claims=bool(used or devices),
+            devices=devices,
             status=_with_pods_to_come(decision.status, absent),
             failures=tuple(failure for failure in decision.failures if not is_future_pod(failure[0])),
             need=max(decision.need - absent, 1),
         ),
-        Places(places, _kept(places, [one for one in decision.devices if one.claim not in used])),
+        Places(places, _kept(places, compress(decision.devices, is_later))),
     )
 
 
-def _claims_of_existing_pods(decision: Decision, seen: ClusterWithFuturePods) -> frozenset[ClaimKey]:
-    """The claims that pods use which exist and get a place."""
-    pods = (seen.pod(uid) for uid, _ in decision.bindings if not is_future_pod(uid))
+def _claims_of(uids: Iterable[str], seen: ClusterWithFuturePods) -> frozenset[ClaimKey]:
+    """The claims that these pods use by name, or that have been made for them."""
+    pods = (seen.pod(uid) for uid in uids)
     return frozenset(
         (pod.namespace, use.claim)
         for pod in pods
         if pod is not None and pod.claims is not None
         for use in pod.claims.uses
+        if use.claim
     )
 
 

@@ -108,8 +108,18 @@ def first_free(
     return Solution(devices, _FIRST * pods)
 
 
+def most_alike(asked: AskedClaims, left: Sequence[tuple[SliceRecord, DeviceRecord]], held: HeldDevices) -> int:
+    """For how many pods those of these devices suffice that are not held, where all of a claim must be alike in something."""
+    values = Counter(attribute_value(device, asked.alike_in) for _, device in left if device.id not in held)
+    del values[None]
+    return sum(number // asked.counted.count for number in values.values()) if asked.counted is not None else 0
+
+
 _FIRST: Final = ((0,),)
 """The alternatives of one pod that has none."""
+
+
+_NOBODY: Final = HeldDevices()
 
 
 class _Search(Exception):
@@ -180,9 +190,7 @@ class NodeDevices:
         found = self._free(request)
         crosses = any(not one.node_name for one, _ in found)
         if name:
-            values = Counter(attribute_value(device, name) for _, device in found)
-            del values[None]
-            pods = sum(number // request.count for number in values.values())
+            pods = most_alike(self._asked, found, _NOBODY)
             return NodeCount(pods, None if pods else self._why_not(), crosses=crosses)
         pods = len(found) // request.count
         return NodeCount(pods, None if pods else self._why_not(), crosses=crosses, free=found)

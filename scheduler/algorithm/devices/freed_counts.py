@@ -107,9 +107,9 @@ class FreedCounts:
         return made
 
     def devices_on(self, slot: int, left: Mask) -> Sequence[Meant] | None:
-        """Those of a node that are free, `left` is [device]; None for other nodes than these, and where it is not any of them."""
+        """Those of a node that are free, `left` is [device]; None for other nodes than these."""
         number = self._numbers.get(slot)
-        if number is None or self._alike_in:
+        if number is None:
             return None
         here = left[self._begins[number] : self._begins[number + 1]]
         return [one for one, is_left in zip(self._meant[number], here.tolist(), strict=True) if is_left]
@@ -157,6 +157,10 @@ class _CountsThen(ClaimCounts):
         self._left: Final = left
 
     def free_on(self, slot: int) -> Sequence[Meant] | None:
+        """As of any counts."""
+        return self.free.get(slot) if self.asked.alike_in else self.left_on(slot)
+
+    def left_on(self, slot: int) -> Sequence[Meant] | None:
         """As of any counts."""
         found = self._freed.devices_on(slot, self._left)
         return self.free.get(slot) if found is None else found

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.algorithm.devices.allocator import Chosen
-from scheduler.algorithm.devices.counts import AskedClaims, first_free
+from scheduler.algorithm.devices.counts import AskedClaims, first_free, most_alike
 from scheduler.algorithm.devices.device_claims import MemberDeviceClaims
 from scheduler.algorithm.devices.errors import AllocationError, InvalidPools, SearchLimit
 from scheduler.algorithm.devices.requests import ClaimRequests
@@ -24,6 +24,8 @@ from scheduler.cache.node_rules import parse_node_terms
 from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.steps import ONE_BY_ONE
 
+_A_LOOK: Final = 4 * ONE_BY_ONE
+"""Steps of counting the devices of one node that are left."""
 _A_NODE: Final = 20 * ONE_BY_ONE
 """Steps of searching one node, beside those for each claim."""
 
@@ -138,18 +140,21 @@ class PlacedDevices:
         self, slot: int, wanted: Sequence[ClaimRequests], held: HeldDevices
     ) -> Sequence[tuple[Chosen, ...]] | None:
         view, state = self._claims.view, self._claims.state
-        state.nodes.steps.spend(_A_NODE + ONE_BY_ONE * len(wanted))
+        state.nodes.steps.spend(_A_LOOK + ONE_BY_ONE * len(wanted))
         if not wanted:
             return ()
         if len(self._on[slot]) == 1:
             [(signature, pods)] = self._on[slot]
             claims = self._claims.of[signature]
             counts = view.counts(claims.key, claims.asked)
-            free, request = counts.free_on(slot), claims.asked.counted
+            free, left, request = counts.free_on(slot), counts.left_on(slot), claims.asked.counted
             if request is not None and free is not None:
                 # These are all that can be free, so nothing else is to be searched.
                 solution = first_free(request, pods, free, held)
                 return solution.devices if solution is not None else None
+            if request is not None and left is not None and most_alike(claims.asked, left, held) < pods:
+                return None
+        state.nodes.steps.spend(_A_NODE)
         node = state.nodes.facts[slot]
         if node is None:
             return None

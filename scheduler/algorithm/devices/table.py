@@ -60,7 +60,11 @@ class ClaimCounts:
         return made
 
     def free_on(self, slot: int) -> Sequence[tuple[SliceRecord, DeviceRecord]] | None:
-        """The devices that were counted on a node, where it is only a matter of counting."""
+        """The devices that were counted on a node, where any of them will do."""
+        return self.free.get(slot)
+
+    def left_on(self, slot: int) -> Sequence[tuple[SliceRecord, DeviceRecord]] | None:
+        """The same where not any of them will do; None where they are not known one by one."""
         return self.free.get(slot)
 
     def note(self, slot: int, found: NodeCount) -> None:
