@@ -32,10 +32,12 @@ def cluster(assets: Path) -> Iterator[ControlPlane]:
     with GatedControlPlane("DRAWorkloadResourceClaims", assets=assets) as running:
         kubelet = kubelet_process(running)
         tutti = Tutti(running)
-        tutti.ensure_running()
-        yield running
-        tutti.kill_everything()
-        kubelet.kill()
+        try:
+            tutti.ensure_running()
+            yield running
+        finally:
+            tutti.kill_everything()
+            kubelet.kill()
 
 
 @pytest.fixture

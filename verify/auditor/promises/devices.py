@@ -6,7 +6,7 @@ has not started by then, is told, be it held for a moment only. Does not see: ca
 whether a selector was met; at a bind, claims that were made before the first record, and those of groups.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from verify.auditor.audit_log import Object, Record
@@ -96,7 +96,7 @@ def _lacking(pod: Pod, record: Record, history: History) -> Iterator[str]:
             yield f"a pod was bound to {pod.node} without its claim {entry['name']}: {record}"
 
 
-def _claim_of(pod: Pod, entry: Mapping[str, Object], history: History) -> Claim | None:
+def _claim_of(pod: Pod, entry: Object, history: History) -> Claim | None:
     """The claim of an entry of a pod; None for one that was not seen, and for that of its group."""
     name = entry.get("resourceClaimName")
     if name:
