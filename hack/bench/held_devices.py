@@ -17,7 +17,8 @@ from scheduler.preemption.victims import Candidate
 
 NODES = 5000
 RUNS = 3
-PRIORITY = 100
+LESS = -10
+"""The priority of those who hold devices."""
 
 _claim = msgspec.json.Decoder(ResourceClaim).decode
 
@@ -66,7 +67,7 @@ def _hold(state: ClusterState, node: int, device: int) -> None:
     state.devices.set_claim((namespace, name), state.devices.slim_claim(_claim(json.dumps(claim))))
     manifest["spec"] |= {
         "nodeName": f"node-{node}",
-        "priority": 0,
+        "priority": LESS,
         "resourceClaims": [{"name": "gpu", "resourceClaimName": name}],
     }
     manifest["status"] = {"phase": "Running"}
@@ -76,10 +77,6 @@ def _hold(state: ClusterState, node: int, device: int) -> None:
 def _row(state: ClusterState, name: str, gang: str, pods: int, count: int, constraints: list[Any]) -> list[str]:
     key = clusters.gang(state, gang, pods)
     add_claims(state, key, count, constraints)
-    members = state.item(key)
-    if members is None or members.group is None:
-        raise RuntimeError(f"there is no gang {gang}")
-    state.upsert_group(msgspec.structs.replace(members.group, priority=PRIORITY))
     decide(state, key)  # as the cycle does before; it counts devices that nobody counted before
     found = _victims(state, key)
     begin = state.nodes.steps.spent
