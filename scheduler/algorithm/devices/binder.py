@@ -11,12 +11,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.algorithm.devices.allocator import Chosen, Solution
 from scheduler.algorithm.devices.counts import UNLIMITED, AskedClaims
 from scheduler.algorithm.devices.device_claims import MemberDeviceClaims, PodDeviceClaims
 from scheduler.algorithm.devices.errors import AllocationError, InvalidPools, SearchLimit
 from scheduler.algorithm.devices.requests import ClaimRequests, Request
 from scheduler.algorithm.devices.result import node_selector
+from scheduler.algorithm.devices.solution import Chosen, Solution
 from scheduler.algorithm.devices.table import ClaimCounts
 from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.records import ClaimKey, DeviceRecord, HeldDevice, SliceRecord

@@ -11,18 +11,13 @@ from typing import Final
 
 import msgspec
 
-from scheduler.algorithm.devices.allocator import (
-    HARD_EFFECTS,
-    Chosen,
-    Solution,
-    Taints,
-    allocate,
-)
+from scheduler.algorithm.devices.allocator import allocate
 from scheduler.algorithm.devices.capacity import consumption, has_room
 from scheduler.algorithm.devices.constraints import attribute_value
 from scheduler.algorithm.devices.errors import AllocationError, InvalidPools, SearchLimit
 from scheduler.algorithm.devices.pools import Pool, reaches
 from scheduler.algorithm.devices.requests import ClaimRequests, Request
+from scheduler.algorithm.devices.solution import HARD_EFFECTS, Chosen, Solution, Taints
 from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.records import DeviceRecord, SliceRecord
 from scheduler.cache.nodes import NodeFacts

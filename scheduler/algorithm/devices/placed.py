@@ -11,12 +11,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.algorithm.devices.allocator import Chosen
 from scheduler.algorithm.devices.counts import AskedClaims, first_free, most_alike
 from scheduler.algorithm.devices.device_claims import MemberDeviceClaims
 from scheduler.algorithm.devices.errors import AllocationError, InvalidPools, SearchLimit
 from scheduler.algorithm.devices.requests import ClaimRequests
 from scheduler.algorithm.devices.result import node_selector
+from scheduler.algorithm.devices.solution import Chosen
 from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.records import ClaimKey, HeldDevice
 from scheduler.cache.node_columns import Slots

@@ -6,11 +6,11 @@ from typing import Final
 
 import numpy as np
 
-from scheduler.algorithm.devices.allocator import Solution
 from scheduler.algorithm.devices.counts import AskedClaims, NodeCount, NodeDevices
 from scheduler.algorithm.devices.errors import AllocationError
 from scheduler.algorithm.devices.pools import Pool, gather_pools
 from scheduler.algorithm.devices.requests import ClaimRequests, look_up, shown
+from scheduler.algorithm.devices.solution import Solution
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.records import ClaimRecord, ClaimSpecRecord, DeviceRecord, SliceRecord
