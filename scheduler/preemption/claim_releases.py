@@ -160,7 +160,7 @@ class ReprieveDevices:
         near = self._state.devices.nodes_with(kept)
         slots = None if near is None else {self._state.nodes.slot_of.get(name, -1) for name in near}
         self._held.add(kept)
-        fits = self._placed.choose(self._held, slots) is not None
+        fits = self._placed.suffice(self._held, slots)
         self._held.remove(kept)
         return fits
 

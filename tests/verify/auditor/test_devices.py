@@ -138,7 +138,7 @@ def test_a_claim_of_a_template_is_found_by_its_owner_and_entry() -> None:
     template = {"name": "c", "resourceClaimTemplateName": "t"}
     annotations = {"resource.kubernetes.io/pod-claim-name": "c"}
     owners = [{"uid": "uid-a", "controller": True}]
-    made = {"annotations": annotations, "ownerReferences": owners}
+    made: Object = {"annotations": annotations, "ownerReferences": owners}
     assert bound(on("n", 4.0, **made), spec=template) == []
     (found,) = bound(on("m", 4.0, **made), spec=template)
     assert "without its claim c" in found
