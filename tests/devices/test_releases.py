@@ -92,7 +92,7 @@ def test_shares_that_are_released_give_back_what_they_took() -> None:
     nic = {**device("nic"), "allowMultipleAllocations": True, "capacity": {"bandwidth": {"value": "10"}}}
     cluster.offer(resource_slice("s", [nic], node="n1"))
     for number, amount in enumerate((3, 4)):
-        result = {"request": "r", "driver": "d", "pool": "s", "device": "nic", "shareID": f"share-{number}"}
+        result: Json = {"request": "r", "driver": "d", "pool": "s", "device": "nic", "shareID": f"share-{number}"}
         result["consumedCapacity"] = {"bandwidth": str(amount)}
         cluster.claim(claim(f"c{number}", status={"allocation": {"devices": {"results": [result]}}}))
     held, claims = cluster.state.devices.held, list(cluster.state.devices.holding())
