@@ -294,14 +294,17 @@ def template() -> Object:
     return {"metadata": {"name": "t", "namespace": "ns"}, "spec": {"spec": {"devices": {"requests": [request()]}}}}
 
 
-@pytest.mark.parametrize("mend", [release, delete, offer_more, offer_elsewhere])
+def offer_a_third(cluster: WithDevices) -> None:
+    offered = [device("g0"), device("g1"), device("g2")]
+    cluster.api.put("resourceslices", resource_slice("slice-n0", offered, node="n0"))
+
+
+@pytest.mark.parametrize("mend", [release, delete, offer_a_third, offer_elsewhere])
 async def test_devices_that_become_free_or_are_new_start_a_leader_whose_workers_need_them(
     cluster: WithDevices, mend: Mend
 ) -> None:
     cluster.api.put("resourceclaimtemplates", template())
     cluster.api.put("resourceslices", resource_slice("slice-n0", [device("g0"), device("g1")], node="n0"))
-    before = resource_slice("slice-n0", [device("g0"), device("g1"), device("g2")], node="n0")
-    mend = (lambda made: made.api.put("resourceslices", before)) if mend is offer_more else mend
     async with cluster.scheduler(**PATIENT):
         announce(cluster)
         await cluster.api.until(lambda: cluster.says(NO_ROOM))
