@@ -86,7 +86,10 @@ def partition_by_signature(
     claims_by_signature: dict[PodSignature, tuple[PodVolumeClaims, int]] = {}
     devices_by_signature: dict[PodSignature, tuple[PodDeviceClaims, int]] = {}
     claims_of_pods = DeviceClaimsOfPods(
-        state, members.group.uid if members.group is not None else "", {claim.key for claim in freed}
+        state,
+        members.group.uid if members.group is not None else "",
+        {claim.key for claim in freed},
+        frozenset(one.id for one in state.nominator.devices_against(members.key, members.priority)),
     )
     seen = _VisibleLabels(state, members)
     for signature, waiting in members.pending.items():

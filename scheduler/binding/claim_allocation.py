@@ -16,9 +16,9 @@ from api.constants import CLAIM_FINALIZER, EXTENDED_CLAIM
 from api.devices import AllocationResult, ConsumerReference
 from api.extended_resources import RequestMapping
 from api.pod import EMPTY
-from scheduler.algorithm.devices.allocator import Solution
 from scheduler.algorithm.devices.binder import DeviceAllocation
 from scheduler.algorithm.devices.result import allocation_results
+from scheduler.algorithm.devices.solution import Solution
 from scheduler.cache.devices.records import ClaimRecord, held_devices
 from scheduler.cache.node_rules import parse_node_terms
 

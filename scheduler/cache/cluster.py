@@ -15,6 +15,7 @@ from api.node import Node
 from api.pod import Pod, PodSpec
 from api.podgroup import PodGroup
 from api.priorityclass import PriorityClass
+from scheduler.cache.announced_claims import AnnouncedClaims
 from scheduler.cache.assigned_pods import AssignedPods
 from scheduler.cache.comparer import Drift, compare
 from scheduler.cache.default_topology_spread import DefaultSpreads
@@ -76,6 +77,7 @@ class ClusterState:
         self.default_spreads: Final = DefaultSpreads()
         self.storage: Final = Storage(self.nodes)
         self.devices: Final = DeviceState(self.nodes)
+        self._announced_claims: Final = AnnouncedClaims(self.devices)
         self._assumed: Final[dict[str, Assumption]] = {}
         self.entities: Final = Entities(scheduler_names, self._assumed.__contains__)
         self._occupancy: Final = Occupancy(
@@ -161,6 +163,7 @@ class ClusterState:
             members.group = record
             return NO_CHANGE
         before = members.key
+        self._announced_claims.moved(old, record)
         members.set_group(record, record.item)
         self._regroup(members)
         gone = (before,) if before != members.key and (before.uid or not members.is_empty) else ()
@@ -172,6 +175,7 @@ class ClusterState:
         if members is None or members.group is None or members.group.uid != uid:
             return NO_CHANGE
         before = members.key
+        self._announced_claims.moved(members.group, None)
         members.set_group(None, EntityKey("group", namespace, name, ""))
         self._regroup(members)
         if members.is_empty:
@@ -414,9 +418,16 @@ class ClusterState:
 
     # --- devices -----------------------------------------------------------------------------------------------------
 
-    def devices_changed(self, pod_uids: Iterable[str]) -> StateChange:
-        """Something about devices has changed that these pods, which wait for a place, may be helped by."""
-        return self.storage_changed(pod_uids)
+    def devices_changed(self, uids: Iterable[str]) -> StateChange:
+        """Something about devices has changed that may help these pods, or pods to come of these groups."""
+        keys = (self.item_of(uid) or self._waiting_group(uid) for uid in uids)
+        return StateChange(items=tuple(dict.fromkeys(key for key in keys if key is not None)))
+
+    def _waiting_group(self, uid: str) -> EntityKey | None:
+        """The item of a group that announces pods with claims, as long as none of its pods has a place."""
+        name = self._announced_claims.group(uid)
+        members = self.entities.of_group(*name) if name is not None else None
+        return members.key if members is not None and members.pending and not members.scheduled_count else None
 
     def _note_claims(self, old: PodRecord | None, new: PodRecord | None) -> None:
         """Notes which pods with claims, or extended resources, wait for a place."""

@@ -9,9 +9,12 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum
+from typing import Final
 
 from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.records import AgreedFields, EntityKey, GroupRecord, MemberCounts, Phase, PodRecord
+
+POLICY_NEVER: Final = "Never"
 
 
 class PendingPods:
@@ -108,6 +111,13 @@ class PodGroupState:
         if self.group is not None and self.group.priority is not None:
             return self.group.priority
         return min((profile.priority for profile in self.profiles), default=0)
+
+    @property
+    def may_preempt(self) -> bool:
+        """Whether its preemptionPolicy allows it; that of the group counts before that of its pods."""
+        if self.group is not None and self.group.preemption_policy is not None:
+            return self.group.preemption_policy != POLICY_NEVER
+        return not any(profile.preemption_policy == POLICY_NEVER for profile in self.profiles)
 
     @property
     def waits_since_seconds(self) -> float:

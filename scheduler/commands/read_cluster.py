@@ -93,7 +93,7 @@ async def read_cluster(client: Client, settings: SchedulerSettings, epoch_second
     group_api = await _group_api(client, settings)
     limit = asyncio.Semaphore(_AT_ONCE)
     served = await serves_devices(client)
-    of_devices = tuple(one for one in (*DEVICES, RESOURCE_CLAIM_TEMPLATES) if one.plural in served)
+    of_devices = tuple(one for one in DEVICES if one.plural in served)
     resources = (*NEEDED, group_api.pod_groups, *OTHERS, *of_devices)
 
     async def listed(resource: Resource) -> list[msgspec.Struct] | None:
@@ -117,10 +117,17 @@ async def read_cluster(client: Client, settings: SchedulerSettings, epoch_second
 
 
 def _devices(served: Container[str], unreadable: Container[Resource]) -> Devices:
-    """Whether devices are among what was read; with one of their kinds missing nothing could be said of them."""
+    """Whether devices are among what was read; with one of their kinds missing nothing could be said of them.
+
+    Templates of claims matter only to pods that do not exist.
+    """
     if RESOURCE_CLAIMS.plural not in served:
         return "unserved"
-    return "unknown" if any(resource in unreadable for resource in DEVICES) else "followed"
+    return (
+        "unknown"
+        if any(resource in unreadable for resource in DEVICES if resource is not RESOURCE_CLAIM_TEMPLATES)
+        else "followed"
+    )
 
 
 async def _all_or_none(reads: Sequence[Coroutine[Any, Any, T]]) -> list[T]:

@@ -278,9 +278,16 @@ class Evaluator:
     def _staying(self, nomination: Nomination) -> tuple[str, ...]:
         """UIDs of the victims that still hold their room, or devices that the item is waiting for."""
         has_reserved = self._state.devices.has_reserved
+        if nomination.devices and self._groups_hold(nomination):
+            return tuple(nomination.victims)
         return tuple(
             uid for uid in nomination.victims if self._holds_room(uid) or (nomination.devices and has_reserved(uid))
         )
+
+    def _groups_hold(self, nomination: Nomination) -> bool:
+        """Whether a claim that is reserved for a group has devices that the item is waiting for."""
+        wanted = {one.id for devices in nomination.devices.values() for one in devices}
+        return any(one.id in wanted for claim in self._state.devices.holding_for_groups() for one in claim.held)
 
     def _devices_on(self, item: "_Nominated") -> dict[str, tuple[HeldDevice, ...]]:
         members = self._state.item(item.key)

@@ -22,7 +22,7 @@ from scheduler.cache.demand import Demand
 from scheduler.cache.devices.records import DeviceId, HeldDevice
 from scheduler.cache.nominator import Nomination
 from scheduler.cache.records import EntityKey
-from scheduler.cache.reservations import Reservation, Reservations
+from scheduler.cache.reservations import KeptDevices, Reservation, Reservations
 from scheduler.cache.selectors import RawSelector
 from scheduler.cache.storage import DriverFacts
 from scheduler.cache.volume_records import capacity_record, claim_record, class_record, volume_record
@@ -70,7 +70,7 @@ class Outcome:
     Attributes:
         decision: with what came of preemption in its status, as it would be written to the item.
         found: the same before anybody looked for victims.
-        future: room that is counted on for pods to come: node name -> pods of each demand.
+        future: what is counted on for pods to come.
         preemption: what was found when it had no place; None when nobody looked.
     """
 
@@ -264,7 +264,10 @@ def reservation_of(state: ClusterState, kept: ReservationState) -> Reservation:
     demands: dict[str, Counter[Demand]] = {}
     for room in kept.room:
         demands.setdefault(room.node_name, Counter())[state.demand_of(room.spec)] += room.count
-    return Reservation(kept.key, kept.priority, demands, kept.deadline_seconds)
+    devices = {
+        one.node_name: KeptDevices(one.pods, tuple(map(_held, one.kept))) for one in kept.kept_devices if one.pods > 0
+    }
+    return Reservation(kept.key, kept.priority, demands, kept.deadline_seconds, devices)
 
 
 def _remember(core: Core, known: SchedulerState) -> None:

@@ -27,8 +27,8 @@ PROVIDER_KINDS = [each.kind for each in standard_providers().all if each.kind is
 STORAGE = ("storageclasses", "csinodes", "csidrivers", "csistoragecapacities", "volumeattachments")
 """What tells where volumes can be."""
 
-DEVICES = ("deviceclasses", "resourceslices", "devicetaintrules")
-"""What tells which devices there are."""
+DEVICES = ("deviceclasses", "resourceslices", "devicetaintrules", "resourceclaimtemplates")
+"""What tells which devices there are, and what will be asked of them."""
 
 EVERYBODY = rights("create", "", "configmaps", SYSTEM) | rights("get", "", "configmaps", SYSTEM, "tutti-group-api")
 """The record of the group API in force."""

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 import pytest
 
 from tests.conformance.controlplane import ControlPlane
-from tests.conformance.device_auditor import DeviceAuditor
 from tests.conformance.devices import Devices, devices_of
 from tests.conformance.eventually import eventually
 from tests.conformance.faulty_schedulers import FaultySchedulers
@@ -123,10 +122,9 @@ CREATED = ALLOCATED = TOLD = BOUND = MEMBERS
 
 
 def test_24_a_gang_whose_scheduler_was_killed_between_two_writes_runs_whole_with_one_claim_each(
-    offered: Devices, jobs: Jobs, schedulers: FaultySchedulers, auditor: Auditor, device_auditor: DeviceAuditor
+    offered: Devices, jobs: Jobs, schedulers: FaultySchedulers, auditor: Auditor
 ) -> None:
     auditor.windows.widen(KILLED_SECONDS)
-    device_auditor.hold_window_seconds = KILLED_SECONDS
     offered.api.patch("nodes", offered.nodes["n2"], {"spec": {"unschedulable": True}})
     for after in (1, CREATED + ALLOCATED, CREATED + ALLOCATED + TOLD, CREATED + ALLOCATED + TOLD + 1):
         name = f"killed-after-{after}"
@@ -143,10 +141,9 @@ def test_24_a_gang_whose_scheduler_was_killed_between_two_writes_runs_whole_with
 
 
 def test_24_a_gang_that_cannot_start_any_more_when_its_scheduler_comes_back_leaves_no_claim(
-    offered: Devices, jobs: Jobs, schedulers: FaultySchedulers, auditor: Auditor, device_auditor: DeviceAuditor
+    offered: Devices, jobs: Jobs, schedulers: FaultySchedulers, auditor: Auditor
 ) -> None:
     auditor.windows.widen(KILLED_SECONDS)
-    device_auditor.hold_window_seconds = KILLED_SECONDS
     schedulers.start(kill_after=CREATED + ALLOCATED)
     offered.gang("g", MEMBERS, acc=1)
     schedulers.await_death()

@@ -11,12 +11,12 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from tests.conformance.controlplane import ControlPlane
-from tests.conformance.device_auditor import DeviceAuditor
 from tests.conformance.device_cases import CASES, NOWHERE, SOMEWHERE, Asked, DeviceCase
 from tests.conformance.devices import OURS, STOCK, Devices
 from tests.conformance.eventually import eventually, throughout
 from tests.conformance.hollow import HollowNodes
 from tests.conformance.tutti_process import Tutti
+from verify.auditor.auditor import Auditor
 
 pytestmark = [
     pytest.mark.one_api,
@@ -92,9 +92,9 @@ def both(case: DeviceCase) -> Iterator[ParameterSet]:
 
 @pytest.mark.parametrize(("case", "scheduler"), [each for case in CASES for each in both(case)])
 def test_claims_of_single_pods_are_answered_alike(
-    home: Devices, case: DeviceCase, scheduler: str, tutti: Tutti, device_auditor: DeviceAuditor
+    home: Devices, case: DeviceCase, scheduler: str, tutti: Tutti, auditor: Auditor
 ) -> None:
-    device_auditor.hold_window_seconds = DECIDED_SECONDS
+    auditor.windows.devices_seconds = DECIDED_SECONDS
     with staged(home, case) as devices:
         for number, pod in enumerate(case.asked):
             found = answer(devices, scheduler, f"asked-{number}", pod)

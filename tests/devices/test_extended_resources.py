@@ -8,8 +8,9 @@ import pytest
 
 from api.constants import MANAGED_BY, MIN_RESOURCES
 from scheduler.algorithm.decision import Decision
-from scheduler.algorithm.future_pods import ClusterWithFuturePods, is_future_pod
+from scheduler.algorithm.future_pods import ClusterWithFuturePods
 from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.cache.future_uids import is_future_pod
 from scheduler.cache.records import EntityKey
 from scheduler.preemption.dry_run import dry_run_preemption
 from scheduler.preemption.victims import Candidate

@@ -3,7 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from api.devices import ConsumerReference, DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
+from api.devices import (
+    ConsumerReference,
+    DeviceClass,
+    DeviceTaintRule,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
 from scheduler.algorithm.decision import Decision
 from scheduler.algorithm.devices.binder import DeviceAllocation
 from scheduler.binding.claim_allocation import allocated, claim_write
@@ -67,6 +74,7 @@ class DeviceLife(Life):
             *super().happenings(),
             (self.slice_changes, 2),
             (self.rule_changes, 1),
+            (self.template_changes, 1),
             (self.claims_come, 3),
             (self.claim_is_given_back, 2),
         ]
@@ -113,6 +121,21 @@ class DeviceLife(Life):
         }
         rule = typed({"metadata": {"name": "@rule"}, "spec": spec}, DeviceTaintRule)
         self.concerns(self.devices.set_rule("@rule", rule))
+
+    def template_changes(self) -> None:
+        key = (build.NAMESPACE, "@workers")
+        if key in self.devices.templates and self.random.random() < 0.3:
+            self.concerns(self.devices.set_template(key, None))
+            return
+        (asked,) = self.random.choice([asks for asks in ASKED if len(asks) == 1])
+        metadata = {"name": key[1], "namespace": key[0], "uid": f"uid-of-template-{self.number()}"}
+        made = typed({"metadata": metadata, "spec": {"spec": asked["spec"]}}, ResourceClaimTemplate)
+        self.concerns(self.devices.set_template(key, self.devices.slim_template(made)))
+
+    def worker_fields(self) -> dict[str, Any]:
+        if self.random.random() < 0.3:
+            return {}
+        return {"placement": {"resourceClaims": [{"name": "e", "resourceClaimTemplateName": "@workers"}]}}
 
     # --- pods and their claims ---------------------------------------------------------------------------------------
 

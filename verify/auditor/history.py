@@ -13,6 +13,7 @@ from verify.auditor.audit_log import Record
 from verify.auditor.changes import (
     Answered,
     Change,
+    ClaimGone,
     ClaimWritten,
     GroupGone,
     GroupTold,
@@ -25,7 +26,7 @@ from verify.auditor.changes import (
     PodLeaves,
     PodNominated,
 )
-from verify.auditor.claims import claim_of
+from verify.auditor.claims import claim_of, version_of
 from verify.auditor.group_records import owned, rewrite, tell
 from verify.auditor.model import Claim, Group, Key, LeaseWrite, Object, Pod, controller_of, group_named_by, status_of
 
@@ -56,6 +57,8 @@ class History:
     leases: dict[str, list[LeaseWrite]] = field(default_factory=dict)
     groups_made: dict[Key, float] = field(default_factory=dict)
     _owners: dict[tuple[str, Key], str] = field(default_factory=dict)
+    _gone_claims: set[str] = field(default_factory=set)
+    """UIDs."""
     _early_binds: dict[str, tuple[str, Record]] = field(default_factory=dict)
     """Node and record by the UID of the pod: the server shows a pod to watchers before it has answered who creates it."""
 
@@ -238,12 +241,29 @@ class History:
                 yield GroupGone(self.groups.pop(found), record.received)
 
     def _claim_written(self, key: Key, record: Record) -> Iterator[Change]:
-        if record.verb == "delete" and not (record.response.get("metadata") or {}).get("finalizers"):
-            self.claims.pop(key, None)
+        metadata = record.response.get("metadata") or {}
+        known = self.claims.get(key)
+        if record.object_uid in self._gone_claims:
+            return
+        if known is not None and record.object_uid not in {"", known.uid}:
+            yield from self._claim_gone(known, record)
+            known = None
+        version = version_of(record)
+        if known is not None and 0 < version < known.version:
+            return  # of writes that overlap the first one may be answered last
+        is_asked_to_go = record.verb == "delete" or bool(metadata.get("deletionTimestamp"))
+        if is_asked_to_go and not metadata.get("finalizers"):
+            if known is not None:
+                yield from self._claim_gone(known, record)
             return
         # With a finalizer it keeps its devices until its controller has taken them back.
-        claim = self.claims[key] = claim_of(self.claims.get(key), key, record)
-        yield ClaimWritten(claim, record)
+        claim = self.claims[key] = claim_of(known, key, record)
+        yield ClaimWritten(claim, record, known)
+
+    def _claim_gone(self, claim: Claim, record: Record) -> Iterator[Change]:
+        del self.claims[claim.key]
+        self._gone_claims.add(claim.uid)
+        yield ClaimGone(claim, record)
 
     def _lease_written(self, record: Record) -> None:
         if record.namespace != constants.SYSTEM_NAMESPACE:

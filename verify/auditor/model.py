@@ -1,5 +1,6 @@
 """What a history tells of pods, groups, claims and leases: values that grow with each record, and no judgement."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -106,23 +107,35 @@ class Group:
         return found is not None and found.status == "True"
 
 
-@dataclass(slots=True)
+Device = tuple[str, str, str]
+"""Driver, pool and name."""
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
-    """A ResourceClaim and what it holds. Devices that several claims may hold at a time are left out.
+    """A ResourceClaim and what it holds.
 
     Attributes:
-        devices: driver, pool and name of each device.
-        consumers: UIDs of those it is reserved for.
+        owner: UID of its controller, the pod it was made for.
+        entry: of that pod.
+        devices: without those that several claims may hold at a time.
+        allocation: as it was written; empty while there is none.
+        consumers: UID of those it is reserved for -> since when.
         allocated_by: who wrote the allocation.
         held_since: when it got its devices; 0.0 while it has none.
+        version: the newest that was seen; 0 where none was told.
     """
 
     key: Key
     uid: str
-    devices: frozenset[tuple[str, str, str]] = frozenset()
-    consumers: frozenset[str] = frozenset()
+    owner: str = ""
+    entry: str = ""
+    devices: frozenset[Device] = frozenset()
+    allocation: Object = field(default_factory=dict)
+    consumers: Mapping[str, float] = field(default_factory=dict)
     allocated_by: str = ""
     held_since: float = 0.0
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)

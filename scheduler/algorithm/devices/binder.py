@@ -11,12 +11,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.algorithm.devices.allocator import Chosen, Solution
 from scheduler.algorithm.devices.counts import UNLIMITED, AskedClaims
 from scheduler.algorithm.devices.device_claims import MemberDeviceClaims, PodDeviceClaims
 from scheduler.algorithm.devices.errors import AllocationError, InvalidPools, SearchLimit
 from scheduler.algorithm.devices.requests import ClaimRequests, Request
 from scheduler.algorithm.devices.result import node_selector
+from scheduler.algorithm.devices.solution import Chosen, Solution
 from scheduler.algorithm.devices.table import ClaimCounts
 from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.records import ClaimKey, DeviceRecord, HeldDevice, SliceRecord
@@ -40,6 +40,11 @@ class DeviceAllocation(msgspec.Struct, frozen=True, eq=False, gc=False):
     node_name: str
     chosen: tuple[Chosen, ...]
     alternatives: tuple[int, ...]
+
+    @property
+    def held(self) -> tuple[HeldDevice, ...]:
+        """What nobody else can have; access of administrators holds nothing."""
+        return tuple(one.held for one in self.chosen if not one.request.is_admin)
 
     @property
     def terms(self) -> tuple[NodeTerm, ...] | None:
@@ -156,7 +161,7 @@ class DeviceBinder:
         self, slot: int, counts: ClaimCounts, wanted: int
     ) -> Sequence[tuple[SliceRecord, DeviceRecord]] | None:
         """So many of the devices that were counted on a node; None where there are fewer, or counting did not do."""
-        free = counts.free.get(slot)
+        free = counts.free_on(slot)
         if free is not None and (slot in self._touched or self._crosses):
             # Those that were free before the first pod of this snapshot; no others have become so since.
             self._settle()

@@ -10,10 +10,10 @@ from api.devices import AllocationResult, ConsumerReference
 from api.meta import Metadata, OwnerReference
 from api.pod import EMPTY
 from scheduler.algorithm.decision import Decision
-from scheduler.algorithm.devices.allocator import Solution
 from scheduler.algorithm.devices.binder import DeviceAllocation
 from scheduler.algorithm.devices.extended import extended_key
 from scheduler.algorithm.devices.result import allocation_results
+from scheduler.algorithm.devices.solution import Solution
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.devices.records import POD_KIND, ClaimKey, ClaimRecord, ClaimSpecRecord, held_devices
 from scheduler.cache.node_rules import parse_node_terms

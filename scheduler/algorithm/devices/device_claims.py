@@ -1,7 +1,8 @@
 """The resource claims of the pods to be placed, looked up once per decision.
 
 Pods that differ in nothing but the names of claims that are each made for one of them, and that have no devices yet, are alike.
-Pods that use one claim that has no devices yet are alike too, and all get what one of them is given.
+Pods that use one claim that has no devices yet are alike too, and all get what one of them is given. For a pod that does not
+exist yet its own claims are looked up as they would be made of their templates, under names that no claim can have.
 """
 
 from collections.abc import Container, Hashable, Mapping, Sequence
@@ -11,15 +12,16 @@ from typing import Final
 import msgspec
 
 from api.extended_resources import ExtendedResources
+from api.meta import Metadata
 from scheduler.algorithm.devices.counts import AskedClaims
 from scheduler.algorithm.devices.extended import ExtendedClaims, extended_key
 from scheduler.algorithm.devices.requests import ClaimRequests
 from scheduler.algorithm.devices.table import DeviceTable
 from scheduler.algorithm.devices.view import DeviceView
-from scheduler.algorithm.future_pods import is_future_pod
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.devices.pod_claims import ClaimUse, PodClaims
-from scheduler.cache.devices.records import ClaimKey, ClaimRecord
+from scheduler.cache.devices.records import ClaimKey, ClaimRecord, DeviceId
+from scheduler.cache.future_uids import is_future_pod
 from scheduler.cache.node_rules import NodeTerm
 from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.records import PodRecord
@@ -29,6 +31,8 @@ from scheduler.plugins.status import Status
 POD_GROUP: Final = "PodGroup"
 _NO_CLAIMS: Final = PodClaims(())
 _FULL: Final = 'resourceclaim "{}" is reserved for {} pods, more are not possible'
+
+_KEPT: Final = 'the devices of resourceclaim "{}" are kept for somebody more important'
 
 
 class PodDeviceClaims(msgspec.Struct, frozen=True, eq=False):
@@ -92,15 +96,23 @@ class MemberDeviceClaims:
 class DeviceClaimsOfPods:
     """Looks up the claims of pods, one after the other; those that are alike share one object."""
 
-    def __init__(self, state: ClusterState, group_uid: str, freed: Container[ClaimKey] = ()) -> None:
+    def __init__(
+        self,
+        state: ClusterState,
+        group_uid: str,
+        freed: Container[ClaimKey] = (),
+        kept: Container[DeviceId] = (),
+    ) -> None:
         """Knows no pod yet.
 
         Args:
             state: the cluster.
             group_uid: of their group, which may own claims for all its pods; empty when they have none.
             freed: claims that are looked at as if they had no devices.
+            kept: devices that others are nominated for; a group that has them has been asked to leave.
         """
         self._freed: Final = freed
+        self._kept: Final = kept
         self.own_claims: Final[dict[str, Sequence[ClaimKey]]] = {}
         """By UID of the pod: its own claims without devices, the one for its extended resources last."""
         self._state: Final = state
@@ -161,6 +173,8 @@ class DeviceClaimsOfPods:
 
     def _usable(self, pod: PodRecord, use: ClaimUse) -> ClaimRecord | Status:
         """The claim, or why the pod cannot use it now."""
+        if use.template and not use.claim and is_future_pod(pod.uid):
+            return self._as_from_template(pod, use)
         key = (pod.namespace, use.claim)
         claim = self._devices.claim(key) if use.claim else None
         if claim is not None and key in self._freed:
@@ -172,7 +186,17 @@ class DeviceClaimsOfPods:
             problem = f'resourceclaim "{use.claim}" is being deallocated'
         if not problem and not use.template and not self._has_room(claim, pod.uid):
             problem = _FULL.format(use.claim, plugin.MOST_CONSUMERS)
+        if not problem and self._group_uid in claim.reserved_for and any(one.id in self._kept for one in claim.held):
+            problem = _KEPT.format(use.claim)
         return plugin.refusal(problem) if problem else claim
+
+    def _as_from_template(self, pod: PodRecord, use: ClaimUse) -> ClaimRecord | Status:
+        """The claim that will be made for a pod to come, or why there will be none."""
+        template = self._devices.templates.get((pod.namespace, use.template))
+        if template is None:
+            return plugin.waiting(f'could not find ResourceClaimTemplate "{pod.namespace}/{use.template}"')
+        metadata = Metadata(name=f"{pod.uid}/{use.entry}", namespace=pod.namespace)
+        return msgspec.structs.replace(template, metadata=metadata, owner_uid=pod.uid)
 
     def _has_room(self, claim: ClaimRecord, pod_uid: str) -> bool:
         """Whether one more of the pods of this decision can be a consumer of the claim; it counts as one from now on."""

@@ -6,11 +6,11 @@ from typing import Final
 
 import numpy as np
 
-from scheduler.algorithm.devices.allocator import Solution
 from scheduler.algorithm.devices.counts import UNLIMITED, AskedClaims, NodeCount, NodeDevices
 from scheduler.algorithm.devices.errors import AllocationError
 from scheduler.algorithm.devices.pools import Pool, gather_pools
 from scheduler.algorithm.devices.requests import ClaimRequests, Request, look_up, shown
+from scheduler.algorithm.devices.solution import Solution
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.records import ClaimRecord, ClaimSpecRecord, DeviceRecord, SliceRecord
@@ -35,7 +35,7 @@ _ONE_LOOK: Final = 8 * ONE_BY_ONE
 class ClaimCounts:
     """How many pods with claims of one kind each node has devices for, `[node]`; not to be written to."""
 
-    __slots__ = ("asked", "crosses", "eligible", "facts", "free", "pods", "position", "refusals", "scores")
+    __slots__ = ("asked", "crosses", "eligible", "facts", "free", "meant", "pods", "position", "refusals", "scores")
 
     def __init__(self, asked: AskedClaims, eligible: Eligible | None = None) -> None:
         self.asked: Final = asked
@@ -48,6 +48,8 @@ class ClaimCounts:
         self.free: dict[int, Sequence[tuple[SliceRecord, DeviceRecord]]] = {}
         """By slot the devices that were counted, where it is only a matter of counting."""
         self.eligible: Final[Eligible] = eligible if eligible is not None else {}
+        self.meant: dict[int, Sequence[Meant] | None] = {}
+        """By slot, as far as somebody has asked, the devices that are meant, be they held or not."""
         self.facts: list[NodeFacts | None] = []
         self.position = -1
 
@@ -57,6 +59,14 @@ class ClaimCounts:
         made.pods, made.scores = self.pods.copy(), self.scores.copy()
         made.refusals, made.crosses, made.free = dict(self.refusals), set(self.crosses), dict(self.free)
         return made
+
+    def free_on(self, slot: int) -> Sequence[tuple[SliceRecord, DeviceRecord]] | None:
+        """The devices that were counted on a node, where any of them will do."""
+        return self.free.get(slot)
+
+    def left_on(self, slot: int) -> Sequence[tuple[SliceRecord, DeviceRecord]] | None:
+        """The same where not any of them will do; None where they are not known one by one."""
+        return self.free.get(slot)
 
     def note(self, slot: int, found: NodeCount) -> None:
         """The devices of a node were counted."""
@@ -152,10 +162,12 @@ class DeviceTable:
         return NodeCount(0, reason_alpha(field)) if field else found
 
     def meant_on(self, slot: int, counts: ClaimCounts, asked: AskedClaims) -> Sequence[Meant] | None:
-        """The devices of a node that claims as they are on it mean, be they held or not; None where counting does not do."""
-        self._state.nodes.steps.spend(_ONE_LOOK)
-        devices = self.devices_on(slot, counts, asked, _NOBODY)
-        return devices.meant() if devices is not None else None
+        """The devices of a node that such claims mean, be they held or not; None where counting these does not do."""
+        if slot not in counts.meant:
+            self._state.nodes.steps.spend(_ONE_LOOK)
+            devices = self.devices_on(slot, counts, asked, _NOBODY)
+            counts.meant[slot] = devices.meant() if devices is not None else None
+        return counts.meant[slot]
 
     def search_on(self, node: NodeFacts, asked: AskedClaims, held: HeldDevices) -> Solution | None:
         """Devices of a node for one pod with these claims.
@@ -183,6 +195,7 @@ class DeviceTable:
             counts.pods, counts.scores = (np.zeros(nodes.slots, dtype=np.int64) for _ in range(2))
             counts.facts = [None] * nodes.slots
             counts.refusals, counts.crosses, counts.free = {}, set(), {}
+            counts.meant.clear()
         for name in changed or ():
             slot = nodes.slot_of.get(name)
             if slot is not None:
@@ -190,6 +203,7 @@ class DeviceTable:
         held, asked = self._devices.held, counts.asked
         for slot, facts in enumerate(nodes.facts):
             if facts is not counts.facts[slot]:
+                counts.meant.pop(slot, None)
                 # What is done is kept when the steps do not suffice for the rest.
                 found = self.count_on(slot, counts, asked, held) if facts is not None else NodeCount(0)
                 counts.note(slot, found)

@@ -28,6 +28,7 @@ from api.devices import (
     OpaqueConfig,
     RequestPolicy,
     ResourceClaim,
+    ResourceClaimTemplate,
     ResourceSlice,
 )
 from api.errors import InvalidQuantity
@@ -45,6 +46,7 @@ Amounts = Mapping[str, int]
 NO_AMOUNTS: Final[Amounts] = {}
 POD_RESOURCE: Final = "pods"
 POD_KIND: Final = "Pod"
+GROUP_RESOURCE: Final = "podgroups"
 
 
 class PoolId(NamedTuple):
@@ -314,6 +316,11 @@ def claim_record(claim: ResourceClaim, specs: ClaimSpecs) -> ClaimRecord:
         owner_uid=owner.uid if owner is not None else "",
         owner_kind=owner.kind if owner is not None else "",
     )
+
+
+def template_record(template: ResourceClaimTemplate, specs: ClaimSpecs) -> ClaimRecord:
+    """What is kept of a template: a claim that nobody has made, without devices and users."""
+    return claim_record(ResourceClaim(template.metadata, template.spec.spec), specs)
 
 
 def held_devices(allocation: AllocationResult) -> tuple[HeldDevice, ...]:

@@ -1,4 +1,4 @@
-"""What is known of devices: slices, classes, claims, taint rules, and which devices are held.
+"""What is known of devices: slices, classes, claims and their templates, taint rules, and which devices are held.
 
 Beside what the API server shows there is what has been decided and is on its way there: an allocation that is assumed holds its
 devices until the watch shows it, or until it is taken back. Every change says which pods that wait for a place may be
@@ -9,12 +9,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from api.devices import DeviceClaim, DeviceTaint, DeviceTaintRule, ResourceClaim, ResourceSlice
+from api.devices import (
+    DeviceClaim,
+    DeviceTaint,
+    DeviceTaintRule,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
 from api.extended_resources import ExtendedResources
 from scheduler.cache.devices.backing import backing
 from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.pod_claims import PodClaims
 from scheduler.cache.devices.records import (
+    GROUP_RESOURCE,
     ClaimKey,
     ClaimRecord,
     ClaimSpecRecord,
@@ -26,6 +34,7 @@ from scheduler.cache.devices.records import (
     SliceRecord,
     claim_record,
     slice_record,
+    template_record,
 )
 from scheduler.cache.devices.selectors import Contents, Selectors
 from scheduler.cache.nodes import NodeTable
@@ -85,6 +94,8 @@ class DeviceState:
         self.slices_for_many: Final[list[SliceRecord]] = []
         self.classes: Final[dict[str, ClassRecord]] = {}
         self.claims: Final[dict[ClaimKey, ClaimRecord]] = {}
+        self.templates: Final[dict[ClaimKey, ClaimRecord]] = {}
+        """ResourceClaimTemplates, as claims that nobody has made."""
         self.held: Final = HeldDevices()
         self.log: Final = DeviceLog()
         self.classes_version = 0
@@ -99,12 +110,15 @@ class DeviceState:
         self._released: dict[ClaimKey, str] = {}
         """By claim that was given back: the version from which on the watch shows that."""
         self._waiting: dict[ClaimKey, Uids] = {}
+        self._waiting_for_templates: dict[ClaimKey, Uids] = {}
         self._waiting_pods: Uids = set()
         self._waiting_extended: dict[str, ExtendedResources] = {}
         """By UID of a pod that waits for a place: what it asks of extended resources, whether or not a class stands for them."""
         self._extended_claims: dict[str, Uids] = {}
         """By UID of a pod the names of claims that a scheduler has made for its extended resources."""
         self._reserved: Counter[str] = Counter()
+        self._of_groups: set[ClaimKey] = set()
+        """Claims that a PodGroup is a consumer of."""
 
     # --- what is asked -----------------------------------------------------------------------------------------------
 
@@ -139,8 +153,15 @@ class DeviceState:
         return uid in self._reserved
 
     def holding(self) -> Iterator[ClaimRecord]:
-        """The claims that keep others from devices and are on their way nowhere, in a fixed order."""
-        for key, claim in sorted(self.claims.items()):
+        """The claims that keep others from devices and are on their way nowhere, in the order in which they were met."""
+        for key, claim in self.claims.items():
+            if claim.held and key not in self._assumed:
+                yield claim
+
+    def holding_for_groups(self) -> Iterator[ClaimRecord]:
+        """Those of them that a PodGroup is a consumer of, by name."""
+        for key in sorted(self._of_groups):
+            claim = self.claims[key]
             if claim.held and key not in self._assumed:
                 yield claim
 
@@ -187,29 +208,28 @@ class DeviceState:
     def pod_waits(
         self, namespace: str, uid: str, claims: PodClaims | None, extended: ExtendedResources | None = None
     ) -> None:
-        """A pod with claims, or extended resources, waits for a place."""
+        """A pod with claims, or extended resources, waits for a place, or a group for pods of it to come (by its UID)."""
         if extended is not None:
             self._waiting_extended[uid] = extended
         if claims is None:
             return
         self._waiting_pods.add(uid)
-        for use in claims.uses:
-            if use.claim:
-                self._waiting.setdefault((namespace, use.claim), set()).add(uid)
+        for waiting, key in self._waited_for(namespace, claims):
+            waiting.setdefault(key, set()).add(uid)
 
     def pod_waits_no_more(self, namespace: str, uid: str, claims: PodClaims | None) -> None:
         """It has one, or is gone."""
         self._waiting_extended.pop(uid, None)
         self._waiting_pods.discard(uid)
-        for use in claims.uses if claims is not None else ():
-            uids = self._waiting.get((namespace, use.claim))
+        for waiting, key in self._waited_for(namespace, claims) if claims is not None else ():
+            uids = waiting.get(key)
             if uids is not None:
                 uids.discard(uid)
                 if not uids:
-                    del self._waiting[namespace, use.claim]
+                    del waiting[key]
 
     def all_waiting(self) -> Uids:
-        """Every pod that waits for a place and needs devices for it."""
+        """Every pod that waits for a place and needs devices for it, and every group that announces such pods."""
         if not self.backing:
             return set(self._waiting_pods)
         return self._waiting_pods | {uid for uid, asked in self._waiting_extended.items() if self.backed(asked)}
@@ -223,6 +243,10 @@ class DeviceState:
     def slim_claim(self, claim: ResourceClaim) -> ClaimRecord:
         """The record of a claim."""
         return claim_record(claim, self._specs)
+
+    def slim_template(self, template: ResourceClaimTemplate) -> ClaimRecord:
+        """The record of a template: that of a claim made from it."""
+        return template_record(template, self._specs)
 
     def set_slice(self, name: str, record: SliceRecord | None) -> Uids:
         """A ResourceSlice came, changed or went."""
@@ -273,10 +297,13 @@ class DeviceState:
         self._count_reserved(old, -1)
         self._count_reserved(record, 1)
         self._list_extended(old, record)
+        self._of_groups.discard(key)
         if record is None:
             self.claims.pop(key, None)
         else:
             self.claims[key] = record
+            if any(one.resource == GROUP_RESOURCE for one in record.reserved_for.values()):
+                self._of_groups.add(key)
         is_another = assumed is not None and (
             # One that has been assumed before it was made has no UID yet; its name is nobody else's.
             record is None or assumed.metadata.uid not in {"", record.metadata.uid}
@@ -293,6 +320,14 @@ class DeviceState:
             return self.all_waiting()
         is_news = is_released or old is None or record is None or not record.decides_like(old)
         return self._users_of(key, old) if is_news else set()
+
+    def set_template(self, key: ClaimKey, record: ClaimRecord | None) -> Uids:
+        """A ResourceClaimTemplate came, changed or went."""
+        old = self.templates.pop(key, None)
+        if record is None:
+            return set()
+        self.templates[key] = record
+        return set() if old is not None and old.spec is record.spec else set(self._waiting_for_templates.get(key, ()))
 
     # --- decisions ---------------------------------------------------------------------------------------------------
 
@@ -355,6 +390,13 @@ class DeviceState:
                 self._extended_claims.pop(old.owner_uid, None)
         if new is not None and new.is_for_extended_resources:
             self._extended_claims.setdefault(new.owner_uid, set()).add(new.metadata.name)
+
+    def _waited_for(self, namespace: str, claims: PodClaims) -> Iterator[tuple[dict[ClaimKey, Uids], ClaimKey]]:
+        for use in claims.uses:
+            if use.claim:
+                yield self._waiting, (namespace, use.claim)
+            else:
+                yield self._waiting_for_templates, (namespace, use.template)
 
     def _held_by(self, key: ClaimKey) -> tuple[HeldDevice, ...]:
         record = self.claim(key)
