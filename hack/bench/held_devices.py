@@ -17,6 +17,8 @@ from scheduler.preemption.victims import Candidate
 
 NODES = 5000
 RUNS = 3
+UNLIMITED = 10**15
+"""Steps, so that what is over the limit is measured, too."""
 LESS = -10
 """The priority of those who hold devices."""
 
@@ -29,7 +31,7 @@ def measure() -> None:
     state = held_cluster(NODES)
     show(
         f"Who leaves for devices, {NODES * PER_NODE:,} held by as many pods on {NODES:,} nodes, one core",
-        ["", "victims", "median ms", "steps"],
+        ["", "victims", "median ms", "steps the first time"],
         [
             _row(state, "16 pods with one device each", "plain", 16, 1, []),
             _row(state, "200 pods with four devices of one NUMA node each", "alike", 200, 4, alike),
@@ -77,11 +79,12 @@ def _row(state: ClusterState, name: str, gang: str, pods: int, count: int, const
     key = clusters.gang(state, gang, pods)
     add_claims(state, key, count, constraints)
     decide(state, key)  # as the cycle does before; it counts devices that nobody counted before
-    found = _victims(state, key)
+    most, state.nodes.steps.most = state.nodes.steps.most, UNLIMITED
     begin = state.nodes.steps.spent
-    _victims(state, key)
+    found = _victims(state, key)
     steps = state.nodes.steps.spent - begin
     _, middle, _ = median_ms(lambda: _victims(state, key), runs=RUNS)
+    state.nodes.steps.most = most
     return [name, f"{found:,}", f"{middle:,.0f}", f"{steps:,}"]
 
 
