@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 from api.meta import controller_of
@@ -185,11 +186,8 @@ def _take_in(state: ClusterState, inputs: DecisionInputs) -> None:
     if layout is not None:
         bound = state.assigned_pods.lay_out(layout.pods, bound)
     pods = {pod.metadata.uid: pod for pod in objects.pods}
-    with state.many_pods():
-        for uid in bound:
-            state.upsert_pod(pods.pop(uid))
-        for pod in pods.values():
-            state.upsert_pod(pod)
+    bound_first = [pods.pop(uid) for uid in bound]
+    state.take_in_pods(chain(bound_first, pods.values()))
 
 
 def _take_in_owners(state: ClusterState, objects: ClusterObjects) -> None:
