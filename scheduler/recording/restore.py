@@ -173,8 +173,9 @@ def _take_in(state: ClusterState, inputs: DecisionInputs) -> None:
         state.upsert_namespace(namespace.metadata.name, namespace.metadata.labels)
     for priority_class in objects.priorityclasses:
         state.set_priority_class(priority_class)
-    for name in state.nodes.lay_out(layout.nodes, nodes) if layout is not None else nodes:
-        state.upsert_node(state.slim_node(nodes[name]))
+    with state.nodes.images.many_set():
+        for name in state.nodes.lay_out(layout.nodes, nodes) if layout is not None else nodes:
+            state.upsert_node(state.slim_node(nodes[name]))
     for budget in objects.poddisruptionbudgets:
         state.budgets.upsert(budget)
     _take_in_owners(state, objects)
