@@ -39,7 +39,14 @@ def measure() -> None:
             kubeconfig.write_text(json.dumps(_kubeconfig(port)))
             rows = [
                 _row(compiled, "of a file", "at most 1 s", "why", "podgroup/gang", f"--snapshot={file}"),
-                _row(compiled, "of a file, 100 kinds of pods", "", "why", "podgroup/gang", f"--snapshot={_of_kinds(folder)}"),
+                _row(
+                    compiled,
+                    "of a file, 100 kinds of pods",
+                    "",
+                    "why",
+                    "podgroup/gang",
+                    f"--snapshot={_of_kinds(folder)}",
+                ),
                 _row(compiled, "of a cluster", "at most 3 s", "why", "podgroup/gang", f"--kubeconfig={kubeconfig}"),
             ]
             rows.append(_tenant_row(compiled, file))
@@ -74,7 +81,9 @@ def _timed(command: list[str], stdin: Path | None, compiled: Path) -> list[str]:
     for _ in range(1 + RUNS):
         before, begin = os.times(), time.perf_counter()
         with stdin.open("rb") if stdin else open(os.devnull, "rb") as given:  # noqa: PTH123 (a device)
-            done = subprocess.run(command, stdin=given, capture_output=True, check=False, cwd=TUTTI.parent, env=variables)
+            done = subprocess.run(
+                command, stdin=given, capture_output=True, check=False, cwd=TUTTI.parent, env=variables
+            )
         seconds.append(time.perf_counter() - begin)
         after = os.times()
         processor.append(after.children_user + after.children_system - before.children_user - before.children_system)

@@ -58,7 +58,7 @@ _PAGE_DECODER = msgspec.json.Decoder(_Page)
 
 
 def _continue_of(page: bytes) -> str:
-    """Where the next page begins, empty at the end. API servers write the metadata first: then the objects need not be gone through.
+    """Where the next page begins, empty at the end. API servers write the metadata first: then no object need be looked at.
 
     Raises:
         msgspec.MsgspecError: it is no list.

@@ -108,9 +108,9 @@ class TopologyIndex:
         return bool(stale) or self._existing_terms.reaches(name)
 
     def put_off(self) -> None:
-        """Many pods come, and perhaps nobody will ask: until somebody does only terms are followed. Without effect once there are pods.
+        """Many pods come, and perhaps nobody will ask: until somebody does only terms are followed.
 
-        Not for a scheduler at work: whoever asks first would wait for all of them to be counted.
+        Without effect once there are pods. Not for a scheduler at work: whoever asks first would wait for all of them to be counted.
         """
         self._is_put_off = not self._pods_on
 

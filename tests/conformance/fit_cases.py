@@ -52,7 +52,9 @@ def generated(seed: int) -> Case:
     nodes = [_node(chance, name, number) for number in range(chance.randint(1, 4))]
     free = [int(node["cpu"]) for node in nodes]
     priorities = chance.sample(PRIORITIES[:-1], 5)
-    residents = [resident for _ in range(chance.randint(0, 4)) if (resident := _resident(chance, name, free, priorities))]
+    residents = [
+        resident for _ in range(chance.randint(0, 4)) if (resident := _resident(chance, name, free, priorities))
+    ]
     if chance.random() < 0.3 and max(free) >= 2 and not any("taints" in node for node in nodes):
         residents.append(_gang_resident(name, free, priorities))
     priority = chance.choice((0, *PRIORITIES[2:], PRIORITIES[-1]))

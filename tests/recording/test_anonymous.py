@@ -123,8 +123,14 @@ def test_whole_numbers_are_hidden_unless_a_selector_compares_them() -> None:
         "metadata": names,
         "spec": {"schedulerName": "tutti", "affinity": compared("666", "floor"), "nodeSelector": {"cage": "777"}},
     }
+    status = {"allocatable": {"cpu": "9", "pods": "9"}}
     nodes = [
-        {"kind": "Node", "metadata": {"name": f"88{floor}", "labels": {"floor": floor, "cage": "777"}}, "spec": {}, "status": {"allocatable": {"cpu": "9", "pods": "9"}}}
+        {
+            "kind": "Node",
+            "metadata": {"name": f"88{floor}", "labels": {"floor": floor, "cage": "777"}},
+            "spec": {},
+            "status": status,
+        }
         for floor in ("555", "999")
     ]
     inputs = DecisionInputs(epoch_seconds=1.0, objects=from_manifests([pod, *nodes]))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from api.node import ContainerImage
 from scheduler.cache.node_columns import ImageTable
 
+Nodes = dict[int, tuple[ContainerImage, ...]]
 SLOTS = 20
 NAMES = st.lists(st.sampled_from(["a:1", "b:1", "c:1", "c:2", "d@sha256:1"]), max_size=3).map(tuple)
 IMAGES = st.builds(ContainerImage, names=NAMES, size_bytes=st.integers(1, 3))
@@ -21,7 +22,7 @@ def told(table: ImageTable) -> dict[str, tuple[int, int, list[int]]]:
     }
 
 
-def filled(nodes: dict[int, tuple[ContainerImage, ...]], later: dict[int, tuple[ContainerImage, ...]], *, at_once: bool) -> ImageTable:
+def filled(nodes: Nodes, later: Nodes, *, at_once: bool) -> ImageTable:
     table = ImageTable()
     with table.many_set() if at_once else nullcontext():
         for slot, images in nodes.items():
@@ -32,7 +33,5 @@ def filled(nodes: dict[int, tuple[ContainerImage, ...]], later: dict[int, tuple[
 
 
 @given(NODES, NODES)
-def test_the_same_is_known_of_them(
-    nodes: dict[int, tuple[ContainerImage, ...]], later: dict[int, tuple[ContainerImage, ...]]
-) -> None:
+def test_the_same_is_known_of_them(nodes: Nodes, later: Nodes) -> None:
     assert told(filled(nodes, later, at_once=True)) == told(filled(nodes, later, at_once=False))
