@@ -110,7 +110,7 @@ class TopologyIndex:
     def put_off(self) -> None:
         """Many pods come, and perhaps nobody will ask: until somebody does only terms are followed.
 
-        Without effect once there are pods. Not for a scheduler at work: whoever asks first would wait for all of them to be counted.
+        Without effect once there are pods. Not for a scheduler at work: whoever asks first would wait until all are counted.
         """
         self._is_put_off = not self._pods_on
 

@@ -232,7 +232,7 @@ class _Walk:
                 key: value if key in self._compared and _is_number(value) else self._text(field, value)
                 for key, value in found.items()
             }
-        if found.get("key") in self._compared:
+        if self._compared and isinstance(named := found.get("key"), str) and named in self._compared:
             return {key: self._number_or(key, value) for key, value in found.items() if key != _MESSAGE}
         return {key: self._value(key, value) for key, value in found.items() if key != _MESSAGE}
 
