@@ -170,7 +170,9 @@ class TopologyIndex:
         self._is_put_off = False
         for name, pods in self._pods_on.items():
             slot = self._nodes.slot_of.get(name)
-            for pod in pods.values() if slot is not None else ():
+            if slot is None:
+                continue
+            for pod in pods.values():
                 where = self._class_of(pod).where
                 where[slot] = where.get(slot, 0) + 1
 
