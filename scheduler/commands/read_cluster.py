@@ -8,7 +8,7 @@ import msgspec
 
 from kube.cache.decoding import ListDecoder
 from kube.client.client import Client
-from kube.client.errors import Forbidden, NotFound
+from kube.client.errors import Forbidden, NotFound, OutcomeUnknown
 from kube.client.resources import (
     CSI_DRIVERS,
     CSI_NODES,
@@ -152,8 +152,10 @@ async def _listed(client: Client, resource: Resource, *, is_needed: bool) -> lis
     decoder: ListDecoder[Any] = ListDecoder(KINDS[resource.kind].type)
     items: list[msgspec.Struct] = []
     try:
-        async for page in _ahead(client.list_pages(resource)):
+        async for page in _ahead(client.list_pages(resource, looks_through=False)):
             items += decoder.page(page).items
+    except msgspec.MsgspecError as error:
+        raise OutcomeUnknown(f"list of {resource.plural}: {error}") from error
     except NotFound:
         return []
     except Forbidden:
