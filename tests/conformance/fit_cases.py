@@ -2,12 +2,12 @@
 
 Cases do not meet: their gangs select nodes by a label, zones are named by the case. So many are decided, and submitted, at once.
 In a case no two pods that could leave are equally important, for of equals the order in which they came decides, which only
-the scheduler knows.
+the scheduler knows; and gangs start whole, for of one that may start with fewer pods the first are placed before the last exist.
 """
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from tests.conformance.jobs import Object, indexed_job
@@ -18,6 +18,8 @@ GPU = "example.com/gpu"
 DISRUPTION_MODE = "tutti.scheduler/disruption-mode"
 PRIORITIES = (10, 20, 30, 40, 50, 60)
 """Of the classes that a test makes; a pod without one has 0."""
+CROWDED = 0.65
+"""Share of the cases in which somebody runs on every node."""
 TAINT = {"key": "team", "value": "b", "effect": "NoSchedule"}
 
 
@@ -42,7 +44,6 @@ class Case:
     job: Object
     priority: int
     rule: str
-    free: list[int] = field(default_factory=list)
 
 
 def generated(seed: int) -> Case:
@@ -51,37 +52,35 @@ def generated(seed: int) -> Case:
     name = f"c{seed:03d}"
     nodes = [_node(chance, name, number) for number in range(chance.randint(1, 4))]
     free = [int(node["cpu"]) for node in nodes]
-    priorities = chance.sample(PRIORITIES[:-1], 5)
-    residents = [
-        resident for _ in range(chance.randint(0, 4)) if (resident := _resident(chance, name, free, priorities))
-    ]
+    priorities = chance.sample(PRIORITIES[:-1], len(PRIORITIES) - 1)
+    is_crowded = chance.random() < CROWDED
+    residents: list[Resident] = []
     if chance.random() < 0.3 and max(free) >= 2 and not any("taints" in node for node in nodes):
         residents.append(_gang_resident(name, free, priorities))
-    priority = chance.choice((0, *PRIORITIES[2:], PRIORITIES[-1]))
+    for number in range(len(nodes) if is_crowded else chance.randint(0, 2)):
+        at = number if is_crowded else chance.randrange(len(nodes))
+        cpu = min(chance.randint(1, 5), free[at])
+        if cpu and priorities:
+            free[at] -= cpu
+            residents.append(_resident(name, at, cpu, priorities.pop()))
+    priority = chance.choice((PRIORITIES[2], PRIORITIES[-1], PRIORITIES[-1])) if is_crowded else 0
     rule, more = chance.choice(_rules(chance, name))
-    job = _gang(name, chance.randint(2, 5), cpu=chance.randint(1, 4), **more)
-    if chance.random() < 0.3:
-        job["metadata"]["annotations"]["tutti.scheduler/min-count"] = str(chance.randint(1, job["spec"]["parallelism"]))
-    return Case(name, nodes, residents, job, priority, rule, free)
+    job = _gang(name, chance.randint(2, 4), cpu=chance.randint(1, 3), **more)
+    return Case(name, nodes, residents, job, priority, rule)
 
 
 def _node(chance: random.Random, name: str, number: int) -> dict[str, Any]:
     node: dict[str, Any] = {
-        "cpu": str(chance.randint(2, 8)),
+        "cpu": str(chance.randint(3, 8)),
         "labels": {CASE: name, ZONE: f"{name}-{'ab'[number % 2]}"},
         "resources": {GPU: str(chance.randint(0, 3))},
     }
-    if chance.random() < 0.15:
+    if chance.random() < 0.1:
         node["taints"] = (TAINT,)
     return node
 
 
-def _resident(chance: random.Random, name: str, free: list[int], priorities: list[int]) -> Resident | None:
-    at, cpu = chance.randrange(len(free)), chance.randint(1, 3)
-    if free[at] < cpu or not priorities:
-        return None
-    free[at] -= cpu
-    priority = priorities.pop()
+def _resident(name: str, at: int, cpu: int, priority: int) -> Resident:
     return Resident(f"{name}-r{priority}", cpu, priority, at)
 
 
