@@ -4,6 +4,7 @@ Components are imported when they are asked for: `tutti --help` need not load nu
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
@@ -21,6 +22,8 @@ EXIT_CONFIGURATION: Final = 2
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the sub-command of these arguments (default: those of the process); the exit code."""
+    # To look for plugins pydantic would go through all that is installed.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     given = parser().parse_args(arguments)
     given.is_program = arguments is None
     if given.end_with_stdin:
