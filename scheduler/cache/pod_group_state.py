@@ -172,6 +172,10 @@ class PodGroupState:
     def put(self, pod: PodRecord) -> None:
         """Takes in a pod, or its newer record, or notices that it has been assumed or forgotten."""
         self.drop(pod.uid)
+        self.enter(pod)
+
+    def enter(self, pod: PodRecord) -> None:
+        """Takes in a pod that is not known."""
         state = self._judge(pod)
         pods = self._by_state.get(state)
         if pods is None:

@@ -1,14 +1,14 @@
 """Reads a cluster with the rights of whoever asks, as far as decisions look at it. Nothing is written, not even an event."""
 
 import asyncio
-from collections.abc import Container, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Container, Coroutine, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
 from kube.cache.decoding import ListDecoder
 from kube.client.client import Client
-from kube.client.errors import Forbidden, NotFound
+from kube.client.errors import Forbidden, NotFound, OutcomeUnknown
 from kube.client.resources import (
     CSI_DRIVERS,
     CSI_NODES,
@@ -60,6 +60,8 @@ OTHERS: Final[tuple[Resource, ...]] = (
 )
 
 _AT_ONCE: Final = 4
+_TURNS_TO_ASK: Final = 3
+"""Of the event loop, until a request has gone out over a connection that is there."""
 
 T = TypeVar("T")
 
@@ -76,13 +78,16 @@ class ReadCluster(NamedTuple):
     unreadable: tuple[str, ...]
 
 
-async def read_cluster(client: Client, settings: SchedulerSettings, epoch_seconds: float) -> ReadCluster:
+async def read_cluster(
+    client: Client, settings: SchedulerSettings, epoch_seconds: float, *, slims: bool = True
+) -> ReadCluster:
     """The inputs of decisions about a cluster, as far as these credentials may read them.
 
     Args:
         client: reads.
         settings: under which the cluster's scheduler decides.
         epoch_seconds: now, in seconds since 1970.
+        slims: whether objects are without what no decision reads, as they must be to be shown to anybody.
 
     Raises:
         ConfigurationError: the cluster cannot be reached, or has no PodGroups.
@@ -111,7 +116,7 @@ async def read_cluster(client: Client, settings: SchedulerSettings, epoch_second
         group_api=group_api.name,
         server_version=str(version.get("gitVersion") or ""),
         devices=_devices(served, {resource for resource, items in found.items() if items is None}),
-        objects=objects_of(objects),
+        objects=objects_of(objects, slims=slims),
     )
     return ReadCluster(inputs, tuple(resource.plural for resource, items in found.items() if items is None))
 
@@ -154,9 +159,10 @@ async def _listed(client: Client, resource: Resource, *, is_needed: bool) -> lis
     decoder: ListDecoder[Any] = ListDecoder(KINDS[resource.kind].type)
     items: list[msgspec.Struct] = []
     try:
-        async for page in client.list_pages(resource):
+        async for page in _ahead(client.list_pages(resource, looks_through=False)):
             items += decoder.page(page).items
-            await asyncio.sleep(0)
+    except msgspec.MsgspecError as error:
+        raise OutcomeUnknown(f"list of {resource.plural}: {error}") from error
     except NotFound:
         return []
     except Forbidden:
@@ -164,3 +170,21 @@ async def _listed(client: Client, resource: Resource, *, is_needed: bool) -> lis
             raise
         return None
     return items
+
+
+async def _ahead(pages: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The pages; while one is looked at the server has been asked for the next one."""
+    following = asyncio.ensure_future(_next(pages))
+    try:
+        while (page := await following) is not None:
+            following = asyncio.ensure_future(_next(pages))
+            for _ in range(_TURNS_TO_ASK):
+                await asyncio.sleep(0)
+            yield page
+    finally:
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+
+
+async def _next(pages: AsyncIterator[bytes]) -> bytes | None:
+    return await anext(pages, None)

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 from api.meta import controller_of
@@ -172,8 +173,9 @@ def _take_in(state: ClusterState, inputs: DecisionInputs) -> None:
         state.upsert_namespace(namespace.metadata.name, namespace.metadata.labels)
     for priority_class in objects.priorityclasses:
         state.set_priority_class(priority_class)
-    for name in state.nodes.lay_out(layout.nodes, nodes) if layout is not None else nodes:
-        state.upsert_node(state.slim_node(nodes[name]))
+    with state.nodes.images.many_set():
+        for name in state.nodes.lay_out(layout.nodes, nodes) if layout is not None else nodes:
+            state.upsert_node(state.slim_node(nodes[name]))
     for budget in objects.poddisruptionbudgets:
         state.budgets.upsert(budget)
     _take_in_owners(state, objects)
@@ -185,11 +187,8 @@ def _take_in(state: ClusterState, inputs: DecisionInputs) -> None:
     if layout is not None:
         bound = state.assigned_pods.lay_out(layout.pods, bound)
     pods = {pod.metadata.uid: pod for pod in objects.pods}
-    with state.many_pods():
-        for uid in bound:
-            state.upsert_pod(pods.pop(uid))
-        for pod in pods.values():
-            state.upsert_pod(pod)
+    bound_first = [pods.pop(uid) for uid in bound]
+    state.take_in_pods(chain(bound_first, pods.values()))
 
 
 def _take_in_owners(state: ClusterState, objects: ClusterObjects) -> None:
