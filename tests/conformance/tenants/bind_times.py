@@ -1,0 +1,71 @@
+"""How long a tenant's gangs take to be bound, by the API server's own times: from the request for the Job to the last bind."""
+
+import secrets
+import statistics
+import sys
+from dataclasses import dataclass, field
+
+from tests.conformance.eventually import eventually
+from tests.conformance.jobs import indexed_job
+from tests.conformance.tenants.tenant import Tenant
+from verify.auditor.audit_log import AuditLog, Record
+
+SIZE = 2
+BOUND_SECONDS = 60
+LOGGED_SECONDS = 10
+MOST_TIMES = 2.0
+NOISE_SECONDS = 0.5
+"""A median may be so much longer whatever its size: a start takes tenths of a second, and other work on the machine as much."""
+
+
+@dataclass
+class BindTimes:
+    """Gangs of one tenant, one after the other, each with room.
+
+    Attributes:
+        tenant: whose.
+        log: of the API server.
+    """
+
+    tenant: Tenant
+    log: AuditLog
+    _quiet: list[float] = field(default_factory=list)
+
+    def measure_quiet(self, count: int) -> None:
+        """The times without anybody else; may be asked for again later, all of them count."""
+        self._quiet += [self.one() for _ in range(count)]
+
+    def compare(self, what: str, count: int, *, most_times: float = MOST_TIMES) -> None:
+        """Measures anew and prints both medians; AssertionError when this one is too long beside the quiet one."""
+        assert self._quiet, "there is nothing to compare with: `measure_quiet` first"
+        quiet, now = statistics.median(self._quiet), statistics.median([self.one() for _ in range(count)])
+        sys.stdout.write(f"{what}: median {now:.3f} s, quiet {quiet:.3f} s, {now / quiet:.2f} times\n")
+        longest = max(most_times * quiet, quiet + NOISE_SECONDS)
+        assert now <= longest, f"{what}: {now:.3f} s to bind, {quiet:.3f} s without; at most {longest:.3f} s"
+
+    def one(self) -> float:
+        """The seconds that one gang took."""
+        name, jobs = f"timed-{secrets.token_hex(4)}", self.tenant.jobs
+        begin = self.log.position()
+        jobs.create(indexed_job(name, SIZE, cpu="100m"))
+        eventually(lambda: jobs.whole(name), within_seconds=BOUND_SECONDS)
+        took = eventually(lambda: self._logged(begin, name), within_seconds=LOGGED_SECONDS)
+        self.tenant.api.delete("jobs", name, self.tenant.namespace)
+        eventually(lambda: not self._pods_left(name), within_seconds=BOUND_SECONDS)
+        return took
+
+    def _pods_left(self, name: str) -> bool:
+        pods = self.tenant.api.list("pods", self.tenant.namespace)
+        return any(pod["metadata"]["name"].startswith(name) for pod in pods)
+
+    def _logged(self, begin: int, name: str) -> float:
+        mine = [record for record in self.log.since(begin) if self._is_about(record, name)]
+        created = [record.received for record in mine if record.resource == "jobs"]
+        bound = [record.completed for record in mine if record.resource == "pods/binding"]
+        assert len(created) == 1, f"{len(created)} Jobs of the name {name} are in the log"
+        assert len(bound) == SIZE, f"{len(bound)} binds of {name} are in the log"
+        return max(bound) - created[0]
+
+    def _is_about(self, record: Record, name: str) -> bool:
+        is_mine = record.namespace == self.tenant.namespace and record.name.startswith(name)
+        return is_mine and record.succeeded and record.verb == "create"
