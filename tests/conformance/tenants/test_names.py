@@ -9,6 +9,7 @@ from tests.conformance.hollow import HollowNodes
 from tests.conformance.jobs import POD_GROUP, indexed_job
 from tests.conformance.tenants.attacks import create_all, hopeless, member, pod_group
 from tests.conformance.tenants.tenant import Tenant
+from verify.auditor.auditor import Auditor
 
 SETTLE_SECONDS = 60
 STAYS_SECONDS = 2
@@ -52,8 +53,10 @@ def is_unbound(who: Tenant, pods: list[str]) -> bool:
 
 
 def test_pods_with_forged_labels_and_owners_neither_complete_a_gang_nor_start(
-    victim: Tenant, attacker: Tenant, nodes: HollowNodes
+    victim: Tenant, attacker: Tenant, nodes: HollowNodes, auditor: Auditor
 ) -> None:
+    # The judge takes pods with our label for ours, and nothing of ours comes before its group.
+    auditor.windows.allows_members_first = True
     job, group = waiting_gang(victim, nodes)
     forged = [f"forged-{number}" for number in range(SIZE)]
     for name in forged:

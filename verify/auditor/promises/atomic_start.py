@@ -1,7 +1,8 @@
 """I1: a gang that was never satisfied has none or at least its minimum of members bound, but for the bind window.
 
 Sees: binds and ends of pods, groups and their minimum, whether a member exists before its group. From binds, never from our
-own word that a gang has started. Does not see: what a gang that has started and lost members should do about it, and pods
+own word that a gang has started. Pods that only name the group of a Job are no members, and whom users put on nodes past every
+scheduler makes no gang partial. Does not see: what a gang that has started and lost members should do about it, and pods
 that were created before the first record that was fed.
 """
 
@@ -41,11 +42,11 @@ class AtomicStart(Promise):
                     if (made is None or made > record.received) and not self.windows.allows_members_first:
                         yield f"a member was created before its group {pod.group}: {record}"
             case PodBound(pod, record):
-                yield from self._count(history.groups.get(pod.group) if pod.group else None, record.completed)
+                yield from self._count(history.groups.get(pod.group) if pod.group else None, record.completed, history)
             case PodEnded(pod, when):
-                yield from self._count(history.groups.get(pod.group) if pod.group else None, when)
+                yield from self._count(history.groups.get(pod.group) if pod.group else None, when, history)
             case GroupWritten(group, record):
-                yield from self._count(group, record.completed)
+                yield from self._count(group, record.completed, history)
             case GroupGone(group, when):
                 yield from self._end(group, when)
 
@@ -54,10 +55,10 @@ class AtomicStart(Promise):
         for partial in list(self._partial.values()):
             yield from self._end(partial.group, now, is_over=False)
 
-    def _count(self, group: Group | None, when: float) -> Iterator[str]:
+    def _count(self, group: Group | None, when: float, history: History) -> Iterator[str]:
         if group is None:
             return
-        if group.satisfied or not group.bound:
+        if group.satisfied or all(history.was_put(uid) for uid in group.bound):
             yield from self._end(group, when)
         else:
             self._partial.setdefault(_identity(group), _Partial(when, group))

@@ -14,13 +14,12 @@ from typing import Any
 
 from api.constants import (
     CONDITION_SCHEDULED,
-    LWS_NAME,
     REASON_WAITING_FOR_MEMBERS,
     SCHEDULER_NAME,
 )
 from verify.auditor.changes import Change, GroupTold, GroupWritten, NodesChanged, PodBound, PodCreated, PodEnded
 from verify.auditor.history import History
-from verify.auditor.model import Group, Pod
+from verify.auditor.model import Group, belongs
 from verify.auditor.promises.promise import Promise
 
 KNOWN_LATE_SECONDS = 10.0
@@ -72,7 +71,7 @@ class TrueReasons(Promise):
     def _follow(self, group: Group | None, when: float, history: History) -> None:
         if group is None:
             return
-        waiting = [pod for pod in history.members(group.key) if pod.is_ours and not pod.leaves and _belongs(pod, group)]
+        waiting = [pod for pod in history.members(group.key) if pod.is_ours and not pod.leaves and belongs(pod, group)]
         if group.is_gang and len(waiting) >= group.minimum:
             self._complete_since.setdefault(group.uid, when)
         else:
@@ -97,12 +96,6 @@ class TrueReasons(Promise):
         while len(self._counts) > 1 and self._counts[1][0] <= moment:
             self._counts.popleft()
         return {count for _, count in self._counts}
-
-
-def _belongs(pod: Pod, group: Group) -> bool:
-    """Whether a pod counts for the group that it names: who only says so does not make it complete."""
-    is_free = not group.is_made_by_us or not group.owner or LWS_NAME in pod.labels
-    return is_free or pod.owner == group.owner
 
 
 def _held_since(history: History, now: float) -> float:
