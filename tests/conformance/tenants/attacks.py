@@ -98,17 +98,17 @@ def going_on(attack: Callable[[threading.Event], None]) -> Iterator[None]:
 
 def update_every_second(who: Tenant, names: list[tuple[str, str]], stop: threading.Event) -> None:
     """Each of these objects, as (plural, name), is changed once a second, as far as the server keeps up."""
-    rounds = itertools.count()
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        while not stop.is_set():
-            change = {"metadata": {"labels": {"round": str(next(rounds))}}}
-            list(pool.map(lambda each, change=change: _patch(who, *each, change), names))  # type: ignore[misc]
-            stop.wait(1.0)
+        for number in itertools.count():
+            change = {"metadata": {"labels": {"round": str(number)}}}
+            list(pool.map(_patch, itertools.repeat(who), names, itertools.repeat(change)))
+            if stop.wait(1.0):
+                return
 
 
-def _patch(who: Tenant, resource: str, name: str, body: Object) -> None:
+def _patch(who: Tenant, what: tuple[str, str], body: Object) -> None:
     try:
-        who.api.patch(resource, name, body, who.namespace)
+        who.api.patch(*what, body, who.namespace)
     except (ApiError, urllib3.exceptions.HTTPError):
         return  # a server that has too much to do may say so: an attacker goes on
 
