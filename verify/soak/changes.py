@@ -87,13 +87,10 @@ class Changes:
         (what,) = self._chance.choices(list(WEIGHTS), list(WEIGHTS.values()))
         return self._draw[what]() or self._touch()
 
-    def clean_up(self) -> Iterator[Change]:
-        """What users do in the end: nodes take pods again, and everything is deleted."""
-        for node in self._cordoned:
+    def reopened(self) -> Iterator[Change]:
+        """What users do in the end: every node takes pods again."""
+        for node in self._nodes:
             yield Change("patch", "nodes", node, {"spec": {"unschedulable": None}})
-        for kind, names in self._there.items():
-            for name in names:
-                yield Change("delete", PLURALS[kind], name)
 
     # --- what is there -----------------------------------------------------------------------------------------------
 

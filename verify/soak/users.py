@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import urllib3
 
 from tests.conformance.client import Api, ApiError
+from tests.conformance.eventually import eventually
 from verify.soak.changes import Change, Changes
 from verify.soak.cluster import NAMESPACE, Place
 
@@ -15,6 +16,8 @@ AT_ONCE = 4
 MOST_BEHIND_SECONDS = 1.0
 """A server that does not keep up slows users down; what was missed is not made up for beyond this."""
 CLUSTER_KINDS = {"nodes"}
+CLEANED = ("leaderworkersets", "jobs", "pods")
+CLEAN_SECONDS = 300.0
 
 
 class Users:
@@ -49,9 +52,25 @@ class Users:
                 pool.submit(self._do, self._drawn.next()).add_done_callback(lambda _: room.release())
 
     def clean_up(self) -> None:
-        """Deletes everything that they have made."""
-        for change in self._drawn.clean_up():
-            self._do(change)
+        """Deletes everything that is there, whoever it was that made it; a deletion may have been refused before.
+
+        Raises:
+            AssertionError: it is still there after a long time.
+        """
+        for change in self._drawn.reopened():
+            eventually(lambda change=change: carry_out(self._place.api, change), within_seconds=CLEAN_SECONDS)  # type: ignore[misc]
+        eventually(self._is_clean, within_seconds=CLEAN_SECONDS, poll_seconds=1.0)
+
+    def _is_clean(self) -> bool:
+        try:
+            left = [(kind, each) for kind in CLEANED for each in self._place.api.list(kind, NAMESPACE)]
+        except urllib3.exceptions.HTTPError:
+            return False
+        for kind, each in left:
+            if "deletionTimestamp" not in each["metadata"]:
+                carry_out(self._place.api, Change("delete", kind, str(each["metadata"]["name"])))
+        assert not left, f"{len(left)} objects of users are still there"
+        return True
 
     def _do(self, change: Change) -> None:
         is_done = carry_out(self._place.api, change)
