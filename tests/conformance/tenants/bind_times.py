@@ -14,8 +14,9 @@ SIZE = 2
 BOUND_SECONDS = 60
 LOGGED_SECONDS = 10
 MOST_TIMES = 2.0
-NOISE_SECONDS = 0.5
-"""A median may be so much longer whatever its size: a start takes tenths of a second, and other work on the machine as much."""
+NOISE_SECONDS = 1.0
+"""A median may be so much longer whatever its size, unless said otherwise: a start takes tenths of a second, and on a machine with
+other work a moment without a processor takes as much."""
 
 
 @dataclass
@@ -25,22 +26,30 @@ class BindTimes:
     Attributes:
         tenant: whose.
         log: of the API server.
+        noise_seconds: see NOISE_SECONDS.
     """
 
     tenant: Tenant
     log: AuditLog
+    noise_seconds: float = NOISE_SECONDS
     _quiet: list[float] = field(default_factory=list)
+    _beside: list[float] = field(default_factory=list)
 
-    def measure_quiet(self, count: int) -> None:
-        """The times without anybody else; may be asked for again later, all of them count."""
+    def quiet(self, count: int) -> None:
+        """So many starts without anybody else; may be asked for again later, all of them count."""
         self._quiet += [self.one() for _ in range(count)]
 
-    def compare(self, what: str, count: int, *, most_times: float = MOST_TIMES) -> None:
-        """Measures anew and prints both medians; AssertionError when this one is too long beside the quiet one."""
-        assert self._quiet, "there is nothing to compare with: `measure_quiet` first"
-        quiet, now = statistics.median(self._quiet), statistics.median([self.one() for _ in range(count)])
+    def beside(self, count: int) -> None:
+        """So many starts beside an attack, until they are compared."""
+        self._beside += [self.one() for _ in range(count)]
+
+    def compare(self, what: str) -> None:
+        """Prints both medians; AssertionError when the one beside the attack is too long. The next attack begins anew."""
+        assert self._quiet, "there is nothing to compare with"
+        quiet, now = statistics.median(self._quiet), statistics.median(self._beside)
+        self._beside.clear()
         sys.stdout.write(f"{what}: median {now:.3f} s, quiet {quiet:.3f} s, {now / quiet:.2f} times\n")
-        longest = max(most_times * quiet, quiet + NOISE_SECONDS)
+        longest = max(MOST_TIMES * quiet, quiet + self.noise_seconds)
         assert now <= longest, f"{what}: {now:.3f} s to bind, {quiet:.3f} s without; at most {longest:.3f} s"
 
     def one(self) -> float:
