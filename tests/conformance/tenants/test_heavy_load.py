@@ -74,6 +74,7 @@ def count(who: Tenant, resource: str) -> int:
 
 
 def test_hundreds_of_updates_a_second_delay_nobody(times: BindTimes, attacker: Tenant) -> None:
+    times.quiet(STARTS // 3)
     gangs = (hopeless(attacker.api, f"restless-{number}", 1, need=1) for number in range(RESTLESS))
     create_all(attacker, itertools.chain.from_iterable(gangs))
     eventually(lambda: told(attacker) == RESTLESS, within_seconds=TOLD_WITHIN_SECONDS, poll_seconds=1)

@@ -46,6 +46,7 @@ def test_a_gang_larger_than_can_be_said_is_refused(attacker: Tenant) -> None:
 
 
 def test_gangs_that_change_every_second_delay_nobody(times: BindTimes, attacker: Tenant) -> None:
+    times.quiet(STARTS // 2)
     for number in range(10):
         create_all(attacker, hopeless(attacker.api, f"restless-{number}", 4, need=4))
     eventually(lambda: told(attacker) == 10, within_seconds=SETTLE_SECONDS)
