@@ -2,8 +2,9 @@
 
 import json
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 
 from tests.conformance import cluster_files as files
 from tests.conformance.controlplane import ControlPlane
@@ -27,12 +28,20 @@ def proxy_before(control_plane: ControlPlane) -> Iterator[FaultProxy]:
         yield made
 
 
-def tutti_behind(control_plane: ControlPlane, proxy: FaultProxy) -> Tutti:
-    """Not started yet."""
+def tutti_behind(
+    control_plane: ControlPlane, proxy: FaultProxy, *, lease: Mapping[str, float] = MappingProxyType(HASTY)
+) -> Tutti:
+    """Not started yet.
+
+    Args:
+        control_plane: its cluster.
+        proxy: before its API server.
+        lease: how long leases last, of scheduler and controllers.
+    """
     made = Tutti(control_plane)
     kubeconfig = control_plane.kubeconfig_of(INSTALLER)
     files.write_kubeconfig(kubeconfig, server=f"https://{LOOPBACK}:{proxy.port}", ca=control_plane.ca, user=INSTALLER)
     usual = profiles.settings()
-    hasty = {**usual, "scheduler": {**usual["scheduler"], **HASTY}, "controllers": HASTY}
-    (control_plane.folder / "tutti.yaml").write_text(json.dumps(hasty))
+    chosen = {**usual, "scheduler": {**usual["scheduler"], **lease}, "controllers": dict(lease)}
+    (control_plane.folder / "tutti.yaml").write_text(json.dumps(chosen))
     return made

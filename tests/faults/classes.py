@@ -67,12 +67,12 @@ def kill_when_injected(disturbance: Disturbance, *, since: int = 0) -> None:
     disturbance.tutti.kill_child(client.removeprefix("tutti-"))
 
 
-def pause_leaders(disturbance: Disturbance) -> None:
+def pause_leaders(disturbance: Disturbance, *, seconds: float = PAUSED_SECONDS) -> None:
     """Both are stopped for longer than their leases last, and go on; each ends by itself and is started again."""
     pids = [pid for name, pid in disturbance.tutti.children().items() if name in LEADERS]
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
-    throughout(lambda: True, seconds=PAUSED_SECONDS)
+    throughout(lambda: True, seconds=seconds)
     for pid in pids:
         os.kill(pid, signal.SIGCONT)
     disturbance.tutti.expect_new_leases()

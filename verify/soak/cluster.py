@@ -23,6 +23,8 @@ NAMESPACE = "soak"
 NODES = 6
 NODE_CPU = "8"
 SERVED_SECONDS = 180.0
+LEASE = {"lease_seconds": 15.0, "renew_seconds": 10.0, "retry_seconds": 2.0}
+"""The lease that is shipped: a soak is to show what a cluster sees."""
 BINARIES = "KUBEBUILDER_ASSETS"
 
 
@@ -77,13 +79,13 @@ def place(kind: str) -> Iterator[Place]:
     """
     with control_plane_of(kind) as control_plane, proxy_before(control_plane) as proxy:
         kubelet, sets = kubelet_process(control_plane), controller_process(control_plane)
-        tutti = tutti_behind(control_plane, proxy)
+        tutti = tutti_behind(control_plane, proxy, lease=LEASE)
         try:
             api = control_plane.admin
             if not is_served(api):
                 sets.start()
             eventually(lambda: is_served(api), within_seconds=SERVED_SECONDS)
-            tutti.ensure_running()
+            eventually(lambda: runs(tutti), within_seconds=SERVED_SECONDS)
             eventually(lambda: is_followed(api), within_seconds=SERVED_SECONDS)
             for name, value in PRIORITIES.items():
                 api.create("priorityclasses", {"metadata": {"name": name}, "value": value})
@@ -94,3 +96,9 @@ def place(kind: str) -> Iterator[Place]:
             tutti.kill_everything()
             sets.kill()
             kubelet.kill()
+
+
+def runs(tutti: Tutti) -> bool:
+    """Tutti is running, started if it was not; AssertionError while it is not ready."""
+    tutti.ensure_running()
+    return True

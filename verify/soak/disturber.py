@@ -16,10 +16,11 @@ from tests.faults.classes import (
 )
 from verify.faults.proxy import FaultProxy
 from verify.faults.script import Script, parse
-from verify.soak.cluster import Place
+from verify.soak.cluster import LEASE, Place
 from verify.soak.faults import Fault, draw
 
 ALL_RUN_SECONDS = 120.0
+BEYOND_SECONDS = 3.0
 
 
 class Disturber:
@@ -85,6 +86,6 @@ class Disturber:
                 kill_when_injected(disturbance, since=before)
                 self.end()
             case "pause-leaders":
-                pause_leaders(disturbance)
+                pause_leaders(disturbance, seconds=LEASE["lease_seconds"] + BEYOND_SECONDS)
             case "pause-webhooks":
                 pause_webhooks(disturbance)

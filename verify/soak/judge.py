@@ -1,6 +1,8 @@
 """Reads the audit log all the time: what it shows is counted and judged."""
 
+import datetime
 import time
+from collections.abc import Callable
 
 from tests.conformance.client import Object
 from verify.auditor.auditor import Auditor
@@ -20,11 +22,13 @@ class Judge:
 
     Args:
         place: where.
+        say: is told of each violation when it is found.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, say: Callable[[str], None]) -> None:
         self.tally = Tally()
         self.violations: list[str] = []
+        self._say = say
         self._log = place.log
         self._position = 0
         self._auditor = Auditor()
@@ -35,7 +39,10 @@ class Judge:
         records, self._position = self._log.read(self._position)
         self.tally.take(records)
         self._auditor.feed(records)
-        self.violations += self._auditor.close(time.time())
+        found = self._auditor.close(time.time())
+        self.violations += found
+        for violation in found:
+            self._say(f"violation at {datetime.datetime.now(datetime.UTC):%H:%M:%S}: {violation}")
 
 
 def left_of_gangs(place: Place) -> list[str]:

@@ -71,7 +71,7 @@ class _Run:
         self._settings = settings
         self._where = where
         self._say = say
-        self._judge = Judge(where)
+        self._judge = Judge(where, say)
         self._users = Users(where, settings.seed, settings.changes_per_second)
         self._disturber = Disturber(where, settings.seed + 1, settings.fault_seconds)
         self._samples: dict[str, list[Sample]] = {}

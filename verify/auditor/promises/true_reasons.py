@@ -25,6 +25,9 @@ from verify.auditor.promises.promise import Promise
 KNOWN_LATE_SECONDS = 10.0
 """What is said may be of a moment so long before it is written."""
 
+LEASE_SECONDS = 15.0
+"""A lease that was not renewed for so long was held by nobody in between."""
+
 NODES = re.compile(r"\d+/(\d+) nodes are available")
 """The counts by which upstream's message begins; nothing else is read from a sentence."""
 
@@ -99,11 +102,14 @@ class TrueReasons(Promise):
 
 
 def _held_since(history: History, now: float) -> float:
-    """Since when the scheduler's lease is held without a break; `now` when it is not."""
+    """Since when the scheduler's lease is held without a break; `now` when it is not.
+
+    Whoever was killed, or gets no answers, is still named as its holder, and renews it no more.
+    """
     writes = history.leases.get(SCHEDULER_NAME, [])
     since = now
     for write in reversed(writes):
-        if not write.holder or write.holder != writes[-1].holder:
+        if not write.holder or write.holder != writes[-1].holder or since - write.completed > LEASE_SECONDS:
             break
         since = write.completed
     return since
