@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from tests.conformance.server import ServerDiedError
 from verify.soak.cluster import NoControlPlaneError
 from verify.soak.run import Settings, soak
 
@@ -58,6 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except NoControlPlaneError as error:
         sys.stderr.write(f"{error}\n")
         return EXIT_USAGE
+    except (AssertionError, ServerDiedError) as error:
+        sys.stderr.write(f"the cluster did not start, or ended: {error}\n")
+        return EXIT_BROKEN
     for line in outcome.lines():
         say(line)
     for failure in outcome.failures:

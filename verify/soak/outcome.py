@@ -19,6 +19,7 @@ class Outcome:
         changes: requests of users; `refused` of them were.
         faults: what was done to processes and scripts, by kind; `injected` is how many requests and watches it happened to.
         violations: promises that were broken, in the auditor's words.
+        problems: what else went wrong: Tutti was not ready once faults had ended, or users could not clean up.
         trends: of memory, by process; None where there is too little to say.
         orphans: what is left after everything was deleted.
         rest_seconds: how long nobody changed anything, and `rest_writes` what Tutti wrote in that time.
@@ -32,6 +33,7 @@ class Outcome:
     injected: int = 0
     tally: Tally = field(default_factory=Tally)
     violations: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
     trends: Mapping[str, Trend | None] = field(default_factory=dict)
     orphans: list[str] = field(default_factory=list)
     rest_seconds: float = 0.0
@@ -41,6 +43,7 @@ class Outcome:
     def failures(self) -> list[str]:
         """Why it is not passed, empty when it is."""
         told = [f"{len(self.violations)} violations"] if self.violations else []
+        told += self.problems
         told += [f"{len(self.orphans)} orphans: {', '.join(self.orphans)}"] if self.orphans else []
         told += [f"writes at rest: {dict(self.rest_writes)}"] if self.rest_writes else []
         told += ["it never came to rest"] if not self.rest_seconds else []

@@ -2,9 +2,9 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from tests.conformance.eventually import eventually
@@ -19,7 +19,7 @@ from verify.soak.users import Users
 LOOK_SECONDS = 5.0
 TOLD_SECONDS = 60.0
 GONE_SECONDS = 180.0
-READY_SECONDS = 180.0
+READY_SECONDS = 300.0
 MOST_RESTS = 5
 """So often rest is waited for: a Job that takes its time to make a pod anew is no rest."""
 PROCESS_FAULTS_SHARE = 1 / 3
@@ -118,7 +118,8 @@ class _Run:
 
     def at_rest(self) -> None:
         """Nobody does anything; what Tutti writes in a time in which nobody else wrote is counted."""
-        eventually(self._where.tutti.ready, within_seconds=READY_SECONDS)
+        with self._noted("Tutti was not ready once faults had ended"):
+            eventually(self._where.tutti.ready, within_seconds=READY_SECONDS)
         self._wait(self._settings.settle_seconds)
         self.outcome.tally = self._judge.tally
         for _ in range(MOST_RESTS):
@@ -129,6 +130,13 @@ class _Run:
                 break
         self.outcome.rest_writes = tally.writes
 
+    @contextmanager
+    def _noted(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except AssertionError as error:
+            self.outcome.problems.append(f"{what}: {error}")
+
     def _wait(self, seconds: float) -> None:
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
@@ -137,7 +145,8 @@ class _Run:
 
     def end(self) -> None:
         """Everything is deleted; what is left is told."""
-        self._users.clean_up()
+        with self._noted("users could not delete what they had made"):
+            self._users.clean_up()
         with suppress(AssertionError):
             eventually(lambda: not left_of_gangs(self._where), within_seconds=GONE_SECONDS, poll_seconds=1.0)
         self.outcome.orphans = left_of_gangs(self._where)

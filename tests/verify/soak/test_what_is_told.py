@@ -77,6 +77,7 @@ def passed() -> Outcome:
     [
         {"violations": ["I1: partial"]},
         {"orphans": ["podgroups/g"]},
+        {"problems": ["Tutti was not ready"]},
         {"rest_writes": {"patch pods": 1}},
         {"rest_seconds": 0.0},
         {"trends": {"scheduler": Trend(2.0, 0.1, HOUR, 1.0)}},
