@@ -2,6 +2,7 @@
 
 import argparse
 import random
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -53,12 +54,17 @@ def settings_of(asked: argparse.Namespace) -> Settings:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point; the exit code."""
     settings = settings_of(parse_arguments(sys.argv[1:] if arguments is None else arguments))
+    # Whoever ends it ends the processes that it has started, too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     say(f"repeat with --seed {settings.seed} --cluster {settings.cluster}")
     try:
         outcome = soak(settings, say)
     except NoControlPlaneError as error:
         sys.stderr.write(f"{error}\n")
         return EXIT_USAGE
+    except KeyboardInterrupt:
+        return EXIT_BROKEN
     except (AssertionError, ServerDiedError) as error:
         sys.stderr.write(f"the cluster did not start, or ended: {error}\n")
         return EXIT_BROKEN
