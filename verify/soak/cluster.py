@@ -19,6 +19,7 @@ from verify.auditor.audit_log import AuditLog
 from verify.faults.proxy import FaultProxy
 from verify.soak.changes import PRIORITIES
 
+EMBEDDED, REAL = "embedded", "real"
 NAMESPACE = "soak"
 NODES = 6
 NODE_CPU = "8"
@@ -34,12 +35,17 @@ class NoControlPlaneError(Exception):
 
 @dataclass(frozen=True)
 class Place:
-    """What a soak can reach."""
+    """What a soak can reach.
+
+    Attributes:
+        notes_webhooks: whether the audit log says which webhooks were asked, and which did not answer.
+    """
 
     control_plane: ControlPlane
     tutti: Tutti
     proxy: FaultProxy
     nodes: tuple[str, ...]
+    notes_webhooks: bool
 
     @property
     def api(self) -> Api:
@@ -61,7 +67,7 @@ def control_plane_of(kind: str) -> ControlPlane:
     Raises:
         NoControlPlaneError: there are no binaries for the real one.
     """
-    if kind == "embedded":
+    if kind == EMBEDDED:
         return EmbeddedControlPlane()
     folder = os.environ.get(BINARIES, "")
     if not folder or not Path(folder, "kube-apiserver").is_file():
@@ -91,7 +97,7 @@ def place(kind: str) -> Iterator[Place]:
                 api.create("priorityclasses", {"metadata": {"name": name}, "value": value})
             api.create("namespaces", {"metadata": {"name": NAMESPACE}})
             nodes = HollowNodes(api, "soak-node").add(NODES, cpu=NODE_CPU)
-            yield Place(control_plane, tutti, proxy, tuple(nodes))
+            yield Place(control_plane, tutti, proxy, tuple(nodes), notes_webhooks=kind == REAL)
         finally:
             tutti.kill_everything()
             sets.kill()

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from tests.conformance.server import ServerDiedError
-from verify.soak.cluster import NoControlPlaneError
+from verify.soak.cluster import EMBEDDED, REAL, NoControlPlaneError
 from verify.soak.run import Settings, soak
 
 EXIT_OK: Final = 0
@@ -25,7 +25,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m verify.soak", description="Tutti under changes and faults.")
     parser.add_argument("--minutes", type=positive, default=60.0, metavar="N", help="how long (default 60)")
-    parser.add_argument("--cluster", choices=["embedded", "real"], default="embedded", help="where (default embedded)")
+    parser.add_argument("--cluster", choices=[EMBEDDED, REAL], default=EMBEDDED, help="where (default embedded)")
     parser.add_argument("--seed", type=int, help="of changes and faults; by chance unless given, and printed")
     parser.add_argument("--rate", type=positive, default=20.0, metavar="N", help="changes a second (default 20)")
     parser.add_argument(

@@ -38,6 +38,17 @@ def test_a_member_created_before_its_group_is_seen() -> None:
     assert "before its group" in never
 
 
+@pytest.mark.parametrize(("webhook", "count"), [("update.jobs.tutti.scheduler", 0), ("jobs.example.com", 1)])
+def test_a_job_that_is_resumed_while_our_webhooks_are_away_has_its_pods_before_its_group(
+    webhook: str, count: int
+) -> None:
+    notes = {"failed-open.mutation.webhook.admission.k8s.io/round_0_index_3": webhook}
+    job = {"metadata": {"uid": "uid-of-job"}}
+    resumed = write(ADMIN, "patch", "jobs", "train", 0.1, response=job, annotations=notes)
+    members = [managed(pod("a", member_of=None, owner="uid-of-job"))]
+    assert len(verdict(resumed, *members)) == count
+
+
 def test_a_gang_that_stays_partial_is_seen() -> None:
     (found,) = verdict(node(), group(2), pod("a"), pod("b"), bind("a", 1.0))
     assert "1 of at least 2" in found
