@@ -8,7 +8,7 @@ from tests.conformance.conftest import empty
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.hollow import HollowNodes
 from tests.conformance.tenants.attacks import empty_namespace
-from tests.conformance.tenants.bind_times import BindTimes
+from tests.conformance.tenants.bind_times import LENIENT_SECONDS, STRICT_SECONDS, BindTimes
 from tests.conformance.tenants.tenant import Tenant, tenant
 from tests.conformance.tutti_process import Tutti
 from verify.auditor.audit_log import AuditLog
@@ -40,9 +40,9 @@ def leave(control_plane: ControlPlane, who: Tenant) -> None:
 
 
 @pytest.fixture
-def times(victim: Tenant, nodes: HollowNodes, audit_log: AuditLog) -> BindTimes:
+def times(request: pytest.FixtureRequest, victim: Tenant, nodes: HollowNodes, audit_log: AuditLog) -> BindTimes:
     """The victim's, with room for all that he asks for."""
     nodes.add(2, cpu="16")
-    made = BindTimes(victim, audit_log)
+    made = BindTimes(victim, audit_log, STRICT_SECONDS if request.config.getoption("--slow") else LENIENT_SECONDS)
     made.one()  # whatever is done for the first time only
     return made

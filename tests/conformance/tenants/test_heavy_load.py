@@ -23,18 +23,11 @@ from verify.auditor.auditor import Auditor
 pytestmark = [pytest.mark.slow, pytest.mark.real_only("20,000 objects are too many for the embedded cluster")]
 
 STARTS = 15
-NOISE_SECONDS = 0.25
 GROUPS = 10_000
 RESTLESS = 250
 PADDED = 50
 MEBIBYTE = 2**20
 TOLD_WITHIN_SECONDS = 600
-
-
-@pytest.fixture(autouse=True)
-def strict(times: BindTimes) -> None:
-    """So many starts that a moment without a processor makes no difference."""
-    times.noise_seconds = NOISE_SECONDS
 
 
 @pytest.fixture(autouse=True)
