@@ -15,9 +15,8 @@ BOUND_SECONDS = 60
 LOGGED_SECONDS = 10
 MOST_TIMES = 2.0
 LENIENT_SECONDS, STRICT_SECONDS = 10.0, 0.25
-"""A median may be so much longer whatever its size. A start takes tenths of a second, and an attacker is a client on the same
-machine: without `--slow`, where that may be a busy one, only what holds others up for long is an error, and the medians are printed.
-"""
+"""A median may be so much longer whatever its size. A start takes tenths of a second, and the attacker is a client on the same
+machine: without `--slow`, where it may be a busy one, only what holds others up for long is an error; the medians are printed."""
 
 
 @dataclass
