@@ -18,6 +18,7 @@ from tests.conformance.conftest import (  # noqa: F401 (fixtures and options are
     pytest_configure,
     pytest_runtest_makereport,
     session_auditor,
+    session_device_auditor,
 )
 from tests.conformance.controlplane import ControlPlane
 from tests.conformance.tutti_process import Tutti
