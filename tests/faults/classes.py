@@ -48,26 +48,31 @@ def kill_leaders(disturbance: Disturbance) -> None:
         disturbance.tutti.kill_child(name)
 
 
-def kill_when_injected(disturbance: Disturbance) -> None:
-    """Dies who sent the request that the script is about, right after it; nobody when there was none in time."""
+def kill_when_injected(disturbance: Disturbance, *, since: int = 0) -> None:
+    """Dies who sent the request that the script is about, right after it; nobody when there was none in time.
+
+    Args:
+        disturbance: what can be reached.
+        since: so many faults had happened before.
+    """
 
     def happened() -> bool:
-        return bool(disturbance.proxy.injected)
+        return len(disturbance.proxy.injected) > since
 
     try:
         eventually(happened, within_seconds=5.0, poll_seconds=0.005)
     except AssertionError:
         return
-    client = disturbance.proxy.injected[0].asked.agent.partition("/")[0]
+    client = disturbance.proxy.injected[since].asked.agent.partition("/")[0]
     disturbance.tutti.kill_child(client.removeprefix("tutti-"))
 
 
-def pause_leaders(disturbance: Disturbance) -> None:
+def pause_leaders(disturbance: Disturbance, *, seconds: float = PAUSED_SECONDS) -> None:
     """Both are stopped for longer than their leases last, and go on; each ends by itself and is started again."""
     pids = [pid for name, pid in disturbance.tutti.children().items() if name in LEADERS]
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
-    throughout(lambda: True, seconds=PAUSED_SECONDS)
+    throughout(lambda: True, seconds=seconds)
     for pid in pids:
         os.kill(pid, signal.SIGCONT)
     disturbance.tutti.expect_new_leases()

@@ -28,7 +28,18 @@ from verify.auditor.changes import (
 )
 from verify.auditor.claims import claim_of, version_of
 from verify.auditor.group_records import owned, rewrite, tell
-from verify.auditor.model import Claim, Group, Key, LeaseWrite, Object, Pod, controller_of, group_named_by, status_of
+from verify.auditor.model import (
+    Claim,
+    Group,
+    Key,
+    LeaseWrite,
+    Object,
+    Pod,
+    belongs,
+    controller_of,
+    group_named_by,
+    status_of,
+)
 
 TERMINAL = {"Succeeded", "Failed"}
 FORGET_SECONDS = 600.0
@@ -59,6 +70,8 @@ class History:
     _owners: dict[tuple[str, Key], str] = field(default_factory=dict)
     _gone_claims: set[str] = field(default_factory=set)
     """UIDs."""
+    _named: dict[Key, dict[Key, Pod]] = field(default_factory=dict)
+    """Pods by the group that they name."""
     _early_binds: dict[str, tuple[str, Record]] = field(default_factory=dict)
     """Node and record by the UID of the pod: the server shows a pod to watchers before it has answered who creates it."""
 
@@ -70,7 +83,11 @@ class History:
 
     def members(self, group: Key) -> list[Pod]:
         """The pods that name this group and have not ended."""
-        return [pod for pod in self.pods.values() if pod.group == group and not pod.ended]
+        return [pod for pod in self._named.get(group, {}).values() if not pod.ended]
+
+    def was_put(self, uid: str) -> bool:
+        """Whether this pod had its node from the start, past every scheduler."""
+        return uid in self.by_uid and self.by_uid[uid].was_put
 
     def on_node(self, node: str) -> list[Pod]:
         """The pods that were put on this node, ended ones too for some time."""
@@ -86,6 +103,10 @@ class History:
         self.by_uid = {
             uid: pod for uid, pod in self.by_uid.items() if not pod.ended or now - pod.ended_at < FORGET_SECONDS
         }
+        for key, pod in list(self.pods.items()):
+            if pod.ended and now - pod.ended_at >= FORGET_SECONDS:
+                self._unlist(pod)
+                del self.pods[key]
         for name, writes in self.leases.items():
             self.leases[name] = writes[-1:] if writes and now - writes[-1].completed > FORGET_SECONDS else writes
 
@@ -142,9 +163,12 @@ class History:
             group_named_by(record.response),
             record.completed,
         )
+        self._unlist(self.pods.get(key))
         self.pods[key] = self.by_uid[pod.uid or f"{key}"] = pod
+        self._list(pod)
         yield PodCreated(pod, record)
-        if spec.get("nodeName"):
+        pod.was_put = bool(spec.get("nodeName"))
+        if pod.was_put:
             yield from self._bound(key, spec["nodeName"], record)
         if pod.uid in self._early_binds:
             yield from self._bound(key, *self._early_binds.pop(pod.uid))
@@ -152,7 +176,20 @@ class History:
     def _pod_changed(self, key: Key, record: Record) -> None:
         pod = self.pods.get(key)
         if pod is not None:
+            self._unlist(pod)
             pod.group = group_named_by(record.response)
+            self._list(pod)
+
+    def _list(self, pod: Pod) -> None:
+        if pod.group is not None:
+            self._named.setdefault(pod.group, {})[pod.key] = pod
+
+    def _unlist(self, pod: Pod | None) -> None:
+        if pod is None or pod.group is None or pod.key not in (named := self._named.get(pod.group, {})):
+            return
+        del named[pod.key]
+        if not named:
+            del self._named[pod.group]
 
     def _pod_deleted(self, key: Key, record: Record) -> Iterator[Change]:
         pod = self.pods.get(key)
@@ -199,7 +236,7 @@ class History:
         before, pod.node, pod.bound_at = pod.node, node, record.completed
         pod.bound_by = record.user
         group = self.groups.get(pod.group) if pod.group else None
-        if group is not None:
+        if group is not None and belongs(pod, group):
             group.bound.add(pod.uid)
             group.satisfied |= len(group.bound) >= group.minimum
         yield PodBound(pod, record, before)
@@ -222,11 +259,13 @@ class History:
         if record.verb == "create":
             self.groups_made[key] = record.completed
         known = self.groups.get(key)
-        if known is None or (record.object_uid and known.uid not in {"", record.object_uid}):
-            known = Group(key, record.object_uid, record.user, record.completed)
-            known.bound = {pod.uid for pod in self.members(key) if pod.node}
-            self.groups[key] = known
+        is_new = known is None or bool(record.object_uid and known.uid not in {"", record.object_uid})
+        if known is None or is_new:
+            known = self.groups[key] = Group(key, record.object_uid, record.user, record.completed)
         rewrite(known, record)
+        if is_new:
+            known.bound = {pod.uid for pod in self.members(key) if pod.node and belongs(pod, known)}
+        known.satisfied |= len(known.bound) >= known.minimum
         yield GroupWritten(known, record)
 
     def _groups_deleted(self, key: Key, record: Record) -> Iterator[Change]:

@@ -21,6 +21,7 @@ class Pod:
         owner: UID of its controller.
         group: the PodGroup that it names.
         bound_by: the user who bound it; the scheduler it names where only watches tell.
+        was_put: it had its node from the start, past every scheduler.
         left_at: when its deletion was asked for.
         ended_at: when it took no room any more.
         nominated: the node it is nominated to.
@@ -37,6 +38,7 @@ class Pod:
     node: str = ""
     bound_at: float = 0.0
     bound_by: str = ""
+    was_put: bool = False
     left_at: float = 0.0
     ended_at: float = 0.0
     nominated: str = ""
@@ -145,6 +147,15 @@ class LeaseWrite:
     holder: str
     received: float
     completed: float
+
+
+def belongs(pod: Pod, group: Group) -> bool:
+    """Whether a pod counts for the group that it names: who only says so does not.
+
+    Of the replicas of LeaderWorkerSets the log does not have the chain of owners; whoever carries their label counts.
+    """
+    is_free = not group.is_made_by_us or not group.owner or constants.LWS_NAME in pod.labels
+    return is_free or pod.owner == group.owner
 
 
 def status_of(found: Object) -> Object:
