@@ -135,7 +135,9 @@ async def test_pods_are_listed_only_where_they_matter(
     assert (("list", "pods", "") in cluster.calls) == needed
 
 
-async def test_a_pod_with_the_label_of_the_job_that_the_job_does_not_own_is_none_of_its_pods(cluster: FakeCluster) -> None:
+async def test_a_pod_with_the_label_of_the_job_that_the_job_does_not_own_is_none_of_its_pods(
+    cluster: FakeCluster,
+) -> None:
     cluster.put(PODS, pod_manifest("train-0"))
     forged = pod_manifest("of-nobody")
     del forged["metadata"]["ownerReferences"]

@@ -5,8 +5,11 @@ import gc
 from collections.abc import Mapping
 from pathlib import Path
 from types import CodeType, FunctionType
+from typing import Final
 
 from verify.mutation.mutants import CodeKey
+
+_CACHED: Final = type(functools.cache(len))
 
 
 def exchange(path: Path, codes: Mapping[CodeKey, CodeType]) -> int:
@@ -22,6 +25,6 @@ def exchange(path: Path, codes: Mapping[CodeKey, CodeType]) -> int:
             if code is not None and len(code.co_freevars) == len(found.__code__.co_freevars):
                 found.__code__ = code
                 changed += 1
-        elif isinstance(found, functools._lru_cache_wrapper):
+        elif isinstance(found, _CACHED):
             found.cache_clear()
     return changed

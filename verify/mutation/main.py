@@ -28,13 +28,19 @@ Say = Callable[[str], None]
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m verify.mutation", description="Judges the tests by random mutants.")
+    parser = argparse.ArgumentParser(
+        prog="python -m verify.mutation", description="Judges the tests by random mutants."
+    )
     parser.add_argument("areas", nargs="*", metavar="AREA", help=f"of {', '.join(AREAS)} (default: all)")
-    parser.add_argument("--module", action="append", default=[], metavar="FILE", help="only files with this in their path")
+    parser.add_argument(
+        "--module", action="append", default=[], metavar="FILE", help="only files with this in their path"
+    )
     parser.add_argument("--count", type=int, default=20, metavar="N", help="mutants of each module (default 20)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="which of them (default 0)")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="processes")
-    parser.add_argument("--enough", type=float, default=ENOUGH_PERCENT, metavar="PERCENT", help="the score that is asked")
+    parser.add_argument(
+        "--enough", type=float, default=ENOUGH_PERCENT, metavar="PERCENT", help="the score that is asked"
+    )
     return parser.parse_args(arguments)
 
 
@@ -100,7 +106,8 @@ def _row(name: str, results: Sequence[Result], known: dict[Key, str]) -> str:
 def score_percent(results: Iterable[Result], known: dict[Key, str]) -> float:
     """How many of those that are not known to be equivalent were noticed."""
     counts = Counter(
-        "killed" if result.killed_by else "equivalent" if key_of(result.mutant) in known else "survived" for result in results
+        "killed" if result.killed_by else "equivalent" if key_of(result.mutant) in known else "survived"
+        for result in results
     )
     judged = counts["killed"] + counts["survived"]
     return 100.0 * counts["killed"] / judged if judged else 100.0

@@ -43,17 +43,17 @@ class Mutant(NamedTuple):
 class _Site(NamedTuple):
     parent: ast.AST
     field: str
-    index: int | None
+    at: int | None
     lines: tuple[int, int]
     kind: str
     old: ast.AST
     new: ast.AST
 
     def put(self, node: ast.AST) -> None:
-        if self.index is None:
+        if self.at is None:
             setattr(self.parent, self.field, node)
         else:
-            getattr(self.parent, self.field)[self.index] = node
+            getattr(self.parent, self.field)[self.at] = node
 
 
 class MutatedFile:
@@ -132,7 +132,9 @@ def _first_line(node: ast.AST) -> int:
 
 def _in_expressions(node: ast.AST, lines: tuple[int, int], left_out: Iterable[str] = ()) -> Iterator[_Site]:
     for name, value in ast.iter_fields(node):
-        if name in left_out or name in {"annotation", "returns", "type_params", "args"} and not isinstance(node, ast.Call):
+        if name in left_out or (
+            name in {"annotation", "returns", "type_params", "args"} and not isinstance(node, ast.Call)
+        ):
             continue
         for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if not isinstance(child, ast.AST):

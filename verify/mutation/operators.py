@@ -74,7 +74,10 @@ def _constant(node: ast.Constant) -> Iterator[tuple[str, ast.AST]]:
 
 def _statement(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     match node:
-        case ast.If(test=ast.Name() | ast.Attribute() | ast.Call() as test) | ast.While(test=ast.Name() | ast.Call() as test):
+        case (
+            ast.If(test=ast.Name() | ast.Attribute() | ast.Call() as test)
+            | ast.While(test=ast.Name() | ast.Call() as test)
+        ):
             negated = _like(test, ast.UnaryOp(ast.Not(), test))
             made = ast.While if isinstance(node, ast.While) else ast.If
             yield "condition", _like(node, made(negated, node.body, node.orelse))

@@ -6,9 +6,7 @@ nothing. Tests that fail when they are run a second time in one process are left
 
 import random
 import time
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import coverage
@@ -17,7 +15,7 @@ from _pytest.runner import runtestprotocol
 
 from verify.mutation.exchange import exchange
 from verify.mutation.forks import in_forks
-from verify.mutation.mutants import MutatedFile, Mutant
+from verify.mutation.mutants import Mutant, MutatedFile
 
 NOTHING: Final = "-"
 """The answer of a fork in which every test passed."""
@@ -62,7 +60,7 @@ class MutationSession:
         self._failing: set[str] = set()
         self.results: list[Result] = []
 
-    def pytest_configure(self, config: pytest.Config) -> None:
+    def pytest_configure(self) -> None:
         """Makes hypothesis repeatable, and keeps what it finds in mutants out of the folder of what it found in the code."""
         import hypothesis  # noqa: PLC0415 (pytest wants to be the first to import plugins)
 
@@ -157,5 +155,5 @@ def _first_failing(tests: Sequence[pytest.Function]) -> str:
 
 
 def _passes(item: pytest.Function, following: pytest.Function | None) -> bool:
-    item._initrequest()  # a test that has run before needs its fixtures anew
+    item._initrequest()  # noqa: SLF001 (a test that has run before needs its fixtures anew)
     return not any(report.failed for report in runtestprotocol(item, log=False, nextitem=following))

@@ -38,11 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point; the exit code."""
     asked = parse_arguments(sys.argv[1:] if arguments is None else arguments)
     try:
-        bugs = [bug for bug in all_bugs() if not asked.names or any(part in f"{bug.name} {bug.file}" for part in asked.names)]
-        for bug in bugs:
-            planted(bug, (ROOT / bug.file).read_text(encoding="utf-8"))
-        if not bugs:
-            raise BugError(f"no bug is called like {' or '.join(asked.names)}")
+        bugs = _chosen(asked.names)
         if asked.list:
             for bug in bugs:
                 _say(f"{bug.name}  {bug.file}\n    {bug.wrong}")
@@ -51,6 +47,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (BugError, SuiteError) as error:
         sys.stderr.write(f"planted bugs: {error}\n")
         return EXIT_USAGE
+
+
+def _chosen(names: Sequence[str]) -> list[Bug]:
+    """The bugs with one of these in their name or file, all of them when there is none; each can be planted.
+
+    Raises:
+        BugError: one cannot, or there is none of that name.
+    """
+    bugs = [bug for bug in all_bugs() if not names or any(part in f"{bug.name} {bug.file}" for part in names)]
+    for bug in bugs:
+        planted(bug, (ROOT / bug.file).read_text(encoding="utf-8"))
+    if not bugs:
+        raise BugError(f"no bug is called like {' or '.join(names)}")
+    return bugs
 
 
 def _plant(bugs: Sequence[Bug], asked: argparse.Namespace) -> int:
@@ -72,7 +82,9 @@ def _plant(bugs: Sequence[Bug], asked: argparse.Namespace) -> int:
     return EXIT_SURVIVED if survivors else EXIT_OK
 
 
-def _sound_run(bugs: Sequence[Bug], pool: ThreadPoolExecutor, trees: "SimpleQueue[Tree]", timeout_seconds: float) -> None:
+def _sound_run(
+    bugs: Sequence[Bug], pool: ThreadPoolExecutor, trees: "SimpleQueue[Tree]", timeout_seconds: float
+) -> None:
     """A suite that fails without a bug notices nothing.
 
     Raises:

@@ -82,7 +82,11 @@ class Tree:
     def _run_suite(self, suite: str, timeout_seconds: float) -> str:
         first, *rest = suite.split()
         is_simulation = first == SIMULATE
-        arguments = ["verify.simulator", "--workers", "1", "--shrink", "0", *rest] if is_simulation else ["pytest", *_QUIET, suite]
+        arguments = (
+            ["verify.simulator", "--workers", "1", "--shrink", "0", *rest]
+            if is_simulation
+            else ["pytest", *_QUIET, suite]
+        )
         try:
             done = subprocess.run(  # noqa: S603 (our own suites)
                 [sys.executable, "-m", *arguments],

@@ -10,7 +10,7 @@ import pytest
 from verify.mutation.equivalent import Key
 from verify.mutation.forks import DIED, TIMED_OUT, in_forks
 from verify.mutation.main import EXIT_USAGE, main, score_percent
-from verify.mutation.mutants import MutatedFile, Mutant
+from verify.mutation.mutants import Mutant, MutatedFile
 from verify.mutation.session import Result
 
 CODE = "def half(amount):\n    return amount // 2\n\n\ndef unknown(amount):\n    return amount < 3\n"
@@ -89,7 +89,12 @@ def test_forks_that_end_say_what_they_found_and_the_others_are_ended() -> None:
     works = [("works", 60.0), ("sleeps", 0.2), ("dies", 60.0), ("works too", 60.0)]
     answers = dict(in_forks(works, do, workers=2))
 
-    assert answers == {"works": "works done", "sleeps": TIMED_OUT, "dies": DIED, "works too": "works too done"}
+    assert answers == {
+        "works": "works done",
+        "sleeps": TIMED_OUT,
+        "dies": f"{DIED} SystemExit: 3",
+        "works too": "works too done",
+    }
 
 
 def test_equivalent_mutants_do_not_count() -> None:

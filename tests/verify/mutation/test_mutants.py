@@ -13,7 +13,7 @@ from verify.mutation.areas import AREAS
 from verify.mutation.equivalent import known_equivalents, outdated
 from verify.mutation.exchange import exchange
 from verify.mutation.main import ROOT
-from verify.mutation.mutants import MutatedFile, Mutant, drawn
+from verify.mutation.mutants import Mutant, MutatedFile, drawn
 
 CODE = '''
 """A module."""
