@@ -38,7 +38,6 @@ AREAS: Final = {
             "tests/scheduler/core/test_step_budget.py",
             "tests/scheduler/core/test_state.py",
             "tests/scheduler/core/test_status.py",
-            "tests/scheduler/shell/test_contention.py",
             "tests/scheduler/shell/test_defect_about_one_item.py",
             "tests/scheduler/shell/test_delay_queue.py",
             "tests/scheduler/shell/test_metrics.py",
