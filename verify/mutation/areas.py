@@ -32,7 +32,6 @@ AREAS: Final = {
             "tests/scheduler/core/test_gangs.py",
             "tests/scheduler/core/test_giving_up.py",
             "tests/scheduler/core/test_desired_count.py",
-            "tests/scheduler/core/test_nobody_starves.py",
             "tests/scheduler/core/test_random_events.py",
             "tests/scheduler/core/test_reservations.py",
             "tests/scheduler/core/test_step_budget.py",

@@ -74,7 +74,18 @@ def _judged(area: Area, asked: argparse.Namespace, say: Say) -> list[Result]:
         return []
     begun = time.monotonic()
     session = MutationSession(files, chosen, workers=asked.workers, told=say)
-    options = ["-q", "-p", "no:randomly", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--no-summary"]
+    options = [
+        "-q",
+        "-p",
+        "no:randomly",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "--no-header",
+        "--no-summary",
+        "--disable-warnings",
+    ]
     pytest.main([*options, *(str(ROOT / test) for test in area.tests)], plugins=[session])
     say(f"{len(session.results)} mutants of {len(files)} modules in {time.monotonic() - begun:.0f} s")
     return session.results
