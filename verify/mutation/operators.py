@@ -50,7 +50,7 @@ def replacements(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             yield "boolean" if isinstance(node.op, ast.Not) else "arithmetic", node.operand
         case ast.Constant():
             yield from _constant(node)
-        case ast.Return(value=ast.expr() as value) if not (isinstance(value, ast.Constant) and value.value is None):
+        case ast.Return(value=ast.expr() as value) if not (isinstance(value, ast.Constant) and not value.value):
             yield "return", _like(node, ast.Return(_like(value, ast.Constant(None))))
         case _:
             yield from _statement(node)
