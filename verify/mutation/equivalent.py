@@ -13,15 +13,17 @@ LIST: Final = Path(__file__).parent / "equivalent.toml"
 
 
 class Key(NamedTuple):
-    """How a mutant is known: by what it changes, and not by a line that moves."""
+    """How a mutant is known: by the text of its line, and not by a number that moves."""
 
     file: str
+    line: str
     before: str
     after: str
 
 
 class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     file: str
+    line: str
     before: str
     after: tuple[str, ...]
     why: str
@@ -34,12 +36,12 @@ class _Entries(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def known_equivalents(path: Path = LIST) -> dict[Key, str]:
     """The reasons, by mutant."""
     entries = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _Entries).mutant
-    return {Key(one.file, one.before, after): one.why for one in entries for after in one.after}
+    return {Key(one.file, one.line, one.before, after): one.why for one in entries for after in one.after}
 
 
 def key_of(mutant: Mutant) -> Key:
     """That of a mutant."""
-    return Key(mutant.file, mutant.before, mutant.after)
+    return Key(mutant.file, mutant.line, mutant.before, mutant.after)
 
 
 def outdated(known: Iterable[Key], mutants: Iterable[Mutant]) -> list[Key]:

@@ -26,6 +26,7 @@ class Mutant(NamedTuple):
         kind: of the change.
         before: the code that is changed.
         after: what it becomes.
+        line: the first of the lines, without indentation.
     """
 
     file: str
@@ -34,6 +35,7 @@ class Mutant(NamedTuple):
     kind: str
     before: str
     after: str
+    line: str = ""
 
     def __str__(self) -> str:
         """For people."""
@@ -61,10 +63,14 @@ class MutatedFile:
 
     def __init__(self, root: Path, file: str) -> None:
         self.path: Final = root / file
-        self._tree: Final = ast.parse(self.path.read_text(encoding="utf-8"))
+        source = self.path.read_text(encoding="utf-8")
+        lines = ["", *(line.strip() for line in source.splitlines())]
+        self._tree: Final = ast.parse(source)
         self._sites: Final = list(_sites(self._tree))
         self.mutants: Final = tuple(
-            Mutant(file, number, site.lines, site.kind, ast.unparse(site.old), ast.unparse(site.new))
+            Mutant(
+                file, number, site.lines, site.kind, ast.unparse(site.old), ast.unparse(site.new), lines[site.lines[0]]
+            )
             for number, site in enumerate(self._sites)
         )
 

@@ -53,7 +53,7 @@ for one in sorted(session.results):
 
 
 def mutant(number: int) -> Mutant:
-    return Mutant("half.py", number, (2, 2), "constant", "2", str(number))
+    return Mutant("half.py", number, (2, 2), "constant", "2", str(number), "return amount // 2")
 
 
 def test_who_notices_what(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_forks_that_end_say_what_they_found_and_the_others_are_ended() -> None:
 def test_equivalent_mutants_do_not_count() -> None:
     results = [Result(mutant(3), 1, "test_a"), Result(mutant(4), 1, ""), Result(mutant(5), 1, "")]
 
-    assert score_percent(results, {Key("half.py", "2", "4"): "They are the same."}) == 50.0
+    assert score_percent(results, {Key("half.py", "return amount // 2", "2", "4"): "They are the same."}) == 50.0
 
 
 def test_an_area_that_is_not_there_is_a_mistake_of_the_user(capsys: pytest.CaptureFixture[str]) -> None:
