@@ -79,6 +79,20 @@ def test_a_pod_that_has_its_place_or_is_gone_holds_nothing_any_more(room: Room) 
     assert (set(nomination.places), set(room.nominator.nodes), nomination.has_started) == (set(), set(), True)
 
 
+def test_a_nominated_pod_that_is_assumed_has_its_room_and_holds_no_other(room: Room) -> None:
+    world = room.world
+    world.node("n0", cpu=4)
+    demand = room.demand("gang-0")
+    nomination = world.state.nominator.nominate(
+        pod_key("gang-0"), 5, {"uid-of-gang-0": ("n0", demand)}, frozenset(), FOREVER
+    )
+
+    world.state.assume("uid-of-gang-0", "n0", FOREVER)
+
+    assert list(world.state.nominator.held_on("n0", 0)) == []
+    assert nomination.has_started
+
+
 def test_a_new_nomination_takes_the_place_of_the_old_one(room: Room) -> None:
     room.nominate("gang", 5, "n0", victims=("a",))
     room.nominate("other", 5, "n2", victims=("c",))

@@ -2,7 +2,10 @@
 
 from typing import Any
 
-from scheduler.queue.queueing_hints import placeable, wakes_exactly
+import pytest
+
+from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.queue.queueing_hints import QueueingHint, placeable, wakes_exactly
 from tests.scheduler.core.build import group_key
 from tests.scheduler.core.world import World
 
@@ -54,6 +57,31 @@ def test_one_rack_may_be_too_small_where_all_are_not() -> None:
 
 def test_pods_that_care_for_each_other_may_not_fit_together() -> None:
     assert not is_exact(world_of(1, 1, labels={"app": "a"}, spec=APART))
+
+
+def test_those_that_want_the_same_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    sound = QueueingHint._look
+
+    def look(hint: QueueingHint, members: PodGroupState) -> bool:
+        looked.append(members.key.name)
+        return sound(hint, members)
+
+    monkeypatch.setattr(QueueingHint, "_look", look)
+    world = world_of(1, 1)
+    for name, cpu in (("alike", 1), ("larger", 2)):
+        world.group(name, 2)
+        world.pods(name, 2, cpu=cpu)
+    hint = QueueingHint(world.state)
+
+    fits = {}
+    for name in ("g", "alike", "larger"):
+        members = world.state.item(group_key(name))
+        assert members is not None
+        fits[name] = hint.fits(members)
+
+    assert fits == {"g": True, "alike": True, "larger": False}
+    assert looked == ["g", "larger"]
 
 
 def test_with_members_in_two_domains_nobody_can_be_placed() -> None:
