@@ -6,6 +6,7 @@ from scheduler.algorithm.decision import Decision
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.records import EntityKey
 from scheduler.plugins.status import Code, Status
+from scheduler.queue.active import Cause
 from scheduler.queue.settings import QueueSettings, backoff_seconds
 from tests.scheduler.core.build import group_key, pod_key
 from tests.scheduler.core.world import World
@@ -517,3 +518,15 @@ def test_an_attempt_that_ends_when_its_item_is_gone_or_twice_changes_nothing() -
     due_seconds = world.queue.next_due_seconds()
     assert world.queue.done(pod_key("p"), Decision(pod_key("p"), Status(Code.UNSCHEDULABLE)), world.state) is None
     assert world.queue.next_due_seconds() == due_seconds
+
+
+@pytest.mark.parametrize(("sizes", "cause"), [((1, 1), Cause.ROOM), ((1, "900m"), Cause.DOUBT)])
+def test_room_that_is_enough_for_sure_counts_as_such(sizes: tuple[int | str, ...], cause: Cause) -> None:
+    world = World()
+    world.group("g", 2)
+    for number, cpu in enumerate(sizes):
+        world.pod(f"g-{number}", group="g", cpu=cpu)
+    world.run()
+    world.node("n0", cpu=2)
+    assert world.queue.pop(world.state) == group_key("g")
+    assert world.queue.cause(group_key("g")) is cause
