@@ -109,6 +109,17 @@ async def test_a_preemptor_deleted_after_planning_asks_no_gang_of_a_job_to_suspe
     assert arena.group_says("v", "DisruptionTarget")[0] != "True"
 
 
+async def test_a_lone_preemptor_deleted_while_its_victims_leave_holds_no_room_any_more(arena: Arena) -> None:
+    full_node(arena)
+    arena.api.graceful = True
+    async with arena.scheduler() as scheduler:
+        arena.pod("top", 2, priority=HIGH)
+        await arena.api.until(lambda: len(arena.deleted) == 2)
+        arena.api.remove("pods", "ns", "top")
+        await arena.api.until(lambda: not len(scheduler.state.nominator))
+    assert arena.metric("tutti_wasted_evictions_total") == 2
+
+
 async def test_a_more_important_group_that_comes_meanwhile_gets_the_room(arena: Arena) -> None:
     full_node(arena)
     arena.node("n1", 2)
