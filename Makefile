@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-anywhere demo cluster lint format run conformance faults soak e2e bench simulate call-paths controlplane tools chart metrics-docs settings-docs docs dist audit crds clean
+.PHONY: help test test-anywhere demo cluster lint format run conformance faults soak e2e bench simulate planted mutation call-paths controlplane tools chart metrics-docs settings-docs docs dist audit crds clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,12 @@ e2e: $(READY) ## the image and config/default on a real node of this machine, wi
 
 simulate: $(READY) ## run Tutti in virtual time, SEEDS=100 seeded runs with faults; ARGS="--first 100 --scenario '{...}'"
 	$(BIN)/python -m verify.simulator --seeds $(or $(SEEDS),100) $(ARGS)
+
+planted: $(READY) ## plant known bugs one by one in a copy of the tree, and say which test found each; ARGS="--list" or part of a name
+	$(BIN)/python -m verify.planted $(ARGS)
+
+mutation: $(READY) ## draw mutants of the pure core modules, and say which survive the tests; ARGS="queue --count 40 --seed 1"
+	$(BIN)/python -m verify.mutation $(ARGS)
 
 bench: $(READY) ## measure and print the tables of hack/bench
 	$(BIN)/python -m hack.bench $(ARGS)
