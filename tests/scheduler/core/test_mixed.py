@@ -38,6 +38,15 @@ def test_packing_is_tried_when_spreading_leaves_no_hole_large_enough() -> None:
     assert decision.result == "scheduled"
 
 
+def test_equal_pods_among_many_kinds_are_bound_once_each() -> None:
+    world = World()
+    for index in range(4):
+        world.node(f"n{index}", cpu=20)
+    _mixed(world, [1, 2, 3, 4, 5, 6, 7, 8, 3, 3, 8])
+    (decision,) = world.run()
+    assert sorted(uid for uid, _ in decision.bindings) == [f"uid-of-g-{index:02}" for index in range(11)]
+
+
 def test_a_refusal_that_is_not_proven_says_so() -> None:
     world = World()
     world.node("n1", cpu=7)
