@@ -3,7 +3,7 @@
 from typing import Final
 
 from scheduler.algorithm.exact.board import Board
-from scheduler.algorithm.exact.problem import Problem, bits
+from scheduler.algorithm.exact.problem import Kind, Problem, bits
 
 _FEW_NODES: Final = 64
 _MOST_BITS: Final = 1_000_000
@@ -40,6 +40,52 @@ def _classes(problem: Problem, free: list[list[int]]) -> tuple[int, ...]:
     return tuple(found)
 
 
+def narrowed(problem: Problem) -> Problem:
+    """The same without nodes on which a kind could never have those near it that it needs."""
+    while True:
+        kinds = tuple(
+            kind._replace(nodes=sum(1 << node for node in bits(kind.nodes) if _has_company(problem, kind, node)))
+            if kind.role.needs and kind.nodes.bit_count() <= _FEW_NODES
+            else kind
+            for kind in problem.kinds
+        )
+        if kinds == problem.kinds:
+            return problem
+        problem = problem._replace(kinds=kinds)
+
+
+def _has_company(problem: Problem, kind: Kind, node: int) -> bool:
+    """Whether for each group that a kind needs there is, or could be, somebody near this node."""
+    if kind.role.may_be_first and not any(any(problem.groups[at].sums) for at in kind.role.needs):
+        return True
+    for at in kind.role.needs:
+        group = problem.groups[at]
+        value = group.values[node]
+        if value and group.sums[value] > 0:
+            continue
+        near = [other for other, counted in enumerate(group.counted) if value and counted == value]
+        if not any(
+            other.nodes >> place & 1 and any(each == at for each, _ in other.role.effects)
+            and not _repel(problem, kind, node, other, place)
+            for other in problem.kinds
+            for place in near
+        ):
+            return False
+    return True
+
+
+def _repel(problem: Problem, one: Kind, node: int, other: Kind, place: int) -> bool:
+    """Whether pods of two kinds cannot be on these two nodes together."""
+    return _excludes(problem, one, node, other, place) or _excludes(problem, other, place, one, node)
+
+
+def _excludes(problem: Problem, one: Kind, node: int, other: Kind, place: int) -> bool:
+    return any(
+        at in one.role.excludes and problem.groups[at].counted[place] == problem.groups[at].values[node] != 0
+        for at, _ in other.role.effects
+    )
+
+
 def _sums(asked: list[tuple[int, int]]) -> int:
     """The sums that some of these pods have together, as bits."""
     sums = 1
@@ -71,21 +117,23 @@ class Bounds:
 
     def allow(self, board: Board, nodes_for: dict[int, int]) -> bool:
         """Whether enough pods may still find a place; `nodes_for` has the nodes left to each kind with pods left."""
-        slack = board.slack - sum(board.left[at] for at, nodes in nodes_for.items() if not nodes)
+        capacity = {at: board.capacity(at, nodes) for at, nodes in nodes_for.items()}
+        slack = board.slack - sum(board.left[at] - most for at, most in capacity.items())
         if slack < 0:
             return False
         for group, kinds in self._cliques:
-            waiting = [at for at in kinds if nodes_for.get(at)]
-            pods = sum(board.left[at] for at in waiting)
-            if pods > slack + 1 or len(waiting) == 1:
+            waiting = [at for at in kinds if capacity.get(at)]
+            if waiting:
                 union = 0
                 for at in waiting:
                     union |= nodes_for[at]
-                if pods - board.values_in(group, union) > slack:
+                if sum(capacity[at] for at in waiting) - board.values_in(group, union) > slack:
                     return False
-        return all(self._is_enough(board, nodes_for, row, slack) for row in range(len(self._largest_first)))
+        return all(self._is_enough(board, nodes_for, capacity, row, slack) for row in range(len(self._largest_first)))
 
-    def _is_enough(self, board: Board, nodes_for: dict[int, int], row: int, slack: int) -> bool:
+    def _is_enough(
+        self, board: Board, nodes_for: dict[int, int], capacity: dict[int, int], row: int, slack: int
+    ) -> bool:
         """Whether there is enough of a resource for those that cannot be given up, where somebody can use it."""
         kinds, needed, skipped, open_nodes = self._problem.kinds, 0, slack, 0
         smallest = 0
@@ -93,9 +141,9 @@ class Bounds:
             nodes = nodes_for.get(at)
             if not nodes:
                 continue
-            skipping = min(skipped, board.left[at])
+            skipping = min(skipped, capacity[at])
             skipped -= skipping
-            needed += (board.left[at] - skipping) * kinds[at].amounts[row]
+            needed += (capacity[at] - skipping) * kinds[at].amounts[row]
             smallest = kinds[at].amounts[row]
             open_nodes |= nodes
         if not needed or open_nodes.bit_count() > _FEW_NODES:

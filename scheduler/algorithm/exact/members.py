@@ -15,7 +15,9 @@ _SCANS_OF_A_SIGNATURE: Final = 40
 _SHARE_FOR_COMPILING: Final = 4
 _SHARE_FOR_SEARCHING: Final = 2
 """What is left of a decision's steps is divided by these: there must be enough for saying why nobody has a place."""
-_ONE_STEP: Final = 6_000
+_MOST_OF_A_DECISION: Final = 50_000_000
+"""Steps of a decision that searching may cost at most."""
+_ONE_STEP: Final = 10_000
 _OF_A_KIND: Final = 600
 _OF_A_NODE: Final = 20
 _OF_A_POD: Final = 200
@@ -64,8 +66,10 @@ def search_for_members(
     if compiled is None:
         return unknown
     cost = _cost_of_a_step(compiled.problem)
-    affordable = min(snapshot.steps.left / _SHARE_FOR_SEARCHING / cost, MOST_STEPS * _ONE_STEP * 2 / cost)
+    affordable = min(snapshot.steps.left / _SHARE_FOR_SEARCHING, _MOST_OF_A_DECISION) / cost
     steps = min(budget.left, int(affordable))
+    if steps < wanted:
+        return unknown
     answer = search(compiled.problem, steps)
     budget.left -= answer.steps
     budget.spent += answer.steps

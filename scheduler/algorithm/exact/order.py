@@ -88,7 +88,7 @@ def is_allowed(role: Role, values: tuple[int, ...], sums: list[list[int]]) -> bo
 
 def _parties(board: Board) -> list[_Party]:
     problem = board.problem
-    watched = _watched(problem)
+    watched = watched_groups(problem)
     if not watched:
         return []
     counts: Counter[tuple[Role, tuple[int, ...], tuple[int, ...]]] = Counter()
@@ -101,7 +101,7 @@ def _parties(board: Board) -> list[_Party]:
     return [_Party(*party, count) for party, count in counts.items()]
 
 
-def _watched(problem: Problem) -> frozenset[int]:
+def watched_groups(problem: Problem) -> frozenset[int]:
     """The groups that somebody needs, or is spread by."""
     return frozenset(at for kind in problem.kinds for at in kind.role.needs) | frozenset(
         spread.group for kind in problem.kinds for spread in kind.role.spreads

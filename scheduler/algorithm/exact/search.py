@@ -1,5 +1,8 @@
 """The search: the kind with the fewest nodes left goes first, onto each of these nodes in turn, until enough pods have a place.
 
+Where the order matters in which pods come, it is looked for at the end. What is left of the budget if that has not led to
+anything goes to a search in the order of coming (`sequence`).
+
 Without a budget it would end with a placement or with the knowledge that there is none. Boards from which nothing was found are
 remembered; nodes that can be exchanged for each other are tried once, and so are equal pods. The budget is in steps: one step is
 one pod that is put on one node, or one pod that is looked at while an order is looked for. So the same problem always has the
@@ -9,12 +12,17 @@ same answer.
 from typing import Final, NamedTuple
 
 from scheduler.algorithm.exact.board import Board
-from scheduler.algorithm.exact.bounds import Bounds, tightened
-from scheduler.algorithm.exact.order import has_order, is_allowed
+from scheduler.algorithm.exact.bounds import Bounds, narrowed, tightened
+from scheduler.algorithm.exact.order import has_order, is_allowed, watched_groups
 from scheduler.algorithm.exact.problem import Problem, bits
+from scheduler.algorithm.exact.sequence import find_in_sequence
 
-MOST_STEPS: Final = 5_000
-"""Of the search for one decision: some 50 ms."""
+MOST_STEPS: Final = 2_000
+"""Of the search for one decision: some 30 ms."""
+_SHARE_IN_SEQUENCE: Final = 4
+"""A fourth of the steps is kept for the search in the order of coming, where the order matters."""
+_STEPS_IN_SEQUENCE: Final = 2
+"""What one pod costs there, where more is looked at."""
 
 
 class Answer(NamedTuple):
@@ -59,10 +67,10 @@ def search(problem: Problem, most_steps: int = MOST_STEPS) -> Answer:
 
 class _Search:
     def __init__(self, problem: Problem, most_steps: int) -> None:
-        problem = tightened(problem)
+        problem = tightened(narrowed(problem))
         self._problem: Final = problem
-        self._most_steps: Final = most_steps
-        self._board: Final = Board(problem)
+        self._most_steps = most_steps
+        self._board = Board(problem)
         self._bounds: Final = Bounds(problem)
         self._seen: Final[set[tuple[object, ...]]] = set()
         self._shares: Final = _shares(problem)
@@ -71,13 +79,22 @@ class _Search:
     def run(self) -> Answer:
         """The answer."""
         try:
-            found = self._look()
+            found = self._look_twice() if watched_groups(self._problem) else self._look()
         except _OutOfStepsError:
             return Answer((), is_proven=False, steps=self._steps)
         if found:
             self._fill()
         placed = tuple((move.kind, move.node) for move in self._board.moves) if found else ()
         return Answer(placed, is_proven=True, steps=self._steps)
+
+    def _look_twice(self) -> bool:
+        most, self._most_steps = self._most_steps, self._most_steps - self._most_steps // _SHARE_IN_SEQUENCE
+        try:
+            return self._look()
+        except _OutOfStepsError:
+            self._most_steps = most
+            self._board = Board(self._problem)
+            return find_in_sequence(self._board, self._bounds, self._spend_in_sequence)
 
     def _look(self) -> bool:
         board = self._board
@@ -160,12 +177,15 @@ class _Search:
                 board.put(at, node)
 
     def _is_allowed(self, kind: int, node: int) -> bool:
-        values = tuple(group.values[node] for group in self._problem.groups)
-        return is_allowed(self._problem.kinds[kind].role, values, self._board.sums)
+        return is_allowed(self._problem.kinds[kind].role, self._board.values_of(node), self._board.sums)
 
     def _may_step(self) -> bool:
         self._steps += 1
         return self._steps <= self._most_steps
+
+    def _spend_in_sequence(self) -> None:
+        for _ in range(_STEPS_IN_SEQUENCE):
+            self._spend()
 
     def _spend(self) -> None:
         if not self._may_step():
@@ -176,7 +196,8 @@ class _Search:
 def _shares(problem: Problem) -> list[float]:
     """By kind: the largest share of all there is that one pod asks for, over the resources."""
     totals = [max(1, sum(column)) for column in zip(*problem.free, strict=True)]
+    # Where there are no nodes there are no totals.
     return [
-        max((amount / total for amount, total in zip(kind.amounts, totals, strict=True)), default=0.0)
+        max((amount / total for amount, total in zip(kind.amounts, totals, strict=False)), default=0.0)
         for kind in problem.kinds
     ]
