@@ -16,6 +16,7 @@ from hack.bench import (
     decision,
     devices_end_to_end,
     end_to_end,
+    exact,
     explain,
     explain_commands,
     local_cluster,
@@ -31,6 +32,7 @@ from hack.bench import (
 WITHOUT_CONTROL_PLANE = {
     "state": state.measure,
     "decision": decision.measure,
+    "exact": exact.measure,
     "preemption": preemption.measure,
     "local-cluster": local_cluster.measure,
     "many-jobs": many_jobs.measure,

@@ -7,7 +7,7 @@ nodes stays without. Whether the pods can have come in some order is another que
 from typing import Final, NamedTuple
 
 from scheduler.algorithm.exact.limits import Seeds, Skew
-from scheduler.algorithm.exact.problem import Kind, Problem, bits
+from scheduler.algorithm.exact.problem import Problem, bits
 
 _MANY_VALUES: Final = 64
 """Of a label with more values than this they are not looked at one by one."""
@@ -42,7 +42,7 @@ class Board:
 
     def __init__(self, problem: Problem) -> None:
         self.problem: Final = problem
-        self.left: Final = [kind.count for kind in problem.kinds]
+        self.left: Final = [kind.pods for kind in problem.kinds]
         self.placed = 0
         self.changes = 0
         self.given_up = 0
@@ -55,16 +55,18 @@ class Board:
             [(row, amount) for row, amount in enumerate(kind.amounts) if amount] for kind in problem.kinds
         ]
         self.room: Final = [
-            self._room_on(node, [kind.count if kind.nodes >> node & 1 else 0 for kind in problem.kinds])
+            self._room_on(node, [kind.pods if kind.nodes >> node & 1 else 0 for kind in problem.kinds])
             for node in range(len(problem.free))
         ]
         """By node and kind: how many more pods it has room for, rules about other pods apart."""
-        self._values: Final = list(zip(*(group.values for group in problem.groups), strict=True)) or [()] * len(problem.free)
+        self._values: Final = list(zip(*(group.values for group in problem.groups), strict=True)) or [()] * len(
+            problem.free
+        )
         self._roles: Final = {role: at for at, role in enumerate(dict.fromkeys(kind.role for kind in problem.kinds))}
         self._role_of: Final = [self._roles[kind.role] for kind in problem.kinds]
         self._tells_roles: Final = len(self._roles) > 1 or bool(problem.groups)
         self._roles_on: Final = [[0] * len(self._roles) for _ in problem.free]
-        self._keys: Final = [(node_class,) for node_class in problem.classes]
+        self._keys: Final[list[tuple[int, ...]]] = [(node_class,) for node_class in problem.classes]
         self._first_of_class: Final[dict[int, int]] = {}
         self._of_class: Final[dict[int, list[int]]] = {}
         for node, node_class in enumerate(problem.classes):
@@ -80,13 +82,11 @@ class Board:
         self.seeds: Final = [Seeds(self, at) for at in sorted({at for kind in problem.kinds for at in kind.role.needs})]
         self._seeds_of: Final = {seeds.group: seeds for seeds in self.seeds}
         self.skews: Final = [
-            Skew(self, at)
-            for at in sorted({spread.group for kind in problem.kinds for spread in kind.role.spreads})
+            Skew(self, at) for at in sorted({spread.group for kind in problem.kinds for spread in kind.role.spreads})
         ]
         self._skew_of: Final = {skew.group: skew for skew in self.skews}
-        self._counting: Final = [
-            [one for one in (*self.seeds, *self.skews) if one.minds(kind)] for kind in problem.kinds
-        ]
+        minding: list[Seeds | Skew] = [*self.seeds, *self.skews]
+        self._counting: Final = [[one for one in minding if one.minds(kind)] for kind in problem.kinds]
 
     @property
     def slack(self) -> int:
@@ -223,11 +223,7 @@ class Board:
         free, found = self.free[node], at_most.copy()
         for kind, most in enumerate(at_most):
             if most:
-                for row, amount in self._asks[kind]:
-                    fitting = free[row] // amount
-                    if fitting < most:
-                        most = fitting
-                found[kind] = max(most, 0)
+                found[kind] = max(0, min([most, *(free[row] // amount for row, amount in self._asks[kind])]))
         return found
 
     def _count(self, kind: int, node: int, sign: int) -> None:

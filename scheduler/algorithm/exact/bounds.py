@@ -18,7 +18,7 @@ def tightened(problem: Problem) -> Problem:
     for is_taker, nodes in takers.items():
         kinds = [kind for kind, is_one in zip(problem.kinds, is_taker, strict=True) if is_one]
         for at in range(len(free[0]) if free else 0):
-            asked = [(kind.amounts[at], kind.count) for kind in kinds if kind.amounts[at]]
+            asked = [(kind.amounts[at], kind.pods) for kind in kinds if kind.amounts[at]]
             most = sum(amount * count for amount, count in asked)
             for node in nodes:
                 free[node][at] = min(free[node][at], most)
@@ -65,7 +65,8 @@ def _has_company(problem: Problem, kind: Kind, node: int) -> bool:
             continue
         near = [other for other, counted in enumerate(group.counted) if value and counted == value]
         if not any(
-            other.nodes >> place & 1 and any(each == at for each, _ in other.role.effects)
+            other.nodes >> place & 1
+            and any(each == at for each, _ in other.role.effects)
             and not _repel(problem, kind, node, other, place)
             for other in problem.kinds
             for place in near
@@ -106,12 +107,15 @@ class Bounds:
         self._problem: Final = problem
         kinds = problem.kinds
         self._cliques: Final = [
-            (group, [at for at, kind in enumerate(kinds) if _repels_itself(kind.role.excludes, kind.role.effects, group)])
+            (
+                group,
+                [at for at, kind in enumerate(kinds) if _repels_itself(kind.role.excludes, kind.role.effects, group)],
+            )
             for group in sorted({at for kind in kinds for at in kind.role.excludes})
         ]
         """Groups, and the kinds of which each value takes one pod, whichever it is."""
         self._largest_first: Final = [
-            sorted((at for at in range(len(kinds)) if kinds[at].amounts[row]), key=lambda at: -kinds[at].amounts[row])  # noqa: B023
+            sorted((at for at in range(len(kinds)) if kinds[at].amounts[row]), key=lambda at: -kinds[at].amounts[row])
             for row in range(len(problem.free[0]) if problem.free else 0)
         ]
 
@@ -159,5 +163,3 @@ class Bounds:
 
 def _repels_itself(excludes: tuple[int, ...], effects: tuple[tuple[int, int], ...], group: int) -> bool:
     return group in excludes and any(at == group for at, _ in effects)
-
-

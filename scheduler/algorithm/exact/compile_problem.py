@@ -109,9 +109,7 @@ class _Key(NamedTuple):
 
 def _kind(key: _Key, count: int, keys: list[_Key]) -> Kind:
     rivals = tuple(
-        at
-        for at, other in enumerate(keys)
-        if any(ports_conflict(one, two) for one in key.ports for two in other.ports)
+        at for at, other in enumerate(keys) if any(ports_conflict(one, two) for one in key.ports for two in other.ports)
     )
     return Kind(count, key.amounts, key.nodes, key.role._replace(ports=rivals))
 
@@ -126,9 +124,7 @@ def _open_nodes(snapshot: SnapshotOverlay, signature: PodSignature) -> Mask:
     return found
 
 
-def _roles(
-    topology: Topology | None, signatures: Sequence[PodSignature]
-) -> tuple[list[Role], list[TopologyGroup]]:
+def _roles(topology: Topology | None, signatures: Sequence[PodSignature]) -> tuple[list[Role], list[TopologyGroup]]:
     """What each signature is to the others, and the groups that the roles speak of."""
     if topology is None:
         return [Role() for _ in signatures], []
@@ -185,8 +181,8 @@ def _rules_table(groups: Sequence[TopologyGroup], roles: Sequence[Role], slots: 
         rows.append(np.where(is_shared, codes, _SHARED_BY_NONE).astype(np.int64))
         rows.append(group.counts[codes])
         rows.append(np.ones(len(slots), dtype=np.bool_) if group.eligible is None else group.eligible[slots])
-    for spread in sorted({(spread.group, spread.values) for role in roles for spread in role.spreads}):
-        rows.append(np.isin(groups[spread[0]].codes[slots], spread[1]))
+    among = sorted({(spread.group, spread.values) for role in roles for spread in role.spreads})
+    rows += [np.isin(groups[at].codes[slots], values) for at, values in among]
     return np.array(rows, dtype=np.int64).reshape(len(rows), len(slots))
 
 
@@ -199,12 +195,11 @@ def _kept(columns: Table, free: Table, total: int) -> Slots:
 
 def _class_numbers(columns: Table) -> tuple[int, ...]:
     """By node: the number of its class."""
-    if not len(columns):
-        return (0,) * columns.shape[1]
-    found = np.zeros(columns.shape[1], dtype=np.intp)
-    for number, nodes in enumerate(node_classes(columns).members):
-        found[nodes] = number
-    return tuple(found.tolist())
+    found = [0] * columns.shape[1]
+    for number, nodes in enumerate(node_classes(columns).members if len(columns) else []):
+        for node in nodes:
+            found[node] = number
+    return tuple(found)
 
 
 def _group(group: TopologyGroup, slots: Slots) -> Group:

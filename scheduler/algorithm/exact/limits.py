@@ -49,9 +49,7 @@ class Seeds:
             return self._board.labelled(self.group)
         reach = self._reach()
         return self._held | sum(
-            nodes
-            for value, nodes in self._board.where[self.group].items()
-            if nodes & reach and not nodes & self._held
+            nodes for value, nodes in self._board.where[self.group].items() if nodes & reach and not nodes & self._held
         )
 
     def are_too_few(self) -> bool:

@@ -47,9 +47,7 @@ class Found(NamedTuple):
     certainty: Certainty
 
 
-def search_for_members(
-    snapshot: SnapshotOverlay, pending: PodsBySignature, wanted: int, budget: SearchBudget
-) -> Found:
+def search_for_members(snapshot: SnapshotOverlay, pending: PodsBySignature, wanted: int, budget: SearchBudget) -> Found:
     """Looks for a placement of so many members, or the knowledge that there is none.
 
     Args:

@@ -20,7 +20,7 @@ class _Party(NamedTuple):
     """By group: the value of their node's label."""
     counted: tuple[int, ...]
     """By group: the value where they are counted."""
-    count: int
+    pods: int
 
 
 def has_order(board: Board, spend: Callable[[], bool]) -> bool | None:
@@ -37,7 +37,7 @@ def has_order(board: Board, spend: Callable[[], bool]) -> bool | None:
     if not parties:
         return True
     sums = [list(group.sums) for group in board.problem.groups]
-    left = [party.count for party in parties]
+    left = [party.pods for party in parties]
     seen: set[tuple[int, ...]] = set()
     path: list[tuple[int, list[int]]] = [(-1, _next(parties, left, sums))]
     while path:
@@ -115,9 +115,7 @@ def _for_order(role: Role, watched: frozenset[int]) -> Role:
 
 def _next(parties: list[_Party], left: list[int], sums: list[list[int]]) -> list[int]:
     """Who may come next, the most promising last: where the fewest are that its constraints count."""
-    found = [
-        at for at, party in enumerate(parties) if left[at] and is_allowed(party.role, party.values, sums)
-    ]
+    found = [at for at, party in enumerate(parties) if left[at] and is_allowed(party.role, party.values, sums)]
     return sorted(
         found,
         key=lambda at: sum(sums[each.group][parties[at].values[each.group]] for each in parties[at].role.spreads),

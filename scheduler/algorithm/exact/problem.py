@@ -42,7 +42,7 @@ class Role(NamedTuple):
 class Kind(NamedTuple):
     """Pods that nothing tells apart."""
 
-    count: int
+    pods: int
     amounts: tuple[int, ...]
     """By resource of the problem, 0 where it asks for nothing."""
     nodes: int
@@ -75,7 +75,7 @@ class Problem(NamedTuple):
     @property
     def pods(self) -> int:
         """How many there are."""
-        return sum(kind.count for kind in self.kinds)
+        return sum(kind.pods for kind in self.kinds)
 
 
 def bits(nodes: int) -> Iterator[int]:

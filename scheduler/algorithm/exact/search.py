@@ -17,10 +17,10 @@ from scheduler.algorithm.exact.order import has_order, is_allowed, watched_group
 from scheduler.algorithm.exact.problem import Problem, bits
 from scheduler.algorithm.exact.sequence import find_in_sequence
 
-MOST_STEPS: Final = 2_000
+MOST_STEPS: Final = 3_000
 """Of the search for one decision: some 30 ms."""
-_SHARE_IN_SEQUENCE: Final = 4
-"""A fourth of the steps is kept for the search in the order of coming, where the order matters."""
+_SHARE_IN_SEQUENCE: Final = 3
+"""A third of the steps is kept for the search in the order of coming, where the order matters."""
 _STEPS_IN_SEQUENCE: Final = 2
 """What one pod costs there, where more is looked at."""
 
@@ -169,7 +169,7 @@ class _Search:
         """Pods beyond those that are wanted are put where they are allowed."""
         board = self._board
         for at, kind in enumerate(self._problem.kinds):
-            for _ in range(kind.count - sum(move.kind == at for move in board.moves)):
+            for _ in range(kind.pods - sum(move.kind == at for move in board.moves)):
                 board.left[at] = 1
                 node = next((node for node in bits(board.fitting(at)) if self._is_allowed(at, node)), None)
                 if node is None:

@@ -131,10 +131,14 @@ def _rules(chance: Random) -> Iterator[Rule]:
         yield Rule("even", app, key, chance.choice((1, 1, 2)), chance.choice((0, 0, 2)))
         if chance.random() < 0.2:
             yield Rule("even", app, ZONE if key == HOSTNAME else HOSTNAME)
-    elif kind == "apart" or kind == "near":
-        yield Rule("apart" if kind == "apart" else "near", app, key)
+    elif kind == "apart":
+        yield Rule("apart", app, key)
         if chance.random() < 0.2:
-            yield Rule("near" if kind == "apart" else "apart", chance.choice("ab"), ZONE)
+            yield Rule("near", chance.choice("ab"), ZONE)
+    elif kind == "near":
+        yield Rule("near", app, key)
+        if chance.random() < 0.2:
+            yield Rule("apart", chance.choice("ab"), ZONE)
 
 
 def world_of(gang: Gang) -> World:
@@ -181,7 +185,7 @@ def _term(rule: Rule) -> dict[str, Any]:
 
 
 def _constraint(rule: Rule) -> dict[str, Any]:
-    more = {"minDomains": rule.domains} if rule.domains else {}
+    more: dict[str, Any] = {"minDomains": rule.domains} if rule.domains else {}
     return even(selector(app=rule.app), rule.key, skew=rule.skew, **more)
 
 
@@ -303,7 +307,11 @@ class Oracle:
         """Without affinity and spreads the order is all the same."""
         if placed == self._gang.need:
             return True
-        if kind == len(self._kinds) or placed + sum(self._left[kind:]) < self._gang.need or self._is_hopeless(kind, placed):
+        if (
+            kind == len(self._kinds)
+            or placed + sum(self._left[kind:]) < self._gang.need
+            or self._is_hopeless(kind, placed)
+        ):
             return False
         if self._left[kind] and any(
             self._with(kind, node, lambda: self._in_one_order(kind, placed + 1))
