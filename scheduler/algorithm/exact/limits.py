@@ -3,12 +3,42 @@
 Both are looked at from a board, and both only ever get narrower while pods are added.
 """
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final, Protocol
 
-from scheduler.algorithm.exact.problem import Kind, bits
+from scheduler.algorithm.exact.problem import Kind, Problem, bits
 
-if TYPE_CHECKING:
-    from scheduler.algorithm.exact.board import Board
+
+class Placement(Protocol):
+    """What limits look at of a board."""
+
+    changes: int
+
+    @property
+    def problem(self) -> Problem:
+        """Of which it is a board."""
+
+    @property
+    def left(self) -> Sequence[int]:
+        """By kind, pods to be placed."""
+
+    @property
+    def room(self) -> Sequence[Sequence[int]]:
+        """By node and kind."""
+
+    @property
+    def sums(self) -> Sequence[Sequence[int]]:
+        """By group and value."""
+
+    @property
+    def where(self) -> Sequence[Mapping[int, int]]:
+        """By group and value: its nodes."""
+
+    def fitting(self, kind: int) -> int:
+        """The nodes with enough room for one more pod of a kind."""
+
+    def labelled(self, at: int) -> int:
+        """The nodes that have the label of a group."""
 
 
 class Seeds:
@@ -18,7 +48,7 @@ class Seeds:
     nobody at all.
     """
 
-    def __init__(self, board: "Board", group: int) -> None:
+    def __init__(self, board: Placement, group: int) -> None:
         self.group: Final = group
         self._board: Final = board
         kinds = board.problem.kinds
@@ -106,7 +136,7 @@ class Skew:
     skew above the fewest pods that any value can have in the end.
     """
 
-    def __init__(self, board: "Board", group: int) -> None:
+    def __init__(self, board: Placement, group: int) -> None:
         self.group: Final = group
         self._board: Final = board
         kinds, this = board.problem.kinds, board.problem.groups[group]
