@@ -13,8 +13,11 @@ from scheduler.plugins.status import Certainty
 
 _SCANS_OF_A_SIGNATURE: Final = 40
 _SHARE_FOR_COMPILING: Final = 4
-_SHARE_FOR_SEARCHING: Final = 2
-"""What is left of a decision's steps is divided by these: there must be enough for saying why nobody has a place."""
+"""Of what is left of a decision's steps, compiling may cost this part."""
+_SHARE_FOR_SEARCHING: Final = 3
+"""Of all steps of a decision, searching may cost this part."""
+_ENOUGH_FOR_THE_REST: Final = 1.5
+"""There must be enough left for saying why nobody has a place."""
 _MOST_OF_A_DECISION: Final = 50_000_000
 """Steps of a decision that searching may cost at most."""
 _ONE_STEP: Final = 10_000
@@ -64,9 +67,10 @@ def search_for_members(snapshot: SnapshotOverlay, pending: PodsBySignature, want
     if compiled is None:
         return unknown
     cost = _cost_of_a_step(compiled.problem)
-    affordable = min(snapshot.steps.left / _SHARE_FOR_SEARCHING, _MOST_OF_A_DECISION) / cost
-    steps = min(budget.left, int(affordable))
-    if steps < wanted:
+    affordable = min(_MOST_OF_A_DECISION, snapshot.steps.most // _SHARE_FOR_SEARCHING)
+    steps = min(budget.left, affordable // cost)
+    # Not fewer steps where less is left: what is left depends on what caches know already.
+    if steps < wanted or snapshot.steps.left < affordable * _ENOUGH_FOR_THE_REST:
         return unknown
     answer = search(compiled.problem, steps)
     budget.left -= answer.steps
