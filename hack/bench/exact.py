@@ -33,7 +33,8 @@ def measure() -> None:
             _small("with such rules", range(1, GANGS, 2)),
         ],
         notes=[
-            "goal: nothing placed wrongly, nothing refused that the oracle has a place for, nothing above 50 ms",
+            "goal: nothing placed wrongly, nothing refused that the oracle has a place for",
+            "milliseconds include the orders that were tried before; the search is a part of them",
             "counted, proved, not found: how sure the refusal is; cannot tell: refused, and the oracle gave up",
         ],
     )
