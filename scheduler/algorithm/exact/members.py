@@ -16,8 +16,6 @@ _SHARE_FOR_COMPILING: Final = 4
 """Of what is left of a decision's steps, compiling may cost this part."""
 _SHARE_FOR_SEARCHING: Final = 3
 """Of all steps of a decision, searching may cost this part."""
-_ENOUGH_FOR_THE_REST: Final = 1.5
-"""There must be enough left for saying why nobody has a place."""
 _MOST_OF_A_DECISION: Final = 50_000_000
 """Steps of a decision that searching may cost at most."""
 _ONE_STEP: Final = 10_000
@@ -60,8 +58,9 @@ def search_for_members(snapshot: SnapshotOverlay, pending: PodsBySignature, want
         budget: what the search may take; what it takes is noted there.
     """
     unknown = Found([], Certainty.NOT_SEARCHED)
-    scans = _SCANS_OF_A_SIGNATURE * len(pending)
-    if scans * (ONE_SCAN + snapshot.nodes.slots) > snapshot.steps.left / _SHARE_FOR_COMPILING:
+    # For compiling before and, as much again, for saying afterwards why nobody has a place.
+    around = _SCANS_OF_A_SIGNATURE * len(pending) * (ONE_SCAN + snapshot.nodes.slots)
+    if around > snapshot.steps.left / _SHARE_FOR_COMPILING:
         return unknown
     compiled = compile_problem(snapshot, pending, wanted)
     if compiled is None:
@@ -70,7 +69,7 @@ def search_for_members(snapshot: SnapshotOverlay, pending: PodsBySignature, want
     affordable = min(_MOST_OF_A_DECISION, snapshot.steps.most // _SHARE_FOR_SEARCHING)
     steps = min(budget.left, affordable // cost)
     # Not fewer steps where less is left: what is left depends on what caches know already.
-    if steps < wanted or snapshot.steps.left < affordable * _ENOUGH_FOR_THE_REST:
+    if steps < wanted or snapshot.steps.left < steps * cost + around:
         return unknown
     answer = search(compiled.problem, steps)
     budget.left -= answer.steps
