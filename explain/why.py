@@ -168,6 +168,7 @@ class _Question:
             reason=reason,
             message=text,
             waiting_seconds=waits,
+            certainty=_certainty(decision) if verdict is Verdict.WAITS else "",
             members=_members(members, decision),
             turn=turn_of(self._trials.state, key),
             blocking=told,
@@ -180,6 +181,11 @@ class _Question:
 
 def _refused(refusal: Refusal) -> Preemption:
     return Preemption(refusal.message, refusal.code.name.lower().replace("_", "-"))
+
+
+def _certainty(decision: Decision | None) -> str:
+    found = decision.status.diagnosis if decision is not None else None
+    return found.certainty.value if isinstance(found, PodGroupDiagnosis) else ""
 
 
 def _members(members: PodGroupState, decision: Decision | None) -> Members:

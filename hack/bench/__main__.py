@@ -16,6 +16,7 @@ from hack.bench import (
     decision,
     devices_end_to_end,
     end_to_end,
+    exact,
     explain,
     explain_commands,
     held_devices,
@@ -32,6 +33,7 @@ from hack.bench import (
 WITHOUT_CONTROL_PLANE = {
     "state": state.measure,
     "decision": decision.measure,
+    "exact": exact.measure,
     "preemption": preemption.measure,
     "devices-held": held_devices.measure,
     "local-cluster": local_cluster.measure,
