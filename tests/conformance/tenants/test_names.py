@@ -7,7 +7,7 @@ from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually, throughout
 from tests.conformance.hollow import HollowNodes
 from tests.conformance.jobs import POD_GROUP, indexed_job
-from tests.conformance.tenants.attacks import create_all, hopeless, member, pod_group
+from tests.conformance.tenants.attacks import create_all, hopeless, member, pod_group, type_of
 from tests.conformance.tenants.tenant import Tenant
 from verify.auditor.auditor import Auditor
 
@@ -117,7 +117,7 @@ def test_objects_of_the_same_names_come_and_go_and_somebody_elses_stay(
     (workload,) = victim.jobs.workloads("train")
     before = [each["metadata"]["uid"] for each in (workload, group)]
     for resource, body in (("workloads", workload), ("podgroups", group)):
-        attacker.create(resource, same_name(body))
+        attacker.create(resource, {**type_of(attacker.api, resource), **same_name(body)})
     attacker.jobs.create(indexed_job("train", SIZE, cpu="1000"))
     eventually(lambda: attacker.jobs.waits("train"), within_seconds=SETTLE_SECONDS)
     for resource, body in (("jobs", job), ("podgroups", group), ("workloads", workload)):
