@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from tests.conformance.server import ServerDiedError
+from verify.clusters.server import ServerDiedError
 from verify.soak.cluster import EMBEDDED, REAL, NoControlPlaneError
 from verify.soak.run import Settings, soak
 

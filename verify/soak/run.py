@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from tests.conformance.eventually import eventually
+from verify.clusters.eventually import eventually
 from verify.soak.cluster import Place, place
 from verify.soak.disturber import Disturber
 from verify.soak.judge import Judge, left_of_gangs

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.conformance.cluster_files import ADMIN, STOCK_SCHEDULER
 from tests.verify.auditor.histories import bind, evicted, group, pod, told, write
 from verify.auditor.identities import SCHEDULER_USER
+from verify.clusters.cluster_files import ADMIN, STOCK_SCHEDULER
 from verify.soak.main import main, parse_arguments, settings_of
 from verify.soak.memory import LEAST_SECONDS, Sample, Trend, trend
 from verify.soak.outcome import Outcome

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
 
-from tests.conformance import cluster_files as files
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.tutti_process import Tutti
-from tests.placement import profiles
 from verify.auditor.identities import INSTALLER
+from verify.clusters import cluster_files as files
+from verify.clusters import profiles
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.tutti_process import Tutti
 from verify.faults.proxy import LOOPBACK, FaultProxy
 
 HASTY = {"lease_seconds": 8, "renew_seconds": 6, "retry_seconds": 0.5}
