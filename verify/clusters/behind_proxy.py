@@ -29,7 +29,11 @@ def proxy_before(control_plane: ControlPlane) -> Iterator[FaultProxy]:
 
 
 def tutti_behind(
-    control_plane: ControlPlane, proxy: FaultProxy, *, lease: Mapping[str, float] = MappingProxyType(HASTY)
+    control_plane: ControlPlane,
+    proxy: FaultProxy,
+    *,
+    lease: Mapping[str, float] = MappingProxyType(HASTY),
+    variables: Mapping[str, str] = MappingProxyType({}),
 ) -> Tutti:
     """Not started yet.
 
@@ -37,8 +41,9 @@ def tutti_behind(
         control_plane: its cluster.
         proxy: before its API server.
         lease: how long leases last, of scheduler and controllers.
+        variables: of its environment, beside those of a user.
     """
-    made = Tutti(control_plane)
+    made = Tutti(control_plane, variables=variables)
     kubeconfig = control_plane.kubeconfig_of(INSTALLER)
     files.write_kubeconfig(kubeconfig, server=f"https://{LOOPBACK}:{proxy.port}", ca=control_plane.ca, user=INSTALLER)
     usual = profiles.settings()
