@@ -22,7 +22,7 @@ GONE_SECONDS = 180.0
 READY_SECONDS = 300.0
 MOST_RESTS = 5
 """So often rest is waited for: a Job that takes its time to make a pod anew is no rest."""
-PROCESS_FAULTS_SHARE = 1 / 3
+PROCESS_FAULTS_SHARE = 1 / 4
 """The first part of the time; in the rest processes live on, so that their memory can be watched."""
 
 Say = Callable[[str], None]
