@@ -63,7 +63,7 @@ class Tally:
 
 
 class Calm:
-    """Told what was counted in equal times, one after the other: rest is one in which nobody else changed anything, after another such.
+    """Told what was counted in equal times, one after the other: rest is one without changes by anybody else, after another such.
 
     What Tutti writes right after a change by somebody else is its answer, on a busy machine some seconds later.
     """
