@@ -290,8 +290,9 @@ class History:
         version = version_of(record)
         if known is not None and 0 < version < known.version:
             return  # of writes that overlap the first one may be answered last
-        is_asked_to_go = record.verb == "delete" or bool(metadata.get("deletionTimestamp"))
-        if is_asked_to_go and not metadata.get("finalizers"):
+        # What a deletion only marks has a time of it; a finalizer that was written while it was deleted holds nothing back.
+        is_marked = bool(metadata.get("deletionTimestamp"))
+        if not metadata.get("finalizers") if is_marked else record.verb == "delete":
             if known is not None:
                 yield from self._claim_gone(known, record)
             return
