@@ -18,6 +18,7 @@ from scheduler.schedule_one import ItemScheduler
 _SHORTEST_PAUSE_SECONDS: Final = 0.001
 _DECIDING: Final = "queue"
 _NEWS: Final = "news"
+_KEEPING: Final = "repair"
 
 REST_SECONDS: Final = 1.0
 """How long a part that raised is left alone."""
@@ -125,12 +126,13 @@ class SchedulingLoop:
         queue: which item is next.
         stages: what is done beside deciding, whenever it is due.
         at_start: what is done once before anything else, by stage.
+        before_each: what is done before each item is taken: room that others must not take is kept.
         collect_news: called after every slice: items may have another reason to wait now.
         pace: how long it decides at a time, and when not at all.
         waker: set whenever something happened.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (the parts it ties together)
         self,
         *,
         scheduler: ItemScheduler,
@@ -138,6 +140,7 @@ class SchedulingLoop:
         queue: SchedulingQueue,
         stages: Stages,
         at_start: dict[Stage, Callable[[], object]],
+        before_each: Callable[[], None],
         collect_news: Callable[[], None],
         pace: Pace,
         waker: Waker,
@@ -147,6 +150,7 @@ class SchedulingLoop:
         self._queue = queue
         self._stages = stages
         self._at_start = at_start
+        self._before_each = before_each
         self._collect_news = collect_news
         self._pace = pace
         self._clock = pace.clock
@@ -173,6 +177,7 @@ class SchedulingLoop:
         """Schedule until nothing is ready or the slice is over; True when there may be more."""
         end = self._clock() + self._pace.slice_seconds
         while not self._pace.is_backlogged:
+            self._stages.attempt(_KEEPING, self._before_each)
             key = self._queue.pop(self._seen.view)
             if key is None:
                 break

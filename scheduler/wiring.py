@@ -41,11 +41,12 @@ from scheduler.recording.capture import Moment
 from scheduler.recording.recordings import Recordings
 from scheduler.reporting.events import EventWriter
 from scheduler.reporting.hints import Hints, StartSearch
-from scheduler.reporting.metrics import PreemptionMetrics, SchedulerMetrics
+from scheduler.reporting.metrics import CountedProgress, PreemptionMetrics, SchedulerMetrics
 from scheduler.reporting.preemption_priority import PreemptionPriorityReporter
 from scheduler.reporting.progress import Progress
 from scheduler.reporting.reporter import Reporter
 from scheduler.reservations.future_reservations import FutureReservations
+from scheduler.reservations.lost_members import LostMembers
 from scheduler.run import Pace, SchedulingLoop, Stages, Waker
 from scheduler.schedule_one import ItemScheduler
 from scheduler.settings import SchedulerSettings
@@ -224,8 +225,9 @@ def _reporter(shared: _Shared) -> Reporter:
         event_writer=shared.event_writer,
         clock=given.clock,
         degraded_after_seconds=given.settings.degraded_after_seconds,
+        lost_report_seconds=given.settings.lost_report_seconds,
         errors=shared.errors,
-        count_start=lambda group: given.metrics.started(group.min_count, given.epoch() - group.created_seconds),
+        counts=CountedProgress(given.metrics, given.epoch),
     )
     given.metrics.follow_partial(progress.partial_groups)
     reporter = Reporter(
@@ -336,6 +338,7 @@ def _loop(
     future = FutureReservations(
         state, clock=clock, reserve_seconds=settings.keep_remainder_seconds, apply=changes.apply, errors=errors
     )
+    lost = LostMembers(state, clock=clock, epoch=shared.given.epoch, apply=changes.apply, errors=errors)
     stages = Stages(clock, errors)
     stages.add("report", reporter.say_what_is_due, reporter.next_due_seconds)
     stages.add("recheck", assumptions.recheck_old, assumptions.next_due_seconds)
@@ -373,10 +376,12 @@ def _loop(
         at_start={
             "report": reporter.start,
             "restore": future.restore,
+            "repair": lost.restore,
             "recover": preemption.restore,
             "record": record,
             "release": binding.claims.restore,
         },
+        before_each=lost.tick,
         collect_news=reporter.collect_news,
         # Who waits for volumes or claims keeps no connection and may do so for minutes.
         pace=Pace(

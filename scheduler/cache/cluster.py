@@ -22,11 +22,12 @@ from scheduler.cache.demand import Demand, PortTable
 from scheduler.cache.devices.state import DeviceState
 from scheduler.cache.disruption_budgets import Budgets
 from scheduler.cache.entities import Entities, ForeignGroups
+from scheduler.cache.losses import Losses, loses_place
 from scheduler.cache.nodes import NodeTable, facts_of
 from scheduler.cache.nominator import ForeignNominations, Nominator
 from scheduler.cache.occupancy import Occupancy
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
-from scheduler.cache.pod_signature import Texts
+from scheduler.cache.pod_signature import PodSignature, Texts
 from scheduler.cache.priority_classes import PriorityClasses
 from scheduler.cache.record_factory import RecordFactory
 from scheduler.cache.records import NO_CHANGE, Assumption, EntityKey, GroupRecord, PodRecord, StateChange
@@ -65,6 +66,7 @@ class ClusterState:
         self.nominator: Final = Nominator()
         self.future_reservations: Final = FuturePodReservations()
         self.reservations: Final = Reservations(beside=self.future_reservations)
+        self.losses: Final = Losses()
         self.budgets: Final = Budgets()
         self.foreign_groups: Final = ForeignGroups()
         self._foreign_nominations = ForeignNominations(self.nominator, scheduler_names)
@@ -230,7 +232,9 @@ class ClusterState:
         is_confirmed = is_new_bind and assumption is not None and assumption.node_name == record.node_name
         keys = (item,) if item else ()
         if is_new_bind and item is not None and assumption is None:
-            self.future_reservations.taken(item, record.node_name, record.demand)
+            self._takes_place(item, record, record.node_name)
+        if old is not None and item is not None and loses_place(old, record):
+            self.losses.lost(item, old)
         sharers = self._mounts(old, record) if record.volumes is not None else ()
         if record.claims is not None:
             self._note_claims(old, record)
@@ -260,6 +264,8 @@ class ClusterState:
         gone = self.entities.leave(old, None)
         members = self.entities.of_pod(old)
         items: tuple[EntityKey, ...] = (members.key,) if members and not gone else ()
+        if members is not None and not gone and loses_place(old, None):
+            self.losses.lost(members.key, old)
         if old.volumes is not None:
             items += self._mounts(old, None)
         self._note_claims(old, None)
@@ -282,6 +288,10 @@ class ClusterState:
     def demand_of(self, spec: PodSpec) -> Demand:
         """What a pod with this spec takes of a node; pods that are known and say the same share it."""
         return self._records.demand(spec)
+
+    def signature_of(self, pod: PodRecord) -> PodSignature | None:
+        """What a replacement of a member that has, or had, its node would have; None when it is none."""
+        return self._records.signature_of(pod)
 
     def texts(self) -> Texts:
         """What the API server's bytes say of everything that records have in common."""
@@ -318,7 +328,7 @@ class ClusterState:
         _, is_noticed = self._occupancy.enter(record)
         members = self.entities.reconsider(record)
         if members is not None:
-            self.future_reservations.taken(members.key, node_name, record.demand)
+            self._takes_place(members.key, record, node_name)
         return StateChange(freed=self._slots(node_name)) if is_noticed else NO_CHANGE
 
     def forget(self, pod_uid: str) -> StateChange:
@@ -445,6 +455,10 @@ class ClusterState:
     def _slots(self, node: str) -> tuple[int, ...]:
         slot = self.nodes.slot_of.get(node)
         return () if slot is None else (slot,)
+
+    def _takes_place(self, key: EntityKey, pod: PodRecord, node: str) -> None:
+        self.future_reservations.taken(key, node, pod.demand)
+        self.losses.placed(key, pod.demand)
 
     def _regroup(self, members: PodGroupState) -> None:
         for pod in members.pods():

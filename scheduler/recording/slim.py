@@ -11,6 +11,7 @@ import msgspec
 
 from api.constants import (
     BIND_COMPLETED,
+    DEGRADED,
     DESIRED_COUNT,
     LEGACY_STORAGE_CLASS,
     MANAGED_BY,
@@ -19,6 +20,7 @@ from api.constants import (
     POD_GROUP,
     PREEMPTION_PRIORITY_CLASS,
     PROVIDER,
+    REPAIR_TIMEOUT,
     SCHEDULING_TIMEOUT,
     SELECTED_NODE,
 )
@@ -34,6 +36,7 @@ from scheduler.recording.pods import volumes_of, with_features
 KEPT_ANNOTATIONS: Final = frozenset(
     {
         BIND_COMPLETED,
+        DEGRADED,
         DESIRED_COUNT,
         LEGACY_STORAGE_CLASS,
         MANAGED_BY,
@@ -42,6 +45,7 @@ KEPT_ANNOTATIONS: Final = frozenset(
         POD_GROUP,
         PREEMPTION_PRIORITY_CLASS,
         PROVIDER,
+        REPAIR_TIMEOUT,
         SCHEDULING_TIMEOUT,
         SELECTED_NODE,
     }

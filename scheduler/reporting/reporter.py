@@ -141,7 +141,7 @@ class Reporter:
 
         Args:
             pod_uid: the pod.
-            reason: of the condition `Degraded` of its group.
+            reason: of the condition `PodGroupSatisfied` of its group.
             message: for its group, or for itself if it has none.
         """
         key = self._state.item_of(pod_uid)

@@ -1,6 +1,6 @@
 """How a list of conditions takes in a new one."""
 
-from api.constants import CONDITION_DEGRADED, CONDITION_SCHEDULED
+from api.constants import CONDITION_POD_GROUP_SATISFIED, CONDITION_SCHEDULED
 from api.meta import Condition
 from scheduler.apicalls.conditions import MAX_MESSAGE, as_json, blockers, condition, with_conditions
 
@@ -45,7 +45,7 @@ def test_initially_scheduled_never_turns_back() -> None:
 def test_other_conditions_stay_where_and_what_they_are() -> None:
     other = Condition("DisruptionTarget", "True", "Preempted", "", EARLIER, 7)
     current = (other, scheduled(is_true=False, at=EARLIER))
-    degraded = condition(CONDITION_DEGRADED, is_true=True, reason="BelowMinimum", message="6 of 8")
+    degraded = condition(CONDITION_POD_GROUP_SATISFIED, is_true=True, reason="BelowMinimum", message="6 of 8")
     changed = with_conditions(current, [degraded], now=NOW)
     assert changed is not None
     assert changed[:2] == current

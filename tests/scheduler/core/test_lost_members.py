@@ -1,0 +1,272 @@
+"""Members that are lost: the places of their replacements are kept from that moment, and survivors stay where they are."""
+
+from typing import Any
+
+import pytest
+
+from api.constants import DEGRADED, REPAIR_TIMEOUT
+from scheduler.algorithm.decision import Decision
+from scheduler.reservations.future_reservations import FutureReservations
+from scheduler.reservations.lost_members import LostMembers
+from tests.scheduler.core import build
+from tests.scheduler.core.world import CREATED_SECONDS, STARTED, World
+
+TEN_MINUTES = 600.0
+
+
+class Stage(World):
+    """A world in which room for lost members is kept before each cycle, as in the scheduling loop."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begin()
+
+    def begin(self) -> None:
+        """What keeps room starts, knowing nothing."""
+        self.future = FutureReservations(self.state, clock=lambda: self.now, reserve_seconds=600.0, apply=self.apply)
+        self.lost = LostMembers(
+            self.state, clock=lambda: self.now, epoch=lambda: self.now - STARTED + CREATED_SECONDS, apply=self.apply
+        )
+
+    def step(self) -> Decision | None:
+        self.future.tick()
+        self.lost.tick()
+        return super().step()
+
+    def gang(self, name: str, size: int, *, annotations: dict[str, str] | None = None, **more: Any) -> None:
+        """A gang of which all members must run."""
+        own = {key: more.pop(key) for key in ("topology", "created") if key in more}
+        self.group(name, size, annotations=annotations or {}, priority=more.get("priority", 0), **own)
+        self.pods(name, size, **more)
+
+    def lose(self, *names: str, phase: str = "Failed") -> None:
+        """These members fail, or another phase comes upon them."""
+        for name in names:
+            node = self.bound()[name]
+            self.pod(name, **{**self._objects[name], "phase": phase, "on": node})
+
+    def kept(self, group: str = "g") -> int:
+        """Places that are kept for replacements."""
+        kept = self.state.future_reservations.of(build.group_key(group))
+        return sum(sum(demands.values()) for demands in kept.demands.values()) if kept else 0
+
+
+@pytest.fixture
+def stage() -> Stage:
+    """Eight nodes of one CPU each, on which a gang of eight runs, and two that are free."""
+    made = Stage()
+    for number in range(8):
+        made.node(f"n{number}", cpu=1)
+    made.gang("g", 8)
+    made.run()
+    assert len(made.bound("g")) == 8
+    return made
+
+
+def test_a_younger_gang_of_equal_priority_does_not_take_the_room_of_the_lost(stage: Stage) -> None:
+    stage.lose("g-0", "g-1")
+    stage.gang("young", 2)
+    stage.run()
+    assert stage.bound("young") == {}
+    assert stage.kept() == 2
+
+
+def test_the_replacements_get_it_however_late_they_come_and_the_younger_gang_starts_after_them(stage: Stage) -> None:
+    before = stage.bound("g")
+    stage.lose("g-0", "g-1")
+    stage.gang("young", 2)
+    stage.wait(60)
+    stage.pod("g-0-again", group="g")
+    stage.pod("g-1-again", group="g")
+    stage.run()
+    after = stage.bound("g")
+    assert {after["g-0-again"], after["g-1-again"]} == {before["g-0"], before["g-1"]}
+    assert {name: after[name] for name in before if name not in ("g-0", "g-1")} == {
+        name: node for name, node in before.items() if name not in ("g-0", "g-1")
+    }
+    assert stage.kept() == 0
+    assert stage.bound("young") == {}
+    stage.node("n8", cpu=1)
+    stage.node("n9", cpu=1)
+    stage.run()
+    assert len(stage.bound("young")) == 2
+
+
+def test_who_is_more_important_takes_the_room_all_the_same(stage: Stage) -> None:
+    stage.lose("g-0", "g-1")
+    stage.gang("vip", 2, priority=5)
+    stage.run()
+    assert len(stage.bound("vip")) == 2
+
+
+def test_a_node_that_is_gone_has_its_places_elsewhere(stage: Stage) -> None:
+    stage.node("spare", cpu=1)
+    gone = stage.bound("g")["g-3"]
+    stage.lose("g-3")
+    stage.node_gone(gone)
+    stage.gang("young", 1)
+    stage.run()
+    kept = stage.state.future_reservations.of(build.group_key("g"))
+    assert kept is not None
+    assert set(kept.demands) == {"spare"}
+    assert stage.bound("young") == {}
+
+
+def test_room_that_appears_later_is_kept_before_a_younger_gang_is_tried(stage: Stage) -> None:
+    nodes = [stage.bound("g")[name] for name in ("g-0", "g-1")]
+    stage.lose("g-0", "g-1")
+    for node in nodes:
+        stage.node_gone(node)
+    stage.gang("young", 1)
+    stage.run()
+    assert stage.kept() == 0
+    stage.node("first", cpu=1)
+    stage.run()
+    assert (stage.kept(), stage.bound("young")) == (1, {})
+    stage.node("second", cpu=1)
+    stage.run()
+    assert (stage.kept(), stage.bound("young")) == (2, {})
+    stage.node("third", cpu=1)
+    stage.run()
+    assert stage.bound("young") == {"young-0": "third"}
+
+
+def test_places_are_inside_the_topology_domain_in_which_the_others_run() -> None:
+    stage = Stage()
+    for rack, count in (("a", 4), ("b", 3)):
+        for number in range(count):
+            stage.node(f"{rack}{number}", cpu=1, labels={"rack": rack})
+    stage.gang("g", 4, topology="rack")
+    stage.run()
+    assert {node[0] for node in stage.bound("g").values()} == {"a"}
+    node = stage.bound("g")["g-2"]
+    stage.lose("g-2")
+    stage.node_gone(node)
+    stage.gang("young", 1)
+    stage.run()
+    assert stage.kept() == 0, "room in another rack is no help"
+    assert stage.bound("young")
+    stage.node("a9", cpu=1, labels={"rack": "a"})
+    stage.run()
+    assert stage.kept() == 1
+
+
+def test_where_the_lost_pod_could_run_decides_where_its_room_is_kept() -> None:
+    stage = Stage()
+    for number in range(3):
+        stage.node(f"n{number}", cpu=1, labels={"pool": "fast" if number < 2 else "slow"})
+    stage.gang("g", 2, spec={"nodeSelector": {"pool": "fast"}})
+    stage.run()
+    node = stage.bound("g")["g-0"]
+    stage.lose("g-0")
+    stage.node_gone(node)
+    stage.run()
+    assert stage.kept() == 0
+    stage.node("fast-too", cpu=1, labels={"pool": "fast"})
+    stage.run()
+    kept = stage.state.future_reservations.of(build.group_key("g"))
+    assert kept is not None
+    assert set(kept.demands) == {"fast-too"}
+
+
+def test_a_member_that_leaves_is_lost_as_soon_as_it_is_deleted_and_one_that_succeeded_is_not(stage: Stage) -> None:
+    stage.node("n8", cpu=1)
+    stage.pod("g-0", **{**stage._objects["g-0"], "deleted": True})
+    stage.run()
+    assert stage.kept() == 1
+    stage.lose("g-1", "g-2", phase="Succeeded")
+    stage.run()
+    assert stage.kept() == 1
+
+
+def test_a_gang_whose_members_finish_one_after_the_other_keeps_nothing(stage: Stage) -> None:
+    for number in range(8):
+        stage.lose(f"g-{number}", phase="Succeeded")
+        stage.run()
+        assert stage.kept() == 0
+    assert len(stage.state.losses) == 0
+
+
+def test_a_node_that_is_not_ready_costs_nobody_anything(stage: Stage) -> None:
+    stage.node("n0", cpu=1, taints=[{"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}])
+    stage.run()
+    assert len(stage.state.losses) == 0
+    assert len(stage.bound("g")) == 8
+
+
+def test_of_a_gang_of_which_nobody_runs_any_more_nothing_is_kept(stage: Stage) -> None:
+    stage.lose(*(f"g-{number}" for number in range(8)))
+    stage.gang("young", 8)
+    stage.run()
+    assert len(stage.bound("young")) == 8
+    assert len(stage.state.losses) == 0
+
+
+def test_room_is_kept_for_as_long_as_the_group_says_and_no_longer() -> None:
+    stage = Stage()
+    for number in range(2):
+        stage.node(f"n{number}", cpu=1)
+    stage.gang("g", 2, annotations={REPAIR_TIMEOUT: "1m"})
+    stage.run()
+    stage.lose("g-0")
+    stage.gang("young", 1)
+    stage.wait(59)
+    assert stage.bound("young") == {}
+    stage.wait(2)
+    stage.wait(60)
+    assert len(stage.bound("young")) == 1
+    assert stage.kept() == 0
+
+
+def test_with_the_policy_report_nothing_is_kept() -> None:
+    stage = Stage()
+    for number in range(2):
+        stage.node(f"n{number}", cpu=1)
+    stage.gang("g", 2, annotations={DEGRADED: "report"})
+    stage.run()
+    stage.lose("g-0")
+    stage.gang("young", 1)
+    stage.run()
+    assert len(stage.bound("young")) == 1
+
+
+def test_after_a_restart_room_is_kept_for_those_that_nobody_remembers(stage: Stage) -> None:
+    stage.lose("g-0", "g-1")
+    stage.run()
+    stage.state.future_reservations.drop(build.group_key("g"))
+    stage.state.losses.forget(build.group_key("g"))
+    stage.begin()
+    stage.lost.restore()
+    stage.gang("young", 2)
+    stage.run()
+    assert stage.kept() == 2
+    assert stage.bound("young") == {}
+
+
+def test_of_members_that_differ_the_lost_one_is_what_room_is_kept_for() -> None:
+    stage = Stage()
+    stage.node("big", cpu=4)
+    stage.node("small", cpu=1)
+    stage.group("g", 2)
+    stage.pod("g-big", group="g", cpu=4)
+    stage.pod("g-small", group="g", cpu=1)
+    stage.run()
+    stage.lose("g-big")
+    stage.gang("young", 1)
+    stage.run()
+    kept = stage.state.future_reservations.of(build.group_key("g"))
+    assert kept is not None
+    assert {node: sum(demands.values()) for node, demands in kept.demands.items()} == {"big": 1}
+    assert stage.bound("young") == {}
+
+
+def test_a_gang_that_is_gone_gives_the_room_back(stage: Stage) -> None:
+    stage.lose("g-0", "g-1")
+    stage.gang("young", 2)
+    stage.run()
+    for number in range(8):
+        stage.pod_gone(f"g-{number}")
+    stage.group_gone("g")
+    stage.run()
+    assert len(stage.bound("young")) == 2
+    assert len(stage.state.losses) == len(stage.state.future_reservations) == 0

@@ -1,0 +1,193 @@
+"""A started gang that loses members: what people are told, and whose room it is until it is whole again."""
+
+import asyncio
+from typing import Any
+
+from prometheus_client import generate_latest
+
+from api.constants import CONDITION_POD_GROUP_SATISFIED, DEGRADED, EVENT_GANG_DEGRADED
+from tests.scheduler.shell.cluster import Cluster
+from tests.scheduler.shell.manifests import gang, node, pod
+from tests.scheduler.shell.virtual_time import run_virtually
+
+CALM: dict[str, Any] = {"initial_backoff_seconds": 1.0, "max_backoff_seconds": 10.0, "preemption": False}
+SHORT = ("False", "BelowMinimum")
+WHOLE_AGAIN = ("True", "Recovered")
+
+
+def _cluster() -> Cluster:
+    return Cluster(clock=asyncio.get_running_loop().time)
+
+
+async def _start(cluster: Cluster, size: int) -> dict[str, str]:
+    """A gang g starts; node names by pod."""
+    cluster.add_gang("g", size)
+    await cluster.api.until(lambda: cluster.group_says("g") == ("True", "Scheduled"))
+    await asyncio.sleep(1)
+    return cluster.api.bound()
+
+
+def _fails(cluster: Cluster, name: str) -> None:
+    failed = cluster.api.peek("pods", "ns", name)
+    failed["status"]["phase"] = "Failed"
+    cluster.api.put("pods", failed)
+
+
+def _satisfied(cluster: Cluster) -> tuple[str, str]:
+    return cluster.group_says("g", CONDITION_POD_GROUP_SATISFIED)
+
+
+def _count(cluster: Cluster, sample: str) -> float:
+    lines = generate_latest(cluster.metrics.registry).decode().splitlines()
+    return next(float(line.rpartition(" ")[2]) for line in lines if line.startswith(f"{sample} "))
+
+
+def test_it_says_who_is_missing_once_everywhere_and_when_it_is_whole_again() -> None:
+    async def story() -> None:
+        cluster = _cluster()
+        cluster.add_nodes(4)
+        async with cluster.scheduler(**CALM):
+            places = await _start(cluster, 4)
+            assert _satisfied(cluster) == ("", "")
+            _fails(cluster, "g-1")
+            await cluster.api.until(lambda: _satisfied(cluster) == SHORT)
+            said = f"3 of at least 4 members are left; missing: g-1 (on {places['g-1']})"
+            assert cluster.group_message("g", CONDITION_POD_GROUP_SATISFIED) == said
+            await asyncio.sleep(30)
+            assert len(cluster.events(EVENT_GANG_DEGRADED, "Job")) == 1
+            assert said in cluster.events(EVENT_GANG_DEGRADED, "Job")[0]["note"]
+            assert _count(cluster, "tutti_degraded_gangs_total") == 1
+            cluster.api.put("pods", pod("g-1-again", group="g", owned=True))
+            await cluster.api.until(lambda: _satisfied(cluster) == WHOLE_AGAIN)
+            assert cluster.group_says("g") == ("True", "Scheduled")
+            assert _count(cluster, "tutti_gang_repair_duration_seconds_count") == 1
+            assert 30 <= _count(cluster, "tutti_gang_repair_duration_seconds_sum") <= 35
+
+    run_virtually(story())
+
+
+def test_a_second_loss_is_told_again() -> None:
+    async def story() -> None:
+        cluster = _cluster()
+        cluster.add_nodes(2)
+        async with cluster.scheduler(**CALM):
+            await _start(cluster, 2)
+            for number in range(2):
+                _fails(cluster, f"g-{number}")
+                await cluster.api.until(lambda: _satisfied(cluster) == SHORT)
+                await asyncio.sleep(10)
+                cluster.api.put("pods", pod(f"g-{number}-again", group="g", owned=True))
+                await cluster.api.until(lambda: _satisfied(cluster) == WHOLE_AGAIN)
+                await asyncio.sleep(1)
+            await asyncio.sleep(30)
+            assert len(cluster.events(EVENT_GANG_DEGRADED, "Job")) == 2
+
+    run_virtually(story())
+
+
+def test_of_a_gang_whose_pods_are_all_deleted_nothing_is_said() -> None:
+    async def story() -> None:
+        cluster = _cluster()
+        cluster.add_nodes(4)
+        async with cluster.scheduler(**CALM):
+            await _start(cluster, 4)
+            for number in range(4):
+                cluster.api.remove("pods", "ns", f"g-{number}")
+                await asyncio.sleep(0.2)
+            await asyncio.sleep(60)
+            assert _satisfied(cluster) == ("", "")
+            assert cluster.events(EVENT_GANG_DEGRADED) == []
+
+    run_virtually(story())
+
+
+def test_a_node_that_is_not_ready_for_a_while_changes_nothing() -> None:
+    async def story() -> None:
+        cluster = _cluster()
+        cluster.add_nodes(4)
+        async with cluster.scheduler(**CALM):
+            await _start(cluster, 4)
+            written = len(cluster.api.log)
+            sick = node("n0")
+            sick["metadata"]["uid"] = cluster.api.peek("nodes", "", "n0")["metadata"]["uid"]
+            sick["spec"]["taints"] = [{"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}]
+            cluster.api.put("nodes", sick)
+            await asyncio.sleep(30)
+            sick["spec"]["taints"] = []
+            cluster.api.put("nodes", sick)
+            await asyncio.sleep(30)
+            assert cluster.api.log[written:] == []
+
+    run_virtually(story())
+
+
+def test_when_a_node_dies_the_replacements_come_first_and_survivors_stay_where_they_are() -> None:
+    async def story() -> None:
+        cluster = _cluster()
+        cluster.add_nodes(10)
+        async with cluster.scheduler(**CALM):
+            before = await _start(cluster, 8)
+            free = {f"n{number}" for number in range(10)} - set(before.values())
+            lost = ["g-2", "g-5"]
+            for name in lost:
+                cluster.api.remove("nodes", "", before[name])
+                _fails(cluster, name)
+            # Room for two is left, and the Job controller makes its replacements a while later.
+            cluster.api.put("podgroups", gang("young", 2))
+            cluster.add_members("young", 2)
+            await asyncio.sleep(10)
+            assert not any(name.startswith("young") for name in cluster.api.bound())
+            for name in lost:
+                cluster.api.put("pods", pod(f"{name}-again", group="g", owned=True))
+            await cluster.api.until(lambda: _satisfied(cluster) == WHOLE_AGAIN)
+            await asyncio.sleep(30)
+            after = cluster.api.bound()
+            assert {after["g-2-again"], after["g-5-again"]} == free
+            survivors = set(before) - set(lost)
+            assert {name: after[name] for name in survivors} == {name: before[name] for name in survivors}
+            assert not any(name.startswith("young") for name in after)
+            cluster.add_nodes(2, first=10)
+            await cluster.api.until(lambda: cluster.group_says("young") == ("True", "Scheduled"))
+
+    run_virtually(story())
+
+
+def test_a_scheduler_that_starts_in_the_middle_keeps_the_room_too() -> None:
+    async def story() -> None:
+        cluster = _cluster()
+        cluster.add_nodes(4)
+        async with cluster.scheduler(**CALM):
+            await _start(cluster, 4)
+            _fails(cluster, "g-1")
+            await cluster.api.until(lambda: _satisfied(cluster) == SHORT)
+        cluster.api.remove("pods", "ns", "g-1")
+        cluster.api.put("podgroups", gang("young", 1))
+        cluster.add_members("young", 1)
+        async with cluster.scheduler(**CALM):
+            await asyncio.sleep(10)
+            assert "young-0" not in cluster.api.bound()
+            cluster.api.put("pods", pod("g-1-again", group="g", owned=True))
+            await cluster.api.until(lambda: _satisfied(cluster) == WHOLE_AGAIN)
+            assert "young-0" not in cluster.api.bound()
+
+    run_virtually(story())
+
+
+def test_with_the_policy_report_people_are_told_and_the_room_is_anybodys() -> None:
+    async def story() -> None:
+        cluster = _cluster()
+        cluster.add_nodes(2)
+        async with cluster.scheduler(**CALM):
+            group = gang("g", 2)
+            group["metadata"]["annotations"] = {DEGRADED: "report"}
+            cluster.api.put("podgroups", group)
+            cluster.add_members("g", 2)
+            await cluster.api.until(lambda: cluster.group_says("g") == ("True", "Scheduled"))
+            await asyncio.sleep(1)
+            _fails(cluster, "g-1")
+            cluster.api.put("podgroups", gang("young", 1))
+            cluster.add_members("young", 1)
+            await cluster.api.until(lambda: cluster.group_says("young") == ("True", "Scheduled"))
+            await cluster.api.until(lambda: _satisfied(cluster) == SHORT)
+
+    run_virtually(story())
