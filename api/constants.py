@@ -236,6 +236,9 @@ REASON_PRIORITY_CLASS_NOT_FOUND: Final = "PriorityClassNotFound"
 REASON_PREEMPTION_BY_SCHEDULER: Final = "PreemptionByScheduler"
 """Reason of `DisruptionTarget` on pods that leave for a more important group or pod."""
 
+REASON_GANG_RESTART: Final = "GangRestart"
+"""Reason of `DisruptionTarget` on a gang, and on pods, that leave because members were missing for too long."""
+
 REASON_RECOVERED: Final = "Recovered"
 """PodGroupSatisfied is True again."""
 
@@ -266,6 +269,9 @@ REASON_WAITING_FOR_CLAIMS: Final = "WaitingForResourceClaims"
 # --- event reasons ---------------------------------------------------------------------------------------------------
 
 EVENT_FAILED_SCHEDULING: Final = "FailedScheduling"
+EVENT_GANG_RESTARTED: Final = "GangRestarted"
+"""A degraded gang that could not be repaired leaves whole and queues again."""
+
 EVENT_GANG_DEGRADED: Final = "GangDegraded"
 """A started gang has fewer members left than must run together; says who is missing."""
 
@@ -350,6 +356,7 @@ METRIC_EVICTIONS: Final = "tutti_evictions_total"
 METRIC_ITEM_ERRORS: Final = "tutti_item_errors_total"
 METRIC_LOOP_SECONDS: Final = "tutti_scheduling_loop_seconds"
 METRIC_OVER_BUDGET: Final = "tutti_over_budget_total"
+METRIC_RESTARTS: Final = "tutti_gang_restarts_total"
 METRIC_DEGRADED: Final = "tutti_degraded_gangs_total"
 METRIC_REPAIR_SECONDS: Final = "tutti_gang_repair_duration_seconds"
 METRIC_PARTIAL_PODGROUPS: Final = "tutti_partial_podgroups"

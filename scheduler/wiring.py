@@ -34,6 +34,7 @@ from scheduler.eventhandlers.informers import Informers, build_informers
 from scheduler.eventhandlers.storage import StorageEventHandlers
 from scheduler.preemption.executor import Executor
 from scheduler.preemption.manager import PreemptionManager
+from scheduler.preemption.restarts import Restarts
 from scheduler.preemption.suspensions import Suspensions
 from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.scheduling_queue import SchedulingQueue
@@ -146,6 +147,7 @@ class _Shared:
             clock=clock,
             repeat_seconds=settings.repeat_event_seconds,
         )
+        self.suspensions: Final = Suspensions(self.state, self.groups)
         self.hints: Final = Hints(given.find_hint, self.state, self._is_idle, clock, settings.hint_after_seconds)
 
     def _moment(self) -> Moment:
@@ -252,7 +254,7 @@ def _preemption(
 ) -> PreemptionManager:
     given, settings = shared.given, shared.given.settings
     evaluator = shared.core.evaluator
-    suspensions = Suspensions(shared.state, shared.groups)
+    suspensions = shared.suspensions
     metrics = PreemptionMetrics(given.metrics.registry)
     executor = Executor(
         given.writer,
@@ -338,12 +340,29 @@ def _loop(
     future = FutureReservations(
         state, clock=clock, reserve_seconds=settings.keep_remainder_seconds, apply=changes.apply, errors=errors
     )
-    lost = LostMembers(state, clock=clock, epoch=shared.given.epoch, apply=changes.apply, errors=errors)
+    restarts = Restarts(
+        shared.given.writer,
+        shared.dispatcher,
+        retries=shared.retries,
+        state=state,
+        suspensions=shared.suspensions,
+        event_writer=shared.event_writer,
+        count=metrics.restarted,
+    )
+    lost = LostMembers(
+        state,
+        clock=clock,
+        epoch=shared.given.epoch,
+        apply=changes.apply,
+        restart=restarts.restart,
+        errors=errors,
+    )
     stages = Stages(clock, errors)
     stages.add("report", reporter.say_what_is_due, reporter.next_due_seconds)
     stages.add("recheck", assumptions.recheck_old, assumptions.next_due_seconds)
     stages.add("reserve", starvation.tick, starvation.next_due_seconds)
     stages.add("keep", future.tick, future.next_due_seconds)
+    stages.add("repair", lost.tick, lost.next_due_seconds)
     stages.add("hint", shared.hints.tick, shared.hints.next_due_seconds)
     scheduler = ItemScheduler(
         state=state,

@@ -94,6 +94,10 @@ NOTES: Final[dict[str, Note]] = {
         "gangs",
         "Nodes that die or are drained, and members that fail; each has an event `GangDegraded` that says who is missing.",
     ),
+    names.METRIC_RESTARTS: Note(
+        "gangs",
+        "Gangs with `tutti.scheduler/degraded: restart` for whose lost members there was no room in time.",
+    ),
     names.METRIC_REPAIR_SECONDS: Note(
         "seconds",
         "Ten seconds and more of it are the Job controller's pause before it makes a replacement; docs/degraded.md.",

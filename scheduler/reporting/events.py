@@ -12,6 +12,7 @@ from typing import Final
 from api.constants import (
     EVENT_FAILED_SCHEDULING,
     EVENT_GANG_DEGRADED,
+    EVENT_GANG_RESTARTED,
     EVENT_PREEMPTED,
     EVENT_PREEMPTING,
     EVENT_SCHEDULED,
@@ -112,6 +113,10 @@ class EventWriter:
         """A started gang has fallen below its minimum; said once until it is whole again."""
         if self._once.is_news(("degraded", key), EVENT_GANG_DEGRADED, ""):
             self._tell_group(key, group, EVENT_GANG_DEGRADED, message, "Repairing")
+
+    def group_restarts(self, key: EntityKey, group: GroupRecord, message: str) -> None:
+        """Members were missing for too long: the whole gang leaves."""
+        self._tell_group(key, group, EVENT_GANG_RESTARTED, message, "Restarting")
 
     def group_whole_again(self, key: EntityKey) -> None:
         """It has its minimum again: the next loss is news."""

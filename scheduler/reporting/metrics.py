@@ -80,6 +80,7 @@ class SchedulerMetrics:
         pending = "Groups with pods that want a place, by the reason for which they wait."
         degraded = "Started gangs that fell below the number of members that must run together."
         self._degraded = counter(names.METRIC_DEGRADED, degraded)
+        self._restarts = counter(names.METRIC_RESTARTS, "Degraded gangs that left whole to queue again.")
         repaired = "Time from a started gang's falling below its minimum until it had it again."
         self._repair_seconds = Histogram(
             names.METRIC_REPAIR_SECONDS, repaired, buckets=_START_BUCKETS, registry=registry
@@ -112,6 +113,10 @@ class SchedulerMetrics:
     def degraded(self) -> None:
         """A started gang has fallen below its minimum."""
         self._degraded.inc()
+
+    def restarted(self) -> None:
+        """A degraded gang leaves whole."""
+        self._restarts.inc()
 
     def repaired(self, seconds: float) -> None:
         """A started gang has its minimum again, so many seconds after it fell below."""

@@ -6,7 +6,8 @@ looked for at once, as for pods to come (`state.future_reservations`): where rul
 as there is room for; the others as room appears, before anybody else is tried. Nobody has to leave for it, and who is more
 important may take it. Survivors stay where they are.
 
-Nothing is kept for a gang of which nobody runs any more, nor for one that is leaving, nor for longer than it says.
+Nothing is kept for a gang of which nobody runs any more, nor for one that is leaving, nor for longer than it says. When that time
+is over, a gang that asks for it leaves whole (`restart`), unless some of its members have finished their work.
 """
 
 from collections import Counter
@@ -40,10 +41,14 @@ def is_short(members: PodGroupState) -> bool:
     return members.count(MemberState.ASSUMED) + members.count(MemberState.BOUND) > 0
 
 
+def is_leaving(group: GroupRecord) -> bool:
+    """Whether the gang ends, or makes room for somebody."""
+    return group.terminating or bool(group.preempted_by)
+
+
 def may_keep_room(group: GroupRecord) -> bool:
     """Whether room is kept for replacements in this group; one whose pods come later has room kept in another way."""
-    is_leaving = group.terminating or group.preempted_by
-    return not (is_leaving or group.min_resources or group.is_foreign) and group.when_degraded.policy != "report"
+    return not (is_leaving(group) or group.min_resources or group.is_foreign) and group.when_degraded.policy != "report"
 
 
 def places_of_replacements(state: ClusterState, members: PodGroupState) -> Places:
@@ -116,10 +121,12 @@ class _WithReplacements:
 class _Shortage:
     """What is remembered of a group that is short of members; times are monotonic."""
 
-    __slots__ = ("deadline_seconds", "rests_until_seconds", "tried_version")
+    __slots__ = ("deadline_seconds", "is_over", "rests_until_seconds", "tried_version")
 
     def __init__(self, deadline_seconds: float) -> None:
         self.deadline_seconds: Final = deadline_seconds
+        self.is_over = False
+        """The time for repairs has passed, and what follows from that is done."""
         self.rests_until_seconds = 0.0
         self.tried_version: tuple[int, ...] = ()
 
@@ -132,6 +139,7 @@ class LostMembers:
         clock: monotonic seconds.
         epoch: seconds since 1970.
         apply: takes what giving room back changes.
+        restart: has a gang leave whole that could not be repaired.
         errors: where exceptions about single groups are noted.
     """
 
@@ -142,12 +150,14 @@ class LostMembers:
         clock: Callable[[], float],
         epoch: Callable[[], float],
         apply: Callable[[StateChange], None],
+        restart: Callable[[EntityKey], None],
         errors: ItemErrors | None = None,
     ) -> None:
         self._state: Final = state
         self._clock: Final = clock
         self._epoch: Final = epoch
         self._apply: Final = apply
+        self._restart: Final = restart
         self._errors: Final = errors if errors is not None else ItemErrors()
         self._shortages: dict[EntityKey, _Shortage] = {}
 
@@ -172,12 +182,29 @@ class LostMembers:
             return
         shortage = self._shortages.get(key)
         if shortage is None:
-            shortage = self._shortages[key] = _Shortage(self._deadline_seconds(members.group))
+            shortage = self._shortages[key] = _Shortage(self._deadline_seconds(members, members.group))
         now = self._clock()
-        if now >= shortage.deadline_seconds or not may_keep_room(members.group):
+        if now >= shortage.deadline_seconds:
+            self._give_up(members, members.group, shortage)
+        elif not may_keep_room(members.group):
             self._release(key)
         elif now >= shortage.rests_until_seconds and shortage.tried_version != self._version(members):
             self._keep(members, shortage)
+
+    def next_due_seconds(self) -> float | None:
+        """Seconds until `tick` has something to do by the clock alone."""
+        deadlines = [one.deadline_seconds for one in self._shortages.values() if not one.is_over]
+        return max(min(deadlines) - self._clock(), 0.0) if deadlines else None
+
+    def _give_up(self, members: PodGroupState, group: GroupRecord, shortage: _Shortage) -> None:
+        if shortage.is_over:
+            return
+        shortage.is_over = True
+        self._release(members.key)
+        # What members have finished would have to be done again.
+        is_finishing = members.count(MemberState.SUCCEEDED) > 0
+        if group.when_degraded.policy == "restart" and not is_finishing and not is_leaving(group):
+            self._restart(members.key)
 
     def _keep(self, members: PodGroupState, shortage: _Shortage) -> None:
         begun = self._clock()
@@ -195,9 +222,11 @@ class LostMembers:
         else:
             self._release(members.key)
 
-    def _deadline_seconds(self, group: GroupRecord) -> float:
-        """Monotonic; a predecessor's time counts, too."""
-        so_far = max(self._epoch() - group.short_since_seconds, 0.0) if group.short_since_seconds else 0.0
+    def _deadline_seconds(self, members: PodGroupState, group: GroupRecord) -> float:
+        """Monotonic; a predecessor's time counts, too, if what it has said is about the pods that run now."""
+        since = group.short_since_seconds
+        is_about_these = any(pod.created_seconds <= since for pod in members.pods(MemberState.BOUND))
+        so_far = max(self._epoch() - since, 0.0) if since and is_about_these else 0.0
         return self._clock() + group.when_degraded.repair_seconds - so_far
 
     def _version(self, members: PodGroupState) -> tuple[int, ...]:

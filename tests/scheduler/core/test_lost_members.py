@@ -6,6 +6,7 @@ import pytest
 
 from api.constants import DEGRADED, REPAIR_TIMEOUT
 from scheduler.algorithm.decision import Decision
+from scheduler.cache.records import EntityKey
 from scheduler.reservations.future_reservations import FutureReservations
 from scheduler.reservations.lost_members import LostMembers
 from tests.scheduler.core import build
@@ -23,9 +24,14 @@ class Stage(World):
 
     def begin(self) -> None:
         """What keeps room starts, knowing nothing."""
+        self.restarted: list[EntityKey] = []
         self.future = FutureReservations(self.state, clock=lambda: self.now, reserve_seconds=600.0, apply=self.apply)
         self.lost = LostMembers(
-            self.state, clock=lambda: self.now, epoch=lambda: self.now - STARTED + CREATED_SECONDS, apply=self.apply
+            self.state,
+            clock=lambda: self.now,
+            epoch=lambda: self.now - STARTED + CREATED_SECONDS,
+            apply=self.apply,
+            restart=self.restarted.append,
         )
 
     def step(self) -> Decision | None:
@@ -270,3 +276,76 @@ def test_a_gang_that_is_gone_gives_the_room_back(stage: Stage) -> None:
     stage.run()
     assert len(stage.bound("young")) == 2
     assert len(stage.state.losses) == len(stage.state.future_reservations) == 0
+
+
+def _restarting(*, policy: str = "restart") -> Stage:
+    """A gang of three on three nodes."""
+    stage = Stage()
+    for number in range(3):
+        stage.node(f"n{number}", cpu=1)
+    stage.gang("g", 3, annotations={DEGRADED: policy, REPAIR_TIMEOUT: "1m"})
+    stage.run()
+    return stage
+
+
+def test_a_gang_that_could_not_be_repaired_in_time_leaves_once_where_it_asks_for_that() -> None:
+    stage = _restarting()
+    stage.lose("g-0")
+    stage.run()
+    assert stage.lost.next_due_seconds() == 60.0
+    stage.wait(59)
+    assert stage.restarted == []
+    stage.wait(1)
+    assert stage.restarted == [build.group_key("g")]
+    assert (stage.kept(), stage.lost.next_due_seconds()) == (0, None)
+    stage.wait(600)
+    assert stage.restarted == [build.group_key("g")]
+
+
+def test_one_that_is_whole_in_time_stays() -> None:
+    stage = _restarting()
+    stage.lose("g-0")
+    stage.wait(50)
+    stage.pod("g-0-again", group="g")
+    stage.run()
+    stage.wait(600)
+    assert stage.restarted == []
+    assert len(stage.state.losses) == 0
+
+
+@pytest.mark.parametrize("policy", ["repair", "report"])
+def test_with_another_policy_it_stays_too(policy: str) -> None:
+    stage = _restarting(policy=policy)
+    stage.lose("g-0")
+    stage.run()
+    stage.wait(600)
+    assert stage.restarted == []
+
+
+def test_a_gang_that_is_finishing_is_never_touched() -> None:
+    stage = _restarting()
+    stage.lose("g-1", phase="Succeeded")
+    stage.lose("g-0")
+    stage.run()
+    stage.wait(600)
+    assert stage.restarted == []
+
+
+def test_one_that_has_left_and_starts_anew_has_all_its_time_again() -> None:
+    stage = _restarting()
+    stage.lose("g-0")
+    stage.run()
+    stage.wait(60)
+    for number in range(3):
+        stage.pod_gone(f"g-{number}")
+    stage.run()
+    assert len(stage.state.losses) == 0
+    stage.pods("g", 3, first=10)
+    stage.run()
+    assert len(stage.bound("g")) == 3
+    stage.lose("g-10")
+    stage.run()
+    stage.wait(59)
+    assert len(stage.restarted) == 1
+    stage.wait(1)
+    assert len(stage.restarted) == 2

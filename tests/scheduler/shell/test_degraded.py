@@ -3,9 +3,19 @@
 import asyncio
 from typing import Any
 
+import pytest
 from prometheus_client import generate_latest
 
-from api.constants import CONDITION_POD_GROUP_SATISFIED, DEGRADED, EVENT_GANG_DEGRADED
+from api.constants import (
+    CONDITION_DISRUPTION_TARGET,
+    CONDITION_POD_GROUP_SATISFIED,
+    DEGRADED,
+    EVENT_GANG_DEGRADED,
+    EVENT_GANG_RESTARTED,
+    MANAGED_BY,
+    MANAGED_BY_TUTTI,
+    REPAIR_TIMEOUT,
+)
 from tests.scheduler.shell.cluster import Cluster
 from tests.scheduler.shell.manifests import gang, node, pod
 from tests.scheduler.shell.virtual_time import run_virtually
@@ -189,5 +199,90 @@ def test_with_the_policy_report_people_are_told_and_the_room_is_anybodys() -> No
             cluster.add_members("young", 1)
             await cluster.api.until(lambda: cluster.group_says("young") == ("True", "Scheduled"))
             await cluster.api.until(lambda: _satisfied(cluster) == SHORT)
+
+    run_virtually(story())
+
+
+RESTART = {DEGRADED: "restart", REPAIR_TIMEOUT: "5m"}
+
+
+async def _stranded(cluster: Cluster, annotations: dict[str, str], size: int = 4) -> None:
+    """A gang that asks to be restarted has lost a node, and there is no room for its replacement."""
+    group = gang("g", size)
+    group["metadata"]["annotations"] = annotations
+    cluster.api.put("podgroups", group)
+    cluster.add_members("g", size)
+    await cluster.api.until(lambda: cluster.group_says("g") == ("True", "Scheduled"))
+    await asyncio.sleep(1)
+    cluster.api.remove("nodes", "", cluster.api.bound()["g-0"])
+    _fails(cluster, "g-0")
+    await asyncio.sleep(10)
+    cluster.api.put("pods", pod("g-0-again", group="g", owned=True))
+
+
+@pytest.mark.parametrize("dies", [False, True], ids=["one scheduler", "another one in the middle"])
+def test_the_gang_of_a_job_is_asked_to_leave_once_and_starts_anew_before_a_younger_one(dies: bool) -> None:
+    async def story() -> None:
+        cluster = _cluster()
+        cluster.add_nodes(4)
+        running = {f"g-{number}" for number in range(1, 4)}
+
+        def target() -> dict[str, Any]:
+            return cluster.api.condition("podgroups", "ns", "g", CONDITION_DISRUPTION_TARGET)
+
+        async with cluster.scheduler(**CALM):
+            await _stranded(cluster, {**RESTART, MANAGED_BY: MANAGED_BY_TUTTI})
+            cluster.api.put("podgroups", gang("young", 4))
+            cluster.add_members("young", 4)
+            await asyncio.sleep(280)
+            assert target() == {}
+            await cluster.api.until(lambda: target().get("status") == "True")
+            assert target()["reason"] == "GangRestart"
+            assert running <= cluster.api.bound().keys(), "the controllers suspend the Job, nobody deletes its pods"
+            if not dies:
+                await _leaves(cluster, running)
+                await cluster.api.until(lambda: target().get("status") == "False")
+        if dies:
+            async with cluster.scheduler(**CALM):
+                await asyncio.sleep(10)
+                assert target()["status"] == "True"
+                await _leaves(cluster, running)
+                await cluster.api.until(lambda: target().get("status") == "False")
+        async with cluster.scheduler(**CALM):
+            cluster.add_members("g", 4, first=10)
+            await asyncio.sleep(10)
+            assert not any(name.startswith(("g-", "young")) for name in cluster.api.bound())
+            cluster.api.put("nodes", node("n9"))
+            await cluster.api.until(lambda: _satisfied(cluster) == WHOLE_AGAIN)
+            await asyncio.sleep(1000)
+            assert sorted(cluster.api.bound()) == [f"g-{number}" for number in range(10, 14)]
+            assert target()["status"] == "False"
+        assert len(cluster.events(EVENT_GANG_RESTARTED, "Job")) == 1
+
+    run_virtually(story())
+
+
+async def _leaves(cluster: Cluster, running: set[str]) -> None:
+    """Pods of a Job that is suspended go, one after the other, the one that waits too."""
+    for name in sorted({*running, "g-0", "g-0-again"}):
+        cluster.api.remove("pods", "ns", name)
+        await asyncio.sleep(0.1)
+
+
+def test_of_a_group_made_by_hand_the_pods_that_run_are_marked_and_deleted() -> None:
+    async def story() -> None:
+        cluster = _cluster()
+        cluster.add_nodes(4)
+        async with cluster.scheduler(**CALM):
+            await _stranded(cluster, RESTART)
+            await asyncio.sleep(280)
+            assert cluster.api.sent("delete", "pods") == []
+            await cluster.api.until(lambda: len(cluster.api.sent("delete", "pods")) == 3)
+            await asyncio.sleep(1000)
+            assert sorted(cluster.api.sent("delete", "pods")) == ["g-1", "g-2", "g-3"]
+            marked = [name for name in cluster.api.sent("patch", "pods/status") if name in {"g-1", "g-2", "g-3"}]
+            assert sorted(marked) == ["g-1", "g-2", "g-3"]
+            assert len(cluster.events(EVENT_GANG_RESTARTED, "PodGroup")) == 1
+            assert _count(cluster, "tutti_gang_restarts_total") == 1
 
     run_virtually(story())
