@@ -1,0 +1,120 @@
+"""A started gang loses members: their room stays theirs until new ones are made, or the whole gang starts anew."""
+
+from tests.conformance.client import Object
+from tests.conformance.eventually import eventually, throughout
+from tests.conformance.hollow import HollowNodes
+from tests.conformance.jobs import GATE, Jobs, condition_entry, indexed_job
+from tests.conformance.tutti_process import Tutti
+
+WORKERS = 4
+SETTLE_SECONDS = 60
+REPLACED_SECONDS = 120
+"""The Job controller pauses 10 s and more before it replaces pods."""
+
+REPAIR_SECONDS = 15
+
+
+def alive(jobs: Jobs, name: str) -> dict[str, str]:
+    """Node name by UID of the Job's pods that are bound and have not ended."""
+    return {
+        pod["metadata"]["uid"]: pod["spec"]["nodeName"]
+        for pod in jobs.pods(name)
+        if pod["spec"].get("nodeName")
+        and pod["status"].get("phase") not in {"Failed", "Succeeded"}
+        and not pod["metadata"].get("deletionTimestamp")
+    }
+
+
+def starts(jobs: Jobs, name: str, **annotations: str) -> dict[str, str]:
+    """A gang with one pod on each node that it uses runs, and says so; node name by UID of the pod."""
+    said = {f"tutti.scheduler/{key.replace('_', '-')}": value for key, value in annotations.items()}
+    jobs.create(indexed_job(name, WORKERS, annotations=said, backoffLimit=20))
+    eventually(lambda: jobs.whole(name), within_seconds=SETTLE_SECONDS)
+    eventually(lambda: satisfied(jobs, name, "PodGroupInitiallyScheduled", "True"), within_seconds=SETTLE_SECONDS)
+    return alive(jobs, name)
+
+
+def satisfied(jobs: Jobs, name: str, kind: str, status: str, reason: str = "") -> bool:
+    """Whether the condition of the Job's group has this status, and this reason where one is given."""
+    entry = condition_entry(jobs.group(name), kind)
+    assert entry is not None, f"the group of {name} says nothing about {kind}"
+    return entry["status"] == status and reason in {"", entry["reason"]}
+
+
+def fails(jobs: Jobs, pod: Object) -> None:
+    """A pod ends as if its node had said so."""
+    path = jobs.api.path("pods", jobs.namespace, pod["metadata"]["name"]) + "/status"
+    jobs.api.request("PATCH", path, {"status": {"phase": "Failed"}}, kind="merge")
+
+
+def dies(jobs: Jobs, name: str, node: str) -> None:
+    """A node is gone, and the pods of the Job on it fail, as the pod garbage collector has it."""
+    jobs.api.delete("nodes", node)
+    for pod in jobs.pods(name):
+        if pod["spec"].get("nodeName") == node:
+            fails(jobs, pod)
+
+
+def test_two_nodes_die_and_the_replacements_come_before_a_younger_gang(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti
+) -> None:
+    nodes.add(WORKERS + 2, cpu="1")
+    before = starts(jobs, "old")
+    lost = sorted(before)[:2]
+    for uid in lost:
+        dies(jobs, "old", before[uid])
+    # Two nodes are free: as many as the gang has lost, and as many as the younger one needs.
+    jobs.create(indexed_job("young", 2))
+    eventually(lambda: jobs.waits("young"), within_seconds=SETTLE_SECONDS)
+
+    def is_repaired_first() -> bool:
+        assert jobs.bound("young") == 0, "the younger gang has taken the room of the lost"
+        return len(alive(jobs, "old")) == WORKERS
+
+    eventually(is_repaired_first, within_seconds=REPLACED_SECONDS)
+    after = alive(jobs, "old")
+    survivors = {uid: node for uid, node in before.items() if uid not in lost}
+    assert {uid: after[uid] for uid in survivors} == survivors
+    eventually(lambda: jobs.events("Job", "old", "GangDegraded"), within_seconds=SETTLE_SECONDS)
+    assert "2 of at least 4 members are left; missing: old-" in jobs.events("Job", "old", "GangDegraded")[0]
+    eventually(lambda: satisfied(jobs, "old", "PodGroupSatisfied", "True", "Recovered"), within_seconds=SETTLE_SECONDS)
+    assert jobs.bound("young") == 0
+    nodes.add(2, cpu="1")
+    eventually(lambda: jobs.whole("young"), within_seconds=SETTLE_SECONDS)
+
+
+def test_the_room_that_a_failed_member_leaves_is_not_for_a_younger_gang_that_waits(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti
+) -> None:
+    nodes.add(WORKERS + 1, cpu="1")
+    before = starts(jobs, "old")
+    jobs.create(indexed_job("young", 2))
+    eventually(lambda: jobs.waits("young"), within_seconds=SETTLE_SECONDS)
+    victim = jobs.pods("old")[0]
+    fails(jobs, victim)
+
+    def is_repaired_first() -> bool:
+        assert jobs.bound("young") == 0, "the younger gang has taken the room of the lost"
+        return len(alive(jobs, "old")) == WORKERS and victim["metadata"]["uid"] not in alive(jobs, "old")
+
+    eventually(is_repaired_first, within_seconds=REPLACED_SECONDS)
+    assert set(before) - {victim["metadata"]["uid"]} < set(alive(jobs, "old"))
+    nodes.add(1, cpu="1")
+    eventually(lambda: jobs.whole("young"), within_seconds=SETTLE_SECONDS)
+
+
+def test_a_gang_that_cannot_be_repaired_in_time_leaves_whole_once_and_starts_when_there_is_room_for_all(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti
+) -> None:
+    nodes.add(WORKERS, cpu="1")
+    before = starts(jobs, "anew", degraded="restart", repair_timeout=f"{REPAIR_SECONDS}s")
+    dies(jobs, "anew", before[min(before)])
+    eventually(lambda: not set(before) & set(alive(jobs, "anew")), within_seconds=REPLACED_SECONDS)
+    eventually(lambda: jobs.waits("anew"), within_seconds=REPLACED_SECONDS)
+    assert GATE not in jobs.get("anew")["metadata"].get("annotations", {})
+    throughout(lambda: jobs.bound("anew") == 0, seconds=2)
+    nodes.add(1, cpu="1")
+    eventually(lambda: len(alive(jobs, "anew")) == WORKERS, within_seconds=REPLACED_SECONDS)
+    whole = alive(jobs, "anew")
+    throughout(lambda: alive(jobs, "anew") == whole, seconds=REPAIR_SECONDS + 5)
+    assert len(jobs.events("Job", "anew", "GangRestarted")) == 1
