@@ -174,6 +174,7 @@ class ClusterState:
         if members is None or members.group is None or members.group.uid != uid:
             return NO_CHANGE
         before = members.key
+        self.losses.forget(before)
         members.set_group(None, EntityKey("group", namespace, name, ""))
         self._regroup(members)
         if members.is_empty:
@@ -233,8 +234,8 @@ class ClusterState:
         keys = (item,) if item else ()
         if is_new_bind and item is not None and assumption is None:
             self._takes_place(item, record, record.node_name)
-        if old is not None and item is not None and loses_place(old, record):
-            self.losses.lost(item, old)
+        if old is not None:
+            self._note_loss(old, record)
         sharers = self._mounts(old, record) if record.volumes is not None else ()
         if record.claims is not None:
             self._note_claims(old, record)
@@ -264,8 +265,7 @@ class ClusterState:
         gone = self.entities.leave(old, None)
         members = self.entities.of_pod(old)
         items: tuple[EntityKey, ...] = (members.key,) if members and not gone else ()
-        if members is not None and not gone and loses_place(old, None):
-            self.losses.lost(members.key, old)
+        self._note_loss(old, None)
         if old.volumes is not None:
             items += self._mounts(old, None)
         self._note_claims(old, None)
@@ -459,6 +459,11 @@ class ClusterState:
     def _takes_place(self, key: EntityKey, pod: PodRecord, node: str) -> None:
         self.future_reservations.taken(key, node, pod.demand)
         self.losses.placed(key, pod.demand)
+
+    def _note_loss(self, old: PodRecord, new: PodRecord | None) -> None:
+        group = self.entities.group_of(old) if loses_place(old, new) else None
+        if group is not None and group.is_gang:
+            self.losses.lost(group.item, old)
 
     def _regroup(self, members: PodGroupState) -> None:
         for pod in members.pods():

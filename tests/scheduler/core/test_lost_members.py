@@ -349,3 +349,19 @@ def test_one_that_has_left_and_starts_anew_has_all_its_time_again() -> None:
     assert len(stage.restarted) == 1
     stage.wait(1)
     assert len(stage.restarted) == 2
+
+
+def test_a_scheduler_that_stands_by_forgets_the_lost_with_their_group(stage: Stage) -> None:
+    stage.lose("g-0", "g-1")
+    assert len(stage.state.losses) == 1
+    stage.group_gone("g")
+    assert len(stage.state.losses) == 0
+
+
+def test_groups_that_are_no_gangs_lose_nobody(stage: Stage) -> None:
+    stage.node("more", cpu=1)
+    stage.group("basic")
+    stage.pods("basic", 1)
+    stage.run()
+    stage.lose("basic-0")
+    assert len(stage.state.losses) == 0
