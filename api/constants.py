@@ -67,6 +67,9 @@ ON_SCHEDULING_TIMEOUT: Final = "tutti.scheduler/on-scheduling-timeout"
 DEGRADED: Final = "tutti.scheduler/degraded"
 """On a Job, LeaderWorkerSet or PodGroup: what is done when a started gang falls below its minimum (`api.degraded`)."""
 
+RESTART: Final = "restart"
+"""Value of `DEGRADED`: the whole gang leaves when it could not be repaired in time."""
+
 REPAIR_TIMEOUT: Final = "tutti.scheduler/repair-timeout"
 """On a Job, LeaderWorkerSet or PodGroup: a duration such as `10m` (default), for which room is kept for replacements."""
 

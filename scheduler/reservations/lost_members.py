@@ -16,6 +16,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from api.constants import RESTART
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.demand import Demand
@@ -203,7 +204,7 @@ class LostMembers:
         self._release(members.key)
         # What members have finished would have to be done again.
         is_finishing = members.count(MemberState.SUCCEEDED) > 0
-        if group.when_degraded.policy == "restart" and not is_finishing and not is_leaving(group):
+        if group.when_degraded.policy == RESTART and not is_finishing and not is_leaving(group):
             self._restart(members.key)
 
     def _keep(self, members: PodGroupState, shortage: _Shortage) -> None:

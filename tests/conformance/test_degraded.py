@@ -1,10 +1,14 @@
 """A started gang loses members: their room stays theirs until new ones are made, or the whole gang starts anew."""
 
-from tests.conformance.client import Object
+import pytest
+
+from tests.conformance.client import Api, Object
 from tests.conformance.eventually import eventually, throughout
 from tests.conformance.hollow import HollowNodes
 from tests.conformance.jobs import GATE, Jobs, condition_entry, indexed_job
+from tests.conformance.lws import WORKER, Sets, leader_worker_set
 from tests.conformance.tutti_process import Tutti
+from verify.auditor.auditor import Auditor
 
 WORKERS = 4
 SETTLE_SECONDS = 60
@@ -41,18 +45,18 @@ def satisfied(jobs: Jobs, name: str, kind: str, status: str, reason: str = "") -
     return entry["status"] == status and reason in {"", entry["reason"]}
 
 
-def fails(jobs: Jobs, pod: Object) -> None:
+def fails(api: Api, pod: Object) -> None:
     """A pod ends as if its node had said so."""
-    path = jobs.api.path("pods", jobs.namespace, pod["metadata"]["name"]) + "/status"
-    jobs.api.request("PATCH", path, {"status": {"phase": "Failed"}}, kind="merge")
+    path = api.path("pods", pod["metadata"]["namespace"], pod["metadata"]["name"]) + "/status"
+    api.request("PATCH", path, {"status": {"phase": "Failed"}}, kind="merge")
 
 
-def dies(jobs: Jobs, name: str, node: str) -> None:
-    """A node is gone, and the pods of the Job on it fail, as the pod garbage collector has it."""
-    jobs.api.delete("nodes", node)
-    for pod in jobs.pods(name):
+def dies(api: Api, node: str, namespace: str) -> None:
+    """A node is gone, and the pods on it fail, as the pod garbage collector has it."""
+    api.delete("nodes", node)
+    for pod in api.list("pods", namespace):
         if pod["spec"].get("nodeName") == node:
-            fails(jobs, pod)
+            fails(api, pod)
 
 
 def test_two_nodes_die_and_the_replacements_come_before_a_younger_gang(
@@ -62,7 +66,7 @@ def test_two_nodes_die_and_the_replacements_come_before_a_younger_gang(
     before = starts(jobs, "old")
     lost = sorted(before)[:2]
     for uid in lost:
-        dies(jobs, "old", before[uid])
+        dies(jobs.api, before[uid], jobs.namespace)
     # Two nodes are free: as many as the gang has lost, and as many as the younger one needs.
     jobs.create(indexed_job("young", 2))
     eventually(lambda: jobs.waits("young"), within_seconds=SETTLE_SECONDS)
@@ -91,7 +95,7 @@ def test_the_room_that_a_failed_member_leaves_is_not_for_a_younger_gang_that_wai
     jobs.create(indexed_job("young", 2))
     eventually(lambda: jobs.waits("young"), within_seconds=SETTLE_SECONDS)
     victim = jobs.pods("old")[0]
-    fails(jobs, victim)
+    fails(jobs.api, victim)
 
     def is_repaired_first() -> bool:
         assert jobs.bound("young") == 0, "the younger gang has taken the room of the lost"
@@ -108,7 +112,7 @@ def test_a_gang_that_cannot_be_repaired_in_time_leaves_whole_once_and_starts_whe
 ) -> None:
     nodes.add(WORKERS, cpu="1")
     before = starts(jobs, "anew", degraded="restart", repair_timeout=f"{REPAIR_SECONDS}s")
-    dies(jobs, "anew", before[min(before)])
+    dies(jobs.api, before[min(before)], jobs.namespace)
     eventually(lambda: not set(before) & set(alive(jobs, "anew")), within_seconds=REPLACED_SECONDS)
     eventually(lambda: jobs.waits("anew"), within_seconds=REPLACED_SECONDS)
     assert GATE not in jobs.get("anew")["metadata"].get("annotations", {})
@@ -118,3 +122,49 @@ def test_a_gang_that_cannot_be_repaired_in_time_leaves_whole_once_and_starts_whe
     whole = alive(jobs, "anew")
     throughout(lambda: alive(jobs, "anew") == whole, seconds=REPAIR_SECONDS + 5)
     assert len(jobs.events("Job", "anew", "GangRestarted")) == 1
+
+
+@pytest.mark.parametrize("child", ["scheduler", "controllers"])
+def test_a_process_that_is_killed_in_the_middle_of_it_changes_nothing_in_the_end(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, auditor: Auditor, child: str
+) -> None:
+    # The old lease has to run out before anybody goes on.
+    auditor.windows.widen(REPLACED_SECONDS)
+    nodes.add(WORKERS + 2, cpu="1")
+    before = starts(jobs, "old")
+    victim = min(before)
+    tutti.kill_child(child)
+    dies(jobs.api, before[victim], jobs.namespace)
+    # Two nodes are free, enough for the younger gang; it is made when the controllers are back.
+    jobs.create(indexed_job("young", 2))
+
+    def is_repaired_first() -> bool:
+        is_whole = len(alive(jobs, "old")) == WORKERS
+        assert is_whole or jobs.bound("young") == 0, "somebody younger has taken the room of the lost"
+        return is_whole
+
+    eventually(is_repaired_first, within_seconds=REPLACED_SECONDS)
+    survivors = {uid: node for uid, node in before.items() if uid != victim}
+    after = alive(jobs, "old")
+    assert {uid: after[uid] for uid in survivors} == survivors
+    eventually(tutti.ready, within_seconds=REPLACED_SECONDS)
+
+
+def test_a_replica_that_cannot_be_repaired_in_time_is_made_anew_by_its_leader(
+    sets: Sets, nodes: HollowNodes, tutti: Tutti
+) -> None:
+    nodes.add(3, cpu="1")
+    said = {"tutti.scheduler/degraded": "restart", "tutti.scheduler/repair-timeout": f"{REPAIR_SECONDS}s"}
+    sets.create(leader_worker_set("serve", size=3, annotations=said, template={"restartPolicy": "None"}))
+    eventually(lambda: sets.available("serve"), within_seconds=SETTLE_SECONDS)
+    before = sets.group("serve")["metadata"]["uid"]
+    workers = [pod for pod in sets.pods("serve") if pod["metadata"]["labels"][WORKER] != "0"]
+    dies(sets.api, workers[0]["spec"]["nodeName"], sets.namespace)
+
+    def is_anew() -> bool:
+        groups = sets.groups("serve")
+        return len(groups) == 1 and groups[0]["metadata"]["uid"] != before
+
+    eventually(is_anew, within_seconds=REPLACED_SECONDS)
+    nodes.add(1, cpu="1")
+    eventually(lambda: sets.whole("serve") and sets.sound("serve"), within_seconds=REPLACED_SECONDS)

@@ -22,6 +22,7 @@ def rewrite(group: Group, record: Record) -> None:
     group.whole = "all" in (spec.get("disruptionMode") or {})
     group.has_topology = bool((spec.get("schedulingConstraints") or {}).get("topology"))
     group.priority = spec.get("priority")
+    group.asks_to_restart = (metadata.get("annotations") or {}).get(constants.DEGRADED) == constants.RESTART
     group.owner = controller_of(metadata)
     group.is_made_by_us = owned(record) is not None
     group.satisfied |= len(group.bound) >= group.minimum

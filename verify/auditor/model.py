@@ -79,6 +79,7 @@ class Group:
         whole: it leaves as a whole (disruption mode `all`).
         owner: UID of its controller.
         is_made_by_us: it carries our mark.
+        asks_to_restart: it wants to leave as a whole when lost members could not be replaced.
         bound: UIDs of the members that are bound and have not ended.
         satisfied: its minimum was bound once.
     """
@@ -94,6 +95,7 @@ class Group:
     priority: int | None = None
     owner: str = ""
     is_made_by_us: bool = False
+    asks_to_restart: bool = False
     bound: set[str] = field(default_factory=set)
     satisfied: bool = False
     conditions: dict[str, Condition] = field(default_factory=dict)
