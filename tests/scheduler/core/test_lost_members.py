@@ -7,8 +7,10 @@ import pytest
 from api.constants import DEGRADED, REPAIR_TIMEOUT
 from scheduler.algorithm.decision import Decision
 from scheduler.cache.records import EntityKey
+from scheduler.queue.settings import QueueSettings
 from scheduler.reservations.future_reservations import FutureReservations
 from scheduler.reservations.lost_members import LostMembers
+from scheduler.reservations.starvation import StarvationReservations
 from tests.scheduler.core import build
 from tests.scheduler.core.world import CREATED_SECONDS, STARTED, World
 
@@ -25,6 +27,9 @@ class Stage(World):
     def begin(self) -> None:
         """What keeps room starts, knowing nothing."""
         self.restarted: list[EntityKey] = []
+        self.starvation = StarvationReservations(
+            self.state, self.queue, lambda: self.now, QueueSettings(), apply=self.apply
+        )
         self.future = FutureReservations(self.state, clock=lambda: self.now, reserve_seconds=600.0, apply=self.apply)
         self.lost = LostMembers(
             self.state,
@@ -37,7 +42,10 @@ class Stage(World):
     def step(self) -> Decision | None:
         self.future.tick()
         self.lost.tick()
-        return super().step()
+        decision = super().step()
+        if decision is not None:
+            self.starvation.decided(decision)
+        return decision
 
     def gang(self, name: str, size: int, *, annotations: dict[str, str] | None = None, **more: Any) -> None:
         """A gang of which all members must run."""
@@ -365,3 +373,18 @@ def test_groups_that_are_no_gangs_lose_nobody(stage: Stage) -> None:
     stage.run()
     stage.lose("basic-0")
     assert len(stage.state.losses) == 0
+
+
+def test_room_is_not_kept_twice_for_a_gang_whose_replacements_wait_for_long(stage: Stage) -> None:
+    stage.node("busy", cpu=1)
+    stage.pod("long", on="busy")
+    node = stage.bound("g")["g-0"]
+    stage.lose("g-0", "g-1")
+    stage.node_gone(node)
+    stage.pods("g", 2, first=10)
+    stage.run()
+    assert stage.kept() == 1
+    for _ in range(40):
+        stage.wait(10)
+    assert stage.queue.refused_seconds(build.group_key("g")) > QueueSettings().reserve_after_seconds
+    assert (stage.kept(), len(stage.state.reservations)) == (1, 0)
