@@ -28,6 +28,10 @@ class Losses:
         """The groups that have lost somebody."""
         return iter(list(self._of))
 
+    def __contains__(self, key: EntityKey) -> bool:
+        """Whether members of this group are missing."""
+        return key in self._of
+
     @property
     def version(self) -> int:
         """Raised with every change."""

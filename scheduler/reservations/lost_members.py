@@ -170,9 +170,11 @@ class LostMembers:
 
     def tick(self) -> None:
         """Keeps room where members are missing, and gives it back where they are not; cheap when nobody misses any."""
-        if not len(self._state.losses):
-            return
-        for key in self._state.losses:
+        losses = self._state.losses
+        for key in [key for key in self._shortages if key not in losses]:
+            # Its group is gone.
+            del self._shortages[key]
+        for key in losses if len(losses) else ():
             with self._errors.about(key, "repair"):
                 self._review(key)
 

@@ -284,6 +284,17 @@ def test_a_gang_that_is_gone_gives_the_room_back(stage: Stage) -> None:
     stage.run()
     assert len(stage.bound("young")) == 2
     assert len(stage.state.losses) == len(stage.state.future_reservations) == 0
+    assert stage.lost.next_due_seconds() is None
+
+
+def test_a_group_that_is_gone_before_its_pods_are_leaves_nothing_that_is_ever_due(stage: Stage) -> None:
+    stage.lose("g-0", "g-1")
+    stage.run()
+    assert stage.lost.next_due_seconds() == TEN_MINUTES
+    stage.group_gone("g")
+    stage.run()
+    assert stage.lost.next_due_seconds() is None
+    assert stage.kept() == 0
 
 
 def _restarting(*, policy: str = "restart") -> Stage:
