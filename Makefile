@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-anywhere demo cluster lint format run conformance faults e2e bench simulate call-paths controlplane tools chart metrics-docs settings-docs docs dist audit crds clean
+.PHONY: help test test-anywhere demo cluster lint format run conformance faults soak e2e bench simulate planted mutation promises call-paths controlplane tools chart metrics-docs settings-docs docs dist audit crds clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,11 +60,23 @@ conformance: $(READY) ## tests/conformance against a real control plane, once pe
 faults: $(READY) ## workflows under faults, judged by the auditor, on the embedded cluster; ARGS="--cluster real -k WORKFLOW" (KUBEBUILDER_ASSETS)
 	$(BIN)/python -m pytest tests/faults -s --cluster embedded $(ARGS)
 
+soak: $(READY) ## users, faults and other schedulers for MINUTES=60, judged all the time, on the embedded cluster; ARGS="--cluster real --seed N"
+	$(BIN)/python -m verify.soak --minutes $(or $(MINUTES),60) $(ARGS)
+
 e2e: $(READY) ## the image and config/default on a real node of this machine, with real containers (needs root; see hack/node)
 	$(BIN)/python -m hack.e2e $(ARGS)
 
 simulate: $(READY) ## run Tutti in virtual time, SEEDS=100 seeded runs with faults; ARGS="--first 100 --scenario '{...}'"
 	$(BIN)/python -m verify.simulator --seeds $(or $(SEEDS),100) $(ARGS)
+
+planted: $(READY) ## plant known bugs one by one in a copy of the tree, and say which test found each; ARGS="--list" or part of a name
+	$(BIN)/python -m verify.planted $(ARGS)
+
+mutation: $(READY) ## draw mutants of the pure core modules, and say which survive the tests; ARGS="queue --count 40 --seed 1"
+	$(BIN)/python -m verify.mutation $(ARGS)
+
+promises: $(READY) ## check all of docs/promises.md again, for hours; ARGS="--short", ARGS="--only faults"
+	$(BIN)/python -m hack.promises $(ARGS)
 
 bench: $(READY) ## measure and print the tables of hack/bench
 	$(BIN)/python -m hack.bench $(ARGS)

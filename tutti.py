@@ -4,12 +4,12 @@ Components are imported when they are asked for: `tutti --help` need not load nu
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from asking import add_asking_commands
 from kube.process.command_line import KUBECONFIG_HELP, loading, say
@@ -22,6 +22,8 @@ EXIT_CONFIGURATION: Final = 2
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the sub-command of these arguments (default: those of the process); the exit code."""
+    # To look for plugins pydantic would go through all that is installed.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     given = parser().parse_args(arguments)
     given.is_program = arguments is None
     if given.end_with_stdin:
@@ -50,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="Exit codes: 0 done, 1 unexpected trouble, 2 cannot start as asked (the message says why), 3 lease lost; "
         "of why and fit: 0 it starts, 3 it waits, 4 it never starts on this cluster.",
     )
-    top.add_argument("--version", action="version", version=f"tutti {own_version()}")
+    top.add_argument("--version", action=_Version, help="show program's version number and exit")
     top.set_defaults(end_with_stdin=False)
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_scheduler(commands)
@@ -330,8 +332,21 @@ def _of_every_process(given: argparse.Namespace) -> dict[str, str | bool | None]
     }
 
 
+class _Version(argparse.Action):
+    """Looks the version up when it is asked for: what that needs takes as long to load as all the rest of this module."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **more: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, **more)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        say(f"tutti {own_version()}")
+        parser.exit()
+
+
 def own_version() -> str:
     """The installed version of Tutti."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 (see `_Version`)
+
     try:
         return version("tutti")
     except PackageNotFoundError:

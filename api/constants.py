@@ -171,6 +171,11 @@ BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER: Final = "pv.kubernetes.io/bound-by-controller"
 """On volumes: no person chose the claim, so the binding may be undone."""
 
+DEVICE_CLASS_PREFIX: Final = "deviceclass.resource.kubernetes.io/"
+"""With the name of a class behind it: an extended resource that this class always stands for."""
+EXTENDED_CLAIM: Final = "resource.kubernetes.io/extended-resource-claim"
+"""Annotation of a ResourceClaim that a scheduler has made for a pod's extended resources: "true"."""
+
 CLAIM_FINALIZER: Final = "resource.kubernetes.io/delete-protection"
 """On a ResourceClaim with devices: Kubernetes' controller takes it off when nobody uses them any more."""
 

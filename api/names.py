@@ -12,7 +12,8 @@ from api.errors import InvalidName
 
 MAX_NAME: Final = 253
 MAX_LABEL: Final = 63
-_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
+ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
+"""Of names that are generated: without vowels and digits that look like some."""
 _FNV_OFFSET: Final = 2166136261
 _FNV_PRIME: Final = 16777619
 _TEMPLATE_SUFFIX: Final = "-pgt-0"
@@ -30,7 +31,7 @@ def fnv1a_32(data: bytes) -> int:
 
 def safe_encode(text: str) -> str:
     """Replaces every byte by a letter that can form neither a word nor a digit taken for a letter."""
-    return "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in text.encode())
+    return "".join(ALPHABET[byte % len(ALPHABET)] for byte in text.encode())
 
 
 def _hash(data: str) -> str:
@@ -91,8 +92,8 @@ def new_token(number: int) -> str:
     """A token of ten letters for a random number."""
     letters = ""
     for _ in range(10):
-        number, rest = divmod(number, len(_ALPHABET))
-        letters += _ALPHABET[rest]
+        number, rest = divmod(number, len(ALPHABET))
+        letters += ALPHABET[rest]
     return letters
 
 

@@ -18,9 +18,10 @@ TERMINAL_PHASES: Final = frozenset({"Succeeded", "Failed"})
 class Container(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel", gc=False):
     """A container: what it asks for, the ports it opens on its host, its image; `restart_policy` Always makes a sidecar.
 
-    Its mounts and the rules of its restart decide which features of a node it needs.
+    Its mounts and the rules of its restart decide which features of a node it needs; its name is told with its devices.
     """
 
+    name: str = ""
     image: str = ""
     resources: msgspec.Raw = EMPTY
     ports: msgspec.Raw = EMPTY

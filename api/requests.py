@@ -97,11 +97,21 @@ def _container_requests(spec: PodSpec) -> dict[str, int]:
     return running
 
 
-def _stated(raw: msgspec.Raw) -> dict[str, int]:
+def stated_amounts(raw: msgspec.Raw) -> dict[str, int]:
+    """What one `resources` asks for, amounts of zero too; in the units of `parse_amount`.
+
+    Raises:
+        InvalidQuantity: a quantity is out of bounds.
+    """
     resources = _decode_resources(raw) if raw else None
     if resources is None:
         return {}
-    return parse_amounts({**(resources.limits or {}), **(resources.requests or {})})
+    stated = {**(resources.limits or {}), **(resources.requests or {})}
+    return {name: parse_amount(name, text) for name, text in stated.items()}
+
+
+def _stated(raw: msgspec.Raw) -> dict[str, int]:
+    return {name: amount for name, amount in stated_amounts(raw).items() if amount}
 
 
 def _sum(containers: Iterable[Container]) -> dict[str, int]:

@@ -7,8 +7,10 @@ far; when the cluster changes between two steps these are worth nothing, and it 
 
 from typing import Final
 
+from explain.device_hints import fewer_devices_hints
 from explain.item_change import Change
 from explain.item_hints import min_count_hints, request_hints, rule_hints
+from explain.reasons import Reason
 from explain.relaxations import relaxations
 from explain.trials import NoMoreTrials, Trials
 from scheduler.algorithm.decision import Decision
@@ -111,6 +113,7 @@ def _search(trials: Trials) -> str:
     for found in (
         rule_hints(trials, frozenset(one.reason for one in alone)),
         request_hints(trials, alone),
+        fewer_devices_hints(trials) if any(one.reason is Reason.DEVICES for one in alone) else iter(()),
         min_count_hints(trials, decision),
     ):
         hint = next(found, None)

@@ -93,6 +93,7 @@ class Answer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
         reason: the class of what it waits for; None when it has started.
         message: the same in a sentence.
         waiting_seconds: since when it waits.
+        certainty: how sure it is that no placement of a group is enough (`scheduler.plugins.status.Certainty`); empty for others.
         members: its pods.
         turn: its place in the queue.
         blocking: the smallest set of reasons that keeps it from starting.
@@ -107,6 +108,7 @@ class Answer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     reason: Reason | None = None
     message: str = ""
     waiting_seconds: float = 0.0
+    certainty: str = ""
     members: Members = Members()
     turn: Turn = Turn()
     blocking: tuple[Obstacle, ...] = ()

@@ -72,7 +72,7 @@ def _new_nodes(trials: Trials, like: NodeClass, most: int, placed: int) -> int |
 def _hosted(trials: Trials, one: NodeClass) -> int:
     """How many pods of the item a new node of this class could take by its amounts and devices, at most."""
     members, nodes = trials.members, trials.state.nodes
-    offered, most = nodes.allocatable[:, one.slots[:1]], 0
+    offered, most = nodes.offered(one.slots[:1]), 0
     for signature in members.pending if members is not None else ():
         most = max(most, int(pods_that_fit(offered, nodes.resolve(signature.demand), slice(None))[0]))
     return most if one.device_room is None else min(most, one.device_room)

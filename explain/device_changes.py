@@ -18,7 +18,7 @@ _OF: Final = "-of-"
 def without_claims_of(devices: DeviceState, pods: Sequence[PodRecord]) -> Iterator[None]:
     """The claims of these pods are gone or give their devices back."""
     changed = _changed(devices, pods)
-    before = {key: (devices.claims[key], devices.assumed.get(key)) for key in changed}
+    before = {key: (devices.claims.get(key), devices.assumed.get(key)) for key in changed}
     _set(devices, changed)
     try:
         yield

@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from explain.item_change import Change, ChangedCluster
+from scheduler.algorithm.devices import extended
 from scheduler.algorithm.devices.binder import DeviceBinder
 from scheduler.algorithm.devices.device_claims import DeviceClaimsOfPods, MemberDeviceClaims
 from scheduler.algorithm.devices.view import view_of
@@ -18,9 +19,9 @@ from scheduler.plugins.messages import message
 NOBODY_ELSE: Final = Change(is_alone=True)
 
 
-def asks_devices(members: PodGroupState) -> bool:
-    """Whether pods that wait have resource claims."""
-    return any(signature.rules.asks_devices for signature in members.pending)
+def asks_devices(state: ClusterState, members: PodGroupState) -> bool:
+    """Whether pods that wait have resource claims, or extended resources that a class stands for."""
+    return any(extended.asks_devices(state, signature) for signature in members.pending)
 
 
 def claim_problems(state: ClusterState, members: PodGroupState) -> Counter[str]:
@@ -30,12 +31,11 @@ def claim_problems(state: ClusterState, members: PodGroupState) -> Counter[str]:
         return found
     looked_up = _claims(state, members)
     for signature, waiting in members.pending.items():
-        for uid in waiting.uids if signature.rules.asks_devices else ():
+        for uid in waiting.uids if extended.asks_devices(state, signature) else ():
             pod = state.pod(uid)
-            if pod is not None and pod.claims is not None:
-                refusal = looked_up.of(pod, pod.claims).refusal
-                if refusal is not None:
-                    found[message(refusal)] += 1
+            claims = looked_up.of(pod, signature) if pod is not None else None
+            if claims is not None and claims.refusal is not None:
+                found[message(claims.refusal)] += 1
     return found
 
 
@@ -43,11 +43,11 @@ def device_room(state: ClusterState, members: PodGroupState, signature: PodSigna
     """For how many pods of a signature each node has devices now; None when they need none, or nobody knows what they need."""
     waiting = members.pending.get(signature)
     pod = state.pod(next(iter(waiting.uids), "")) if waiting is not None else None
-    if pod is None or pod.claims is None or not state.devices.is_followed:
+    if pod is None or not state.devices.is_followed:
         return None
     looked_up = _claims(state, members)
-    claims = looked_up.of(pod, pod.claims)
-    if claims.refusal is not None or waiting is None:
+    claims = looked_up.of(pod, signature)
+    if claims is None or claims.refusal is not None or waiting is None:
         return None
     view = view_of(state, members.key, members.priority)
     binder = DeviceBinder(MemberDeviceClaims(state, {signature: (claims, len(waiting))}, looked_up.own_claims, view))
@@ -56,7 +56,7 @@ def device_room(state: ClusterState, members: PodGroupState, signature: PodSigna
 
 def most_device_room(state: ClusterState, members: PodGroupState) -> IntArray | None:
     """The same when nobody has devices, of the kind of its pods of which the most fit; None when no kind needs any."""
-    if not asks_devices(members):
+    if not asks_devices(state, members):
         return None
     alone = ChangedCluster(state, members.key, [NOBODY_ELSE]).view
     rooms = (device_room(alone, members, signature) for signature in members.pending)

@@ -31,7 +31,7 @@ class _ChangedDevices:
 
 def all_claims(devices: DeviceState) -> dict[ClaimKey, ClaimRecord]:
     """Every claim as it is, or as it will be when what was decided is written."""
-    return {**devices.claims, **{key: one for key, one in devices.assumed.items() if key in devices.claims}}
+    return {**devices.claims, **devices.assumed}
 
 
 def unallocated(claim: ClaimRecord) -> ClaimRecord:

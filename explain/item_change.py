@@ -77,7 +77,13 @@ def rules_with(rules: NodeRules, **changes: Any) -> NodeRules:
 
 def demand_with(demand: Demand, amounts: Mapping[str, int]) -> Demand:
     """The same demand but for its amounts."""
-    return Demand(dict(amounts), demand.ports, demand.problem)
+    extended = demand.extended.with_amounts(demand.amounts, amounts) if demand.extended is not None else None
+    return Demand(dict(amounts), demand.ports, demand.problem, extended)
+
+
+def _without_devices(demand: Demand) -> Demand:
+    """The demand as nodes have it that need no device for it."""
+    return Demand(demand.amounts, demand.ports, demand.problem)
 
 
 class ChangedCluster:
@@ -174,7 +180,7 @@ def _with_free_pods(nodes: NodeTable) -> NodeTable:
 
 def _emptied(nodes: NodeTable, staying: Sequence[PodRecord]) -> NodeTable:
     made = copy.copy(nodes)
-    made.free, made.scored = nodes.allocatable.copy(), np.zeros_like(nodes.scored)
+    made.free, made.scored = nodes.offered(slice(None)), np.zeros_like(nodes.scored)
     for pod in staying:
         slot = nodes.slot_of.get(pod.node_name)
         if slot is not None:
@@ -274,6 +280,8 @@ def _changed(signature: PodSignature, changes: Sequence[Change], known: dict[Has
             rules = rules_with(rules, mounts=False)
         if change.ignores_devices and rules.asks_devices:
             rules = rules_with(rules, asks_devices=False)
+        if change.ignores_devices and demand.extended is not None:
+            demand = _without_devices(demand)
     if demand is signature.demand and rules is signature.rules:
         return signature
     base_key = (_content(demand, rules), id(signature.scoring))
@@ -292,6 +300,7 @@ def _changed(signature: PodSignature, changes: Sequence[Change], known: dict[Has
 def _content(demand: Demand, rules: NodeRules) -> Hashable:
     return (
         tuple(sorted(demand.amounts.items())),
+        demand.extended,
         demand.ports,
         rules.selector,
         rules.terms,

@@ -68,7 +68,9 @@ async def read_whole(client: Client, source: Source) -> Restored:
     given = given_settings(source)
     # As with a file: what is read stays, and looking for garbage in it would take longer than reading it.
     with cyclic_gc_paused():
-        found = await read_cluster(client, given if given is not None else SchedulerSettings(), time.time())
+        found = await read_cluster(
+            client, given if given is not None else SchedulerSettings(), time.time(), slims=False
+        )
         restored = cluster_of(found.inputs, given)
     gc.freeze()
     if found.unreadable:

@@ -8,6 +8,7 @@ import numpy as np
 
 from api.requests import CPU, PODS, format_amount
 from explain.device_room import most_device_room
+from scheduler.algorithm.devices.counts import UNLIMITED
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.node_columns import Slots
 from scheduler.cache.nodes import NodeFacts, NodeTable
@@ -64,7 +65,10 @@ def _class(nodes: NodeTable, slots: list[int], keys: list[str], asked: list[str]
     told = [f"{key}={model.labels[key]}" for key in keys if key in model.labels and key != INSTANCE_TYPE]
     taints = [f"tainted {taint.key}" for taint in model.taints]
     room = int(rooms[slots[0]]) if rooms is not None else None
-    devices = [] if room is None else ["no devices" if not room else f"devices for {count_of_pods(room)}"]
+    # Where the pods need no devices, or as many may use one as like, there is nothing to tell.
+    devices = []
+    if room is not None and room < UNLIMITED:
+        devices = [f"devices for {count_of_pods(room)}" if room else "no devices"]
     cordoned = ["cordoned"] if model.unschedulable else []
     name = ", ".join([_shape(model, nodes, asked), *devices, *told, *taints, *cordoned])
     return NodeClass(name, model, np.array(slots, dtype=np.intp), room)

@@ -14,6 +14,8 @@ from explain.reasons import Reason
 from explain.relaxations import UNSCHEDULABLE_TAINT, Relaxation
 from explain.trials import Trials
 from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.devices.counts import UNLIMITED
+from scheduler.algorithm.devices.extended import asks_devices
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.node_columns import Slots
 from scheduler.cache.node_rules import NodeRules
@@ -118,8 +120,10 @@ def _room(state: ClusterState, signature: PodSignature, classes: Sequence[NodeCl
     row = nodes.row_of.get(resource)
     counts = []
     for one in classes:
+        if resource in nodes.backed and not one.model.offers(resource):
+            continue  # devices decide there
         free = nodes.free[row, one.slots] if row is not None else np.zeros(len(one.slots), dtype=np.int64)
-        offered = nodes.allocatable[row, one.slots] if row is not None else free
+        offered = nodes.offered(one.slots)[row] if row is not None else free
         short = int(np.count_nonzero(free < asked))
         counts.append(
             ClassCount(
@@ -146,7 +150,7 @@ def _devices(
     classes: Sequence[NodeClass],
     decision: Decision,
 ) -> Obstacle:
-    asking = next((one for one in (signature, *members.pending) if one.rules.asks_devices), signature)
+    asking = next((one for one in (signature, *members.pending) if asks_devices(state, one)), signature)
     room = device_room(state, members, asking)
     text = _SENTENCES[Reason.DEVICES] + _said_by_filters(Reason.DEVICES, decision)
     if room is None:
@@ -160,6 +164,7 @@ def _devices(
             too_small=len(one.slots) if one.device_room == 0 else 0,
         )
         for one in classes
+        if one.device_room is None or one.device_room < UNLIMITED
     ]
     return Obstacle(Reason.DEVICES, text, nodes=_most_important(counts))
 

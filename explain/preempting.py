@@ -9,9 +9,10 @@ from explain.item_change import Change
 from explain.names import item_name, pod_name
 from explain.trials import Trials
 from scheduler.cache.cluster import ClusterState
+from scheduler.cache.pod_group_state import POLICY_NEVER
 from scheduler.cache.records import PodRecord
 from scheduler.preemption.context import Violators
-from scheduler.preemption.dry_run import POLICY_NEVER, dry_run_preemption
+from scheduler.preemption.dry_run import dry_run_preemption
 from scheduler.preemption.victims import Candidate, Refusal, RefusalCode, Victim
 
 

@@ -69,7 +69,7 @@ def _about_pods(state: ClusterState, members: PodGroupState) -> Iterator[Relaxat
         yield Relaxation(Reason.POD_AFFINITY, Change(rules=without_pod_terms, ignores_terms=True))
     if any(one.mounts for one in rules):
         yield Relaxation(Reason.VOLUMES, Change(ignores_volumes=True))
-    if asks_devices(members):
+    if asks_devices(state, members):
         reason = Reason.CLAIMS if claim_problems(state, members) else Reason.DEVICES
         yield Relaxation(reason, Change(ignores_devices=True))
 
@@ -122,7 +122,7 @@ def without_topology(group: GroupRecord) -> GroupRecord:
 
 def without_ports(demand: Demand) -> Demand:
     """The demand without host ports."""
-    return Demand(demand.amounts, (), demand.problem)
+    return Demand(demand.amounts, (), demand.problem, demand.extended)
 
 
 def _without(demand: Demand, resource: str) -> Demand:

@@ -105,7 +105,7 @@ class _Question:
         if decision.is_over_budget:
             return self._told(Verdict.WAITS, Reason.TOO_LONG, decision.condition_message)
         if decision.status.code is Code.ERROR and decision.status.plugin != _TOPOLOGY:
-            if self._trials.state.devices.is_unknown and asks_devices(self._members):
+            if self._trials.state.devices.is_unknown and asks_devices(self._trials.state, self._members):
                 return self._told(Verdict.WAITS, Reason.DEVICES, decision.condition_message)
             return self._told(Verdict.NEVER, Reason.INVALID, decision.condition_message)
         found = preempt(self._trials) if self._preempts else None
@@ -168,6 +168,7 @@ class _Question:
             reason=reason,
             message=text,
             waiting_seconds=waits,
+            certainty=_certainty(decision) if verdict is Verdict.WAITS else "",
             members=_members(members, decision),
             turn=turn_of(self._trials.state, key),
             blocking=told,
@@ -180,6 +181,11 @@ class _Question:
 
 def _refused(refusal: Refusal) -> Preemption:
     return Preemption(refusal.message, refusal.code.name.lower().replace("_", "-"))
+
+
+def _certainty(decision: Decision | None) -> str:
+    found = decision.status.diagnosis if decision is not None else None
+    return found.certainty.value if isinstance(found, PodGroupDiagnosis) else ""
 
 
 def _members(members: PodGroupState, decision: Decision | None) -> Members:

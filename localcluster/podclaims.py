@@ -7,24 +7,10 @@ import msgspec
 
 from api.devices import ConsumerReference
 from api.meta import NO_METADATA, Metadata
+from api.pod_claims import PodClaim, PodClaimStatus
 
 PODS: Final = "pods"
 TERMINAL_PHASES: Final = frozenset({"Succeeded", "Failed"})
-
-
-class PodClaim(msgspec.Struct, frozen=True, rename="camel"):
-    """One entry of `spec.resourceClaims`."""
-
-    name: str = ""
-    resource_claim_name: str | None = None
-    resource_claim_template_name: str | None = None
-
-
-class PodClaimStatus(msgspec.Struct, frozen=True, rename="camel"):
-    """The claim that was made for an entry; without a name none is needed."""
-
-    name: str = ""
-    resource_claim_name: str | None = None
 
 
 class ExtendedClaimStatus(msgspec.Struct, frozen=True, rename="camel"):

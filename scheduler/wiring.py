@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from api.constants import REASON_SCHEDULER_ERROR
+from api.names import ALPHABET
 from api.podgroup import PodGroup
 from kube.cache.decoding import ListDecoder
 from kube.cache.informer import Informer
@@ -22,6 +23,7 @@ from scheduler.binding.assumptions import Assumptions
 from scheduler.binding.binder import Binder
 from scheduler.binding.claim_binding import ClaimBinding, ResultsWithClaims
 from scheduler.binding.claim_writes import ClaimWriter
+from scheduler.binding.extended_claims import SUFFIX_CHARACTERS
 from scheduler.binding.resource_claim_writes import ResourceClaimWriter
 from scheduler.binding.volume_binding import VolumeBinding
 from scheduler.cache.cluster import ClusterState
@@ -306,6 +308,7 @@ def _binding(shared: _Shared, reporter: Reporter, changes: FanOut) -> _Binding:
         clock=given.clock,
         now=lambda: datetime.fromtimestamp(given.epoch(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         new_share_id=lambda: str(uuid.uuid4()),
+        new_suffix=lambda: "".join(given.jitter.choices(ALPHABET, k=SUFFIX_CHARACTERS)),
     )
     results = ResultsWithClaims(assumptions, claims)
     binder = Binder(

@@ -5,12 +5,10 @@ path. All troubles end in a `ConfigurationError` of one line.
 """
 
 import os
-import secrets
 import socket
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from api.constants import SYSTEM_NAMESPACE
@@ -26,7 +24,7 @@ class StrictSettings(BaseModel):
 
 def default_identity() -> str:
     """Host name (in a cluster: the pod's name) and a random part, so that no two processes ever share one."""
-    return f"{socket.gethostname()}_{os.getpid()}_{secrets.token_hex(4)}"
+    return f"{socket.gethostname()}_{os.getpid()}_{os.urandom(4).hex()}"
 
 
 class ProcessSettings(StrictSettings):
@@ -79,6 +77,8 @@ def load_settings(cls: type[S], file: str | None, **overrides: Any) -> S:
 
 
 def _read(file: str) -> dict[str, Any]:
+    import yaml  # noqa: PLC0415 (not needed where there is no file, and takes as long to load as all of this module)
+
     try:
         document = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
     except OSError as error:

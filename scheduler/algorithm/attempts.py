@@ -2,8 +2,8 @@
 
 Members of one signature that do not affect each other are placed exactly. Several signatures are a bin packing problem, and no
 order is right for all of them; nor is any order right for all rules about other pods. So when an attempt leaves members over, the
-next way is tried, and a refusal says whether a placement may exist that was not found. What no way can reach is known from an
-upper bound.
+next way is tried. What no way can reach is known from an upper bound. Where every way was too little, a decision searches all
+placements (`exact`) as far as its budget goes, and its refusal says whether one may exist that was not found.
 """
 
 from collections import Counter
@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.algorithm.exact.members import SearchBudget, search_for_members
 from scheduler.algorithm.heterogeneous import HeterogeneousMembers, are_heterogeneous
 from scheduler.algorithm.heterogeneous_in_order import place_in_order
 from scheduler.algorithm.overlay import Placed
@@ -22,6 +23,7 @@ from scheduler.algorithm.snapshot import SnapshotOverlay
 from scheduler.algorithm.upper_bound import by_base, by_value, most_pods, most_pods_by_node
 from scheduler.cache.nodes import NodeTable
 from scheduler.cache.pod_signature import PodsBySignature, PodSignature
+from scheduler.plugins.status import Certainty
 
 MOST_DOMAINS: Final = 16
 """Values of a label in which pods that must be together are tried, roomiest first."""
@@ -42,18 +44,19 @@ class Attempt:
         snapshot: the snapshot with the placed pods on it.
         placed: pods by signature and node slot.
         total: how many pods were placed.
-        incomplete_reason: why another try might place more, a clause of the message that people read; empty when none can place
-            enough.
+        certainty: whether another try might place enough, where this one has not.
+        incomplete_reason: why it might, a clause of the message that people read; empty when none can.
         domain: the value of the topology label inside which the pods are, empty without one.
     """
 
-    __slots__ = ("_counts", "domain", "incomplete_reason", "placed", "snapshot", "total")
+    __slots__ = ("_counts", "certainty", "domain", "incomplete_reason", "placed", "snapshot", "total")
 
     def __init__(self, snapshot: SnapshotOverlay, placed: list[Placed]) -> None:
         self.snapshot: Final = snapshot
         self.placed: Final = placed
         self.total: Final = sum(part.total for part in placed)
         self._counts: Counter[PodSignature] | None = None
+        self.certainty = Certainty.COUNTED
         self.incomplete_reason = ""
         self.domain = ""
 
@@ -91,6 +94,7 @@ def best_attempt(
     nodes: NodeTable,
     new_snapshot: Callable[[], SnapshotOverlay],
     budget: AttemptBudget | None = None,
+    search: SearchBudget | None = None,
 ) -> Attempt:
     """Places as many members as it can find room for, stopping early once all have a node or too few ever will.
 
@@ -100,6 +104,7 @@ def best_attempt(
         nodes: the node table that the snapshots are of.
         new_snapshot: a snapshot without tentative pods; called once for each way that is tried, and once more.
         budget: limits the ways that place pod by pod; None for one of its own.
+        search: what may be spent on searching all placements when no way was enough; None for no search.
 
     Returns:
         The attempt that placed the most.
@@ -132,7 +137,32 @@ def best_attempt(
             break
     if best is None:
         raise ValueError("nothing to place")
-    best.incomplete_reason = "" if ways.limit < wanted else ways.incomplete_reason
+    if best.total >= wanted or ways.limit < wanted:
+        best.incomplete_reason = "" if ways.limit < wanted else ways.incomplete_reason
+        return best
+    return _searched(best, ways.incomplete_reason, pending, wanted, new_snapshot, search)
+
+
+def _searched(
+    best: Attempt,
+    incomplete_reason: str,
+    pending: PodsBySignature,
+    wanted: int,
+    new_snapshot: Callable[[], SnapshotOverlay],
+    search: SearchBudget | None,
+) -> Attempt:
+    """What the search finds, or this attempt with what is known after it."""
+    best.certainty, best.incomplete_reason = Certainty.NOT_SEARCHED, incomplete_reason
+    if search is None:
+        return best
+    snapshot = new_snapshot()
+    found = search_for_members(snapshot, pending, wanted, search)
+    if found.placed:
+        snapshot.assume_all(found.placed)
+        return Attempt(snapshot, found.placed)
+    best.certainty = found.certainty
+    if best.certainty is Certainty.PROVED:
+        best.incomplete_reason = ""
     return best
 
 
@@ -179,13 +209,26 @@ def _heterogeneous(pending: PodsBySignature, nodes: NodeTable, empty: SnapshotOv
 
     def place(order: list[PodSignature], pack: bool, snapshot: SnapshotOverlay) -> list[Placed]:
         pods = [signature for signature in order for _ in range(pending[signature])]
-        slots = np.array(place_in_order(among, [index_of[signature] for signature in pods], pack=pack), dtype=np.intp)
-        one = np.ones(1, dtype=np.int64)
-        placed = [Placed(signature, slots[at : at + 1], one, 1) for at, signature in enumerate(pods) if slots[at] >= 0]
+        found = place_in_order(among, [index_of[signature] for signature in pods], pack=pack)
+        slots_of: dict[PodSignature, list[int]] = {}
+        for signature, slot in zip(pods, found, strict=True):
+            if slot >= 0:
+                slots_of.setdefault(signature, []).append(slot)
+        placed = [_placed(signature, slots) for signature, slots in slots_of.items()]
         snapshot.assume_all(placed)
         return placed
 
     return _Ways(_in_orders(difficulties, place), _limit(pending, difficulties))
+
+
+_ONE: Final = np.ones(1, dtype=np.int64)
+
+
+def _placed(signature: PodSignature, slots: list[int]) -> Placed:
+    if len(slots) == 1:
+        return Placed(signature, np.array(slots, dtype=np.intp), _ONE, 1)
+    distinct, counts = np.unique(np.array(slots, dtype=np.intp), return_counts=True)
+    return Placed(signature, distinct, counts.astype(np.int64), len(slots))
 
 
 def _limit(pending: PodsBySignature, difficulties: Mapping[PodSignature, _Difficulty]) -> int:

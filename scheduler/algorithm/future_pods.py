@@ -18,12 +18,10 @@ from api.meta import Metadata
 from api.pod import Pod
 from api.revision import LEADER, Role, pod_spec_of, read_roles
 from scheduler.cache.cluster import ClusterState
+from scheduler.cache.future_uids import group_of, is_future_pod, number_of, uid_of
 from scheduler.cache.pod_group_state import MemberState, PendingPods, PodGroupState
 from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.records import EntityKey, GroupRecord, PodRecord
-
-TO_COME: Final = "to-come/"
-"""How the UID of a pod begins that does not exist; no API server makes such UIDs."""
 
 
 class AnnouncedRole(msgspec.Struct, frozen=True):
@@ -49,7 +47,7 @@ class Announcement(msgspec.Struct, frozen=True):
 
     def pod(self, uid: str) -> PodRecord | None:
         """The record of a single pod, None when none of that UID is announced."""
-        number = _number_of(uid)
+        number = number_of(uid)
         role = next((role for role in self.roles if number in role.numbers), None)
         return msgspec.structs.replace(role.record, uid=uid, name=role.name_of(number)) if role is not None else None
 
@@ -156,27 +154,6 @@ class PodGroupStateWithFuturePods(PodGroupState):
         return super().count(state) + (self._to_come if state is MemberState.PENDING else 0)
 
 
-def uid_of(group_uid: str, number: int) -> str:
-    """The UID of a pod to come."""
-    return f"{TO_COME}{group_uid}/{number}"
-
-
-def group_of(pod_uid: str) -> str:
-    """The UID of the group that announces a pod to come."""
-    return pod_uid.removeprefix(TO_COME).rpartition("/")[0]
-
-
-def _number_of(pod_uid: str) -> int:
-    """Which of its group's pods to come this is."""
-    number = pod_uid.rpartition("/")[2]
-    return int(number) if number.isdecimal() else 0
-
-
-def is_future_pod(pod_uid: str) -> bool:
-    """Whether this is the UID of a pod that does not exist yet."""
-    return pod_uid.startswith(TO_COME)
-
-
 MOST_FUTURE_PODS: Final = 10_000
 """Pods that one group may announce: a decision looks for places for all of them at once."""
 
@@ -254,18 +231,10 @@ class ClusterWithFuturePods:
             except (msgspec.MsgspecError, ValueError):
                 # Written by somebody else than us; what cannot be read announces nothing.
                 continue
-            if one.claims is not None:
-                return Announcement(text, problem=_CLAIMS_TO_COME)
             record = msgspec.structs.replace(one, name=group.owner.name or group.name, owner=group.owner)
             roles.append(AnnouncedRole(record, range(first, first + role.count)))
             first += role.count
         return Announcement(text, tuple(roles))
-
-
-_CLAIMS_TO_COME: Final = (
-    "the pods that come later have resource claims, and devices are not kept for pods that do not exist; "
-    "startupPolicy LeaderCreated starts all of them together"
-)
 
 
 def _too_many(announced: list[Role]) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 
 from scheduler.algorithm.compile_topology import compile_topology
 from scheduler.algorithm.devices.device_claims import DeviceClaimsOfPods, MemberDeviceClaims, PodDeviceClaims
+from scheduler.algorithm.devices.extended import asks_devices
 from scheduler.algorithm.devices.view import view_of
 from scheduler.algorithm.term_matching import LabelMatches, PodLabels
 from scheduler.algorithm.topology import Topology
@@ -57,7 +58,7 @@ class _EqualPods:
 def depends_on_other_pods(state: ClusterState, members: PodGroupState) -> bool:
     """Whether rules about other pods, volumes or devices can matter to the item; cheap, and true a little too often."""
     return state.topology_index.has_existing_terms(members.key.namespace) or any(
-        signature.rules.concerns_pods or signature.rules.mounts or signature.rules.asks_devices
+        signature.rules.concerns_pods or signature.rules.mounts or asks_devices(state, signature)
         for signature in members.pending
     )
 
@@ -85,11 +86,15 @@ def partition_by_signature(
     claims_by_signature: dict[PodSignature, tuple[PodVolumeClaims, int]] = {}
     devices_by_signature: dict[PodSignature, tuple[PodDeviceClaims, int]] = {}
     claims_of_pods = DeviceClaimsOfPods(
-        state, members.group.uid if members.group is not None else "", {claim.key for claim in freed}
+        state,
+        members.group.uid if members.group is not None else "",
+        {claim.key for claim in freed},
+        frozenset(one.id for one in state.nominator.devices_against(members.key, members.priority)),
     )
     seen = _VisibleLabels(state, members)
     for signature, waiting in members.pending.items():
         classes: dict[Hashable, _EqualPods] = {}
+        is_asking = asks_devices(state, signature)
         for uid in waiting.uids:
             pod = state.pod(uid)
             labels = seen.labels(uid)
@@ -97,9 +102,9 @@ def partition_by_signature(
                 state.nodes.steps.spend(2 * ONE_BY_ONE * (1 + len(pod.volumes.claims)))
             pod_claims = volume_claims_of_pod(state.storage, pod) if pod and pod.volumes is not None else None
             device_claims = None
-            if pod is not None and pod.claims is not None:
-                state.nodes.steps.spend(2 * ONE_BY_ONE * (1 + len(pod.claims.uses)))
-                device_claims = claims_of_pods.of(pod, pod.claims)
+            if pod is not None and is_asking:
+                state.nodes.steps.spend(2 * ONE_BY_ONE * (1 + len(pod.claims.uses if pod.claims is not None else ())))
+                device_claims = claims_of_pods.of(pod, signature)
             key = (
                 seen.labels_key(labels),
                 pod_claims.key if pod_claims is not None else None,

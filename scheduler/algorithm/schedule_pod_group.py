@@ -12,6 +12,8 @@ import msgspec
 from scheduler.algorithm.attempts import Attempt, best_attempt
 from scheduler.algorithm.decision import Decision
 from scheduler.algorithm.devices.binder import DeviceAllocation
+from scheduler.algorithm.devices.extended import asks_devices
+from scheduler.algorithm.exact.members import SearchBudget
 from scheduler.algorithm.free_after_nominations import is_room_held_against, nominated_slots, snapshot_for
 from scheduler.algorithm.partition import MemberPartition, partition_by_signature
 from scheduler.algorithm.snapshot import NewSnapshot
@@ -60,21 +62,28 @@ def decide(state: ClusterState, key: EntityKey, aim: int = 0) -> Decision:
         with state.nodes.steps.limited("decision"):
             state.nodes.steps.spend(_ONE_POD * members.pending_count)
             found = partition_by_signature(state, members)
+            # Who only hopes for more is tried again without hope.
+            search = SearchBudget() if aim <= need else None
             attempt = _on_nominated_nodes(state, members, found) or attempt_to_place(
-                state, members, found, max(need, aim), _snapshots(state, members, found)
+                state, members, found, max(need, aim), _snapshots(state, members, found), search
             )
             if isinstance(attempt, Status):
                 return _refused(members, attempt)
             if attempt.total >= max(need, aim):
                 return _scheduled(state, members, found, attempt)
-            refusal = _unschedulable(state, members, found, attempt)
+            refusal = _unschedulable(state, members, found, attempt, search.spent if search else 0)
     except OverBudgetError:
         return msgspec.structs.replace(_refused(members, over_budget(members)), is_over_budget=True)
     return _hoping(members, refusal, attempt, aim) if attempt.total >= need else refusal
 
 
 def attempt_to_place(
-    state: ClusterState, members: PodGroupState, found: MemberPartition, need: int, new_snapshot: NewSnapshot
+    state: ClusterState,
+    members: PodGroupState,
+    found: MemberPartition,
+    need: int,
+    new_snapshot: NewSnapshot,
+    search: SearchBudget | None = None,
 ) -> Attempt | Status:
     """The best attempt to place the pending members, anywhere or inside one value of a label; why there is nowhere to try.
 
@@ -84,13 +93,14 @@ def attempt_to_place(
         found: its pending members by what they need.
         need: members that must get a place together.
         new_snapshot: makes a snapshot for one try.
+        search: what may be spent on searching all placements when no way was enough; None for no search.
 
     Raises:
         OverBudgetError: that takes more steps than the computation under way may cost.
     """
     key = members.group.topology_key if members.group else None
     if key is None:
-        return best_attempt(found.pending, need, state.nodes, lambda: new_snapshot(None, ""))
+        return best_attempt(found.pending, need, state.nodes, lambda: new_snapshot(None, ""), search=search)
     pins = domains_in_use(key, state.nodes_in_use(members), state.nodes)
     if len(pins) > 1:
         values = ", ".join(sorted(pins))
@@ -101,7 +111,7 @@ def attempt_to_place(
         room_for_all = best_domain(key, None, hoped, sum(hoped.values()), state, new_snapshot)
         if room_for_all is not None and room_for_all.total == sum(hoped.values()):
             pin = room_for_all.domain
-    inside = best_domain(key, pin, found.pending, need, state, new_snapshot)
+    inside = best_domain(key, pin, found.pending, need, state, new_snapshot, search)
     if inside is not None:
         return inside
     value = f" with the value {pin}, where members already run" if pin else ""
@@ -142,7 +152,7 @@ def _scheduled(state: ClusterState, members: PodGroupState, found: MemberPartiti
         bindings=_bindings(state, found, attempt),
         carries=any(signature.rules.mounts for signature in found.uids),
         volumes=tuple(attempt.snapshot.matched_volumes().items()),
-        claims=any(signature.rules.asks_devices for signature in found.uids),
+        claims=any(asks_devices(state, signature) for signature in found.uids),
         devices=_devices(found, attempt),
         failures=() if is_all else _failures(_diagnoses(found, attempt)),
         scheduled_so_far=members.scheduled_count,
@@ -188,14 +198,16 @@ def _failures(missing: list[tuple[Sequence[str], Diagnosis]]) -> tuple[tuple[str
     return tuple((uid, status) for uids, status in statuses for uid in uids)
 
 
-def _unschedulable(state: ClusterState, members: PodGroupState, found: MemberPartition, attempt: Attempt) -> Decision:
+def _unschedulable(
+    state: ClusterState, members: PodGroupState, found: MemberPartition, attempt: Attempt, search_steps: int
+) -> Decision:
     is_kept = any(state.reservations.against(members.key, members.priority))
     missing = _diagnoses(found, attempt, room_is_kept=is_kept)
     failures = _failures(missing)
     placed = ((uid, None) for signature, uids in found.uids.items() for uid in uids[: attempt.count(signature)])
     return Decision(
         members.key,
-        failures[0][1] if members.is_lone else _of_group(members, attempt, missing[0][1]),
+        failures[0][1] if members.is_lone else _of_group(members, attempt, missing[0][1], search_steps),
         failures=(*failures, *placed),
         scheduled_so_far=members.scheduled_count,
         need=members.min_count,
@@ -203,7 +215,7 @@ def _unschedulable(state: ClusterState, members: PodGroupState, found: MemberPar
     )
 
 
-def _of_group(members: PodGroupState, attempt: Attempt, of_pod: Diagnosis) -> Status:
+def _of_group(members: PodGroupState, attempt: Attempt, of_pod: Diagnosis, search_steps: int) -> Status:
     diagnosis = PodGroupDiagnosis(
         need=members.min_count,
         placed=attempt.total,
@@ -212,7 +224,9 @@ def _of_group(members: PodGroupState, attempt: Attempt, of_pod: Diagnosis) -> St
         topology_key=members.group.topology_key if members.group else None,
         best_domain=attempt.domain,
         pod=of_pod,
+        certainty=attempt.certainty,
         incomplete_reason=attempt.incomplete_reason,
+        search_steps=search_steps,
     )
     return Status(Code.UNSCHEDULABLE, diagnosis=diagnosis)
 

@@ -228,5 +228,13 @@ class Topology:
             and not any(self.groups[at].counts.any() for at in prefilter.affinity)
         )
 
+    def is_gathered(self, at: int) -> bool:
+        """True when all members that count in a topology group need it themselves, so that none opens a second value."""
+        return all(
+            at in self.prefilter_states[signature].affinity
+            for signature, effects in self.effects.items()
+            if at in effects
+        )
+
     def _distinct(self) -> Iterable[PreFilterState]:
         return {id(prefilter): prefilter for prefilter in self.prefilter_states.values()}.values()

@@ -20,15 +20,19 @@ from scheduler.algorithm.attempts import (
     affect_each_other,
     best_attempt,
 )
+from scheduler.algorithm.exact.members import SearchBudget
 from scheduler.algorithm.snapshot import NewSnapshot
 from scheduler.algorithm.upper_bound import by_base, most_in_domain
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.node_columns import Column, Slots
 from scheduler.cache.nodes import Amounts, NodeTable
 from scheduler.cache.pod_signature import PodsBySignature
+from scheduler.plugins.status import Certainty
 
 Sums = NDArray[np.float64]
 """Whole numbers; the sum of many nodes' memory may be more than fits an int64."""
+
+_SURE_TO_UNSURE: Final = (Certainty.COUNTED, Certainty.PROVED, Certainty.NOT_FOUND, Certainty.NOT_SEARCHED)
 
 MOST_KEYS: Final = 16
 """Label keys that groups name as their topology at the same time; the longest known goes first."""
@@ -71,7 +75,7 @@ class DomainSums:
         nodes = self._nodes
         column = nodes.label_column(self._key)
         size = len(column.values)
-        self.offered = _sums(nodes.allocatable, column.codes, size)
+        self.offered = _sums(nodes.offered(slice(None)), column.codes, size)
         self.free = _sums(nodes.free, column.codes, size)
         self.nodes_in = np.bincount(column.codes[nodes.alive], minlength=size)
         self.order = np.argsort(np.argsort(np.array([value or "" for value in column.values])))
@@ -125,7 +129,13 @@ def domains_in_use(key: str, placed: Iterable[str], nodes: NodeTable) -> set[str
 
 
 def best_domain(
-    key: str, pinned: str | None, pending: PodsBySignature, wanted: int, state: ClusterState, new_snapshot: NewSnapshot
+    key: str,
+    pinned: str | None,
+    pending: PodsBySignature,
+    wanted: int,
+    state: ClusterState,
+    new_snapshot: NewSnapshot,
+    search: SearchBudget | None = None,
 ) -> Attempt | None:
     """The best attempt over all domains; None when no node carries the label (with the pinned value).
 
@@ -136,6 +146,7 @@ def best_domain(
         wanted: members that must get a node together.
         state: the cluster.
         new_snapshot: makes a snapshot for one try, on some nodes.
+        search: what may be spent on searching all placements in domains where no way was enough; None for no search.
 
     Raises:
         OverBudgetError: more steps are needed than the computation under way may take.
@@ -150,20 +161,24 @@ def best_domain(
     codes = codes[np.lexsort((domains.order[codes], -fullness[codes], -most[codes]))]
     best: Attempt | None = None
     budget = AttemptBudget(pending)
+    certainty = Certainty.COUNTED
     for code in codes.tolist():
         if best is not None and (most[code] < wanted or most[code] <= best.total):
             break
         allowed = column.codes == code
         outside = f"node(s) were in another {key}"
-        attempt = best_attempt(pending, wanted, nodes, lambda: new_snapshot(allowed, outside), budget)  # noqa: B023
+        attempt = best_attempt(pending, wanted, nodes, lambda: new_snapshot(allowed, outside), budget, search)  # noqa: B023
         attempt.domain = column.values[code] or ""
+        certainty = max(certainty, attempt.certainty, key=_SURE_TO_UNSURE.index)
         if best is None or attempt.total > best.total:
             best = attempt
     if best is not None:
         is_limiting = affect_each_other(everywhere, pending)
-        is_exact = len(by_base(pending)) == 1 and not is_limiting
+        if len(by_base(pending)) == 1 and not is_limiting:
+            certainty = Certainty.COUNTED
         reason = PODS_LIMIT_EACH_OTHER if is_limiting else PODS_DIFFER
-        best.incomplete_reason = "" if is_exact or most.max() < wanted else reason
+        best.certainty = certainty
+        best.incomplete_reason = "" if certainty in {Certainty.COUNTED, Certainty.PROVED} else reason
     return best
 
 

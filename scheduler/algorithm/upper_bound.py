@@ -45,7 +45,7 @@ def most_pods(snapshot: SnapshotOverlay, signature: PodSignature, count: int) ->
     for group in state.topology.self_repelling(signature):
         most = min(most, _one_each(group, room))
     if state.topology.is_self_gathering(signature):
-        for at in state.topology.prefilter_states[signature].affinity:
+        for at in filter(state.topology.is_gathered, state.topology.prefilter_states[signature].affinity):
             most = min(most, int(by_value(state.topology.groups[at], room).max()))
     return most
 

@@ -12,12 +12,13 @@ from typing import Any, Final
 import msgspec
 import orjson
 
-from api.constants import CLAIM_FINALIZER
+from api.constants import CLAIM_FINALIZER, EXTENDED_CLAIM
 from api.devices import AllocationResult, ConsumerReference
+from api.extended_resources import RequestMapping
 from api.pod import EMPTY
-from scheduler.algorithm.devices.allocator import Solution
 from scheduler.algorithm.devices.binder import DeviceAllocation
 from scheduler.algorithm.devices.result import allocation_results
+from scheduler.algorithm.devices.solution import Solution
 from scheduler.cache.devices.records import ClaimRecord, held_devices
 from scheduler.cache.node_rules import parse_node_terms
 
@@ -28,6 +29,15 @@ TAKEN: Final = "claim {} got allocated elsewhere in the meantime"
 
 
 @dataclass(frozen=True, slots=True)
+class MadeFor:
+    """The pod for whose extended resources a claim is made, and which of its containers use which request."""
+
+    name: str
+    uid: str
+    mappings: tuple[RequestMapping, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimWrite:
     """Devices and consumers for a claim.
 
@@ -35,11 +45,13 @@ class ClaimWrite:
         claim: as it was when that was decided.
         allocation: its devices; None when it has them already and only gets consumers.
         consumers: the pods that are to use it, or their group.
+        made_for: it is made by us, for this pod, and deleted when it is given back; None for all claims that others make.
     """
 
     claim: ClaimRecord
     allocation: AllocationResult | None
     consumers: tuple[ConsumerReference, ...]
+    made_for: MadeFor | None = None
 
     @property
     def shown(self) -> str:
@@ -51,6 +63,7 @@ class ClaimWrite:
 class ClaimSeen:
     """A claim as the API server has it."""
 
+    uid: str
     version: str
     finalizers: tuple[str, ...]
     allocation: Object | None
@@ -60,6 +73,7 @@ class ClaimSeen:
     def of_record(cls, claim: ClaimRecord) -> "ClaimSeen":
         """As the watch last showed it."""
         return cls(
+            claim.metadata.uid,
             claim.metadata.resource_version,
             claim.metadata.finalizers or (),
             _json(claim.allocation) if claim.allocation is not None else None,
@@ -71,6 +85,7 @@ class ClaimSeen:
         """As it was read, or as a write left it."""
         meta, status = found["metadata"], found.get("status") or {}
         return cls(
+            str(meta.get("uid", "")),
             str(meta["resourceVersion"]),
             tuple(meta.get("finalizers") or ()),
             status.get("allocation"),
@@ -116,7 +131,7 @@ def allocated(write: ClaimWrite) -> ClaimRecord:
 
 def next_patch(write: ClaimWrite, seen: ClaimSeen) -> tuple[str | None, Object] | None:
     """(subresource, merge patch) of what is still to be written; None when all of it is there."""
-    meta: Object = {"uid": write.claim.metadata.uid, "resourceVersion": seen.version}
+    meta: Object = {"uid": seen.uid, "resourceVersion": seen.version}
     if write.allocation is not None and CLAIM_FINALIZER not in seen.finalizers:
         return None, {"metadata": {**meta, "finalizers": [*seen.finalizers, CLAIM_FINALIZER]}}
     missing = [_json(one) for one in write.consumers if one.uid not in {each["uid"] for each in seen.reserved_for}]
@@ -128,7 +143,7 @@ def next_patch(write: ClaimWrite, seen: ClaimSeen) -> tuple[str | None, Object] 
 
 def obstacle(write: ClaimWrite, found: Mapping[str, Any]) -> str:
     """Why the write cannot be done any more; empty when it can, or is done."""
-    if found["metadata"].get("uid") != write.claim.metadata.uid or found["metadata"].get("deletionTimestamp"):
+    if not is_meant(write, found) or found["metadata"].get("deletionTimestamp"):
         return GONE.format(write.shown)
     allocation = (found.get("status") or {}).get("allocation")
     if write.allocation is None:
@@ -142,9 +157,7 @@ def release_patch(write: ClaimWrite, found: Mapping[str, Any]) -> Object | None:
     Devices are given back when the write gave them and nobody else uses them; those of others stay.
     """
     seen = ClaimSeen.of_object(found)
-    if found["metadata"].get("uid") != write.claim.metadata.uid or not is_same(
-        write.allocation or write.claim.allocation, seen.allocation
-    ):
+    if not is_meant(write, found) or not is_same(write.allocation or write.claim.allocation, seen.allocation):
         return None
     ours = {one.uid for one in write.consumers}
     others = [one for one in seen.reserved_for if one.get("uid") not in ours]
@@ -154,6 +167,15 @@ def release_patch(write: ClaimWrite, found: Mapping[str, Any]) -> Object | None:
     if len(others) == len(seen.reserved_for):
         return None
     return {"metadata": meta, "status": {"reservedFor": others or None}}
+
+
+def is_meant(write: ClaimWrite, found: Mapping[str, Any]) -> bool:
+    """Whether this is the claim that a write is about; one that we make is known by the pod it is for."""
+    meta = found["metadata"]
+    if write.made_for is None:
+        return bool(meta.get("uid") == write.claim.metadata.uid)
+    owners = [each.get("uid") for each in meta.get("ownerReferences") or () if each.get("controller")]
+    return owners == [write.made_for.uid] and (meta.get("annotations") or {}).get(EXTENDED_CLAIM) == "true"
 
 
 def is_same(decided: AllocationResult | None, found: Mapping[str, Any] | None) -> bool:

@@ -9,16 +9,18 @@ them back when it starts, before it decides anything about them.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from api.devices import AllocationResult, ConsumerReference, DeviceCondition, DeviceResult
 from scheduler.algorithm.decision import Decision
-from scheduler.algorithm.idle_claims import claims_in_the_way, with_deallocation
+from scheduler.algorithm.devices.binder import DeviceAllocation
+from scheduler.algorithm.idle_claims import claims_in_the_way, with_deallocation, with_deletion
 from scheduler.apicalls.dispatcher import Later
 from scheduler.binding.binder import Bind, BindResults
 from scheduler.binding.claim_allocation import ClaimWrite, allocated, claim_write
+from scheduler.binding.extended_claims import left_over, left_over_of, new_claim
 from scheduler.binding.resource_claim_writes import ResourceClaimWriter
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.devices.records import ClaimKey, ClaimRecord
@@ -46,6 +48,8 @@ class _Written:
     is_ended: bool = False
     is_dropped: bool = False
     """It is taken back as soon as it has ended."""
+    is_told: bool = False
+    """The pod that the claim is made for hears of it, or has heard."""
 
 
 @dataclass(eq=False, slots=True)
@@ -84,6 +88,7 @@ class ClaimBinding:
         clock: Callable[[], float],
         now: Callable[[], str],
         new_share_id: Callable[[], str],
+        new_suffix: Callable[[], str],
     ) -> None:
         """Nothing waits yet.
 
@@ -97,6 +102,7 @@ class ClaimBinding:
             clock: monotonic seconds.
             now: the time of day, RFC 3339.
             new_share_id: makes a UUID for each share of a device.
+            new_suffix: makes the end of the name of a claim that is made here.
         """
         self._state = state
         self._devices = state.devices
@@ -108,6 +114,7 @@ class ClaimBinding:
         self._clock = clock
         self._now = now
         self._new_share_id = new_share_id
+        self._new_suffix = new_suffix
         self._batches: dict[_Batch, None] = {}
         self._is_timed = False
         self._own: dict[str, list[ClaimWrite]] = {}
@@ -127,15 +134,22 @@ class ClaimBinding:
         """
         users: dict[ClaimKey, list[PodRecord]] = {}
         waiting = {}
+        found = {one.claim: one for one in decision.devices}
+        made: list[ClaimWrite] = []
+        now = self._now()
         for bind in binds:
             pod = self._state.pod(bind.uid)
             keys = _claim_keys(pod)
-            waiting[bind.uid] = (bind, frozenset(keys))
             for key in keys:
                 if pod is not None:
                     users.setdefault(key, []).append(pod)
+            new = self._new_claim(pod, found, now) if pod is not None else None
+            if new is not None:
+                made.append(new)
+                keys.append(new.claim.key)
+            waiting[bind.uid] = (bind, frozenset(keys))
         batch = _Batch(decision, onward, waiting, self._clock() + PREPARE_SECONDS)
-        for write in self._writes(decision, users):
+        for write in (*self._writes(decision.key, found, users, now), *made):
             batch.written[write.claim.key] = _Written(write)
         self._devices.assume({key: allocated(one.write) for key, one in batch.written.items() if one.write.allocation})
         self._batches[batch] = None
@@ -148,8 +162,15 @@ class ClaimBinding:
     def post_filter(self, decision: Decision) -> Decision | None:
         """The item found no place: takes devices off claims that nobody uses, if that gives it one; None when it does not.
 
+        Claims for extended resources of its pods that are left over from an attempt that came to nothing are deleted.
         What is said is said for each attempt; a claim whose devices are being taken off is not asked for a second time.
         """
+        if decision.result == "unschedulable":
+            left = list(left_over_of(self._state, decision.key))
+            for claim in left:
+                self._take_back(left_over(claim))
+            if left:
+                return with_deletion(decision)
         idle = claims_in_the_way(self._state, decision.key) if decision.result == "unschedulable" else ()
         if not idle:
             return None
@@ -174,20 +195,31 @@ class ClaimBinding:
     def restore(self) -> None:
         """Takes back what an earlier process allocated for pods that still wait for a place."""
         for claim in list(self._devices.claims.values()):
-            if claim.allocation is not None and claim.reserved_for and all(map(self._waits, claim.reserved_for)):
+            if claim.is_for_extended_resources:
+                if self._waits(claim.owner_uid):
+                    _log.info("claim %s/%s was made for a pod that has no place: deleted", *claim.key)
+                    self._take_back(left_over(claim))
+            elif claim.allocation is not None and claim.reserved_for and all(map(self._waits, claim.reserved_for)):
                 _log.info("claim %s/%s was allocated for pods that have no place: taken back", *claim.key)
                 self._take_back(ClaimWrite(claim, claim.allocation, tuple(claim.reserved_for.values())))
 
     # --- what is written ---------------------------------------------------------------------------------------------
 
-    def _writes(self, decision: Decision, users: dict[ClaimKey, list[PodRecord]]) -> Iterable[ClaimWrite]:
-        now = self._now()
-        found = {one.claim: one for one in decision.devices}
+    def _new_claim(self, pod: PodRecord, found: Mapping[ClaimKey, DeviceAllocation], now: str) -> ClaimWrite | None:
+        return new_claim(self._devices, pod, found, now, self._new_suffix, self._new_share_id)
+
+    def _writes(
+        self,
+        item: EntityKey,
+        found: Mapping[ClaimKey, DeviceAllocation],
+        users: Mapping[ClaimKey, list[PodRecord]],
+        now: str,
+    ) -> Iterable[ClaimWrite]:
         for key, pods in users.items():
             claim = self._devices.claim(key)
             if claim is None:
                 continue
-            consumers = self._consumers(decision.key, claim, pods)
+            consumers = self._consumers(item, claim, pods)
             if key in found:
                 yield claim_write(claim, found[key], consumers, now, self._new_share_id)
             elif claim.allocation is not None:
@@ -212,7 +244,9 @@ class ClaimBinding:
             else:
                 self._advance(batch)
 
-        self._writer.submit(one.write, ended, lambda: not one.is_dropped)
+        one.is_ended = False
+        send = self._writer.tell_pod if one.is_told else self._writer.submit
+        send(one.write, ended, lambda: not one.is_dropped)
 
     # --- advancing ---------------------------------------------------------------------------------------------------
 
@@ -227,6 +261,14 @@ class ClaimBinding:
             if problem is None:
                 self._keep_time()
                 return
+        untold = [one for one in batch.written.values() if one.write.made_for is not None and not one.is_told]
+        batch.open = len(untold)
+        for one in untold:
+            # Only now: what a pod has been told of its claim cannot be taken back.
+            one.is_told = True
+            self._send(batch, one)
+        if untold:
+            return
         binds = [bind for bind, _ in batch.waiting.values()]
         del self._batches[batch]
         self.waiting -= len(binds)

@@ -8,7 +8,7 @@ touching one of them. Assumed pods are not in here: nobody knows yet whether the
 import contextlib
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -134,15 +134,6 @@ class TakenRows(msgspec.Struct, frozen=True):
         return RowLayout(len(self.pods), row_of, self.spare)
 
 
-class _Noted(NamedTuple):
-    """A pod that came, of which the arrays say nothing yet."""
-
-    row: int
-    number: int
-    pod: PodRecord
-    unit: "PreemptionUnit"
-
-
 class PreemptionUnit:
     """Pods that are preempted together or not at all (KEP-5710).
 
@@ -196,7 +187,7 @@ class AssignedPods:
         self._spare: list[int] = list(range(FIRST_ROWS - 1, -1, -1))
         self._whole: dict[str, PreemptionUnit] = {}
         self._next_unit = 0
-        self._noted: list[_Noted] | None = None
+        self._noted: list[tuple[PodRecord, GroupRecord | None]] | None = None
         """Pods that came while `many_enter` lasts."""
 
     def __len__(self) -> int:
@@ -206,6 +197,9 @@ class AssignedPods:
 
     def enter(self, pod: PodRecord, group: GroupRecord | None) -> None:
         """A bound pod came; `group` is the PodGroup it belongs to, if that is known."""
+        if self._noted is not None:
+            self._noted.append((pod, group))
+            return
         if not self._spare:
             self._grow()
         row = self._spare.pop()
@@ -214,9 +208,6 @@ class AssignedPods:
         number = self._numbers.enter(pod.node_name)
         if pod.demand.ports:
             self.with_ports.add(row)
-        if self._noted is not None:
-            self._noted.append(_Noted(row, number, pod, self._joined(row, pod, group)))
-            return
         self._node_numbers[row] = number
         self.leaving[row] = pod.terminating
         resolved = self._nodes.resolve(pod.demand)
@@ -226,7 +217,7 @@ class AssignedPods:
 
     @contextlib.contextmanager
     def many_enter(self) -> Iterator[None]:
-        """While this lasts what the arrays say of pods that come is written at its end: nobody may read these before."""
+        """While this lasts pods that come are only noted, and taken in at its end: nobody may ask before."""
         self._noted = []
         self.catch_up()
         try:
@@ -236,33 +227,42 @@ class AssignedPods:
             self._noted = None
 
     def _settle(self) -> None:
-        """Writes what was only noted, for who is about to change it."""
+        """Takes in the pods that were only noted, for who is about to ask or to change something."""
         if self._noted:
-            self._write_all(self._noted)
-            self._noted.clear()
+            noted, self._noted = self._noted, []
+            self._enter_all(noted)
 
-    def _write_all(self, noted: "list[_Noted]") -> None:
-        rows = np.array([one.row for one in noted], dtype=np.intp)
-        units = [one.unit for one in noted]
-        self._node_numbers[rows] = [one.number for one in noted]
-        self.leaving[rows] = [one.pod.terminating for one in noted]
+    def _enter_all(self, noted: list[tuple[PodRecord, GroupRecord | None]]) -> None:
+        while len(self._spare) < len(noted):
+            self._grow()
+        pods = [pod for pod, _ in noted]
+        taken = self._spare[: -len(noted) - 1 : -1]
+        del self._spare[-len(noted) :]
+        for row, pod in zip(taken, pods, strict=True):
+            self.pods[row] = pod
+        self._row_of.update(zip((pod.uid for pod in pods), taken, strict=True))
+        self.with_ports.update(row for row, pod in zip(taken, pods, strict=True) if pod.demand.ports)
+        rows = np.array(taken, dtype=np.intp)
+        self._node_numbers[rows] = [self._numbers.enter(pod.node_name) for pod in pods]
+        self.leaving[rows] = [pod.terminating for pod in pods]
+        units = [self._joined(row, pod, group) for row, (pod, group) in zip(taken, noted, strict=True)]
         self.unit_of[rows] = [unit.number for unit in units]
         self.priorities[rows] = [unit.priority for unit in units]
         self.in_whole[rows] = [unit.group is not None for unit in units]
         self.since[rows] = [unit.created_seconds for unit in units]
         self.catch_up()
         by_demand: defaultdict[Demand, list[int]] = defaultdict(list)
-        for one in noted:
-            by_demand[one.pod.demand].append(one.row)
+        for row, pod in zip(taken, pods, strict=True):
+            by_demand[pod.demand].append(row)
         for demand, its_rows in by_demand.items():
             self.amounts[:, its_rows] = self._nodes.resolve(demand).column[:, np.newaxis]
 
     def leave(self, uid: str) -> None:
         """A pod is bound no longer, or gone; unknown ones are ignored."""
+        self._settle()
         row = self._row_of.pop(uid, None)
         if row is None:
             return
-        self._settle()
         self._part(row)
         self._numbers.leave(int(self._node_numbers[row]))
         self._node_numbers[row] = 0
@@ -390,4 +390,5 @@ class AssignedPods:
         self.since = np.concatenate([self.since, np.zeros(old)])
         self.amounts = np.concatenate([self.amounts, np.zeros((len(self.amounts), old), dtype=np.int64)], axis=1)
         self._node_numbers = np.concatenate([self._node_numbers, np.zeros(old, dtype=np.int64)])
-        self._spare = list(range(2 * old - 1, old - 1, -1))
+        # What is left of the old rows is taken first.
+        self._spare = [*range(2 * old - 1, old - 1, -1), *self._spare]

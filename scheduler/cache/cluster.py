@@ -15,6 +15,7 @@ from api.node import Node
 from api.pod import Pod, PodSpec
 from api.podgroup import PodGroup
 from api.priorityclass import PriorityClass
+from scheduler.cache.announced_claims import AnnouncedClaims
 from scheduler.cache.assigned_pods import AssignedPods
 from scheduler.cache.comparer import Drift, compare
 from scheduler.cache.default_topology_spread import DefaultSpreads
@@ -30,7 +31,7 @@ from scheduler.cache.pod_group_state import MemberState, PodGroupState
 from scheduler.cache.pod_signature import PodSignature, Texts
 from scheduler.cache.priority_classes import PriorityClasses
 from scheduler.cache.record_factory import RecordFactory
-from scheduler.cache.records import NO_CHANGE, Assumption, EntityKey, GroupRecord, PodRecord, StateChange
+from scheduler.cache.records import NO_CHANGE, Assumption, EntityKey, GroupRecord, Phase, PodRecord, StateChange
 from scheduler.cache.reservations import FuturePodReservations, Reservations
 from scheduler.cache.scoring import Scoring
 from scheduler.cache.storage import Storage
@@ -77,7 +78,8 @@ class ClusterState:
         self.topology_index: Final = TopologyIndex(self.nodes, pods_on)
         self.default_spreads: Final = DefaultSpreads()
         self.storage: Final = Storage(self.nodes)
-        self.devices: Final = DeviceState()
+        self.devices: Final = DeviceState(self.nodes)
+        self._announced_claims: Final = AnnouncedClaims(self.devices)
         self._assumed: Final[dict[str, Assumption]] = {}
         self.entities: Final = Entities(scheduler_names, self._assumed.__contains__)
         self._occupancy: Final = Occupancy(
@@ -163,6 +165,7 @@ class ClusterState:
             members.group = record
             return NO_CHANGE
         before = members.key
+        self._announced_claims.moved(old, record)
         members.set_group(record, record.item)
         self._regroup(members)
         gone = (before,) if before != members.key and (before.uid or not members.is_empty) else ()
@@ -175,6 +178,7 @@ class ClusterState:
             return NO_CHANGE
         before = members.key
         self.losses.forget(before)
+        self._announced_claims.moved(members.group, None)
         members.set_group(None, EntityKey("group", namespace, name, ""))
         self._regroup(members)
         if members.is_empty:
@@ -237,7 +241,7 @@ class ClusterState:
         if old is not None:
             self._note_loss(old, record)
         sharers = self._mounts(old, record) if record.volumes is not None else ()
-        if record.claims is not None:
+        if record.claims is not None or record.demand.extended is not None:
             self._note_claims(old, record)
         return StateChange(
             items=sharers if is_confirmed else (*keys, *sharers),
@@ -246,9 +250,22 @@ class ClusterState:
             bound=(keys or gone) if is_new_bind else (),
         )
 
+    def take_in_pods(self, pods: Iterable[Pod]) -> None:
+        """Many new pods come at once, and nobody is to hear of it: as `upsert_pod` of one after the other, in half the time."""
+        is_unexpected = not (self._assumed or len(self.nominator) or len(self.future_reservations))
+        with self.many_pods():
+            for record in map(self._records.pod, pods):
+                if is_unexpected and record.uid not in self._pods and _only_takes_room(record):
+                    self._pods[record.uid] = record
+                    self._occupancy.enter_bound(record)
+                    self.entities.enter(record)
+                else:
+                    self.upsert_pod(record)
+
     @contextlib.contextmanager
     def many_pods(self) -> Iterator[None]:
         """While this lasts new pods come, one after the other, and nothing is asked: what they take is counted at its end."""
+        self.topology_index.put_off()
         with self.nodes.many_taken(), self.assigned_pods.many_enter():
             yield
 
@@ -424,16 +441,23 @@ class ClusterState:
 
     # --- devices -----------------------------------------------------------------------------------------------------
 
-    def devices_changed(self, pod_uids: Iterable[str]) -> StateChange:
-        """Something about devices has changed that these pods, which wait for a place, may be helped by."""
-        return self.storage_changed(pod_uids)
+    def devices_changed(self, uids: Iterable[str]) -> StateChange:
+        """Something about devices has changed that may help these pods, or pods to come of these groups."""
+        keys = (self.item_of(uid) or self._waiting_group(uid) for uid in uids)
+        return StateChange(items=tuple(dict.fromkeys(key for key in keys if key is not None)))
+
+    def _waiting_group(self, uid: str) -> EntityKey | None:
+        """The item of a group that announces pods with claims, as long as none of its pods has a place."""
+        name = self._announced_claims.group(uid)
+        members = self.entities.of_group(*name) if name is not None else None
+        return members.key if members is not None and members.pending and not members.scheduled_count else None
 
     def _note_claims(self, old: PodRecord | None, new: PodRecord | None) -> None:
-        """Notes which pods with claims wait for a place."""
-        if old is not None and old.claims is not None:
+        """Notes which pods with claims, or extended resources, wait for a place."""
+        if old is not None and (old.claims is not None or old.demand.extended is not None):
             self.devices.pod_waits_no_more(old.namespace, old.uid, old.claims)
-        if new is not None and new.claims is not None and new.signature is not None:
-            self.devices.pod_waits(new.namespace, new.uid, new.claims)
+        if new is not None and new.signature is not None:
+            self.devices.pod_waits(new.namespace, new.uid, new.claims, new.demand.extended)
 
     # --- what layers above keep ---------------------------------------------------------------------------------------
 
@@ -468,3 +492,15 @@ class ClusterState:
     def _regroup(self, members: PodGroupState) -> None:
         for pod in members.pods():
             self.assigned_pods.regroup((pod,), self.entities.group_of(pod))
+
+
+def _only_takes_room(pod: PodRecord) -> bool:
+    """Whether a bound pod concerns nobody but by the amounts that it takes, and its own group."""
+    return (
+        pod.node_name != ""
+        and pod.phase is Phase.ACTIVE
+        and pod.volumes is None
+        and pod.claims is None
+        and not pod.foreign_group
+        and not pod.demand.ports
+    )

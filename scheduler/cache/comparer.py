@@ -62,7 +62,7 @@ def compare(
 
 def _differences(table: NodeTable, taken: Mapping[str, Counter[str]]) -> Iterable[NodeDrift]:
     for node, slot in table.slot_of.items():
-        cached = (table.allocatable[:, slot] - table.free[:, slot]).tolist()
+        cached = (table.offered(slot) - table.free[:, slot]).tolist()
         for resource, amount in zip(table.resources, cached, strict=True):
             if amount != taken[node][resource]:
                 yield NodeDrift(node, resource, amount, taken[node][resource])

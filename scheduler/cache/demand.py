@@ -12,6 +12,7 @@ from typing import Annotated, Final
 import msgspec
 
 from api.errors import InvalidObject
+from api.extended_resources import ExtendedResources, parse_extended_resources
 from api.pod import PodSpec
 from api.requests import PODS, effective_requests
 
@@ -42,14 +43,25 @@ _decode_ports: Final = msgspec.json.Decoder(tuple[_Port, ...] | None).decode
 
 
 class Demand:
-    """Amounts and ports of a pod, shared by all pods with the same bytes; compared by identity."""
+    """Amounts and ports of a pod, shared by all pods with the same bytes; compared by identity.
 
-    __slots__ = ("__weakref__", "amounts", "ports", "problem", "scored")
+    Attributes:
+        extended: those of the amounts that device classes may stand for, by container; None where there are none.
+    """
 
-    def __init__(self, amounts: dict[str, int], ports: tuple[HostPort, ...] = (), problem: str = "") -> None:
+    __slots__ = ("__weakref__", "amounts", "extended", "ports", "problem", "scored")
+
+    def __init__(
+        self,
+        amounts: dict[str, int],
+        ports: tuple[HostPort, ...] = (),
+        problem: str = "",
+        extended: ExtendedResources | None = None,
+    ) -> None:
         self.amounts: Final = amounts
         self.ports: Final = ports
         self.problem: Final = problem
+        self.extended: Final = extended
         self.scored: Final = (
             amounts.get("cpu", 0) or DEFAULT_CPU_MILLI,
             amounts.get("memory", 0) or DEFAULT_MEMORY_BYTES,
@@ -65,7 +77,12 @@ def demand_key(spec: PodSpec) -> bytes:
     for container in spec.init_containers:
         parts += (container.resources, container.ports, container.restart_policy.encode())
     parts += (b"\x01", spec.resources, spec.overhead, b"host" if spec.host_network else b"")
-    return b"\x00".join(parts)
+    key = b"\x00".join(parts)
+    if b"/" in key:
+        # There may be extended resources, and who uses which of their devices is told by the names of containers.
+        names = (container.name.encode() for container in (*spec.init_containers, *spec.containers))
+        key = b"\x00".join((key, *names))
+    return key
 
 
 def parse_demand(spec: PodSpec) -> Demand:
@@ -73,12 +90,13 @@ def parse_demand(spec: PodSpec) -> Demand:
     try:
         amounts = effective_requests(spec)
         ports = _host_ports(spec)
+        extended = parse_extended_resources(spec)
     except (InvalidObject, msgspec.MsgspecError, RecursionError) as error:
         return Demand({PODS: 1}, problem=f"its resource requests or ports cannot be read: {error}")
     problem = next((_problem(name, amount) for name, amount in amounts.items() if not 0 <= amount <= MAX_AMOUNT), "")
     if problem:
         amounts = {name: min(max(amount, 0), MAX_AMOUNT) for name, amount in amounts.items()}
-    return Demand(amounts, ports, problem)
+    return Demand(amounts, ports, problem, extended)
 
 
 def _problem(resource: str, amount: int) -> str:

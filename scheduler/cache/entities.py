@@ -117,7 +117,7 @@ class Entities:
         else:
             key = EntityKey("pod", pod.namespace, pod.name, pod.uid)
             members = self._lone[pod.uid] = PodGroupState(key, self._is_assumed)
-        members.put(pod)
+        members.enter(pod)
         return members.key
 
     def leave(self, old: PodRecord, new: PodRecord | None) -> tuple[EntityKey, ...]:

@@ -4,7 +4,8 @@ A derived table remembers the position of the log up to which it is current. Ask
 there is to catch up; a table that is too far behind is told to compute everything anew. Old entries are forgotten.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Set
+import contextlib
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set
 from typing import Final, Generic, TypeVar
 
 import numpy as np
@@ -128,6 +129,41 @@ class ImageTable:
         self._spare: list[int] = []
         self._on_slot: dict[int, tuple[ContainerImage, ...]] = {}
         self._stated: Mapping[str, int] = {}
+        self._noted: list[int] | None = None
+        """Slots whose images nobody has counted yet, while `many_set` lasts."""
+
+    @contextlib.contextmanager
+    def many_set(self) -> Iterator[None]:
+        """While this lasts the images of nodes that come are only noted, and counted at its end: nobody may ask before."""
+        self._noted = []
+        try:
+            yield
+        finally:
+            self._settle()
+            self._noted = None
+
+    def _settle(self) -> None:
+        """Counts what was noted, image by image: many nodes have the same ones."""
+        noted, self._noted = self._noted or (), [] if self._noted is not None else None
+        slots_of: dict[int, tuple[ContainerImage, list[int]]] = {}
+        for slot in noted:
+            for image in self._on_slot[slot]:
+                found = slots_of.get(id(image))
+                if found is None:
+                    slots_of[id(image)] = (image, [slot])
+                else:
+                    found[1].append(slot)
+        named: dict[str, list[list[int]]] = {}
+        for image, slots in slots_of.values():
+            for name in image.names or ():
+                others = named.setdefault(name, [])
+                others.append(slots)
+                # As `_names` has it: of two sizes that one node states for one name the last one counts.
+                if len(others) == 1 or others[0][0] == slots[0]:
+                    self._state_anew(self._number(name, image.size_bytes), name, image.size_bytes)
+        for name, slot_lists in named.items():
+            where = np.unique(np.concatenate([np.array(slots, dtype=np.intp) for slots in slot_lists]))
+            self._mark_all(self._number_of[name], where)
 
     def by_slot(self) -> dict[int, tuple[ContainerImage, ...]]:
         """The images of all nodes that have some."""
@@ -147,6 +183,11 @@ class ImageTable:
         if images == before:
             return
         self.version += 1
+        if self._noted is not None and not before:
+            self._on_slot[slot] = images
+            self._noted.append(slot)
+            return
+        self._settle()
         known, now = _names(before), _names(images)
         for name in now.keys() - known.keys():
             self._mark(self._number(name, now[name]), slot)
@@ -183,6 +224,18 @@ class ImageTable:
             self._number_of[name] = number
             self._names[number], self._sizes[number] = name, self._stated.get(name, size_bytes)
         return number
+
+    def _state_anew(self, number: int, name: str, size_bytes: int) -> None:
+        if not self._held[number]:
+            self._sizes[number] = self._stated.get(name, size_bytes)
+
+    def _mark_all(self, number: int, slots: NDArray[np.intp]) -> None:
+        bits = self._holders[number]
+        marked = np.zeros(max(8 * len(bits), int(slots[-1]) + 1), dtype=np.uint8)
+        marked[: 8 * len(bits)] = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), bitorder="little")
+        marked[slots] = 1
+        self._holders[number] = bytearray(np.packbits(marked, bitorder="little"))
+        self._held[number] += len(slots)
 
     def _mark(self, number: int, slot: int) -> None:
         bits = self._holders[number]

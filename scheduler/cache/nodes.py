@@ -34,6 +34,8 @@ SOFT_EFFECT: Final = "PreferNoSchedule"
 FIRST_SLOTS: Final = 64
 MOST_LABEL_COLUMNS: Final = 256
 MOST_RESOLVED: Final = 4096
+PLENTY: Final = 2**40
+"""Counted as there of a resource that a device class stands for, on a node without it: its devices say how much there is."""
 
 
 class NodeFacts(msgspec.Struct, frozen=True, gc=False):
@@ -51,6 +53,11 @@ class NodeFacts(msgspec.Struct, frozen=True, gc=False):
     def label(self, key: str) -> str | None:
         """The value of a label, or of a field when the key is marked as one; None when the node lacks it."""
         return self.name if key == FIELD_PREFIX + NAME_FIELD else self.labels.get(key)
+
+    def offers(self, resource: str) -> bool:
+        """Whether it has some of a resource, be it taken or not."""
+        quantity = self.allocatable.get(resource)
+        return quantity is not None and _bounded(resource, quantity) > 0
 
 
 class SlotLayout(msgspec.Struct, frozen=True):
@@ -72,15 +79,15 @@ class SlotLayout(msgspec.Struct, frozen=True):
 
 
 class Resolved:
-    """A demand in terms of the table's rows; `missing` are resources that no node offers."""
+    """A demand in terms of the table's rows; `missing` are resources that no node offers and no device class stands for."""
 
     __slots__ = ("amounts", "column", "missing", "rows", "scored")
 
-    def __init__(self, demand: Demand, row_of: Mapping[str, int]) -> None:
+    def __init__(self, demand: Demand, row_of: Mapping[str, int], backed: frozenset[str]) -> None:
         known = [(row_of[name], amount) for name, amount in demand.amounts.items() if name in row_of]
         self.rows: Final = np.array([row for row, _ in known], dtype=np.intp)
         self.amounts: Final = np.array([amount for _, amount in known], dtype=np.int64)
-        self.missing: Final = tuple(name for name in demand.amounts if name not in row_of)
+        self.missing: Final = tuple(name for name in demand.amounts if name not in row_of and name not in backed)
         self.column: Final[Amounts] = np.zeros(len(row_of), dtype=np.int64)
         """The amounts, one per row of the table."""
         self.column[self.rows] = self.amounts
@@ -97,6 +104,7 @@ class NodeTable:
         used_slots: no slot from here on has ever been used.
         allocatable: what nodes have, `[resource, node]`, in milli for CPU, else in the unit of the resource.
         free: what is left of it, `[resource, node]`; may be negative.
+        backed: resources that device classes stand for; nodes that do not offer one by themselves have `PLENTY` of it.
         scored: CPU and memory taken as scoring sees it, `[2, node]`: pods without requests count with a default.
         alive: whether a slot is in use, `[node]`.
         unschedulable: `spec.unschedulable`, `[node]`.
@@ -113,6 +121,7 @@ class NodeTable:
         self.used_slots = 0
         self.allocatable: Amounts = np.zeros((len(FIRST_ROWS), FIRST_SLOTS), dtype=np.int64)
         self.free: Amounts = np.zeros((len(FIRST_ROWS), FIRST_SLOTS), dtype=np.int64)
+        self.backed: frozenset[str] = frozenset()
         self.scored: Amounts = np.zeros((2, FIRST_SLOTS), dtype=np.int64)
         self.alive: NDArray[np.bool_] = np.zeros(FIRST_SLOTS, dtype=np.bool_)
         self.unschedulable: NDArray[np.bool_] = np.zeros(FIRST_SLOTS, dtype=np.bool_)
@@ -181,7 +190,7 @@ class NodeTable:
         if found is None:
             if len(self._resolved) > MOST_RESOLVED:
                 self._resolved.clear()
-            found = self._resolved[demand] = Resolved(demand, self.row_of)
+            found = self._resolved[demand] = Resolved(demand, self.row_of, self.backed)
         return found
 
     def add(self, facts: NodeFacts) -> tuple[int, tuple[str, ...]]:
@@ -194,7 +203,8 @@ class NodeTable:
         self.slot_of[facts.name] = slot
         self.names[slot] = facts.name
         self.alive[slot] = True
-        self.free[:, slot] = self.allocatable[:, slot] = self._column_of(facts)
+        self.allocatable[:, slot] = self._column_of(facts)
+        self.free[:, slot] = self.offered(slot)
         self.scored[:, slot] = 0
         self._note_rules(slot, facts)
         self._note_room(slot)
@@ -206,9 +216,9 @@ class NodeTable:
         new: tuple[str, ...] = ()
         if old is None or old.allocatable != facts.allocatable:
             new = self._rows_for(facts.allocatable)
-            column = self._column_of(facts)
-            self.free[:, slot] += column - self.allocatable[:, slot]
-            self.allocatable[:, slot] = column
+            before = self.offered(slot)
+            self.allocatable[:, slot] = self._column_of(facts)
+            self.free[:, slot] += self.offered(slot) - before
             self._note_room(slot)
         self._note_rules(slot, facts)
         return new
@@ -225,6 +235,24 @@ class NodeTable:
         self._note_room(slot)
         self._spare.append(slot)
         return slot
+
+    def offered(self, slots: int | Slots | slice) -> Amounts:
+        """What is there to be taken, `[resource, asked node]`: what nodes have, or plenty of what devices decide about."""
+        amounts = self.allocatable[:, slots].copy()
+        for row in self._backed_rows():
+            amounts[row] = np.where((amounts[row] == 0) & self.alive[slots], PLENTY, amounts[row])
+        return amounts
+
+    def set_backed(self, resources: frozenset[str]) -> None:
+        """Device classes stand for these resources from now on, and for no others."""
+        if resources == self.backed:
+            return
+        before = self.offered(slice(None))
+        self.backed = resources
+        self.free += self.offered(slice(None)) - before
+        self._resolved.clear()
+        for slot in self.live_slots().tolist():
+            self._note_room(slot)
 
     @contextlib.contextmanager
     def many_taken(self) -> Iterator[None]:
@@ -300,9 +328,14 @@ class NodeTable:
                 self.resources.append(name)
             rows = np.zeros((len(new), self.slots), dtype=np.int64)
             self.free = np.concatenate([self.free, rows])
+            for name in self.backed.intersection(new):
+                self.free[self.row_of[name], self.alive] = PLENTY
             self.allocatable = np.concatenate([self.allocatable, rows])
             self._resolved.clear()
         return new
+
+    def _backed_rows(self) -> list[int]:
+        return [self.row_of[name] for name in self.backed if name in self.row_of] if self.backed else []
 
     def _column_of(self, facts: NodeFacts) -> Amounts:
         column = np.zeros(len(self.resources), dtype=np.int64)

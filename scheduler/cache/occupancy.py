@@ -72,6 +72,19 @@ class Occupancy:
             self._assigned_pods.enter(pod, self._group_of(pod))
         return node, is_waited_for
 
+    def enter_bound(self, pod: PodRecord) -> None:
+        """As `enter` of a pod that is bound and takes amounts only: no ports and no volumes. For many that come at once."""
+        node = pod.node_name
+        slot = self._nodes.slot_of.get(node)
+        if slot is not None:
+            self._topology_index.enter(slot, pod)
+            self._nodes.take(slot, pod.demand)
+        pods = self._pods_on.get(node)
+        if pods is None:
+            pods = self._pods_on[node] = {}
+        pods[pod.uid] = pod
+        self._assigned_pods.enter(pod, self._group_of(pod))
+
     def leave(self, pod: PodRecord) -> tuple[str, bool]:
         """A pod gives back what it took; its node, and whether its absence may matter by more than its room."""
         node = self.node_of(pod)

@@ -9,9 +9,12 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum
+from typing import Final
 
 from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.records import AgreedFields, EntityKey, GroupRecord, MemberCounts, Phase, PodRecord
+
+POLICY_NEVER: Final = "Never"
 
 
 class PendingPods:
@@ -110,6 +113,13 @@ class PodGroupState:
         return min((profile.priority for profile in self.profiles), default=0)
 
     @property
+    def may_preempt(self) -> bool:
+        """Whether its preemptionPolicy allows it; that of the group counts before that of its pods."""
+        if self.group is not None and self.group.preemption_policy is not None:
+            return self.group.preemption_policy != POLICY_NEVER
+        return not any(profile.preemption_policy == POLICY_NEVER for profile in self.profiles)
+
+    @property
     def waits_since_seconds(self) -> float:
         """What its age counts from in the queue (seconds since 1970).
 
@@ -162,6 +172,10 @@ class PodGroupState:
     def put(self, pod: PodRecord) -> None:
         """Takes in a pod, or its newer record, or notices that it has been assumed or forgotten."""
         self.drop(pod.uid)
+        self.enter(pod)
+
+    def enter(self, pod: PodRecord) -> None:
+        """Takes in a pod that is not known."""
         state = self._judge(pod)
         pods = self._by_state.get(state)
         if pods is None:

@@ -8,11 +8,39 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+import msgspec
+
 from scheduler.cache.demand import Demand
+from scheduler.cache.devices.held import HeldDevices
+from scheduler.cache.devices.records import HeldDevice
 from scheduler.cache.records import EntityKey
 
 HeldDemands = Mapping[str, Counter[Demand]]
 """Node name -> what is kept there: so many pods of each demand."""
+
+
+class KeptDevices(msgspec.Struct, frozen=True, gc=False):
+    """Devices that are kept on a node for so many pods that ask for the same."""
+
+    pods: int
+    devices: tuple[HeldDevice, ...]
+
+    def left(self, pods: int, held: HeldDevices) -> tuple[HeldDevice, ...]:
+        """Those that are still to be kept when so many of the pods are still to come.
+
+        Pods may have taken others than these: what is held needs not be kept, and of the rest only what is needed is.
+
+        Args:
+            pods: that are still to come.
+            held: what somebody has by now.
+        """
+        free = tuple(one for one in self.devices if one.id not in held)
+        return free[: -(-len(self.devices) * pods // self.pods)]
+
+
+HeldDevicesOnNodes = Mapping[str, KeptDevices]
+"""By the name of the node."""
+_NO_DEVICES: Final[HeldDevicesOnNodes] = {}
 
 
 class Reservation:
@@ -23,15 +51,32 @@ class Reservation:
         priority: that of the group; items of a higher one may take the room.
         demands: what is kept on which node.
         deadline_seconds: until when, in monotonic seconds.
+        devices: that are kept for the pods of `demands` on the same nodes.
     """
 
-    __slots__ = ("deadline_seconds", "demands", "key", "priority")
+    __slots__ = ("deadline_seconds", "demands", "devices", "key", "priority")
 
-    def __init__(self, key: EntityKey, priority: int, demands: HeldDemands, deadline_seconds: float) -> None:
+    def __init__(
+        self,
+        key: EntityKey,
+        priority: int,
+        demands: HeldDemands,
+        deadline_seconds: float,
+        devices: HeldDevicesOnNodes = _NO_DEVICES,
+    ) -> None:
         self.key: Final = key
         self.priority: Final = priority
         self.demands: Final = demands
         self.deadline_seconds: Final = deadline_seconds
+        self.devices: Final = devices
+
+    def devices_left(self, held: HeldDevices) -> Iterator[HeldDevice]:
+        """The devices that are still to be kept; `held` is what somebody has by now."""
+        for node, kept in self.devices.items():
+            yield from kept.left(sum(self.demands.get(node, _NOBODY).values()), held)
+
+
+_NOBODY: Final[Counter[Demand]] = Counter()
 
 
 class Reservations:
@@ -75,6 +120,14 @@ class Reservations:
         if self._beside is not None:
             yield from self._beside.against(key, priority)
 
+    def devices_against(self, key: EntityKey, priority: int, held: HeldDevices) -> Iterator[HeldDevice]:
+        """The devices that are kept against an item of that priority; `held` is what somebody has by now."""
+        for reservation in self._by_key.values():
+            if reservation.devices and reservation.key != key and reservation.priority >= priority:
+                yield from reservation.devices_left(held)
+        if self._beside is not None:
+            yield from self._beside.devices_against(key, priority, held)
+
 
 class FuturePodReservations(Reservations):
     """What is kept for the pods to come of each group."""
@@ -91,7 +144,7 @@ class FuturePodReservations(Reservations):
         left = {name: Counter(demands) for name, demands in kept.demands.items()}
         left[node] -= Counter([known])
         rest = {name: demands for name, demands in left.items() if demands}
-        self.put(Reservation(key, kept.priority, rest, kept.deadline_seconds))
+        self.put(Reservation(key, kept.priority, rest, kept.deadline_seconds, kept.devices))
 
 
 def _place_of(demands: HeldDemands, node_name: str, demand: Demand) -> tuple[str, Demand] | None:

@@ -63,6 +63,8 @@ class TopologyIndex:
         self._owners: dict[AffinityTerms, tuple[dict[int, int], tuple[ExistingTerm, ...]]] = {}
         self._existing_terms: QueryIndex[ExistingTerm] = QueryIndex()
         self._namespaces: dict[str, Labels] = {}
+        self._is_put_off = False
+        """Nobody has asked yet: what is counted by label class is counted when somebody does."""
 
     # --- events ------------------------------------------------------------------------------------------------------
 
@@ -70,6 +72,8 @@ class TopologyIndex:
         """A pod takes room; True when somebody asked about such pods."""
         if pod.affinity_terms is not None:
             self._carry_terms(slot, pod.affinity_terms)
+        if self._is_put_off:
+            return False
         label_class = self._class_of(pod)
         label_class.where[slot] = label_class.where.get(slot, 0) + 1
         for match_count in label_class.match_counts:
@@ -80,6 +84,8 @@ class TopologyIndex:
         """Undoes `enter`; True when its absence may matter to somebody by more than the room it gives back."""
         if pod.affinity_terms is not None:
             self._drop_terms(slot, pod.affinity_terms)
+        if self._is_put_off:
+            return pod.affinity_terms is not None
         label_class = self._class_of(pod)
         _decrease(label_class.where, slot)
         for match_count in label_class.match_counts:
@@ -101,10 +107,18 @@ class TopologyIndex:
             self._discard(query)
         return bool(stale) or self._existing_terms.reaches(name)
 
+    def put_off(self) -> None:
+        """Many pods come, and perhaps nobody will ask: until somebody does only terms are followed.
+
+        Without effect once there are pods. Not for a scheduler at work: whoever asks first would wait until all are counted.
+        """
+        self._is_put_off = not self._pods_on
+
     # --- questions ---------------------------------------------------------------------------------------------------
 
     def counts(self, query: Query) -> MatchesByNode:
         """How many pods the query selects, `[node]`; not to be written to."""
+        self._catch_up()
         match_count = self._match_counts.get(query)
         if match_count is None:
             match_count = self._count(query)
@@ -149,6 +163,18 @@ class TopologyIndex:
         return self._namespaces.get(namespace, _NO_LABELS)
 
     # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _catch_up(self) -> None:
+        if not self._is_put_off:
+            return
+        self._is_put_off = False
+        for name, pods in self._pods_on.items():
+            slot = self._nodes.slot_of.get(name)
+            if slot is None:
+                continue
+            for pod in pods.values():
+                where = self._class_of(pod).where
+                where[slot] = where.get(slot, 0) + 1
 
     def _class_of(self, pod: PodRecord) -> LabelClass:
         key = LabelClassKey(pod.namespace, tuple(pod.labels), self.visible(pod), pod.terminating)

@@ -1,14 +1,14 @@
 """Reads a cluster with the rights of whoever asks, as far as decisions look at it. Nothing is written, not even an event."""
 
 import asyncio
-from collections.abc import Container, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Container, Coroutine, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
 from kube.cache.decoding import ListDecoder
 from kube.client.client import Client
-from kube.client.errors import Forbidden, NotFound
+from kube.client.errors import Forbidden, NotFound, OutcomeUnknown
 from kube.client.resources import (
     CSI_DRIVERS,
     CSI_NODES,
@@ -60,6 +60,8 @@ OTHERS: Final[tuple[Resource, ...]] = (
 )
 
 _AT_ONCE: Final = 4
+_TURNS_TO_ASK: Final = 3
+"""Of the event loop, until a request has gone out over a connection that is there."""
 
 T = TypeVar("T")
 
@@ -76,13 +78,16 @@ class ReadCluster(NamedTuple):
     unreadable: tuple[str, ...]
 
 
-async def read_cluster(client: Client, settings: SchedulerSettings, epoch_seconds: float) -> ReadCluster:
+async def read_cluster(
+    client: Client, settings: SchedulerSettings, epoch_seconds: float, *, slims: bool = True
+) -> ReadCluster:
     """The inputs of decisions about a cluster, as far as these credentials may read them.
 
     Args:
         client: reads.
         settings: under which the cluster's scheduler decides.
         epoch_seconds: now, in seconds since 1970.
+        slims: whether objects are without what no decision reads, as they must be to be shown to anybody.
 
     Raises:
         ConfigurationError: the cluster cannot be reached, or has no PodGroups.
@@ -93,7 +98,7 @@ async def read_cluster(client: Client, settings: SchedulerSettings, epoch_second
     group_api = await _group_api(client, settings)
     limit = asyncio.Semaphore(_AT_ONCE)
     served = await serves_devices(client)
-    of_devices = tuple(one for one in (*DEVICES, RESOURCE_CLAIM_TEMPLATES) if one.plural in served)
+    of_devices = tuple(one for one in DEVICES if one.plural in served)
     resources = (*NEEDED, group_api.pod_groups, *OTHERS, *of_devices)
 
     async def listed(resource: Resource) -> list[msgspec.Struct] | None:
@@ -111,16 +116,23 @@ async def read_cluster(client: Client, settings: SchedulerSettings, epoch_second
         group_api=group_api.name,
         server_version=str(version.get("gitVersion") or ""),
         devices=_devices(served, {resource for resource, items in found.items() if items is None}),
-        objects=objects_of(objects),
+        objects=objects_of(objects, slims=slims),
     )
     return ReadCluster(inputs, tuple(resource.plural for resource, items in found.items() if items is None))
 
 
 def _devices(served: Container[str], unreadable: Container[Resource]) -> Devices:
-    """Whether devices are among what was read; with one of their kinds missing nothing could be said of them."""
+    """Whether devices are among what was read; with one of their kinds missing nothing could be said of them.
+
+    Templates of claims matter only to pods that do not exist.
+    """
     if RESOURCE_CLAIMS.plural not in served:
         return "unserved"
-    return "unknown" if any(resource in unreadable for resource in DEVICES) else "followed"
+    return (
+        "unknown"
+        if any(resource in unreadable for resource in DEVICES if resource is not RESOURCE_CLAIM_TEMPLATES)
+        else "followed"
+    )
 
 
 async def _all_or_none(reads: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
@@ -147,9 +159,10 @@ async def _listed(client: Client, resource: Resource, *, is_needed: bool) -> lis
     decoder: ListDecoder[Any] = ListDecoder(KINDS[resource.kind].type)
     items: list[msgspec.Struct] = []
     try:
-        async for page in client.list_pages(resource):
+        async for page in _ahead(client.list_pages(resource, looks_through=False)):
             items += decoder.page(page).items
-            await asyncio.sleep(0)
+    except msgspec.MsgspecError as error:
+        raise OutcomeUnknown(f"list of {resource.plural}: {error}") from error
     except NotFound:
         return []
     except Forbidden:
@@ -157,3 +170,21 @@ async def _listed(client: Client, resource: Resource, *, is_needed: bool) -> lis
             raise
         return None
     return items
+
+
+async def _ahead(pages: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The pages; while one is looked at the server has been asked for the next one."""
+    following = asyncio.ensure_future(_next(pages))
+    try:
+        while (page := await following) is not None:
+            following = asyncio.ensure_future(_next(pages))
+            for _ in range(_TURNS_TO_ASK):
+                await asyncio.sleep(0)
+            yield page
+    finally:
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+
+
+async def _next(pages: AsyncIterator[bytes]) -> bytes | None:
+    return await anext(pages, None)

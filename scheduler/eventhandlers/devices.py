@@ -1,4 +1,4 @@
-"""Follows slices, classes, claims and taint rules, and wakes the pods that wait for devices.
+"""Follows slices, classes, claims, their templates and taint rules, and wakes the pods that wait for devices.
 
 A released device, a new slice, a taint that goes: whom it may help is asked again at once.
 """
@@ -6,18 +6,31 @@ A released device, a new slice, a taint that goes: whom it may help is asked aga
 from collections.abc import Callable, Container, Iterable
 from typing import Any, Final
 
-from api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
+from api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from kube.cache.decoding import Converted, ListDecoder
 from kube.cache.informer import Change, Informer
 from kube.client.client import Client
 from kube.client.errors import NotFound
-from kube.client.resources import DEVICE_CLASSES, DEVICE_TAINT_RULES, RESOURCE_CLAIMS, RESOURCE_SLICES, Resource
+from kube.client.resources import (
+    DEVICE_CLASSES,
+    DEVICE_TAINT_RULES,
+    RESOURCE_CLAIM_TEMPLATES,
+    RESOURCE_CLAIMS,
+    RESOURCE_SLICES,
+    Resource,
+)
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.devices.records import class_record
 from scheduler.cache.records import StateChange
 from scheduler.queue.item_errors import TAKE_IN, ItemErrors
 
-DEVICES: Final[tuple[Resource, ...]] = (DEVICE_CLASSES, RESOURCE_SLICES, RESOURCE_CLAIMS, DEVICE_TAINT_RULES)
+DEVICES: Final[tuple[Resource, ...]] = (
+    DEVICE_CLASSES,
+    RESOURCE_SLICES,
+    RESOURCE_CLAIMS,
+    RESOURCE_CLAIM_TEMPLATES,
+    DEVICE_TAINT_RULES,
+)
 
 
 async def serves_devices(client: Client) -> frozenset[str]:
@@ -58,6 +71,10 @@ class DeviceEventHandlers:
         self._concerns(self._state.devices.set_claim(_either(change).metadata.key, change.new))
         self._noticed()
 
+    def template(self, change: Change[Any]) -> None:
+        """A ResourceClaimTemplate came, changed or went."""
+        self._concerns(self._state.devices.set_template(_either(change).metadata.key, change.new))
+
     def taint_rule(self, change: Change[DeviceTaintRule]) -> None:
         """A DeviceTaintRule came, changed or went."""
         self._concerns(self._state.devices.set_rule(_either(change).metadata.name, change.new))
@@ -75,6 +92,7 @@ def device_informers(
         (Converted(ListDecoder(DeviceClass), class_record), handlers.device_class),
         (Converted(ListDecoder(ResourceSlice), devices.slim_slice), handlers.resource_slice),
         (Converted(ListDecoder(ResourceClaim), devices.slim_claim), handlers.claim),
+        (Converted(ListDecoder(ResourceClaimTemplate), devices.slim_template), handlers.template),
         (ListDecoder(DeviceTaintRule), handlers.taint_rule),
     )
     informers: list[Informer[Any]] = []

@@ -25,6 +25,13 @@ REASON_ELSEWHERE: Final = Status(
 REASON_INVALID: Final = Status(
     Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "invalid resource pools were encountered", plugin=NAME
 )
+REASON_LEFT_OVER: Final = Status(
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "cannot schedule extended resource claim", plugin=NAME
+)
+"""There is a claim for the extended resources of the pod already, from an attempt that has come to nothing."""
+REASON_TO_COME: Final = Status(
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "devices are not kept for pods that do not exist yet", plugin=NAME
+)
 REASON_UNSURE: Final = Status(
     Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "the search for devices was given up, an allocation may exist", plugin=NAME
 )

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from scheduler.plugins import taint_toleration
-from scheduler.plugins.status import Diagnosis, PodGroupDiagnosis, Status
+from scheduler.plugins.status import Certainty, Diagnosis, PodGroupDiagnosis, Status
 
 NO_NODES: Final = "no nodes available to schedule pods"
+_PROVED: Final = " Proved impossible: all placements were searched."
 _KEPT: Final = " Some room is kept for other groups."
 
 
@@ -80,8 +81,16 @@ def _of_group(found: PodGroupDiagnosis) -> str:
     beside = f" beside {found.scheduled} already scheduled" if found.scheduled else ""
     inside = f" inside one {found.topology_key} (best: {found.best_domain})" if found.topology_key else ""
     reasons = _of_nodes(found.pod, " for the rest" if found.placed else "")
-    doubt = f" A placement may exist that was not found: {found.incomplete_reason}" if found.incomplete_reason else ""
     return (
         f"minCount ({found.need - found.to_come}){to_come} cannot be satisfied: {found.placed} of {found.pending} pods "
-        f"can be placed{beside}{inside}; {reasons}{doubt}{_kept(found.pod)}"
+        f"can be placed{beside}{inside}; {reasons}{_certainty(found)}{_kept(found.pod)}"
     )
+
+
+def _certainty(found: PodGroupDiagnosis) -> str:
+    if found.certainty is Certainty.PROVED:
+        return _PROVED
+    if not found.incomplete_reason:
+        return ""
+    within = f" within {found.search_steps} steps" if found.certainty is Certainty.NOT_FOUND else ""
+    return f" A placement may exist that was not found{within}: {found.incomplete_reason}"

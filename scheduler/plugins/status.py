@@ -47,6 +47,19 @@ class Code(StrEnum):
     TIMED_OUT = REASON_SCHEDULING_TIMEOUT
 
 
+class Certainty(StrEnum):
+    """How sure the refusal of a group is, or what was done to be sure."""
+
+    COUNTED = "Counted"
+    """Counting is enough: no placement puts enough of its pods on nodes."""
+    PROVED = "ProvedImpossible"
+    """All placements were searched; none is enough."""
+    NOT_FOUND = "NotFoundWithinSteps"
+    """The search for one ended with its budget."""
+    NOT_SEARCHED = "NotSearched"
+    """Only some orders of placing the pods one after the other were tried."""
+
+
 _REASONS: Final = {
     Code.ERROR: REASON_SCHEDULER_ERROR,
     Code.UNSCHEDULABLE: REASON_UNSCHEDULABLE,
@@ -135,7 +148,9 @@ class PodGroupDiagnosis(msgspec.Struct, frozen=True, kw_only=True):
         topology_key: the node label of which all must be inside one value; None without such a constraint.
         best_domain: the value of it where most of them fit.
         pod: why the first member without a place has none.
-        incomplete_reason: why a placement may exist that was not found; empty when there is none for certain.
+        certainty: whether a placement may exist that was not found.
+        incomplete_reason: why one may exist; empty when there is none for certain.
+        search_steps: how many steps the search for one took.
     """
 
     need: int
@@ -146,9 +161,11 @@ class PodGroupDiagnosis(msgspec.Struct, frozen=True, kw_only=True):
     topology_key: str | None = None
     best_domain: str = ""
     pod: Diagnosis
+    certainty: Certainty = Certainty.COUNTED
     incomplete_reason: str = ""
+    search_steps: int = 0
 
     @property
     def obstacles(self) -> Hashable:
         """As for `Status`."""
-        return (self.topology_key, self.best_domain, self.pod.obstacles, self.incomplete_reason)
+        return (self.topology_key, self.best_domain, self.pod.obstacles, self.certainty, self.incomplete_reason)

@@ -2,7 +2,8 @@
 
 A claim's devices are free only when the controller of claims has seen all its consumers gone and takes the allocation off, some
 seconds after the pods. Until then the consumers that are gone count as leaving, so nobody is evicted a second time for devices
-that are about to be free. A claim that the preemptor uses itself, or that is reserved for a whole PodGroup, is not released.
+that are about to be free. A claim that the preemptor uses itself is not released. One that is reserved for a PodGroup is released
+with the last of its pods that has a place, and it is us who take its devices off then (`algorithm.devices.group_claims`).
 """
 
 from collections.abc import Collection, Sequence
@@ -11,6 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.algorithm.devices.group_claims import cleared_for, placed_pods
+from scheduler.algorithm.devices.holders import FAR, Holders
 from scheduler.algorithm.devices.placed import PlacedDevices, Placement
 from scheduler.algorithm.devices.view import DeviceView
 from scheduler.algorithm.topology import Topology
@@ -39,8 +42,8 @@ class ClaimReleases:
         self, state: ClusterState, members: PodGroupState, view: DeviceView, overdue: Collection[str] = ()
     ) -> None:
         self._state: Final = state
-        self._view: Final = view
         self._overdue: Final = overdue
+        self._cleared: Final = cleared_for(state, members)
         used = _claims_of(state, members)
         state.nodes.steps.spend(ONE_BY_ONE * len(state.devices.claims))
         claims: list[ClaimRecord] = []
@@ -52,7 +55,8 @@ class ClaimReleases:
                 row += consumers
                 number += [len(claims)] * len(consumers)
                 claims.append(claim)
-        self._claims: Final = claims
+        self._holders: Final = Holders(state, claims)
+        self._view: Final = view.with_holders(self._holders)
         self._row: Final[Slots] = np.array(row, dtype=np.intp)
         """[consumer] its row in `assigned_pods`."""
         self._number: Final[Slots] = np.array(number, dtype=np.intp)
@@ -66,15 +70,12 @@ class ClaimReleases:
         """Whether devices come free although nobody leaves who is not leaving already."""
         return bool((self._consumers == 0).any())
 
-    def released(self, rows: Slots) -> tuple[HeldDevice, ...]:
-        """What is free once the pods of these rows have left, beside those who leave anyway."""
-        free = np.flatnonzero(self.staying_consumers(rows) == 0)
-        return tuple(held for number in free.tolist() for held in self._claims[number].held)
-
     def staying_consumers(self, rows: Slots) -> NDArray[np.int64]:
         """[claim] how many of its consumers stay when the pods of these rows leave."""
-        self._state.nodes.steps.spend(4 * ONE_BY_ONE + 20 * len(self._row) + len(rows))
-        return self._consumers - np.bincount(self._number[np.isin(self._row, rows)], minlength=len(self._claims))
+        leaves = np.zeros(len(self._state.assigned_pods.pods), dtype=np.bool_)
+        self._state.nodes.steps.spend(4 * ONE_BY_ONE + 5 * len(self._row) + len(rows) + len(leaves))
+        leaves[rows] = True
+        return self._consumers - np.bincount(self._number[leaves[self._row]], minlength=len(self._consumers))
 
     def numbers_of(self, row: int) -> Sequence[int]:
         """Numbers of the claims that the pod of a row uses."""
@@ -82,41 +83,34 @@ class ClaimReleases:
 
     def held_by(self, number: int) -> tuple[HeldDevice, ...]:
         """What the claim of this number holds."""
-        return self._claims[number].held
+        return self._holders.claims[number].held
 
     def view(self, rows: Slots) -> DeviceView:
-        """The devices as the preemptor sees them then."""
-        released = self.released(rows)
-        return self._view.releasing(released) if released else self._view
+        """The devices as the preemptor sees them once the pods of these rows have left, beside those who leave anyway."""
+        return self._view.after(self.staying_consumers(rows) == 0)
 
     def far_rows(self) -> Slots:
         """Rows of the pods whose devices matter to other nodes than their own."""
-        slots, nodes = self._state.assigned_pods.slots, self._state.nodes
-        is_far = np.zeros(len(self._row), dtype=np.bool_)
-        near: dict[int, set[str] | None] = {}
-        for at, (row, number) in enumerate(zip(self._row.tolist(), self._number.tolist(), strict=True)):
-            if number not in near:
-                near[number] = self._state.devices.nodes_with(self._claims[number].held)
-            names = near[number]
-            slot = int(slots[row])
-            is_far[at] = names is None or (bool(names) and (slot < 0 or names != {nodes.names[slot]}))
+        where = self._holders.slots[self._number]
+        is_far = (where == FAR) | ((where >= 0) & (where != self._state.assigned_pods.slots[self._row]))
         return np.unique(self._row[is_far])
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
     def _staying(self, claim: ClaimRecord) -> list[int] | None:
         """Rows of its consumers that are not leaving; None when some of them can never be asked to."""
-        rows: list[int] = []
+        uids: list[str] = []
         for uid, consumer in claim.reserved_for.items():
-            if consumer.resource != POD_RESOURCE:
-                return None
-            if self._is_leaving(uid):
+            if consumer.resource == POD_RESOURCE:
+                uids.append(uid)
                 continue
-            row = self._state.assigned_pods.row_of(uid)
-            if row is None:
+            pods = placed_pods(self._state, claim, consumer, self._cleared)
+            if pods is None:
                 return None
-            rows.append(row)
-        return rows if rows or claim.reserved_for else None
+            uids += [pod.uid for pod in pods]
+        rows = [self._state.assigned_pods.row_of(uid) for uid in uids if not self._is_leaving(uid)]
+        known = [row for row in rows if row is not None]
+        return known if len(known) == len(rows) and claim.reserved_for else None
 
     def _is_leaving(self, uid: str) -> bool:
         if uid in self._overdue:
@@ -166,7 +160,7 @@ class ReprieveDevices:
         near = self._state.devices.nodes_with(kept)
         slots = None if near is None else {self._state.nodes.slot_of.get(name, -1) for name in near}
         self._held.add(kept)
-        fits = self._placed.choose(self._held, slots) is not None
+        fits = self._placed.suffice(self._held, slots)
         self._held.remove(kept)
         return fits
 

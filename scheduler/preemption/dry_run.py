@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.algorithm.attempts import Attempt, best_attempt
+from scheduler.algorithm.devices.extended import asks_devices
 from scheduler.algorithm.free_after_nominations import SnapshotOnResources
 from scheduler.algorithm.node_fits import fits_of
 from scheduler.algorithm.overlay import ResourceOverlay
@@ -30,7 +31,6 @@ from scheduler.preemption.node_candidates import Mask, fits_by_node, node_candid
 from scheduler.preemption.reprieve import Placement, candidate_for, kept_devices
 from scheduler.preemption.victims import Candidate, KeptDevices, Refusal, RefusalCode
 
-POLICY_NEVER: Final = "Never"
 MOST_COMPARED: Final = 32
 """Nodes on which a candidate for a single pod is worked out whole, the most promising of all."""
 MOST_RANKS: Final = 32
@@ -57,10 +57,10 @@ def dry_run_preemption(
         is_nominated: it has been nominated before; a refusal because others are leaving says where it goes then.
     """
     assigned_pods = state.assigned_pods
-    if not eligible_to_preempt_others(members):
+    if not members.may_preempt:
         return Refusal(RefusalCode.NEVER)
     may_help = len(assigned_pods.preemptible_below(members.priority)) or len(assigned_pods.terminating())
-    if not may_help and not any(signature.rules.asks_devices for signature in members.pending):
+    if not may_help and not any(asks_devices(state, signature) for signature in members.pending):
         return Refusal(RefusalCode.NO_VICTIMS)
     try:
         with state.nodes.steps.limited("preemption"):
@@ -103,7 +103,7 @@ def devices_on(
         nominated: UID of a pod -> name of its node.
         victims: UIDs of those who leave for it.
     """
-    if not any(signature.rules.asks_devices for signature in members.pending):
+    if not any(asks_devices(state, signature) for signature in members.pending):
         return ()
     try:
         with state.nodes.steps.limited("preemption"):
@@ -120,14 +120,6 @@ def devices_on(
             return kept_devices(context, placement, uids, np.array(rows, dtype=np.intp))
     except OverBudgetError:
         return ()
-
-
-def eligible_to_preempt_others(members: PodGroupState) -> bool:
-    """Whether its preemptionPolicy allows it; that of the group counts before that of its pods."""
-    group = members.group
-    if group is not None and group.preemption_policy is not None:
-        return group.preemption_policy != POLICY_NEVER
-    return not any(profile.preemption_policy == POLICY_NEVER for profile in members.profiles)
 
 
 def _fits_too_few(members: PodGroupState, fits: int) -> Refusal:

@@ -217,19 +217,22 @@ class Evaluator:
         self._history.pop(key, None)
         return self._state.nominator.withdraw(key)
 
-    def obstacle(self, nomination: Nomination, *, is_current: bool = True) -> str | None:
+    def obstacle(
+        self, nomination: Nomination, *, is_current: bool = True, gone: Collection[str] = frozenset()
+    ) -> str | None:
         """Why nobody may be asked to leave for this nomination (any more), for the log; None when they may.
 
         Args:
             nomination: of an item.
             is_current: whether it must be the one that is in force.
+            gone: UIDs of pods that are gone by the server's word, whatever the watch has shown.
         """
         members = self._state.item(nomination.key)
         if members is None:
             return "the preemptor is gone"
         if is_current and not self.is_current(nomination):
             return "the plan was overtaken"
-        if not self.is_wanted(nomination):
+        if not self.is_wanted(nomination, gone):
             return "the preemptor does not need the room any more"
         pending = {uid for waiting in members.pending.values() for uid in waiting.uids}
         needs: dict[str, list[Demand]] = {}
@@ -239,13 +242,13 @@ class Evaluator:
         lacking = (text for node, demands in needs.items() if (text := self._lacks(nomination, node, demands)))
         return next(lacking, None) or self._lacks_devices(nomination)
 
-    def is_wanted(self, nomination: Nomination) -> bool:
-        """Whether enough pods wait for the room to start in it."""
+    def is_wanted(self, nomination: Nomination, gone: Collection[str] = frozenset()) -> bool:
+        """Whether enough pods wait for the room to start in it; `gone` as in `obstacle`."""
         members = self._state.item(nomination.key)
         if members is None or pre_enqueue(members) is not None:
             return False
         pending = {uid for waiting in members.pending.values() for uid in waiting.uids}
-        return len(nomination.places.keys() & pending) >= missing_count(members)
+        return len((nomination.places.keys() & pending).difference(gone)) >= missing_count(members)
 
     def is_current(self, nomination: Nomination) -> bool:
         """Whether the nomination stands: what may be asked before every single delete."""
@@ -278,9 +281,16 @@ class Evaluator:
     def _staying(self, nomination: Nomination) -> tuple[str, ...]:
         """UIDs of the victims that still hold their room, or devices that the item is waiting for."""
         has_reserved = self._state.devices.has_reserved
+        if nomination.devices and self._groups_hold(nomination):
+            return tuple(nomination.victims)
         return tuple(
             uid for uid in nomination.victims if self._holds_room(uid) or (nomination.devices and has_reserved(uid))
         )
+
+    def _groups_hold(self, nomination: Nomination) -> bool:
+        """Whether a claim that is reserved for a group has devices that the item is waiting for."""
+        wanted = {one.id for devices in nomination.devices.values() for one in devices}
+        return any(one.id in wanted for claim in self._state.devices.holding_for_groups() for one in claim.held)
 
     def _devices_on(self, item: "_Nominated") -> dict[str, tuple[HeldDevice, ...]]:
         members = self._state.item(item.key)

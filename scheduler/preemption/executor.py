@@ -66,6 +66,7 @@ class _Run:
         expect_no_more: lets status writes go out.
         cleared: nodes that pods of the preemptor are nominated to.
         to_nominate: nominations that are not written yet.
+        gone: UIDs of pods of the preemptor that the server does not have any more.
         is_forbidden: the server refuses our nominations.
         has_suspended: somebody leaves otherwise than by our deletes.
         open_deletes: deletes that were not answered yet.
@@ -83,6 +84,7 @@ class _Run:
     expect_no_more: Callable[[], None]
     cleared: frozenset[str]
     to_nominate: int
+    gone: set[str] = field(default_factory=set)
     is_forbidden: bool = False
     has_suspended: bool = False
     open_deletes: int = 0
@@ -169,6 +171,8 @@ class Executor:
                 return outcome
         self._retries.forget(_nomination_key(pod))
         run.is_forbidden |= outcome == _FORBIDDEN
+        if outcome == _GONE:
+            run.gone.add(pod.uid)
         run.to_nominate -= 1
         if not run.to_nominate:
             self._begin(run)
@@ -180,7 +184,7 @@ class Executor:
         try:
             await self._client.patch(PODS, body, pod.name, pod.namespace, subresource="status", parse=False)
         except (NotFound, Conflict):
-            # Its pod is gone; the check before the first delete sees what that means.
+            # Its pod is gone, which the watch may show later; the check before the first delete counts without it.
             outcome = _GONE
         except Forbidden as error:
             _log.error("cannot nominate nodes for pods: %s", error)
@@ -195,7 +199,8 @@ class Executor:
 
     def _begin(self, run: _Run) -> None:
         """All nominations are written: asks the first victims to leave, if that still makes sense."""
-        obstacle = "nominations are forbidden" if run.is_forbidden else self._evaluator.obstacle(run.nomination)
+        refused = "nominations are forbidden" if run.is_forbidden else None
+        obstacle = refused or self._evaluator.obstacle(run.nomination, gone=run.gone)
         if obstacle is not None:
             _log.info("nobody is evicted: %s", obstacle)
             run.expect_no_more()

@@ -254,5 +254,5 @@ def _vacancy_after(context: PreemptionContext, domain: Mask, placement: Placemen
         free[demand.rows] -= demand.amounts * float(counts.sum())
         asked.update(demand.rows.tolist())
     rows = [row for row in sorted(asked) if nodes.resources[row] != PODS]
-    offered = nodes.allocatable[rows][:, domain].sum(axis=1, dtype=np.float64)
+    offered = nodes.offered(slice(None))[rows][:, domain].sum(axis=1, dtype=np.float64)
     return -round(float(((offered - free[rows]) / np.maximum(offered, 1)).sum()), _DIGITS)

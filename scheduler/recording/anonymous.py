@@ -2,7 +2,8 @@
 
 Every text becomes a made-up word, save for those whose meaning decides something: kinds, operators, amounts, times, keys of labels.
 So a text that nobody thought of is hidden and not shown. The made-up words are in the order of the true ones, for of equals the
-order decides. Whole numbers stay, for selectors may compare them. Texts that are for people alone are left out.
+order decides. Whole numbers stay where a selector compares them: as values of the labels and taints that some `Gt` or `Lt` names.
+Texts that are for people alone are left out.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from scheduler.recording.inputs import DecisionInputs
 from scheduler.recording.pods import LONG_AGO
 
 TO_COME: Final = "to-come"
+_ANNOUNCED: Final = f"{TO_COME}/"
 
 _SETTINGS: Final = "settings"
 _DEVICES: Final = "devices"
@@ -54,6 +56,7 @@ _KEPT_ANNOTATIONS: Final = frozenset(
     {
         constants.BIND_COMPLETED,
         constants.DEGRADED,
+        constants.EXTENDED_CLAIM,
         constants.DESIRED_COUNT,
         constants.MANAGED_BY,
         constants.ON_SCHEDULING_TIMEOUT,
@@ -62,6 +65,8 @@ _KEPT_ANNOTATIONS: Final = frozenset(
         constants.SCHEDULING_TIMEOUT,
     }
 )
+_COMPARING: Final = frozenset({"Gt", "Lt"})
+"""Operators to which the number counts that a text spells."""
 _MESSAGE: Final = "message"
 """For people, save where it says who preempts."""
 _OF_KUBERNETES: Final = "kubernetes.io/"
@@ -113,7 +118,8 @@ def _hidden(
     with cyclic_gc_paused():
         plain = msgspec.json.decode(msgspec.json.encode(inputs))
         compounds = dict(_compounds(plain))
-        ask = _Asked(compounds, looked_at(plain), keeps_expressions=keeps_expressions)
+        compared = frozenset(_compared(plain))
+        ask = _Asked(compounds, looked_at(plain), compared, keeps_expressions=keeps_expressions)
         kept = _words(readable(plain), ask)
         plain["objects"].update(dict.fromkeys(leaves_out, ()))
         hidden = sorted(_words(plain, ask) - kept)
@@ -130,6 +136,7 @@ class _Asked(NamedTuple):
 
     compounds: Mapping[str, tuple[str, str]]
     looked_at: frozenset[str] | None
+    compared: frozenset[str]
     keeps_expressions: bool
 
 
@@ -174,12 +181,27 @@ def _compounds(plain: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str]]
                 yield f"{name}-{volume['name']}", (name, volume["name"])
 
 
+def _compared(value: Any) -> Iterator[str]:
+    """The keys of labels and taints whose values are compared as numbers."""
+    if isinstance(value, dict):
+        if value.get("operator") in _COMPARING and isinstance(value.get("key"), str):
+            yield value["key"]
+        for found in value.values():
+            if isinstance(found, dict | list):
+                yield from _compared(found)
+    elif isinstance(value, list):
+        for found in value:
+            if isinstance(found, dict | list):
+                yield from _compared(found)
+
+
 class _Walk:
     """Goes through all texts; `say` gives the word for each one that is not kept."""
 
     def __init__(self, say: Say, ask: _Asked) -> None:
         self._say: Final = say
         self._compounds: Final = ask.compounds
+        self._compared: Final = ask.compared
         self._devices: Final = DeviceWalk(self._value, ask.looked_at, None if ask.keeps_expressions else say)
         self._said: Final[dict[str, str]] = {}
 
@@ -187,15 +209,16 @@ class _Walk:
         return {key: value if key == _DEVICES else self._value(key, value) for key, value in plain.items()}
 
     def _value(self, field: str, value: Any) -> Any:
-        if field in anonymous_devices.KINDS:
-            return [self._devices.value("", found) for found in value]
+        # Texts first: there are a million of them in a large cluster.
+        if isinstance(value, str):
+            return value if field in KEPT_FIELDS else self._text(field, value)
         if isinstance(value, dict):
             return value if field in KEPT_WHOLE and _is_plain(field, value) else self._mapping(field, value)
-        if field == "resources" and isinstance(value, list):
-            return value
         if isinstance(value, list):
-            return [self._value(field, entry) for entry in value]
-        return self._text(field, value) if isinstance(value, str) and field not in KEPT_FIELDS else value
+            if field in anonymous_devices.KINDS:
+                return [self._devices.value("", found) for found in value]
+            return value if field == "resources" else [self._value(field, entry) for entry in value]
+        return value
 
     def _mapping(self, field: str, found: Mapping[str, Any]) -> dict[str, Any]:
         if field == "annotations":
@@ -208,8 +231,19 @@ class _Walk:
         if field in {"labels", "matchLabels", "nodeSelector", "selector"} and all(
             isinstance(value, str) for value in found.values()
         ):
-            return {key: self._text(field, value) for key, value in found.items()}
+            return {
+                key: value if key in self._compared and _is_number(value) else self._text(field, value)
+                for key, value in found.items()
+            }
+        if self._compared and isinstance(named := found.get("key"), str) and named in self._compared:
+            return {key: self._number_or(key, value) for key, value in found.items() if key != _MESSAGE}
         return {key: self._value(key, value) for key, value in found.items() if key != _MESSAGE}
+
+    def _number_or(self, field: str, value: Any) -> Any:
+        """Of a requirement, a taint or a toleration: numbers as they are."""
+        if isinstance(value, list):
+            return [self._number_or(field, entry) for entry in value]
+        return value if _is_number(value) else self._value(field, value)
 
     def _annotations(self, found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         for key, value in found.items():
@@ -230,15 +264,15 @@ class _Walk:
     def _text(self, field: str, text: str) -> str:
         if field in {"image", "names"}:
             return self._image(text)
-        if field in {"uid", "uids"} or text.startswith(f"{TO_COME}/"):
+        if text.startswith(_ANNOUNCED):
             return self._uid(text)
-        return self._word(text) if _ZONES not in text else _ZONES.join(map(self._word, text.split(_ZONES)))
+        if field in {"uid", "uids"} or _ZONES not in text:
+            return self._word(text)
+        return _ZONES.join(map(self._word, text.split(_ZONES)))
 
     def _uid(self, uid: str) -> str:
-        """Those of pods to come name the group that announces them."""
-        if not uid.startswith(f"{TO_COME}/"):
-            return self._word(uid)
-        group, _, number = uid.removeprefix(f"{TO_COME}/").rpartition("/")
+        """That of a pod to come, which names the group that announces it."""
+        group, _, number = uid.removeprefix(_ANNOUNCED).rpartition("/")
         return f"{TO_COME}/{self._word(group)}/{number}"
 
     def _image(self, name: str) -> str:
@@ -253,7 +287,11 @@ class _Walk:
         return found
 
     def _anew(self, word: str) -> str:
-        if word in KEPT_WORDS or word.startswith(_OF_KUBERNETES) or whole_number(word) is not None:
+        if word in KEPT_WORDS or word.startswith(_OF_KUBERNETES):
             return word
         compound = self._compounds.get(word)
         return self._say(word) if compound is None else "-".join(map(self._say, compound))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, str) and whole_number(value) is not None

@@ -29,6 +29,7 @@ _KEPT: Final = frozenset(
 """Fields whose texts are kept: what drivers call things, and what things are."""
 _KEPT_WHOLE: Final = frozenset({"capacity", "counters", "consumedCapacity"})
 """Amounts by the names that drivers give them."""
+_AS_THEY_ARE: Final = _KEPT | _KEPT_WHOLE
 _OF_REQUESTS: Final = frozenset({"request", "requests"})
 """Names of requests, of their alternatives after a slash."""
 _OF_TEXTS: Final = frozenset({"string", "strings"})
@@ -85,10 +86,10 @@ class DeviceWalk:
 
     def value(self, field: str, value: Any) -> Any:
         """The value with made-up names."""
-        if field in _KEPT or field in _KEPT_WHOLE:
+        if field in _AS_THEY_ARE:
             return value
-        if field == EXPRESSION:
-            return value if self._say is None else self._say(value)
+        if isinstance(value, str):
+            return self._text(field, value)
         if field == "attributes" and isinstance(value, dict):
             return {name: self._attribute(name, found) for name, found in value.items()}
         if field in {"metadata", "nodeSelector"}:
@@ -97,9 +98,14 @@ class DeviceWalk:
             return {key: self.value(key, found) for key, found in value.items()}
         if isinstance(value, list):
             return [self.value(field, found) for found in value]
-        if field in _OF_REQUESTS and isinstance(value, str):
-            return "/".join(self._others("name", part) for part in value.split("/"))
         return self._others(field, value)
+
+    def _text(self, field: str, text: str) -> Any:
+        if field == EXPRESSION:
+            return text if self._say is None else self._say(text)
+        if field in _OF_REQUESTS:
+            return "/".join(self._others("name", part) for part in text.split("/"))
+        return self._others(field, text)
 
     def _attribute(self, name: str, found: Mapping[str, Any]) -> Mapping[str, Any]:
         if self._looked_at is None or name.rpartition("/")[2] in self._looked_at:

@@ -47,7 +47,6 @@ from scheduler.recording.inputs import (
     AssumedPod,
     ClusterObjects,
     DecisionInputs,
-    KeptDevice,
     Layout,
     NominatedPod,
     NominationState,
@@ -66,7 +65,7 @@ from scheduler.recording.objects import (
     selector_object,
     volume_object,
 )
-from scheduler.recording.pods import PodWriter
+from scheduler.recording.pods import PodWriter, kept_device
 from scheduler.recording.slim import slim
 
 REPLICATION_CONTROLLER: Final = "ReplicationController"
@@ -243,9 +242,7 @@ def _nomination(nomination: Nomination, state: ClusterState, writer: PodWriter) 
     def place(uid: str) -> NominatedPod:
         node_name, demand = nomination.places[uid]
         pod = state.pod(uid)
-        devices = tuple(
-            KeptDevice(*one.id, one.share_id, dict(one.consumed)) for one in nomination.devices.get(uid, ())
-        )
+        devices = tuple(map(kept_device, nomination.devices.get(uid, ())))
         return NominatedPod(uid, node_name, None if pod and pod.demand is demand else writer.demand(demand), devices)
 
     deadline = nomination.deadline_seconds

@@ -81,14 +81,20 @@ def device_class_object(record: ClassRecord) -> DeviceClass:
 
 def resource_claim_object(record: ClaimRecord) -> ResourceClaim:
     """A ResourceClaim that says this of itself."""
-    spec = record.spec
-    asked = DeviceClaim(spec.requests or None, spec.constraints or None, spec.config or None)
     consumers = tuple(record.reserved_for.values())
     return ResourceClaim(
-        record.metadata,
-        ResourceClaimSpec(asked),
-        ResourceClaimStatus(record.allocation, consumers or None),
+        record.metadata, _claim_spec(record), ResourceClaimStatus(record.allocation, consumers or None)
     )
+
+
+def claim_template_object(record: ClaimRecord) -> ResourceClaimTemplate:
+    """A ResourceClaimTemplate whose record this is."""
+    return ResourceClaimTemplate(record.metadata, ResourceClaimTemplateSpec(spec=_claim_spec(record)))
+
+
+def _claim_spec(record: ClaimRecord) -> ResourceClaimSpec:
+    spec = record.spec
+    return ResourceClaimSpec(DeviceClaim(spec.requests or None, spec.constraints or None, spec.config or None))
 
 
 # --- slim -------------------------------------------------------------------------------------------------------------

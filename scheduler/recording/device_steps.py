@@ -4,7 +4,12 @@ from typing import Any, Final
 
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.devices.records import class_record
-from scheduler.recording.device_objects import device_class_object, resource_claim_object, slice_object
+from scheduler.recording.device_objects import (
+    claim_template_object,
+    device_class_object,
+    resource_claim_object,
+    slice_object,
+)
 from scheduler.recording.pods import PodWriter
 from scheduler.recording.slim import slim
 
@@ -47,6 +52,18 @@ def read_device_claim(arguments: Arguments, state: ClusterState) -> Arguments:
     """For `DeviceState.set_claim`."""
     key, found = arguments
     return (key, state.devices.slim_claim(found) if found is not None else _NOTHING)
+
+
+def write_claim_template(arguments: Arguments, _: PodWriter) -> Arguments:
+    """Of `DeviceState.set_template`."""
+    key, record = arguments
+    return (key, slim(claim_template_object(record)) if record is not None else _NOTHING)
+
+
+def read_claim_template(arguments: Arguments, state: ClusterState) -> Arguments:
+    """For `DeviceState.set_template`."""
+    key, found = arguments
+    return (key, state.devices.slim_template(found) if found is not None else _NOTHING)
 
 
 def write_assumed(arguments: Arguments, _: PodWriter) -> Arguments:

@@ -1,4 +1,4 @@
-"""Devices as they are taken from a scheduler at work, and as they are taken in again: slices, classes, claims, taint rules."""
+"""Devices as they are taken from a scheduler at work, and as they are taken in again: slices, classes, claims, rules."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,7 +8,12 @@ import msgspec
 from api.devices import DeviceTaintRule, ResourceClaim
 from scheduler.cache.devices.records import ClaimRecord, ClassRecord, SliceRecord, class_record
 from scheduler.cache.devices.state import DeviceState
-from scheduler.recording.device_objects import device_class_object, resource_claim_object, slice_object
+from scheduler.recording.device_objects import (
+    claim_template_object,
+    device_class_object,
+    resource_claim_object,
+    slice_object,
+)
 from scheduler.recording.inputs import ClusterObjects, DecisionInputs, Devices, SchedulerState
 from scheduler.recording.slim import slim
 
@@ -21,6 +26,7 @@ class TakenDevices:
     classes: tuple[ClassRecord, ...]
     slices: tuple[SliceRecord, ...]
     claims: tuple[ClaimRecord, ...]
+    templates: tuple[ClaimRecord, ...]
     assumed: tuple[ClaimRecord, ...]
     rules: tuple[DeviceTaintRule, ...]
 
@@ -32,6 +38,7 @@ class TakenDevices:
             classes=tuple(devices.classes.values()),
             slices=tuple(devices.slices.values()),
             claims=tuple(devices.claims.values()),
+            templates=tuple(devices.templates.values()),
             assumed=tuple(devices.assumed.values()),
             rules=tuple(devices.rules.values()),
         )
@@ -44,6 +51,8 @@ class TakenDevices:
             yield "resourceslices", slim(slice_object(offered))
         for claim in self.claims:
             yield "resourceclaims", slim(resource_claim_object(claim))
+        for template in self.templates:
+            yield "resourceclaimtemplates", slim(claim_template_object(template))
         for rule in self.rules:
             yield "devicetaintrules", slim(rule)
 
@@ -65,6 +74,8 @@ def _take_in(devices: DeviceState, objects: ClusterObjects) -> None:
         devices.set_slice(offered.metadata.name, devices.slim_slice(offered))
     for claim in objects.resourceclaims:
         devices.set_claim(claim.metadata.key, devices.slim_claim(claim))
+    for template in objects.resourceclaimtemplates:
+        devices.set_template(template.metadata.key, devices.slim_template(template))
     for rule in objects.devicetaintrules:
         devices.set_rule(rule.metadata.name, rule)
 

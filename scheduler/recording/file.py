@@ -12,15 +12,16 @@
 Lines are made one after the other, so that a scheduler at work can do something else between them.
 """
 
+import functools
 import gzip
 import io
 import os
 import tempfile
 import zlib
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeVar
+from typing import Any, BinaryIO, Final, TypeVar, Union
 
 import msgspec
 
@@ -57,13 +58,6 @@ class Header(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     devices: Devices = "unknown"
     is_anonymous: bool = False
     """Names, namespaces and labels are made up."""
-
-
-class Line(msgspec.Struct, frozen=True):
-    """Any other line."""
-
-    kind: str
-    object: msgspec.Raw
 
 
 class _End(msgspec.Struct, frozen=True):
@@ -219,13 +213,34 @@ def _line(kind: str, found: msgspec.Struct) -> bytes:
 # --- reading -----------------------------------------------------------------------------------------------------------
 
 _decode_header: Final = msgspec.json.Decoder(Header).decode
-_decode_line: Final = msgspec.json.Decoder(Line).decode
-_OBJECTS: Final = {kind.plural: msgspec.json.Decoder(kind.type) for kind in KINDS.values()}
-_STATE: Final = msgspec.json.Decoder(SchedulerState)
-_LAYOUT: Final = msgspec.json.Decoder(Layout)
-_ROWS: Final = msgspec.json.Decoder(_Rows)
-_STEP: Final = msgspec.json.Decoder(Step)
-_END: Final = msgspec.json.Decoder(_End)
+
+
+class _Line(msgspec.Struct, frozen=True, gc=False, tag_field="kind"):
+    """Any other line; its class says the kind."""
+
+    object: Any
+
+
+_TYPES: Final[Mapping[str, Any]] = {
+    **{kind.plural: kind.type for kind in KINDS.values()},
+    "scheduler": SchedulerState,
+    "layout": Layout,
+    "rows": _Rows,
+    "step": Step,
+    "end": _End,
+}
+_LINES: Final = {
+    name: msgspec.defstruct(f"_Line_{name}", [("object", held)], bases=(_Line,), tag=name, frozen=True, gc=False)
+    for name, held in _TYPES.items()
+}
+_NAMES: Final = {cls: name for name, cls in _LINES.items()}
+_OBJECTS: Final = frozenset(kind.plural for kind in KINDS.values())
+
+
+@functools.cache
+def _decoder() -> msgspec.json.Decoder[_Line]:
+    """Of a line of any kind; only who reads a file needs it."""
+    return msgspec.json.Decoder(Union[tuple(_LINES.values())])  # noqa: UP007 (made of a list)
 
 
 def read(path: Path) -> Recording:
@@ -248,8 +263,8 @@ def read_from(file: BinaryIO, name: str) -> Recording:
         UnreadableRecording: it is not ours, of another version, or cut off.
     """
     try:
-        with gzip.GzipFile(fileobj=file) as lines, cyclic_gc_paused():
-            return _read(io.BufferedReader(lines, _READ_BYTES), name)
+        with gzip.GzipFile(fileobj=file) as whole, cyclic_gc_paused():
+            return _read(io.BufferedReader(whole, _READ_BYTES), name)
     except gzip.BadGzipFile as error:
         raise UnreadableRecording(f"{name} is no recording of tutti") from error
     except (EOFError, zlib.error) as error:
@@ -258,30 +273,28 @@ def read_from(file: BinaryIO, name: str) -> Recording:
         raise UnreadableRecording(f"{name} is damaged: {error}") from error
 
 
-def _read(lines: Iterable[bytes], name: str) -> Recording:
-    each = iter(lines)
-    header = _header_of(next(each, b""), name)
+def _read(file: BinaryIO, name: str) -> Recording:
+    header = _header_of(file.readline(), name)
     objects: dict[str, list[Any]] = {}
     state, layout, steps = None, None, list[Step]()
     count, stated = 1, 0
-    for text in each:
-        line = _decode_line(text)
-        decoder = _OBJECTS.get(line.kind)
-        if decoder is not None:
-            objects.setdefault(line.kind, []).append(decoder.decode(line.object))
-        elif line.kind == "step":
-            steps.append(_STEP.decode(line.object))
-        elif line.kind == "scheduler":
-            state = _STATE.decode(line.object)
-        elif line.kind == "layout":
-            layout = _LAYOUT.decode(line.object)
-        elif line.kind == "rows" and layout is not None:
-            layout.pods.row_of.update(_ROWS.decode(line.object).row_of)
-        elif line.kind == "end":
-            stated = _END.decode(line.object).lines
+    for line in _lines(file):
+        kind, found = _NAMES[type(line)], line.object
+        if kind in _OBJECTS:
+            objects.setdefault(kind, []).append(found)
+        elif kind == "step":
+            steps.append(found)
+        elif kind == "scheduler":
+            state = found
+        elif kind == "layout":
+            layout = found
+        elif kind == "rows" and layout is not None:
+            layout.pods.row_of.update(found.row_of)
+        elif kind == "end":
+            stated = found.lines
             break
         else:
-            raise UnreadableRecording(f"{name} is damaged: nobody knows the kind {line.kind[:64]!r}")
+            raise UnreadableRecording(f"{name} is damaged: rows come before the layout")
         count += 1
     if stated != count:
         raise UnreadableRecording(f"{name} is cut off")
@@ -298,6 +311,17 @@ def _read(lines: Iterable[bytes], name: str) -> Recording:
         layout=layout,
     )
     return Recording(inputs, tuple(steps), header.is_anonymous)
+
+
+def _lines(file: BinaryIO) -> Iterator[_Line]:
+    """The lines after the first one; many are decoded at once."""
+    decode, rest = _decoder().decode_lines, b""
+    while part := file.read(_READ_BYTES):
+        whole, newline, rest = (rest + part).rpartition(b"\n")
+        if newline:
+            yield from decode(whole)
+    if rest:
+        yield from decode(rest)
 
 
 def _header_of(text: bytes, name: str) -> Header:

@@ -50,7 +50,7 @@ class ClusterObjects(msgspec.Struct, frozen=True, kw_only=True):
     resourceclaims: tuple[ResourceClaim, ...] = ()
     devicetaintrules: tuple[DeviceTaintRule, ...] = ()
     resourceclaimtemplates: tuple[ResourceClaimTemplate, ...] = ()
-    """For manifests that name them (`tutti fit`); schedulers do not look at them."""
+    """For pods that are to come, of a group or of a manifest (`tutti fit`)."""
 
 
 class AssumedPod(msgspec.Struct, frozen=True):
@@ -70,7 +70,7 @@ class HeldRoom(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class KeptDevice(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A device that a nomination keeps, or a share of one."""
+    """A device that a nomination or a reservation keeps, or a share of one."""
 
     driver: str
     pool: str
@@ -102,6 +102,14 @@ class NominationState(msgspec.Struct, frozen=True, omit_defaults=True):
     evicted: int = 0
 
 
+class KeptOnNode(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Devices that are kept on a node for so many pods to come."""
+
+    node_name: str
+    pods: int
+    kept: tuple[KeptDevice, ...]
+
+
 class ReservationState(msgspec.Struct, frozen=True, omit_defaults=True):
     """A reservation; fields are those of `scheduler.cache.reservations.Reservation`."""
 
@@ -109,6 +117,7 @@ class ReservationState(msgspec.Struct, frozen=True, omit_defaults=True):
     priority: int
     room: tuple[HeldRoom, ...]
     deadline_seconds: float
+    kept_devices: tuple[KeptOnNode, ...] = ()
 
 
 class PastPreemption(msgspec.Struct, frozen=True, omit_defaults=True):

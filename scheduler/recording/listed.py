@@ -57,10 +57,17 @@ KINDS: Final[Mapping[str, Kind]] = {
 """All kinds that decisions look at, by kind."""
 
 
-def objects_of(found: Mapping[str, Iterable[msgspec.Struct]]) -> ClusterObjects:
-    """Slim objects of decoded ones, by the fields of `ClusterObjects`; kinds that are missing have none."""
-    slimmed: dict[str, Any] = {plural: tuple(_in_order(map(slim, objects))) for plural, objects in found.items()}
-    return ClusterObjects(**slimmed)
+def objects_of(found: Mapping[str, Iterable[msgspec.Struct]], *, slims: bool = True) -> ClusterObjects:
+    """The objects of decoded ones, by the fields of `ClusterObjects`; kinds that are missing have none.
+
+    Args:
+        found: by kind.
+        slims: False for who decides at once and keeps nothing: what no decision reads may stay, and many pods take a while.
+    """
+    kept: dict[str, Any] = {
+        plural: tuple(_in_order(map(slim, objects) if slims else objects)) for plural, objects in found.items()
+    }
+    return ClusterObjects(**kept)
 
 
 def from_manifests(manifests: Iterable[Mapping[str, Any]]) -> ClusterObjects:

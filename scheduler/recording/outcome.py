@@ -60,6 +60,8 @@ class DecisionOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
     """UIDs of the pods without a place by the text that says why."""
     future: tuple[tuple[str, tuple[tuple[str, int], ...], int], ...] = ()
     """(node name, amounts, pods): room that is counted on for pods to come."""
+    future_devices: tuple[tuple[str, str, str, str], ...] = ()
+    """(node name, driver, pool, device): devices that are counted on for them."""
     need: int = 1
     scheduled_so_far: int = 0
     depends_on_time: bool = False
@@ -72,7 +74,7 @@ def outcome_of(decision: Decision, future: Places) -> DecisionOutcome:
 
     Args:
         decision: as far as it is about pods that exist.
-        future: room for pods to come.
+        future: room and devices for pods to come.
     """
     by_message: dict[str, list[str]] = {}
     for uid, text in decision.pod_messages:
@@ -87,9 +89,10 @@ def outcome_of(decision: Decision, future: Places) -> DecisionOutcome:
         pods_by_message={text: tuple(uids) for text, uids in by_message.items()},
         future=tuple(
             (node, tuple(sorted(demand.amounts.items())), count)
-            for node, demands in future.items()
+            for node, demands in future.demands.items()
             for demand, count in demands.items()
         ),
+        future_devices=tuple((node, *one.id) for node, kept in future.devices.items() for one in kept.devices),
         need=decision.need,
         scheduled_so_far=decision.scheduled_so_far,
         depends_on_time=decision.depends_on_time,

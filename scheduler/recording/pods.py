@@ -11,11 +11,12 @@ from api.features import fields_that_need
 from api.meta import Metadata, OwnerReference
 from api.pod import EMPTY, Container, Pod, PodSpec, PodStatus, SchedulingGate, Volume
 from scheduler.cache.demand import Demand
+from scheduler.cache.devices.records import HeldDevice
 from scheduler.cache.pod_signature import Texts
 from scheduler.cache.pod_volumes import Disk, PodVolumes
 from scheduler.cache.records import Owner, Phase, PodRecord
 from scheduler.cache.reservations import Reservation
-from scheduler.recording.inputs import HeldRoom, ReservationState
+from scheduler.recording.inputs import HeldRoom, KeptDevice, KeptOnNode, ReservationState
 from scheduler.recording.pod_claims import claim_entries, claim_statuses
 
 LONG_AGO: Final = "1970-01-01T00:00:00Z"
@@ -26,6 +27,11 @@ _HELD: Final = (SchedulingGate("held"),)
 _PART: Final = b"\x00"
 _SECTION: Final = b"\x01"
 _UNREADABLE: Final = Volume(name="unreadable", persistent_volume_claim=msgspec.Raw(b'"unreadable"'))
+
+
+def kept_device(held: HeldDevice) -> KeptDevice:
+    """What is kept of a device as a value."""
+    return KeptDevice(*held.id, held.share_id, dict(held.consumed))
 
 
 class PodWriter:
@@ -58,7 +64,13 @@ class PodWriter:
             for node_name, demands in reservation.demands.items()
             for demand, count in demands.items()
         )
-        return ReservationState(reservation.key, reservation.priority, tuple(room), reservation.deadline_seconds)
+        devices = (
+            KeptOnNode(node_name, kept.pods, tuple(map(kept_device, kept.devices)))
+            for node_name, kept in reservation.devices.items()
+        )
+        return ReservationState(
+            reservation.key, reservation.priority, tuple(room), reservation.deadline_seconds, tuple(devices)
+        )
 
     def _metadata(self, record: PodRecord) -> Metadata:
         named = record.group or record.foreign_group
@@ -113,7 +125,7 @@ _FIELDS_OF_CONTAINER: Final = {"restartPolicyRules": "restart_policy_rules", "vo
 def spec_of_demand(key: bytes) -> PodSpec:
     """The spec of a pod with this `demand_key`."""
     before, starting, after = _sections(key)
-    resources, overhead, host = after
+    resources, overhead, host, *_ = after
     return PodSpec(
         containers=tuple(
             Container(resources=_raw(before[at]), ports=_raw(before[at + 1])) for at in range(0, len(before), 2)

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 from api.meta import controller_of
@@ -22,7 +23,7 @@ from scheduler.cache.demand import Demand
 from scheduler.cache.devices.records import DeviceId, HeldDevice
 from scheduler.cache.nominator import Nomination
 from scheduler.cache.records import EntityKey
-from scheduler.cache.reservations import Reservation, Reservations
+from scheduler.cache.reservations import KeptDevices, Reservation, Reservations
 from scheduler.cache.selectors import RawSelector
 from scheduler.cache.storage import DriverFacts
 from scheduler.cache.volume_records import capacity_record, claim_record, class_record, volume_record
@@ -70,7 +71,7 @@ class Outcome:
     Attributes:
         decision: with what came of preemption in its status, as it would be written to the item.
         found: the same before anybody looked for victims.
-        future: room that is counted on for pods to come: node name -> pods of each demand.
+        future: what is counted on for pods to come.
         preemption: what was found when it had no place; None when nobody looked.
     """
 
@@ -172,8 +173,9 @@ def _take_in(state: ClusterState, inputs: DecisionInputs) -> None:
         state.upsert_namespace(namespace.metadata.name, namespace.metadata.labels)
     for priority_class in objects.priorityclasses:
         state.set_priority_class(priority_class)
-    for name in state.nodes.lay_out(layout.nodes, nodes) if layout is not None else nodes:
-        state.upsert_node(state.slim_node(nodes[name]))
+    with state.nodes.images.many_set():
+        for name in state.nodes.lay_out(layout.nodes, nodes) if layout is not None else nodes:
+            state.upsert_node(state.slim_node(nodes[name]))
     for budget in objects.poddisruptionbudgets:
         state.budgets.upsert(budget)
     _take_in_owners(state, objects)
@@ -185,11 +187,8 @@ def _take_in(state: ClusterState, inputs: DecisionInputs) -> None:
     if layout is not None:
         bound = state.assigned_pods.lay_out(layout.pods, bound)
     pods = {pod.metadata.uid: pod for pod in objects.pods}
-    with state.many_pods():
-        for uid in bound:
-            state.upsert_pod(pods.pop(uid))
-        for pod in pods.values():
-            state.upsert_pod(pod)
+    bound_first = [pods.pop(uid) for uid in bound]
+    state.take_in_pods(chain(bound_first, pods.values()))
 
 
 def _take_in_owners(state: ClusterState, objects: ClusterObjects) -> None:
@@ -264,7 +263,10 @@ def reservation_of(state: ClusterState, kept: ReservationState) -> Reservation:
     demands: dict[str, Counter[Demand]] = {}
     for room in kept.room:
         demands.setdefault(room.node_name, Counter())[state.demand_of(room.spec)] += room.count
-    return Reservation(kept.key, kept.priority, demands, kept.deadline_seconds)
+    devices = {
+        one.node_name: KeptDevices(one.pods, tuple(map(_held, one.kept))) for one in kept.kept_devices if one.pods > 0
+    }
+    return Reservation(kept.key, kept.priority, demands, kept.deadline_seconds, devices)
 
 
 def _remember(core: Core, known: SchedulerState) -> None:

@@ -13,6 +13,7 @@ from api.constants import (
     BIND_COMPLETED,
     DEGRADED,
     DESIRED_COUNT,
+    EXTENDED_CLAIM,
     LEGACY_STORAGE_CLASS,
     MANAGED_BY,
     MIN_RESOURCES,
@@ -38,6 +39,7 @@ KEPT_ANNOTATIONS: Final = frozenset(
         BIND_COMPLETED,
         DEGRADED,
         DESIRED_COUNT,
+        EXTENDED_CLAIM,
         LEGACY_STORAGE_CLASS,
         MANAGED_BY,
         MIN_RESOURCES,
@@ -103,4 +105,4 @@ def _slim_spec(spec: PodSpec, pod_name: str) -> PodSpec:
 
 
 def _slim_container(container: Container) -> Container:
-    return msgspec.structs.replace(container, restart_policy_rules=EMPTY, volume_mounts=EMPTY)
+    return msgspec.structs.replace(container, name="", restart_policy_rules=EMPTY, volume_mounts=EMPTY)

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
+from api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
@@ -32,10 +32,12 @@ from scheduler.cache.volume_records import (
 from scheduler.core import Core
 from scheduler.recording.device_steps import (
     read_assumed,
+    read_claim_template,
     read_device_claim,
     read_device_class,
     read_slice,
     write_assumed,
+    write_claim_template,
     write_device_claim,
     write_device_class,
     write_slice,
@@ -263,6 +265,13 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
     "resource slice": Operation(_devices, "set_slice", tuple[str, ResourceSlice | None], write_slice, read_slice),
     "resource claim": Operation(
         _devices, "set_claim", tuple[ClaimKey, ResourceClaim | None], write_device_claim, read_device_claim
+    ),
+    "claim template": Operation(
+        _devices,
+        "set_template",
+        tuple[ClaimKey, ResourceClaimTemplate | None],
+        write_claim_template,
+        read_claim_template,
     ),
     "device taint rule": Operation(_devices, "set_rule", tuple[str, DeviceTaintRule | None], _slim_second),
     "assume claims": Operation(_devices, "assume", tuple[tuple[ResourceClaim, ...]], write_assumed, read_assumed),

@@ -5,29 +5,43 @@ lower or equal priority; and for no longer than a limit, for a leader that never
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
+from itertools import compress
+from operator import not_
 from typing import Final
 
 import msgspec
 
 from scheduler.algorithm.decision import Decision
-from scheduler.algorithm.future_pods import ClusterWithFuturePods, is_future_pod
+from scheduler.algorithm.devices.binder import DeviceAllocation
+from scheduler.algorithm.future_pods import ClusterWithFuturePods
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.demand import Demand
+from scheduler.cache.devices.records import ClaimKey, HeldDevice
+from scheduler.cache.future_uids import TO_COME, is_future_pod
 from scheduler.cache.records import EntityKey, StateChange
-from scheduler.cache.reservations import Reservation
+from scheduler.cache.reservations import HeldDemands, HeldDevicesOnNodes, KeptDevices, Reservation
 from scheduler.plugins.status import PodGroupDiagnosis, Status
 from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.scheduling_queue import ROOM_APPEARED
 
-Places = Mapping[str, Counter[Demand]]
-"""Node name -> pods of each demand."""
-NOWHERE: Final[Places] = {}
+
+class Places(msgspec.Struct, frozen=True):
+    """Where pods to come are to go, and the devices that their claims are to get there."""
+
+    demands: HeldDemands = {}
+    devices: HeldDevicesOnNodes = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.demands)
+
+
+NOWHERE: Final = Places()
 
 
 def of_existing_pods(decision: Decision, seen: ClusterWithFuturePods) -> tuple[Decision, Places]:
-    """The decision as far as it is about pods that exist, and the nodes that it counts on for the others.
+    """The decision as far as it is about pods that exist, and what it counts on for the others.
 
     Args:
         decision: made on `seen`; returned as it is when it is about no future pod.
@@ -41,17 +55,43 @@ def of_existing_pods(decision: Decision, seen: ClusterWithFuturePods) -> tuple[D
         pod = seen.pod(uid)
         if pod is not None:
             places.setdefault(node, Counter())[pod.demand] += 1
+    used = _claims_of((uid for uid, _ in decision.bindings if not is_future_pod(uid)), seen)
+    only_later = _claims_of((uid for uid, _ in to_come), seen) - used
+    is_later = [TO_COME in one.claim[1] or one.claim in only_later for one in decision.devices]
+    devices = tuple(compress(decision.devices, map(not_, is_later)))
     absent = len({uid for uid, _ in (*decision.bindings, *decision.failures) if is_future_pod(uid)})
     return (
         msgspec.structs.replace(
             decision,
             bindings=tuple(binding for binding in decision.bindings if not is_future_pod(binding[0])),
+            claims=bool(used or devices),
+            devices=devices,
             status=_with_pods_to_come(decision.status, absent),
             failures=tuple(failure for failure in decision.failures if not is_future_pod(failure[0])),
             need=max(decision.need - absent, 1),
         ),
-        places,
+        Places(places, _kept(places, compress(decision.devices, is_later))),
     )
+
+
+def _claims_of(uids: Iterable[str], seen: ClusterWithFuturePods) -> frozenset[ClaimKey]:
+    """The claims that these pods use by name, or that have been made for them."""
+    pods = (seen.pod(uid) for uid in uids)
+    return frozenset(
+        (pod.namespace, use.claim)
+        for pod in pods
+        if pod is not None and pod.claims is not None
+        for use in pod.claims.uses
+        if use.claim
+    )
+
+
+def _kept(places: HeldDemands, allocations: Iterable[DeviceAllocation]) -> HeldDevicesOnNodes:
+    """What claims of nobody but pods to come are to get, by node."""
+    devices: dict[str, list[HeldDevice]] = {}
+    for one in allocations:
+        devices.setdefault(one.node_name, []).extend(one.held)
+    return {node: KeptDevices(sum(places[node].values()), tuple(held)) for node, held in devices.items() if held}
 
 
 def _with_pods_to_come(status: Status, absent: int) -> Status:
@@ -98,12 +138,14 @@ class FutureReservations:
 
         Args:
             key: the group.
-            places: node name -> pods of each demand that are to come; nothing is reserved when it is empty.
+            places: of the pods that are to come; nothing is reserved when there are none.
         """
         members = self._state.item(key) if places else None
         if members is not None:
             deadline = self._clock() + self._reserve_seconds
-            self._state.future_reservations.put(Reservation(key, members.priority, places, deadline))
+            self._state.future_reservations.put(
+                Reservation(key, members.priority, places.demands, deadline, places.devices)
+            )
 
     def restore(self) -> None:
         """After a restart: reserves again for groups that have a leader on a node already, as far as their pods fit."""

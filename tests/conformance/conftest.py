@@ -17,7 +17,6 @@ import pytest
 
 from hack.kubernetes_versions import BUILT_IN_SINCE, minor_of
 from tests.conformance.controlplane import ControlPlane
-from tests.conformance.device_auditor import HOLD_WINDOW_SECONDS, DeviceAuditor
 from tests.conformance.devices import Devices
 from tests.conformance.embedded import EmbeddedControlPlane
 from tests.conformance.eventually import eventually
@@ -34,6 +33,8 @@ from verify.auditor.audit_log import AuditLog
 from verify.auditor.auditor import Auditor
 
 CLEAN_SECONDS = 60
+DEVICES_SECONDS = 2.0
+"""So long a claim may have devices before a pod of it is bound, unless a test says otherwise."""
 LOGS = {"tutti.log": 60, "hollow-kubelet.log": 10}
 
 
@@ -153,11 +154,6 @@ def session_auditor() -> Auditor:
 
 
 @pytest.fixture(scope="session")
-def session_device_auditor() -> DeviceAuditor:
-    return DeviceAuditor()
-
-
-@pytest.fixture(scope="session")
 def audit_log(control_plane: ControlPlane) -> AuditLog:
     return AuditLog(control_plane.audit_log)
 
@@ -168,32 +164,23 @@ def audit_position() -> list[int]:
     return [0]
 
 
-@pytest.fixture
-def device_auditor(session_device_auditor: DeviceAuditor) -> DeviceAuditor:
-    """Of devices; a test may widen `hold_window_seconds` while it kills processes or plays a driver that prepares devices."""
-    return session_device_auditor
-
-
 @pytest.fixture(autouse=True)
 def auditor(
     request: pytest.FixtureRequest,
     session_auditor: Auditor,
-    session_device_auditor: DeviceAuditor,
     audit_position: list[int],
 ) -> Iterator[Auditor]:
-    """The promises hold at the end of every test; a test may widen its `windows` while it kills processes."""
+    """The promises hold at the end of every test; a test may widen its `windows` while it kills processes or plays a driver."""
     if "control_plane" not in request.fixturenames:
         yield session_auditor
         return
     log: AuditLog = request.getfixturevalue("audit_log")
     session_auditor.windows.reset()
-    session_device_auditor.hold_window_seconds = HOLD_WINDOW_SECONDS
+    session_auditor.windows.devices_seconds = DEVICES_SECONDS
     yield session_auditor
     records, audit_position[0] = log.read(audit_position[0])
     session_auditor.feed(records)
-    session_device_auditor.feed(records)
-    now = time.time()
-    violations = [*session_auditor.close(now), *session_device_auditor.close(now)]
+    violations = session_auditor.close(time.time())
     assert not violations, "promises broken:\n" + "\n".join(violations)
 
 

@@ -1,6 +1,7 @@
 """The scheduler with a fault switch around its client: a process of the tests only.
 
-`python -m tests.conformance.crashing_scheduler KUBECONFIG FAULTS`: FAULTS is JSON. Counted are writes to claims and binds.
+`python -m tests.conformance.crashing_scheduler KUBECONFIG FAULTS`: FAULTS is JSON. Counted are writes to claims, claims that are
+made and deleted, what pods are told of theirs, and binds.
 
 - `kill_after`: it kills itself right after the server has answered its n-th write;
 - `refuse`: its n-th write of an allocation is answered 403 without being sent;
@@ -50,7 +51,10 @@ class Switch:
     async def patched(self, write: Any, client: Client, resource: Resource, body: Any, *place: Any, **more: Any) -> Any:
         """A patch of the scheduler."""
         if resource is not RESOURCE_CLAIMS:
-            return await write(client, resource, body, *place, **more)
+            answer = await write(client, resource, body, *place, **more)
+            if "extendedResourceClaimStatus" in (body.get("status") or {}):
+                self._count()
+            return answer
         number = 0
         if (body.get("status") or {}).get("allocation"):
             self._allocations += 1
@@ -68,15 +72,24 @@ class Switch:
         return answer
 
     async def created(self, write: Any, client: Client, resource: Resource, *place: Any, **more: Any) -> Any:
-        """A bind, or something that does not count."""
+        """A bind, a claim, or something that does not count."""
         if more.get("subresource") != "binding":
-            return await write(client, resource, *place, **more)
+            answer = await write(client, resource, *place, **more)
+            if resource is RESOURCE_CLAIMS:
+                self._count()
+            return answer
         self._binds += 1
         if self._binds == self._faults.refuse_bind:
             raise Forbidden(403, "Forbidden", "refused by the test")
         answer = await write(client, resource, *place, **more)
         self._count()
         return answer
+
+    async def deleted(self, write: Any, client: Client, resource: Resource, *place: Any, **more: Any) -> None:
+        """A claim, or something that does not count."""
+        await write(client, resource, *place, **more)
+        if resource is RESOURCE_CLAIMS:
+            self._count()
 
     def _count(self) -> None:
         self._writes += 1
@@ -87,7 +100,7 @@ class Switch:
 def install(faults: Faults) -> None:
     """Puts the switch around the writes of all clients."""
     switch = Switch(faults)
-    patch, create = Client.patch, Client.create
+    patch, create, delete = Client.patch, Client.create, Client.delete
 
     async def patched(self: Client, resource: Resource, body: Any, *place: Any, **more: Any) -> Any:
         return await switch.patched(patch, self, resource, body, *place, **more)
@@ -95,6 +108,10 @@ def install(faults: Faults) -> None:
     async def created(self: Client, resource: Resource, *place: Any, **more: Any) -> Any:
         return await switch.created(create, self, resource, *place, **more)
 
+    async def deleted(self: Client, resource: Resource, *place: Any, **more: Any) -> None:
+        await switch.deleted(delete, self, resource, *place, **more)
+
+    Client.delete = deleted  # type: ignore[method-assign]
     Client.patch = patched  # type: ignore[method-assign]
     Client.create = created  # type: ignore[method-assign]
 

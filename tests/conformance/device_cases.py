@@ -221,7 +221,6 @@ def qualified_capacity(devices: Devices) -> None:
 MODEL = 'device.attributes["{driver}"].model == '
 NUMA = "{driver}/numa"
 IDLE = "23: allocated on n1, and nobody uses it"
-EXTENDED = "24: an extended resource"
 
 CASES = (
     DeviceCase(
@@ -330,7 +329,11 @@ CASES = (
     ),
     DeviceCase(IDLE, allocated_by_hand, (asked("n2", named("c"), on="n2"),)),
     DeviceCase("21: a device that nobody prepares", never_ready, (asked(NOWHERE, own("t"), waits=True),)),
-    DeviceCase(EXTENDED, extended_resource, (asked("n1", acc=2), asked(NOWHERE, acc=2), asked("n1", acc=1))),
+    DeviceCase(
+        "24: an extended resource",
+        extended_resource,
+        (asked("n1", acc=2), asked(NOWHERE, acc=2), asked("n1", acc=1)),
+    ),
     DeviceCase(
         "an administrator looks at a device that is used",
         administrators,

@@ -215,11 +215,11 @@ class Devices:
     # --- pods --------------------------------------------------------------------------------------------------------
 
     def gang(
-        self, name: str, count: int, *claims: Object, cpu: str = "100m", priority: str = "", **more: Any
+        self, name: str, count: int, *claims: Object, cpu: str = "100m", priority: str = "", acc: int = 0, **more: Any
     ) -> Object:
-        """An Indexed Job whose pods use these claims, created; `priority` is the name of a class."""
+        """An Indexed Job whose pods use these claims, created; `priority` is the name of a class, `acc` as for `pod`."""
         job = indexed_job(name, count, cpu=cpu, **more)
-        spec = with_claims(job["spec"]["template"]["spec"], claims)
+        spec = self._asking(with_claims(job["spec"]["template"]["spec"], claims), acc)
         if priority:
             spec["priorityClassName"] = priority
         return self.api.create("jobs", job, self.namespace)
@@ -246,14 +246,18 @@ class Devices:
             more: of its spec.
         """
         template = indexed_job(name, 1, cpu=cpu)["spec"]["template"]
-        spec = with_claims(template["spec"], claims)
+        spec = self._asking(with_claims(template["spec"], claims), acc)
+        spec["nodeSelector"] = {"short": on} if on else {}
+        body = {"metadata": {"name": name}, "spec": {"schedulerName": scheduler, **spec, **more}}
+        return self.api.create("pods", body, self.namespace)
+
+    def _asking(self, spec: Object, acc: int) -> Object:
+        """The spec, whose first container asks for so many of the extended resource."""
         if acc:
             resources = spec["containers"][0]["resources"]
             resources["requests"][self.extended_resource] = str(acc)
             resources["limits"] = {self.extended_resource: str(acc)}
-        spec["nodeSelector"] = {"short": on} if on else {}
-        body = {"metadata": {"name": name}, "spec": {"schedulerName": scheduler, **spec, **more}}
-        return self.api.create("pods", body, self.namespace)
+        return spec
 
     def places(self, prefix: str = "") -> dict[str, str]:
         """Pods of the namespace that have a node, with the name that the test has for it."""

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.conformance.device_auditor import DeviceAuditor
 from tests.conformance.devices import Devices, device, devices_of, own, results_of
 from tests.conformance.eventually import eventually, throughout
 from tests.conformance.jobs import CONDITION, Jobs, condition_entry
+from verify.auditor.auditor import Auditor
 
 pytestmark = [
     pytest.mark.usefixtures("tutti"),
@@ -20,8 +20,8 @@ CONDITIONS = {"bindsToNode": True, "bindingConditions": [READY], "bindingFailure
 
 
 @pytest.fixture(autouse=True)
-def _driver_takes_its_time(device_auditor: DeviceAuditor) -> None:
-    device_auditor.hold_window_seconds = 2 * SOON_SECONDS
+def _driver_takes_its_time(auditor: Auditor) -> None:
+    auditor.windows.devices_seconds = 2 * SOON_SECONDS
 
 
 def prepared(devices: Devices, claim: str, condition: str, reason: str = "done", message: str = "") -> None:

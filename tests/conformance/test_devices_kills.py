@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import pytest
 
 from tests.conformance.controlplane import ControlPlane
-from tests.conformance.device_auditor import DeviceAuditor
 from tests.conformance.devices import Devices, devices_of, named, own
 from tests.conformance.eventually import eventually, throughout
 from tests.conformance.faulty_schedulers import FaultySchedulers
@@ -43,9 +42,8 @@ def schedulers(installation: Tutti, control_plane: ControlPlane) -> Iterator[Fau
 
 
 @pytest.fixture(autouse=True)
-def _kills_take_time(auditor: Auditor, device_auditor: DeviceAuditor) -> None:
+def _kills_take_time(auditor: Auditor) -> None:
     auditor.windows.widen(KILLED_SECONDS)
-    device_auditor.hold_window_seconds = KILLED_SECONDS
 
 
 @pytest.fixture

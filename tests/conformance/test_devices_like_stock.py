@@ -11,12 +11,12 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from tests.conformance.controlplane import ControlPlane
-from tests.conformance.device_auditor import DeviceAuditor
-from tests.conformance.device_cases import CASES, EXTENDED, NOWHERE, SOMEWHERE, Asked, DeviceCase
+from tests.conformance.device_cases import CASES, NOWHERE, SOMEWHERE, Asked, DeviceCase
 from tests.conformance.devices import OURS, STOCK, Devices
 from tests.conformance.eventually import eventually, throughout
 from tests.conformance.hollow import HollowNodes
 from tests.conformance.tutti_process import Tutti
+from verify.auditor.auditor import Auditor
 
 pytestmark = [
     pytest.mark.one_api,
@@ -27,7 +27,6 @@ pytestmark = [
 DECIDED_SECONDS = 30
 SILENT_SECONDS = 1.0
 """The stock scheduler says nothing about a pod whose claims are missing."""
-NOT_YET_SECONDS = 3
 ENDED_SECONDS = 30
 NODES = ("n1", "n2", "n3")
 
@@ -65,7 +64,7 @@ def staged(home: Devices, case: DeviceCase) -> Iterator[Devices]:
         home.api.delete("namespaces", name)
 
 
-def answer(devices: Devices, scheduler: str, name: str, pod: Asked, *, patience_seconds: float) -> str:
+def answer(devices: Devices, scheduler: str, name: str, pod: Asked) -> str:
     """The node that the pod got; empty for none."""
     devices.pod(name, *pod.claims, scheduler=scheduler, **pod.more)
     if pod.waits:
@@ -75,7 +74,7 @@ def answer(devices: Devices, scheduler: str, name: str, pod: Asked, *, patience_
     else:
         # What is said first may be true for a moment only: before its claim is made, or all slices are seen.
         with suppress(AssertionError):
-            eventually(lambda: devices.place(name), within_seconds=patience_seconds)
+            eventually(lambda: devices.place(name), within_seconds=DECIDED_SECONDS)
     return devices.place(name)
 
 
@@ -85,25 +84,20 @@ def is_refused(devices: Devices, name: str) -> bool:
     return bool(told) and "to be made from the template" not in told
 
 
-NOT_YET = {EXTENDED: "extended resources that a class backs are counted on nodes only"}
-
-
 def both(case: DeviceCase) -> Iterator[ParameterSet]:
     """The case for each scheduler."""
     yield pytest.param(case, STOCK, id=f"stock {case.name}")
-    marks = [pytest.mark.xfail(reason=NOT_YET[case.name], raises=AssertionError)] if case.name in NOT_YET else []
-    yield pytest.param(case, OURS, id=f"ours {case.name}", marks=marks)
+    yield pytest.param(case, OURS, id=f"ours {case.name}")
 
 
 @pytest.mark.parametrize(("case", "scheduler"), [each for case in CASES for each in both(case)])
 def test_claims_of_single_pods_are_answered_alike(
-    home: Devices, case: DeviceCase, scheduler: str, tutti: Tutti, device_auditor: DeviceAuditor
+    home: Devices, case: DeviceCase, scheduler: str, tutti: Tutti, auditor: Auditor
 ) -> None:
-    device_auditor.hold_window_seconds = DECIDED_SECONDS
-    patience_seconds = NOT_YET_SECONDS if scheduler == OURS and case.name in NOT_YET else DECIDED_SECONDS
+    auditor.windows.devices_seconds = DECIDED_SECONDS
     with staged(home, case) as devices:
         for number, pod in enumerate(case.asked):
-            found = answer(devices, scheduler, f"asked-{number}", pod, patience_seconds=patience_seconds)
+            found = answer(devices, scheduler, f"asked-{number}", pod)
             is_right = found in NODES if pod.answer == SOMEWHERE else found == pod.answer
             assert is_right, f"pod {number} is on {found or 'no node'}: {devices.told(f'asked-{number}')}"
         for number, pod in enumerate(case.asked):

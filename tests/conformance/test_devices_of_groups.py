@@ -32,10 +32,12 @@ def cluster(assets: Path) -> Iterator[ControlPlane]:
     with GatedControlPlane("DRAWorkloadResourceClaims", assets=assets) as running:
         kubelet = kubelet_process(running)
         tutti = Tutti(running)
-        tutti.ensure_running()
-        yield running
-        tutti.kill_everything()
-        kubelet.kill()
+        try:
+            tutti.ensure_running()
+            yield running
+        finally:
+            tutti.kill_everything()
+            kubelet.kill()
 
 
 @pytest.fixture
@@ -70,3 +72,28 @@ def test_25_members_use_the_one_claim_of_their_group_until_the_group_is_gone(the
     throughout(lambda: len(theirs.given()) == 1, seconds=HELD_SECONDS)
     theirs.api.delete("podgroups", "g", theirs.namespace)
     eventually(lambda: not theirs.claims(), within_seconds=SETTLE_SECONDS)
+
+
+def test_25_a_more_important_gang_gets_the_devices_of_a_group_whose_pods_it_has_evicted(theirs: Devices) -> None:
+    theirs.api.create("priorityclasses", {"metadata": {"name": theirs.cluster_name("high")}, "value": 1000})
+    theirs.add_node("n1")
+    theirs.add_class()
+    theirs.offer("n1", "g0", "g1")
+    theirs.template("pair", theirs.request("r", 2))
+    theirs.template("t", theirs.request())
+    entry = {"name": "claim-0", **own("pair")}
+    spec = {"schedulingPolicy": {"gang": {"minCount": 2}}, "resourceClaims": [entry]}
+    theirs.api.create("podgroups", {"metadata": {"name": "g"}, "spec": spec}, theirs.namespace)
+    for name in ("g-0", "g-1"):
+        theirs.pod(name, own("pair"), schedulingGroup={"podGroupName": "g"})
+    eventually(lambda: len(theirs.places("g")) == 2, within_seconds=SETTLE_SECONDS)
+    theirs.pod("high", own("t"), priorityClassName=theirs.cluster_name("high"))
+    eventually(lambda: theirs.place("high") == "n1", within_seconds=SETTLE_SECONDS)
+    assert theirs.places("g") == {}
+    assert len(devices_of(theirs.of_pod("high"))) == 1
+    for name in ("g-0", "g-1"):
+        theirs.pod(name, own("pair"), schedulingGroup={"podGroupName": "g"})
+    eventually(lambda: "cannot allocate all claims" in theirs.told("g-0"), within_seconds=SETTLE_SECONDS)
+    theirs.api.delete("pods", "high", theirs.namespace)
+    eventually(lambda: len(theirs.places("g")) == 2, within_seconds=SETTLE_SECONDS)
+    theirs.api.delete("priorityclasses", theirs.cluster_name("high"))

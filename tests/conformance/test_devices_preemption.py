@@ -46,6 +46,22 @@ def test_a_gang_takes_the_devices_of_one_less_important_gang_which_comes_back_wh
     eventually(lambda: jobs.bound(gave_way) == SIZE, within_seconds=BACK_SECONDS)
 
 
+def test_a_gang_takes_the_devices_that_a_less_important_one_has_for_an_extended_resource(
+    devices: Devices, jobs: Jobs, stage: Stage
+) -> None:
+    devices.add_node("n1")
+    devices.add_class(extendedResourceName=devices.extended_resource)
+    devices.offer("n1", *(f"g{number}" for number in range(SIZE)))
+    devices.gang("low", SIZE, priority=LOW, acc=1)
+    eventually(lambda: jobs.whole("low"), within_seconds=SOON_SECONDS)
+    devices.gang("high", SIZE, priority=HIGH, acc=1)
+    eventually(lambda: jobs.bound("high") == SIZE, within_seconds=SOON_SECONDS)
+    assert holders(devices, jobs, "high") == [f"n1/g{number}" for number in range(SIZE)]
+    throughout(lambda: jobs.bound("low") == 0 and not holders(devices, jobs, "low"), seconds=1)
+    devices.api.delete("jobs", "high", devices.namespace)
+    eventually(lambda: jobs.bound("low") == SIZE, within_seconds=BACK_SECONDS)
+
+
 def test_a_pod_takes_the_device_of_a_less_important_pod(devices: Devices, stage: Stage) -> None:
     devices.add_node("n1")
     devices.add_class()

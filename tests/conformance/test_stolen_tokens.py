@@ -44,10 +44,10 @@ def pod(api: Api, namespace: str, name: str, *, managed: bool) -> Object:
     return api.patch("pods", name, {"metadata": {"labels": {MANAGED: "embedded"}}}, namespace) if managed else made
 
 
-def refused(api: Api, path: str, body: object, *, kind: str = "merge") -> str:
-    """The words with which the patch was refused."""
+def refused(api: Api, path: str, body: object, *, kind: str = "merge", method: str = "PATCH") -> str:
+    """The words with which the patch, or another request, was refused."""
     with pytest.raises(ApiError) as answer:
-        api.request("PATCH", path, body, kind=kind)
+        api.request(method, path, body, kind=kind if method == "PATCH" else "")
     assert answer.value.status in {403, 422}
     return answer.value.message
 
@@ -135,6 +135,31 @@ def test_of_the_status_of_a_pod_the_scheduler_changes_its_conditions_and_the_nom
         scheduler.request("PATCH", path, {"status": ours}, kind="strategic")
     assert jobs.api.get("pods", "waits", jobs.namespace)["metadata"]["labels"] == {"app": "web"}
     jobs.api.delete("pods", "waits", jobs.namespace)
+
+
+@pytest.mark.since(37, "resource.k8s.io/v1 with the fields of 1.37")
+def test_of_claims_the_scheduler_makes_and_deletes_those_for_extended_resources_only(
+    scheduler: Api, jobs: Jobs
+) -> None:
+    owner = pod(jobs.api, jobs.namespace, "asks", managed=False)["metadata"]
+    reference = {"apiVersion": "v1", "kind": "Pod", "name": "asks", "uid": owner["uid"], "controller": True}
+    marked = {"annotations": {"resource.kubernetes.io/extended-resource-claim": "true"}}
+    owned = {"ownerReferences": [reference]}
+    path = jobs.api.path("resourceclaims", jobs.namespace)
+
+    def claim(name: str, **metadata: object) -> Object:
+        return {"metadata": {"name": name, **metadata}, "spec": {"devices": {}}}
+
+    for metadata in ({}, marked, owned):
+        told = refused(scheduler, path, claim("made", **metadata), method="POST")
+        assert "only claims for the extended resources of a pod" in told
+    jobs.api.create("resourceclaims", claim("theirs"), jobs.namespace)
+    told = refused(scheduler, f"{path}/theirs", {}, method="DELETE")
+    assert "only claims for the extended resources of a pod" in told
+    scheduler.request("POST", path, claim("made", **marked, **owned))
+    scheduler.request("DELETE", f"{path}/made", {})
+    jobs.api.delete("resourceclaims", "theirs", jobs.namespace)
+    jobs.api.delete("pods", "asks", jobs.namespace)
 
 
 CONFIGURATIONS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")

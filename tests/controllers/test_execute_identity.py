@@ -62,14 +62,19 @@ async def test_objects_of_a_same_named_predecessor_are_neither_used_nor_touched(
 
 @pytest.mark.parametrize(
     "holder",
-    [{"job_uid": "somebody"}, {"job_uid": None, "ours": False}, {"deleting": True}],
-    ids=["of another owner", "hand-made", "being deleted"],
+    [
+        {"job_uid": "somebody", "job_name": "other"},
+        {"job_uid": "a-predecessor"},
+        {"job_uid": None, "job_name": "other", "ours": False},
+        {"job_name": "other", "deleting": True},
+    ],
+    ids=["of another owner", "of a predecessor of the same name", "hand-made", "being deleted"],
 )
 async def test_a_taken_name_is_told_and_waited_for(cluster: FakeCluster, holder: dict[str, Any]) -> None:
     # The informer has not seen the holder yet: the server tells.
     cluster.put(JOBS, job_manifest())
     world = World(cluster)
-    kept = cluster.put(OWN.workloads, workload_manifest(job_name="other", **holder))
+    kept = cluster.put(OWN.workloads, workload_manifest(**holder))
     assert await world.once() == NAME_TAKEN_SECONDS
     assert world.events.reasons == [EVENT_NAME_TAKEN]
     assert world.counted("Workload", "taken") == 1

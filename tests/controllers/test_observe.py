@@ -135,6 +135,22 @@ async def test_pods_are_listed_only_where_they_matter(
     assert (("list", "pods", "") in cluster.calls) == needed
 
 
+async def test_a_pod_with_the_label_of_the_job_that_the_job_does_not_own_is_none_of_its_pods(
+    cluster: FakeCluster,
+) -> None:
+    cluster.put(PODS, pod_manifest("train-0"))
+    forged = pod_manifest("of-nobody")
+    del forged["metadata"]["ownerReferences"]
+    cluster.put(PODS, forged)
+    of_a_predecessor = pod_manifest("of-a-predecessor")
+    of_a_predecessor["metadata"]["ownerReferences"][0]["uid"] = "a-predecessor"
+    cluster.put(PODS, of_a_predecessor)
+
+    seen = await observer(World(cluster)).observe(job(gated=False))
+
+    assert [pod.metadata.name for pod in seen.pods] == ["train-0"]
+
+
 def test_a_change_of_a_workload_concerns_the_job_it_names() -> None:
     assert job_of_workload(workload()) == KEY
     assert owner_job(workload().metadata) == KEY

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from api.devices import DeviceClass, ResourceClaim, ResourceSlice
-from scheduler.algorithm.devices.allocator import Solution, allocate
+from scheduler.algorithm.devices.allocator import allocate
 from scheduler.algorithm.devices.pools import Pool, gather_pools
 from scheduler.algorithm.devices.requests import ClaimRequests, look_up
+from scheduler.algorithm.devices.solution import Solution
 from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.records import (
     ClaimRecord,

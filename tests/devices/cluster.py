@@ -90,8 +90,16 @@ class Cluster:
         spec = {"resourceClaims": [entry], **more.pop("spec", {})}
         self.state.upsert_pod(build.pod(name, group=group, on=node, spec=spec, **more))
 
-    def holds(self, name: str, node: str, *devices: str, users: tuple[str, ...] = (), **more: Any) -> None:
-        """A claim that has these devices of a node, reserved for these pods."""
+    def holds(
+        self,
+        name: str,
+        node: str,
+        *devices: str,
+        users: tuple[str, ...] = (),
+        groups: tuple[str, ...] = (),
+        **more: Any,
+    ) -> None:
+        """A claim that has these devices of a node, reserved for these pods and groups."""
         results = []
         for one in devices:
             pool, _, device = one.partition("/")
@@ -101,6 +109,14 @@ class Cluster:
         if node:
             allocation["nodeSelector"] = {"nodeSelectorTerms": [{"matchFields": fields}]}
         reserved = [{"resource": "pods", "name": user, "uid": f"uid-of-{user}"} for user in users]
+        for group in groups:
+            consumer = {
+                "apiGroup": "scheduling.k8s.io",
+                "resource": "podgroups",
+                "name": group,
+                "uid": f"uid-of-{group}",
+            }
+            reserved.append(consumer)
         status = {"allocation": allocation, "reservedFor": reserved}
         self.claim(claim(name, request("r", len(devices)), status=status), **more)
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given as for_all
 from hypothesis import settings
 
-from scheduler.algorithm.devices.allocator import allocate, taints_of_slice
+from scheduler.algorithm.devices.allocator import allocate
 from scheduler.algorithm.devices.counts import AskedClaims, NodeDevices
+from scheduler.algorithm.devices.solution import taints_of_slice
 from scheduler.algorithm.devices.table import DeviceTable
 from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.records import DeviceId, HeldDevice

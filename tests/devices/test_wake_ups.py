@@ -1,10 +1,12 @@
 """What may help a gang that waits for devices is tried at once; what cannot wakes nobody. No test here waits for time to pass."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from api.constants import MANAGED_BY, MANAGED_BY_TUTTI, MIN_RESOURCES
 from api.devices import DeviceTaintRule, ResourceClaim, ResourceSlice
 from kube.client.errors import OutcomeUnknown
 from tests.devices.build import claim, device, device_class, request, resource_slice
@@ -273,3 +275,47 @@ async def test_a_gang_starts_on_the_devices_of_its_victims_when_these_are_releas
         await cluster.api.until(lambda: cluster.api.bound().get("g-0") == "n0")
     assert len(cluster.api.sent("delete", "pods")) == 1
     assert cluster.devices()["mine"] == f"slice-n0/g{victim[-1]}"
+
+
+def announce(cluster: WithDevices) -> None:
+    """A leader without claims comes, whose two workers will have one each."""
+    worker = {"role": "worker", "count": 2, "requests": {}}
+    uses = [{"name": "c", "resourceClaimTemplateName": "t"}]
+    made = gang("g", 1)
+    annotations = {
+        MANAGED_BY: MANAGED_BY_TUTTI,
+        MIN_RESOURCES: json.dumps([worker | {"placement": {"resourceClaims": uses}}]),
+    }
+    cluster.api.put("podgroups", {**made, "metadata": {**made["metadata"], "annotations": annotations}})
+    cluster.api.put("pods", pod("g-0", group="g", owned=True, gpus=0))
+
+
+def template() -> Object:
+    return {"metadata": {"name": "t", "namespace": "ns"}, "spec": {"spec": {"devices": {"requests": [request()]}}}}
+
+
+def offer_a_third(cluster: WithDevices) -> None:
+    offered = [device("g0"), device("g1"), device("g2")]
+    cluster.api.put("resourceslices", resource_slice("slice-n0", offered, node="n0"))
+
+
+@pytest.mark.parametrize("mend", [release, delete, offer_a_third, offer_elsewhere])
+async def test_devices_that_become_free_or_are_new_start_a_leader_whose_workers_need_them(
+    cluster: WithDevices, mend: Mend
+) -> None:
+    cluster.api.put("resourceclaimtemplates", template())
+    cluster.api.put("resourceslices", resource_slice("slice-n0", [device("g0"), device("g1")], node="n0"))
+    async with cluster.scheduler(**PATIENT):
+        announce(cluster)
+        await cluster.api.until(lambda: cluster.says(NO_ROOM))
+        mend(cluster)
+        await cluster.api.until(lambda: len(cluster.api.bound()) == 1)
+
+
+async def test_a_template_that_comes_starts_a_leader_whose_workers_name_it(cluster: WithDevices) -> None:
+    cluster.add_node("n1", 2)
+    async with cluster.scheduler(**PATIENT):
+        announce(cluster)
+        await cluster.api.until(lambda: cluster.says('could not find ResourceClaimTemplate "ns/t"'))
+        cluster.api.put("resourceclaimtemplates", template())
+        await cluster.api.until(lambda: len(cluster.api.bound()) == 1)

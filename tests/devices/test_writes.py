@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from api.constants import CLAIM_FINALIZER
-from kube.client.errors import Conflict, Forbidden, OutcomeUnknown, Unreachable
+from kube.client.errors import Conflict, Forbidden, KubeError, OutcomeUnknown, Unreachable
 from tests.devices.build import claim, device, device_class, request, resource_slice
 from tests.scheduler.shell.cluster import Cluster
 from tests.scheduler.shell.fake_api import always, once
@@ -54,6 +54,15 @@ class WithDevices(Cluster):
             made["status"]["resourceClaimStatuses"] = [{"name": "c", "resourceClaimName": f"c-{number}"}]
             stored = self.api.put("pods", made)
             self.add_claim(f"c-{number}", owner=stored["metadata"])
+
+    def add_gang_with_claims(self, name: str, size: int) -> None:
+        """A gang whose members have a claim each that is there already."""
+        self.api.put("podgroups", gang(name, size))
+        for number in range(size):
+            made = pod(f"{name}-{number}", group=name, owned=True, gpus=0)
+            made["spec"]["resourceClaims"] = [{"name": "c", "resourceClaimName": f"{name}-{number}"}]
+            self.add_claim(f"{name}-{number}")
+            self.api.put("pods", made)
 
     def claim(self, name: str) -> Object:
         return self.api.peek("resourceclaims", "ns", name)
@@ -265,16 +274,32 @@ async def test_two_gangs_that_want_the_same_devices_do_not_share_them(cluster: W
     async with cluster.scheduler(**PATIENT):
         cluster.members(2)
         await cluster.api.until(lambda: len(cluster.api.bound()) == 2)
-        cluster.api.put("podgroups", gang("h", 2))
-        for number in range(2):
-            made = pod(f"h-{number}", group="h", owned=True, gpus=0)
-            made["spec"]["resourceClaims"] = [{"name": "c", "resourceClaimName": f"h-{number}"}]
-            cluster.add_claim(f"h-{number}")
-            cluster.api.put("pods", made)
+        cluster.add_gang_with_claims("h", 2)
         await cluster.api.until(
             lambda: bool(cluster.api.condition("podgroups", "ns", "h", "PodGroupInitiallyScheduled"))
         )
     assert len(cluster.api.bound()) == 2
+    assert sorted(cluster.devices()) == ["c-0", "c-1"]
+
+
+async def test_devices_on_their_way_to_one_gang_are_not_promised_to_another(cluster: WithDevices) -> None:
+    """Nothing is written yet that a watch could show: the server does not answer."""
+
+    def away(_verb: str, what: str, name: str) -> KubeError | None:
+        return Unreachable("away") if what.startswith("resourceclaims") and name.startswith("c-") else None
+
+    cluster.add_node("n0", 3)
+    cluster.api.before.append(away)
+    async with cluster.scheduler(**PATIENT) as scheduler:
+        cluster.members(2)
+        await cluster.api.until(lambda: len(scheduler.state.assumptions) == 2)
+        cluster.add_gang_with_claims("h", 2)
+        await cluster.api.until(
+            lambda: bool(cluster.api.condition("podgroups", "ns", "h", "PodGroupInitiallyScheduled"))
+        )
+        cluster.api.before.remove(away)
+        await cluster.api.until(lambda: len(cluster.api.bound()) == 2)
+    assert sorted(cluster.api.bound()) == ["g-0", "g-1"]
     assert sorted(cluster.devices()) == ["c-0", "c-1"]
 
 

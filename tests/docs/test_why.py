@@ -10,7 +10,7 @@ from explain.answer import Answer, ClassCount, Item, Members, Obstacle, Preempti
 from explain.fit import Fit, FitAnswer, NodeShare
 from explain.hint import Hint, HintKind
 from explain.reasons import Reason
-from tests.docs.markdown import DOCS
+from tests.docs.markdown import DOCS, REPOSITORY
 from tests.explain.reason_table import SCENES
 
 TEXT = (DOCS / "why.md").read_text()
@@ -48,3 +48,13 @@ def test_the_hints_that_scenes_are_told_stand_in_the_row_of_their_reason() -> No
 def test_every_field_of_the_json_is_named(kind: type[Any]) -> None:
     for field in msgspec.structs.fields(kind):
         assert f"`{field.encode_name}`" in section("As JSON"), field.encode_name
+
+
+def test_the_readme_answers_in_five_lines_why_a_job_does_not_start() -> None:
+    section_of_readme = (
+        (REPOSITORY / "README.md").read_text().split("\n## My job does not start\n")[1].split("\n## ")[0]
+    )
+    lines = [line for line in section_of_readme.splitlines() if line and not line.startswith("```")]
+    assert 0 < len(lines) <= 5
+    for named in ("tutti why", "tutti fit", "(docs/why.md)"):
+        assert named in section_of_readme, named

@@ -18,6 +18,7 @@ OF_THE_ITEM = {
     if kind is not None
     and kind
     in {
+        "lower-devices",
         "lower-request",
         "remove-node-selector",
         "remove-topology",

@@ -51,14 +51,19 @@ def run(control_plane: ControlPlane, disturbance: Disturbance, doing: Workflow, 
 
 
 def put_in_force(proxy: FaultProxy, line: str) -> None:
-    """The script is in force, and every watch that it is about from its first one on has begun under it."""
+    """The script is in force, every watch that it is about from its first one on has begun under it, and all others go on.
+
+    What a process has not seen yet when its watches break it does not know until it follows again, which is a fault of its own.
+    """
     script = parse(line)
     if not script.rules:
         return
+    before = proxy.watched()
     proxy.follow(script)
     proxy.break_watches()
     watched = {rule.resource for rule in script.rules if rule.verb == "watch" and rule.first == 1}
     eventually(lambda: watched <= {each.asked.resource for each in proxy.injected}, within_seconds=READY_SECONDS)
+    eventually(lambda: before <= proxy.watched(), within_seconds=READY_SECONDS)
 
 
 def stays(place: World, doing: Workflow, wanted: State) -> bool:

@@ -48,26 +48,31 @@ def kill_leaders(disturbance: Disturbance) -> None:
         disturbance.tutti.kill_child(name)
 
 
-def kill_when_injected(disturbance: Disturbance) -> None:
-    """Dies who sent the request that the script is about, right after it; nobody when there was none in time."""
+def kill_when_injected(disturbance: Disturbance, *, since: int = 0) -> None:
+    """Dies who sent the request that the script is about, right after it; nobody when there was none in time.
+
+    Args:
+        disturbance: what can be reached.
+        since: so many faults had happened before.
+    """
 
     def happened() -> bool:
-        return bool(disturbance.proxy.injected)
+        return len(disturbance.proxy.injected) > since
 
     try:
         eventually(happened, within_seconds=5.0, poll_seconds=0.005)
     except AssertionError:
         return
-    client = disturbance.proxy.injected[0].asked.agent.partition("/")[0]
+    client = disturbance.proxy.injected[since].asked.agent.partition("/")[0]
     disturbance.tutti.kill_child(client.removeprefix("tutti-"))
 
 
-def pause_leaders(disturbance: Disturbance) -> None:
+def pause_leaders(disturbance: Disturbance, *, seconds: float = PAUSED_SECONDS) -> None:
     """Both are stopped for longer than their leases last, and go on; each ends by itself and is started again."""
     pids = [pid for name, pid in disturbance.tutti.children().items() if name in LEADERS]
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
-    throughout(lambda: True, seconds=PAUSED_SECONDS)
+    throughout(lambda: True, seconds=seconds)
     for pid in pids:
         os.kill(pid, signal.SIGCONT)
     disturbance.tutti.expect_new_leases()
@@ -90,6 +95,11 @@ def to_each(fault: str, requests: tuple[str, ...], count: str = "#1") -> str:
     return "; ".join(f"{fault} @ {request} {count}" for request in requests)
 
 
+def to_each_of_all(fault: str, requests: tuple[str, ...]) -> str:
+    """The same fault for the first request of each process."""
+    return "; ".join(to_each(fault, requests, f"#1 by tutti-{name}") for name in (*LEADERS, "webhooks"))
+
+
 WATCHES = tuple(f"watch {resource}" for resource in WATCHED)
 
 CLASSES = {
@@ -98,7 +108,7 @@ CLASSES = {
     "answer-lost": FaultClass(to_each("lose-answer", WRITES)),
     "stale-server-after-a-restart": FaultClass(to_each("stale", tuple(f"list {one}" for one in WATCHED)), kill_leaders),
     # A server that loses an event cannot go on with that watch; what was lost is seen by the list that follows.
-    "event-lost": FaultClass(to_each("lose-event=1", WATCHES), later=to_each("answer=410", WATCHES)),
+    "event-lost": FaultClass(to_each("lose-event=1", WATCHES), later=to_each_of_all("answer=410", WATCHES)),
     "event-repeated": FaultClass(to_each("repeat-event=1", WATCHES)),
     "kinds-reordered": FaultClass("hold=1 @ watch pods #*; behind=pods,2 @ watch podgroups #*", must_happen=True),
     "watch-half-open": FaultClass("half-open=2 @ watch pods #1", must_happen=True),

@@ -3,9 +3,18 @@
 from collections.abc import Callable
 from typing import Any
 
-from api.devices import ConsumerReference, DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
+from api.devices import (
+    ConsumerReference,
+    DeviceClass,
+    DeviceTaintRule,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
 from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.devices.binder import DeviceAllocation
 from scheduler.binding.claim_allocation import allocated, claim_write
+from scheduler.binding.extended_claims import new_claim
 from scheduler.cache.devices.records import ClaimKey, ClaimRecord, class_record
 from scheduler.recording.device_objects import resource_claim_object
 from scheduler.settings import SchedulerSettings
@@ -15,6 +24,8 @@ from tests.recording.life import SETTINGS, Life
 from tests.scheduler.core import build
 
 DRIVER = "gpu.vendor.example"
+EXTENDED = "example.com/gpu"
+"""Some pods ask for it (`life`), some nodes offer it."""
 NEW = f'device.attributes["{DRIVER}"].model.startsWith("@new")'
 
 ASKED: list[tuple[Json, ...]] = [
@@ -36,15 +47,19 @@ class DeviceLife(Life):
     def __init__(self, seed: int, settings: SchedulerSettings = SETTINGS) -> None:
         self.asked: dict[str, list[str]] = {}
         """Claims that were made for a pod."""
+        self.for_extended: dict[str, list[str]] = {}
+        """Those that were made for its extended resources."""
         self.slices: dict[str, str] = {}
         """Slices by node."""
         super().__init__(seed, settings)
         self.devices = self.state.devices
         self.devices.is_followed = True
+        gpu = device_class(
+            "gpu", f'device.driver == "{DRIVER}"', 'device.attributes["gpu.vendor.example"].kind == "gpu"'
+        )
+        gpu["spec"]["extendedResourceName"] = EXTENDED
         for one in (
-            device_class(
-                "gpu", f'device.driver == "{DRIVER}"', 'device.attributes["gpu.vendor.example"].kind == "gpu"'
-            ),
+            gpu,
             device_class("@nic", f'device.driver == "{DRIVER}" && device.allowMultipleAllocations'),
         ):
             self.concerns(self.devices.set_class(one["metadata"]["name"], class_record(typed(one, DeviceClass))))
@@ -59,6 +74,7 @@ class DeviceLife(Life):
             *super().happenings(),
             (self.slice_changes, 2),
             (self.rule_changes, 1),
+            (self.template_changes, 1),
             (self.claims_come, 3),
             (self.claim_is_given_back, 2),
         ]
@@ -106,6 +122,21 @@ class DeviceLife(Life):
         rule = typed({"metadata": {"name": "@rule"}, "spec": spec}, DeviceTaintRule)
         self.concerns(self.devices.set_rule("@rule", rule))
 
+    def template_changes(self) -> None:
+        key = (build.NAMESPACE, "@workers")
+        if key in self.devices.templates and self.random.random() < 0.3:
+            self.concerns(self.devices.set_template(key, None))
+            return
+        (asked,) = self.random.choice([asks for asks in ASKED if len(asks) == 1])
+        metadata = {"name": key[1], "namespace": key[0], "uid": f"uid-of-template-{self.number()}"}
+        made = typed({"metadata": metadata, "spec": {"spec": asked["spec"]}}, ResourceClaimTemplate)
+        self.concerns(self.devices.set_template(key, self.devices.slim_template(made)))
+
+    def worker_fields(self) -> dict[str, Any]:
+        if self.random.random() < 0.3:
+            return {}
+        return {"placement": {"resourceClaims": [{"name": "e", "resourceClaimTemplateName": "@workers"}]}}
+
     # --- pods and their claims ---------------------------------------------------------------------------------------
 
     def shape(self) -> dict[str, Any]:
@@ -141,7 +172,7 @@ class DeviceLife(Life):
         self.concerns(self.devices.set_claim(seen.key, seen))
 
     def free(self, name: str) -> None:
-        for made in self.asked.pop(name, ()):
+        for made in (*self.asked.pop(name, ()), *self.for_extended.pop(name, ())):
             self.concerns(self.devices.set_claim((build.NAMESPACE, made), None))
 
     def claims_come(self) -> None:
@@ -157,12 +188,26 @@ class DeviceLife(Life):
         assumed: dict[ClaimKey, ClaimRecord] = {}
         for found in decision.devices:
             record = self.devices.claim(found.claim)
-            assert record is not None
+            if record is None:
+                self.claim_is_made(found, assumed)
+                continue
             consumer = ConsumerReference("", "pods", record.owner_uid.removeprefix("uid-of-"), record.owner_uid)
             write = claim_write(record, found, [consumer], "2026-01-01T00:00:00Z", lambda: f"share-{self.number()}")
             assumed[found.claim] = allocated(write)
         if assumed:
             self.devices.assume(assumed)
+
+    def claim_is_made(self, found: DeviceAllocation, assumed: dict[ClaimKey, ClaimRecord]) -> None:
+        """For the extended resources of a pod."""
+        pod = self.state.pod(found.claim[1].partition("/")[2])
+        assert pod is not None
+        names = (f"{self.number():05}", f"share-{self.number()}")
+        write = new_claim(
+            self.devices, pod, {found.claim: found}, "2026-01-01T00:00:00Z", lambda: names[0], lambda: names[1]
+        )
+        assert write is not None
+        self.for_extended.setdefault(pod.name, []).append(write.claim.metadata.name)
+        assumed[write.claim.key] = allocated(write)
 
     def claim_is_given_back(self) -> None:
         for key, record in list(self.devices.assumed.items()):

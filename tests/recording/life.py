@@ -243,7 +243,7 @@ class Life:
         name = f"r{self.number()}"
         roles = [
             {"role": "leader", "count": 1, "requests": {"cpu": "1"}},
-            {"role": "worker", "count": 2, "requests": {"cpu": self.random.choice(("1", "2"))}},
+            {"role": "worker", "count": 2, "requests": {"cpu": self.random.choice(("1", "2"))}, **self.worker_fields()},
         ]
         owner = f"uid-of-{name}-0"
         more: dict[str, Any] = {
@@ -254,6 +254,10 @@ class Life:
         self.groups[name] = more
         self.apply(self.state.upsert_group(build.group(name, 1, **more)))
         self.put_pod(f"{name}-0", group=name, created=self.created())
+
+    def worker_fields(self) -> dict[str, Any]:
+        """What else is announced of workers."""
+        return {}
 
     def pod_ends(self) -> None:
         bound = [name for name, more in self.pods.items() if more.get("on") and not more.get("phase")]

@@ -111,6 +111,39 @@ def test_nothing_that_people_have_named_is_left() -> None:
     assert "kubernetes.io/hostname" in text
 
 
+def compared(number: str, key: str) -> dict[str, Any]:
+    terms = [{"matchExpressions": [{"key": key, "operator": "Gt", "values": [number]}]}]
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+
+
+def test_whole_numbers_are_hidden_unless_a_selector_compares_them() -> None:
+    names = {"name": "111", "namespace": "222", "uid": "333", "labels": {"employee": "444", "floor": "5"}}
+    pod = {
+        "kind": "Pod",
+        "metadata": names,
+        "spec": {"schedulerName": "tutti", "affinity": compared("666", "floor"), "nodeSelector": {"cage": "777"}},
+    }
+    status = {"allocatable": {"cpu": "9", "pods": "9"}}
+    nodes = [
+        {
+            "kind": "Node",
+            "metadata": {"name": f"88{floor}", "labels": {"floor": floor, "cage": "777"}},
+            "spec": {},
+            "status": status,
+        }
+        for floor in ("555", "999")
+    ]
+    inputs = DecisionInputs(epoch_seconds=1.0, objects=from_manifests([pod, *nodes]))
+    hidden = anonymous(inputs)
+    text = b"".join(lines_of(Recording(hidden))).decode()
+    for word in ("111", "222", "333", "444", "777", "88"):
+        assert word not in text, word
+    for word in ("666", "555", "999"):
+        assert f'"{word}"' in text, word
+    (was,), (now,) = decide_queue(inputs).values(), decide_queue(hidden).values()
+    assert [len(one.decision.bindings) for one in (was, now)] == [1, 1]
+
+
 def of_two_tenants(seed: int = 3) -> DecisionInputs:
     """A busy namespace, and another one beside it."""
     life = Life(seed)

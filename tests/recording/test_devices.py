@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from api.devices import DeviceClass, ResourceClaim
+from scheduler.cache.cluster import ClusterState
 from scheduler.cache.devices.records import DeviceId, HeldDevice
 from scheduler.cache.devices.state import DeviceState
 from scheduler.cache.records import EntityKey
@@ -54,6 +55,32 @@ def test_decisions_about_devices_are_repeated_bit_for_bit_from_a_file(seed: int,
     assert [one.was for one in repeated] == life.outcomes
     assert [one.now for one in repeated] == life.outcomes
     assert any(isinstance(one, DecisionOutcome) and one.devices for one in life.outcomes)
+
+
+def test_devices_that_are_kept_for_pods_to_come_are_kept_in_what_was_restored() -> None:
+    life = _keeping(range(20))
+    inputs = taken(life)
+    assert inputs.scheduler is not None
+    assert any(one.kept_devices for one in inputs.scheduler.future_reservations)
+    restored = restore(inputs).core.state
+    was, now = _kept(life.state, life.devices), _kept(restored, restored.devices)
+    assert was == now
+    assert was
+
+
+def _keeping(seeds: range) -> DeviceLife:
+    """A life in which devices are kept for pods to come."""
+    for seed in seeds:
+        life = DeviceLife(seed)
+        for _ in range(6):
+            life.live(15)
+            if _kept(life.state, life.devices):
+                return life
+    raise AssertionError(f"in none of {seeds} devices are kept for pods to come")
+
+
+def _kept(state: ClusterState, devices: DeviceState) -> list[DeviceId]:
+    return [held.id for one in state.future_reservations for held in one.devices_left(devices.held)]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -125,7 +152,8 @@ def test_the_same_is_decided_with_other_names(seed: int) -> None:
 def test_made_up_names_leave_what_selectors_read_and_hide_the_rest() -> None:
     life = DeviceLife(2)
     life.live(40)
-    life.rule_changes()
+    if not life.devices.rules:
+        life.rule_changes()
     inputs = inputs_of(life)
     plain = b"".join(lines_of(Recording(inputs))).decode()
     text = b"".join(lines_of(Recording(anonymous(inputs)))).decode()
@@ -181,7 +209,7 @@ def _asks(life: DeviceLife, key: EntityKey) -> bool:
 
 
 def _without_devices(inputs: DecisionInputs) -> DecisionInputs:
-    kinds = ("deviceclasses", "resourceslices", "resourceclaims", "devicetaintrules")
+    kinds = ("deviceclasses", "resourceslices", "resourceclaims", "resourceclaimtemplates", "devicetaintrules")
     objects = msgspec.structs.replace(inputs.objects, **dict.fromkeys(kinds, ()))
     assert inputs.scheduler is not None
     scheduler = msgspec.structs.replace(inputs.scheduler, assumed_claims=())
@@ -193,8 +221,19 @@ def test_every_method_that_changes_what_is_known_of_devices_is_recorded() -> Non
     noted = {one.method for one in OPERATIONS.values() if one.subject(life.core) is life.devices}
     changing = {name for name in vars(DeviceState) if name.startswith("set_")}
     changing |= {"assume", "take_back", "begin_release", "end_release"}
-    asking = {"claim", "is_assumed", "assumed", "rules", "taints_of", "all_waiting", "slim_slice", "slim_claim"}
-    asking |= {"has_reserved", "holding", "nodes_with", "is_being_released", "releases"}
+    asking = {
+        "claim",
+        "is_assumed",
+        "assumed",
+        "rules",
+        "taints_of",
+        "all_waiting",
+        "slim_slice",
+        "slim_claim",
+        "slim_template",
+    }
+    asking |= {"has_reserved", "holding", "holding_for_groups", "nodes_with", "is_being_released", "releases"}
+    asking |= {"backed", "extended_claims", "spec_of"}
     following_pods, restoring = {"pod_waits", "pod_waits_no_more"}, {"restore_release"}
     public = {name for name in vars(DeviceState) if not name.startswith("_")}
     assert public == changing | asking | following_pods | restoring, "is a new one in steps.OPERATIONS?"

@@ -38,7 +38,7 @@ class SmallServer:
             raise NotFound(404, "NotFound", f"no {path}")
         return {"resources": [{"name": name} for name in self.served]}
 
-    async def list_pages(self, resource: Resource) -> AsyncIterator[bytes]:
+    async def list_pages(self, resource: Resource, *, looks_through: bool = True) -> AsyncIterator[bytes]:
         if resource.plural in self.forbidden:
             raise Forbidden(403, "Forbidden", "no")
         items: list[Any] = OBJECTS.get(resource.plural, [])

@@ -1,12 +1,15 @@
 """What was recorded is decided again exactly as it was, and other settings show where they make a difference."""
 
+import msgspec
 import pytest
 
 from scheduler.recording.journal import Journal
-from scheduler.recording.outcome import DecisionOutcome
+from scheduler.recording.outcome import DecisionOutcome, PreemptionOutcome
 from scheduler.recording.pods import PodWriter
 from scheduler.recording.replay import Repeated, repeat
 from tests.recording.life import Life
+
+DECISIONS = 1000
 
 
 def recorded(seed: int, turns: int, *, most: int = 10_000, before: int = 30) -> Life:
@@ -31,6 +34,20 @@ def test_a_busy_run_is_repeated_bit_for_bit(seed: int) -> None:
     found = repeated(life)
     assert [one.was for one in found] == life.outcomes
     assert [one.now for one in found] == life.outcomes
+
+
+def test_a_thousand_decisions_of_a_busy_run_are_repeated_with_preemption_topology_and_volumes() -> None:
+    life = recorded(20, 0)
+    while sum(isinstance(one, DecisionOutcome) for one in life.outcomes) < DECISIONS:
+        life.live(50)
+    found = repeated(life)
+    assert len(found) >= DECISIONS
+    assert [one.now for one in found] == life.outcomes
+    assert any(isinstance(one, PreemptionOutcome) and one.candidate is not None for one in life.outcomes)
+    assert life.journal is not None
+    steps = msgspec.json.encode(list(life.journal.recorded().each_step(PodWriter(life.state.texts()))))
+    for word in (b"persistentVolumeClaim", b"podAntiAffinity", b"topologySpreadConstraints"):
+        assert word in steps, word
 
 
 def test_only_the_last_decisions_are_kept() -> None:

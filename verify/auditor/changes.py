@@ -103,7 +103,16 @@ class GroupGone:
 
 @dataclass(frozen=True, slots=True)
 class ClaimWritten:
-    """A ResourceClaim holds what it holds now."""
+    """A ResourceClaim holds what it holds now; `before` is what was known of it until then."""
+
+    claim: Claim
+    record: Record
+    before: Claim | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimGone:
+    """A ResourceClaim is not there any more."""
 
     claim: Claim
     record: Record
@@ -122,4 +131,5 @@ Change = (
     | GroupTold
     | GroupGone
     | ClaimWritten
+    | ClaimGone
 )

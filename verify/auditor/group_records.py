@@ -14,7 +14,7 @@ def owned(record: Record) -> str | None:
 
 
 def rewrite(group: Group, record: Record) -> None:
-    """Takes over what the spec says."""
+    """Takes over what the spec says; how many of its members are bound is then to be counted anew."""
     spec, metadata = record.response.get("spec", {}), record.response.get("metadata", {})
     gang = (spec.get("schedulingPolicy") or {}).get("gang")
     group.is_gang = gang is not None
@@ -25,7 +25,6 @@ def rewrite(group: Group, record: Record) -> None:
     group.asks_to_restart = (metadata.get("annotations") or {}).get(constants.DEGRADED) == constants.RESTART
     group.owner = controller_of(metadata)
     group.is_made_by_us = owned(record) is not None
-    group.satisfied |= len(group.bound) >= group.minimum
 
 
 def tell(group: Group, record: Record) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from verify.auditor.audit_log import Record
 from verify.auditor.changes import (
     Answered,
     Change,
+    ClaimGone,
     ClaimWritten,
     GroupGone,
     GroupTold,
@@ -25,9 +26,20 @@ from verify.auditor.changes import (
     PodLeaves,
     PodNominated,
 )
-from verify.auditor.claims import claim_of
+from verify.auditor.claims import claim_of, version_of
 from verify.auditor.group_records import owned, rewrite, tell
-from verify.auditor.model import Claim, Group, Key, LeaseWrite, Object, Pod, controller_of, group_named_by, status_of
+from verify.auditor.model import (
+    Claim,
+    Group,
+    Key,
+    LeaseWrite,
+    Object,
+    Pod,
+    belongs,
+    controller_of,
+    group_named_by,
+    status_of,
+)
 
 TERMINAL = {"Succeeded", "Failed"}
 FORGET_SECONDS = 600.0
@@ -56,6 +68,10 @@ class History:
     leases: dict[str, list[LeaseWrite]] = field(default_factory=dict)
     groups_made: dict[Key, float] = field(default_factory=dict)
     _owners: dict[tuple[str, Key], str] = field(default_factory=dict)
+    _gone_claims: set[str] = field(default_factory=set)
+    """UIDs."""
+    _named: dict[Key, dict[Key, Pod]] = field(default_factory=dict)
+    """Pods by the group that they name."""
     _early_binds: dict[str, tuple[str, Record]] = field(default_factory=dict)
     """Node and record by the UID of the pod: the server shows a pod to watchers before it has answered who creates it."""
 
@@ -67,7 +83,11 @@ class History:
 
     def members(self, group: Key) -> list[Pod]:
         """The pods that name this group and have not ended."""
-        return [pod for pod in self.pods.values() if pod.group == group and not pod.ended]
+        return [pod for pod in self._named.get(group, {}).values() if not pod.ended]
+
+    def was_put(self, uid: str) -> bool:
+        """Whether this pod had its node from the start, past every scheduler."""
+        return uid in self.by_uid and self.by_uid[uid].was_put
 
     def on_node(self, node: str) -> list[Pod]:
         """The pods that were put on this node, ended ones too for some time."""
@@ -83,6 +103,10 @@ class History:
         self.by_uid = {
             uid: pod for uid, pod in self.by_uid.items() if not pod.ended or now - pod.ended_at < FORGET_SECONDS
         }
+        for key, pod in list(self.pods.items()):
+            if pod.ended and now - pod.ended_at >= FORGET_SECONDS:
+                self._unlist(pod)
+                del self.pods[key]
         for name, writes in self.leases.items():
             self.leases[name] = writes[-1:] if writes and now - writes[-1].completed > FORGET_SECONDS else writes
 
@@ -139,9 +163,12 @@ class History:
             group_named_by(record.response),
             record.completed,
         )
+        self._unlist(self.pods.get(key))
         self.pods[key] = self.by_uid[pod.uid or f"{key}"] = pod
+        self._list(pod)
         yield PodCreated(pod, record)
-        if spec.get("nodeName"):
+        pod.was_put = bool(spec.get("nodeName"))
+        if pod.was_put:
             yield from self._bound(key, spec["nodeName"], record)
         if pod.uid in self._early_binds:
             yield from self._bound(key, *self._early_binds.pop(pod.uid))
@@ -149,7 +176,20 @@ class History:
     def _pod_changed(self, key: Key, record: Record) -> None:
         pod = self.pods.get(key)
         if pod is not None:
+            self._unlist(pod)
             pod.group = group_named_by(record.response)
+            self._list(pod)
+
+    def _list(self, pod: Pod) -> None:
+        if pod.group is not None:
+            self._named.setdefault(pod.group, {})[pod.key] = pod
+
+    def _unlist(self, pod: Pod | None) -> None:
+        if pod is None or pod.group is None or pod.key not in (named := self._named.get(pod.group, {})):
+            return
+        del named[pod.key]
+        if not named:
+            del self._named[pod.group]
 
     def _pod_deleted(self, key: Key, record: Record) -> Iterator[Change]:
         pod = self.pods.get(key)
@@ -170,6 +210,9 @@ class History:
         if "nominatedNodeName" in status and pod.nominated != (status["nominatedNodeName"] or ""):
             pod.nominated = status["nominatedNodeName"] or ""
             yield PodNominated(pod, record.received)
+        if status.get("extendedResourceClaimStatus"):
+            mappings = status["extendedResourceClaimStatus"].get("requestMappings") or ()
+            pod.claimed = frozenset(one["resourceName"] for one in mappings)
         if status.get("phase") in TERMINAL:
             yield from self._pod_ended(pod, record.received)
 
@@ -193,7 +236,7 @@ class History:
         before, pod.node, pod.bound_at = pod.node, node, record.completed
         pod.bound_by = record.user
         group = self.groups.get(pod.group) if pod.group else None
-        if group is not None:
+        if group is not None and belongs(pod, group):
             group.bound.add(pod.uid)
             group.satisfied |= len(group.bound) >= group.minimum
         yield PodBound(pod, record, before)
@@ -216,11 +259,13 @@ class History:
         if record.verb == "create":
             self.groups_made[key] = record.completed
         known = self.groups.get(key)
-        if known is None or (record.object_uid and known.uid not in {"", record.object_uid}):
-            known = Group(key, record.object_uid, record.user, record.completed)
-            known.bound = {pod.uid for pod in self.members(key) if pod.node}
-            self.groups[key] = known
+        is_new = known is None or bool(record.object_uid and known.uid not in {"", record.object_uid})
+        if known is None or is_new:
+            known = self.groups[key] = Group(key, record.object_uid, record.user, record.completed)
         rewrite(known, record)
+        if is_new:
+            known.bound = {pod.uid for pod in self.members(key) if pod.node and belongs(pod, known)}
+        known.satisfied |= len(known.bound) >= known.minimum
         yield GroupWritten(known, record)
 
     def _groups_deleted(self, key: Key, record: Record) -> Iterator[Change]:
@@ -235,12 +280,29 @@ class History:
                 yield GroupGone(self.groups.pop(found), record.received)
 
     def _claim_written(self, key: Key, record: Record) -> Iterator[Change]:
-        if record.verb == "delete" and not (record.response.get("metadata") or {}).get("finalizers"):
-            self.claims.pop(key, None)
+        metadata = record.response.get("metadata") or {}
+        known = self.claims.get(key)
+        if record.object_uid in self._gone_claims:
+            return
+        if known is not None and record.object_uid not in {"", known.uid}:
+            yield from self._claim_gone(known, record)
+            known = None
+        version = version_of(record)
+        if known is not None and 0 < version < known.version:
+            return  # of writes that overlap the first one may be answered last
+        is_asked_to_go = record.verb == "delete" or bool(metadata.get("deletionTimestamp"))
+        if is_asked_to_go and not metadata.get("finalizers"):
+            if known is not None:
+                yield from self._claim_gone(known, record)
             return
         # With a finalizer it keeps its devices until its controller has taken them back.
-        claim = self.claims[key] = claim_of(self.claims.get(key), key, record)
-        yield ClaimWritten(claim, record)
+        claim = self.claims[key] = claim_of(known, key, record)
+        yield ClaimWritten(claim, record, known)
+
+    def _claim_gone(self, claim: Claim, record: Record) -> Iterator[Change]:
+        del self.claims[claim.key]
+        self._gone_claims.add(claim.uid)
+        yield ClaimGone(claim, record)
 
     def _lease_written(self, record: Record) -> None:
         if record.namespace != constants.SYSTEM_NAMESPACE:

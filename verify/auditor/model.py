@@ -1,5 +1,6 @@
 """What a history tells of pods, groups, claims and leases: values that grow with each record, and no judgement."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,9 +21,11 @@ class Pod:
         owner: UID of its controller.
         group: the PodGroup that it names.
         bound_by: the user who bound it; the scheduler it names where only watches tell.
+        was_put: it had its node from the start, past every scheduler.
         left_at: when its deletion was asked for.
         ended_at: when it took no room any more.
         nominated: the node it is nominated to.
+        claimed: the extended resources for which it was told that it has a claim.
     """
 
     key: Key
@@ -35,9 +38,11 @@ class Pod:
     node: str = ""
     bound_at: float = 0.0
     bound_by: str = ""
+    was_put: bool = False
     left_at: float = 0.0
     ended_at: float = 0.0
     nominated: str = ""
+    claimed: frozenset[str] = frozenset()
 
     @property
     def ended(self) -> bool:
@@ -106,23 +111,35 @@ class Group:
         return found is not None and found.status == "True"
 
 
-@dataclass(slots=True)
+Device = tuple[str, str, str]
+"""Driver, pool and name."""
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
-    """A ResourceClaim and what it holds. Devices that several claims may hold at a time are left out.
+    """A ResourceClaim and what it holds.
 
     Attributes:
-        devices: driver, pool and name of each device.
-        consumers: UIDs of those it is reserved for.
+        owner: UID of its controller, the pod it was made for.
+        entry: of that pod.
+        devices: without those that several claims may hold at a time.
+        allocation: as it was written; empty while there is none.
+        consumers: UID of those it is reserved for -> since when.
         allocated_by: who wrote the allocation.
         held_since: when it got its devices; 0.0 while it has none.
+        version: the newest that was seen; 0 where none was told.
     """
 
     key: Key
     uid: str
-    devices: frozenset[tuple[str, str, str]] = frozenset()
-    consumers: frozenset[str] = frozenset()
+    owner: str = ""
+    entry: str = ""
+    devices: frozenset[Device] = frozenset()
+    allocation: Object = field(default_factory=dict)
+    consumers: Mapping[str, float] = field(default_factory=dict)
     allocated_by: str = ""
     held_since: float = 0.0
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +149,15 @@ class LeaseWrite:
     holder: str
     received: float
     completed: float
+
+
+def belongs(pod: Pod, group: Group) -> bool:
+    """Whether a pod counts for the group that it names: who only says so does not.
+
+    Of the replicas of LeaderWorkerSets the log does not have the chain of owners; whoever carries their label counts.
+    """
+    is_free = not group.is_made_by_us or not group.owner or constants.LWS_NAME in pod.labels
+    return is_free or pod.owner == group.owner
 
 
 def status_of(found: Object) -> Object:

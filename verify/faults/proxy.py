@@ -67,7 +67,7 @@ class FaultProxy:
         self._progress = Progress(script)
         self._tls = (to_server, to_clients)
         self._first_lists: dict[str, tuple[int, dict[str, str], bytes]] = {}
-        self._watches: set[asyncio.Transport] = set()
+        self._watches: dict[asyncio.Transport, tuple[str, str]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def follow(self, script: Script) -> None:
@@ -82,6 +82,10 @@ class FaultProxy:
     def _abort_watches(self) -> None:
         for transport in list(self._watches):
             transport.abort()
+
+    def watched(self) -> set[tuple[str, str]]:
+        """Who watches what at this moment: user agents and plurals."""
+        return set(self._watches.copy().values())
 
     # --- life --------------------------------------------------------------------------------------------------------
 
@@ -131,7 +135,7 @@ class FaultProxy:
             self.injected.append(Injected(rule, about))
         transport = request.transport
         if about.verb == "watch" and transport is not None:
-            self._watches.add(transport)
+            self._watches[transport] = (about.agent, about.resource)
         try:
             refused = await self._before(rule, request, body)
             return refused if refused is not None else await self._pass_on(rule, about, request, body)
@@ -139,7 +143,7 @@ class FaultProxy:
             return _broken(request)
         finally:
             if transport is not None:
-                self._watches.discard(transport)
+                self._watches.pop(transport, None)
 
     async def _before(self, rule: Rule | None, request: web.Request, body: bytes) -> web.StreamResponse | None:
         """What happens before the server sees the request; an answer when it never does."""

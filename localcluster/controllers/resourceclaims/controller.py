@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from api.devices import ConsumerReference, ResourceClaim
+from api.pod_claims import PodClaim
 from kube.cache.decoding import ListDecoder
 from kube.cache.informer import Change, Informer
 from kube.cache.workqueue import WorkQueue
@@ -24,7 +25,7 @@ from localcluster.controllers.resourceclaims.pods import (
     status_patch,
     unreserved,
 )
-from localcluster.podclaims import ClaimedPod, PodClaim, is_pod, made_claims, needed_claims
+from localcluster.podclaims import ClaimedPod, is_pod, made_claims, needed_claims
 
 WORKERS: Final = 8
 AGAIN_SECONDS: Final = 0.2
@@ -128,25 +129,13 @@ class ResourceClaimController:
             except (KubeError, _NoTemplate) as error:
                 self._tell(pod, entry, error)
                 failed = True
-        if made:
+        patches = [(PODS, pod.metadata.name, status_patch(pod, made))] if made else []
+        patches += [
+            (RESOURCE_CLAIMS, claim.metadata.name, reservation_patch(pod, claim)) for claim in unreserved(pod, find)
+        ]
+        for resource, name, body in patches:
             await self._client.patch(
-                PODS,
-                status_patch(pod, made),
-                pod.metadata.name,
-                namespace,
-                subresource="status",
-                kind=PatchKind.STRATEGIC,
-                parse=False,
-            )
-        for claim in unreserved(pod, find):
-            await self._client.patch(
-                RESOURCE_CLAIMS,
-                reservation_patch(pod, claim),
-                claim.metadata.name,
-                namespace,
-                subresource="status",
-                kind=PatchKind.STRATEGIC,
-                parse=False,
+                resource, body, name, namespace, subresource="status", kind=PatchKind.STRATEGIC, parse=False
             )
         return RETRY_SECONDS if failed else None
 

@@ -8,8 +8,9 @@ import msgspec
 from api.devices import ResourceClaim
 from api.meta import NO_METADATA, Metadata
 from api.pod import EMPTY
+from api.pod_claims import PodClaim
 from localcluster.controllers.resourceclaims.claims import owning_pod
-from localcluster.podclaims import ClaimedPod, PodClaim, is_reserved_for, made_claims, needed_claims
+from localcluster.podclaims import ClaimedPod, is_reserved_for, made_claims, needed_claims
 
 ENTRY_ANNOTATION: Final = "resource.kubernetes.io/pod-claim-name"
 MAX_CONSUMERS: Final = 256

@@ -5,64 +5,22 @@ Of devices that are alike one is tried: if it does not lead to a solution, neith
 `most_looks` looks at devices is given up.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from typing import Final, NamedTuple
 
-import msgspec
-
-from api.devices import DeviceTaint
 from scheduler.algorithm.devices.capacity import consumption, has_room
-from scheduler.algorithm.devices.constraints import Constraint
-from scheduler.algorithm.devices.counters import PoolCounters
 from scheduler.algorithm.devices.errors import AllocationError, InvalidPools, SearchLimit
-from scheduler.algorithm.devices.pools import Pool, reaches
+from scheduler.algorithm.devices.pools import Pool
 from scheduler.algorithm.devices.requests import ClaimRequests, Request
+from scheduler.algorithm.devices.solution import Solution, Taints, taints_of_slice
+from scheduler.algorithm.devices.takings import Candidate, Takings
 from scheduler.cache.devices.held import HeldDevices
-from scheduler.cache.devices.records import (
-    Amounts,
-    DeviceId,
-    DeviceRecord,
-    HeldDevice,
-    PoolId,
-    SliceRecord,
-)
 from scheduler.cache.nodes import NodeFacts
 
 MOST_RESULTS: Final = 32
 """Devices of one claim."""
 MOST_LOOKS: Final = 200_000
 """At devices, in one search: about half a second."""
-HARD_EFFECTS: Final = frozenset({"NoSchedule", "NoExecute"})
-
-Taints = Callable[[DeviceRecord], Sequence[DeviceTaint]]
-
-
-def taints_of_slice(device: DeviceRecord) -> Sequence[DeviceTaint]:
-    """The taints that a device has in its slice."""
-    return device.taints
-
-
-class Chosen(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """A device for a request; `consumed` is what a share takes of each capacity, None when the device is taken whole."""
-
-    request: Request
-    device: DeviceRecord
-    slice: SliceRecord
-    consumed: Amounts | None = None
-
-    @property
-    def held(self) -> HeldDevice:
-        """What nobody else can have any more, unless this is access of an administrator."""
-        if self.consumed is None:
-            return HeldDevice(self.device.id)
-        return HeldDevice(self.device.id, self.request.name, self.consumed)
-
-
-class Solution(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """Devices for all claims, in the order of the claims; `alternatives` says which one of each request was taken."""
-
-    devices: tuple[tuple[Chosen, ...], ...]
-    alternatives: tuple[tuple[int, ...], ...]
 
 
 class _Place(NamedTuple):
@@ -73,12 +31,6 @@ class _Place(NamedTuple):
     alternative: int | None = None
     number: int = 0
     start: int = 0
-
-
-class _Candidate(NamedTuple):
-    pool: int
-    slice: SliceRecord
-    device: DeviceRecord
 
 
 class _Frame:
@@ -144,26 +96,19 @@ class _Search:
         most_looks: int,
     ) -> None:
         self._claims = claims
-        self._node = node
         self._pools = pools
-        self._held = held
-        self._taints = taints
+        self._takings = Takings(claims, node, pools, held, taints)
         self._looks_left = most_looks
         self._candidates = [
-            _Candidate(number, one, device)
+            Candidate(number, one, device)
             for number, pool in enumerate(pools)
             if pool.is_usable
             for one in pool.slices
             for device in one.devices
         ]
-        self._counters: dict[PoolId, PoolCounters] = {}
         self._selectable: dict[tuple[int, Request], bool] = {}
-        self._constraints = [[Constraint(one) for one in claim.claim.spec.constraints] for claim in claims]
-        self._chosen: list[list[Chosen]] = [[] for _ in claims]
         self._alternatives = [[0] * len(claim.requests) for claim in claims]
-        self._taken: dict[DeviceId, dict[int, int]] = {}
-        self._shared: dict[DeviceId, list[Amounts]] = {}
-        self._all: dict[Request, list[_Candidate]] = {}
+        self._all: dict[Request, list[Candidate]] = {}
         for claim in claims:
             self._check(claim)
 
@@ -179,7 +124,7 @@ class _Search:
                     self._go_back(stack)
                 else:
                     if frame is None:
-                        return Solution(tuple(map(tuple, self._chosen)), tuple(map(tuple, self._alternatives)))
+                        return Solution(tuple(map(tuple, self._takings.chosen)), tuple(map(tuple, self._alternatives)))
                     stack.append(frame)
             if not stack:
                 return None
@@ -229,7 +174,7 @@ class _Search:
             if place.number >= wanted:
                 place = _Place(place.claim, place.request + 1)
                 continue
-            if len(self._chosen[place.claim]) + wanted - place.number > MOST_RESULTS:
+            if len(self._takings.chosen[place.claim]) + wanted - place.number > MOST_RESULTS:
                 raise _TooMany
             choose = self._choose_all if request.wants_all else self._choose_device
             return _Frame(_DEVICES, choose(place, request))
@@ -246,15 +191,15 @@ class _Search:
             candidate = self._candidates[index]
             device = candidate.device
             self._look()
-            if self._is_in_use(place.claim, request, device) or not self._selects(index, request):
+            if self._takings.is_in_use(place.claim, request, device) or not self._selects(index, request):
                 continue
-            likeness = self._likeness(candidate)
+            likeness = self._takings.likeness(candidate)
             if likeness in failed:
                 continue
-            consumed = self._consumption(place.claim, request, device)
-            if consumed is None or not self._has_room(device, consumed):
+            consumed = self._takings.consumption(place.claim, request, device)
+            if consumed is None or not self._takings.has_room(device, consumed):
                 continue
-            undo = self._take(place.claim, request, candidate, consumed)
+            undo = self._takings.take(place.claim, request, candidate, consumed)
             if undo is None:
                 continue
             try:
@@ -268,12 +213,12 @@ class _Search:
         candidate = self._all[request][place.number]
         device = candidate.device
         self._look()
-        if self._is_in_use(place.claim, request, device):
+        if self._takings.is_in_use(place.claim, request, device):
             return
-        consumed = self._consumption(place.claim, request, device)
-        if consumed is None or not self._has_room(device, consumed):
+        consumed = self._takings.consumption(place.claim, request, device)
+        if consumed is None or not self._takings.has_room(device, consumed):
             return
-        undo = self._take(place.claim, request, candidate, consumed, must=True)
+        undo = self._takings.take(place.claim, request, candidate, consumed, must=True)
         if undo is None:
             return
         try:
@@ -288,112 +233,12 @@ class _Search:
         if self._looks_left < 0:
             raise SearchLimit("the search for devices was given up: an allocation may exist")
 
-    def _is_in_use(self, claim: int, request: Request, device: DeviceRecord) -> bool:
-        taken = self._taken.get(device.id)
-        if request.is_admin:
-            return bool(taken) and claim in (taken or ()) and not device.is_shareable
-        return bool(taken) or device.id in self._held
-
     def _selects(self, index: int, request: Request) -> bool:
         known = self._selectable.get((index, request))
         if known is None:
             candidate = self._candidates[index]
-            known = self._selectable[index, request] = self._is_selectable(candidate, request)
+            known = self._selectable[index, request] = self._takings.is_selectable(candidate, request)
         return known
-
-    def _is_selectable(self, candidate: _Candidate, request: Request) -> bool:
-        if candidate.device.problem or not request.selects(candidate.device):
-            return False
-        return not candidate.slice.is_per_device or reaches(self._node, candidate.device)
-
-    def _consumption(self, claim: int, request: Request, device: DeviceRecord) -> Amounts | None:
-        try:
-            return consumption(device, request.asked)
-        except AllocationError as error:
-            where = f"claim {self._claims[claim].shown}, request {request.short_name}"
-            raise AllocationError(f"{where}: checking capacity for device {device.id}: {error}") from error
-
-    def _has_room(self, device: DeviceRecord, consumed: Amounts) -> bool:
-        return has_room(device, consumed, self._held.consumed(device.id), *self._shared.get(device.id, ()))
-
-    def _is_tainted(self, request: Request, device: DeviceRecord) -> bool:
-        return any(
-            taint.effect in HARD_EFFECTS and not request.tolerates(taint.key, taint.value, taint.effect)
-            for taint in self._taints(device)
-        )
-
-    def _likeness(self, candidate: _Candidate) -> tuple[object, ...]:
-        """Equal for devices of which one is as good as the other; empty for those that are like no other."""
-        device = candidate.device
-        if device.is_shareable:
-            return ()
-        marks = self._taken.get(device.id)
-        taken = tuple(sorted(marks)) if marks else ()
-        return (candidate.pool, device.likeness, tuple(self._taints(device)), device.id in self._held, taken)
-
-    def _take(
-        self, claim: int, request: Request, candidate: _Candidate, consumed: Amounts, *, must: bool = False
-    ) -> Callable[[], None] | None:
-        """Takes a device, unless counters, taints or constraints forbid it; returns what takes that back."""
-        device = candidate.device
-        if self._is_tainted(request, device):
-            return None
-        pool = self._pools[candidate.pool]
-        counters = None
-        if device.counters and not (device.is_shareable and self._is_shared(device.id)):
-            counters = self._counters_of(pool)
-            if not counters.take(device):
-                return None
-        met: list[Constraint] = []
-        for constraint in self._constraints[claim]:
-            if not constraint.concerns(request.names):
-                continue
-            if not constraint.add(device):
-                _undo(met, counters, device)
-                if must:
-                    where = f"claim {self._claims[claim].shown}, request {request.short_name}"
-                    raise AllocationError(
-                        f"{where}: cannot add device {device.id} because a claim constraint would not be satisfied"
-                    )
-                return None
-            met.append(constraint)
-        if device.is_shareable:
-            self._shared.setdefault(device.id, []).append(consumed)
-            share: Amounts | None = consumed
-        else:
-            marks = self._taken.setdefault(device.id, {})
-            marks[claim] = marks.get(claim, 0) + 1
-            share = None
-        self._chosen[claim].append(Chosen(request, device, candidate.slice, share))
-
-        def undo() -> None:
-            self._chosen[claim].pop()
-            self._give_back(claim, device)
-            _undo(met, counters, device)
-
-        return undo
-
-    def _give_back(self, claim: int, device: DeviceRecord) -> None:
-        if device.is_shareable:
-            self._shared[device.id].pop()
-            if not self._shared[device.id]:
-                del self._shared[device.id]
-            return
-        marks = self._taken[device.id]
-        marks[claim] -= 1
-        if not marks[claim]:
-            del marks[claim]
-        if not marks:
-            del self._taken[device.id]
-
-    def _is_shared(self, device: DeviceId) -> bool:
-        return device in self._shared or self._held.is_shared(device)
-
-    def _counters_of(self, pool: Pool) -> PoolCounters:
-        found = self._counters.get(pool.id)
-        if found is None:
-            found = self._counters[pool.id] = PoolCounters(pool, self._held)
-        return found
 
     # --- before the search -------------------------------------------------------------------------------------------
 
@@ -412,7 +257,7 @@ class _Search:
                 f"claim {claim.shown}: number of requested devices {least} exceeds the claim limit of {MOST_RESULTS}"
             )
 
-    def _everything(self, claim: ClaimRequests, request: Request) -> list[_Candidate]:
+    def _everything(self, claim: ClaimRequests, request: Request) -> list[Candidate]:
         where = f"claim {claim.shown}, request {request.short_name}: asks for all devices, but resource pool"
         for pool in self._pools:
             if pool.is_incomplete:
@@ -422,7 +267,7 @@ class _Search:
         found = []
         for candidate in self._candidates:
             self._look()
-            if not self._is_selectable(candidate, request):
+            if not self._takings.is_selectable(candidate, request):
                 continue
             try:
                 taken = consumption(candidate.device, request.asked)
@@ -436,26 +281,9 @@ class _Search:
         return found
 
 
-def _undo(met: list[Constraint], counters: PoolCounters | None, device: DeviceRecord) -> None:
-    for constraint in reversed(met):
-        constraint.remove()
-    if counters is not None:
-        counters.give_back(device)
-
-
 def _once(place: _Place) -> Generator[_Place, None, None]:
     yield place
 
 
 def _nothing() -> Generator[_Place, None, None]:
     yield from ()
-
-
-def devices_of(solution: Solution) -> Iterator[Chosen]:
-    """All devices of a solution."""
-    return (chosen for claim in solution.devices for chosen in claim)
-
-
-def by_claim(claims: Sequence[ClaimRequests], solution: Solution) -> Mapping[tuple[str, str], tuple[Chosen, ...]]:
-    """The devices of each claim by its key."""
-    return {claim.claim.key: chosen for claim, chosen in zip(claims, solution.devices, strict=True)}

@@ -4,19 +4,19 @@ A placed pod takes devices from the others, and decides for everybody who shares
 """
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.algorithm.devices.allocator import Chosen, Solution
 from scheduler.algorithm.devices.counts import UNLIMITED, AskedClaims
 from scheduler.algorithm.devices.device_claims import MemberDeviceClaims, PodDeviceClaims
 from scheduler.algorithm.devices.errors import AllocationError, InvalidPools, SearchLimit
 from scheduler.algorithm.devices.requests import ClaimRequests, Request
 from scheduler.algorithm.devices.result import node_selector
+from scheduler.algorithm.devices.solution import Chosen, Solution
 from scheduler.algorithm.devices.table import ClaimCounts
 from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.records import ClaimKey, DeviceRecord, HeldDevice, SliceRecord
@@ -42,6 +42,11 @@ class DeviceAllocation(msgspec.Struct, frozen=True, eq=False, gc=False):
     alternatives: tuple[int, ...]
 
     @property
+    def held(self) -> tuple[HeldDevice, ...]:
+        """What nobody else can have; access of administrators holds nothing."""
+        return tuple(one.held for one in self.chosen if not one.request.is_admin)
+
+    @property
     def terms(self) -> tuple[NodeTerm, ...] | None:
         """Of the nodes on which it can be used; None for all."""
         raw = node_selector(self.chosen, self.node_name)
@@ -62,6 +67,7 @@ class _Counted(msgspec.Struct, frozen=True, eq=False, gc=False):
     """The same where each pod has one claim and takes its devices whole: so many for one pod after the other."""
 
     slot: int
+    asked: ClaimRequests
     request: Request
     devices: Sequence[tuple[SliceRecord, DeviceRecord]]
 
@@ -121,23 +127,25 @@ class DeviceBinder:
             OverBudgetError: which devices they get could not be found out.
         """
         claims = self.device_claims.of.get(signature)
-        if claims is None or not (claims.asked.own or claims.asked.shared):
+        if claims is None or claims.asked.is_empty:
             return
         given = self._given.setdefault(signature, [])
         counts = self.device_claims.view.counts(claims.key, claims.asked)
-        request = claims.asked.counted
         self._crosses = self._crosses or bool(counts.crosses)
         for slot, number in zip(slots, pods, strict=True):
-            if request is not None:
+            here = self._table.asked_on(slot, claims.asked)
+            request = here.counted if isinstance(here, AskedClaims) else None
+            if isinstance(here, AskedClaims) and request is not None:
                 devices = self._first_free(slot, counts, number * request.count)
                 if devices is not None:
-                    given.append(_Counted(slot, request, devices))
+                    given.append(_Counted(slot, here.own[0], request, devices))
                     self._unsettled.append(devices)
                     self._touched.add(slot)
                     continue
             self._settle()
-            asked, shared = self._open(claims)
-            if not asked.own and not asked.shared:
+            wanted, shared = self._open(claims)
+            asked = self._table.asked_on(slot, wanted)
+            if not isinstance(asked, AskedClaims) or asked.is_empty:
                 continue
             solution = self._choose(slot, counts, asked, number)
             given.append(_Given(slot, shared, asked, solution, number))
@@ -153,7 +161,7 @@ class DeviceBinder:
         self, slot: int, counts: ClaimCounts, wanted: int
     ) -> Sequence[tuple[SliceRecord, DeviceRecord]] | None:
         """So many of the devices that were counted on a node; None where there are fewer, or counting did not do."""
-        free = counts.free.get(slot)
+        free = counts.free_on(slot)
         if free is not None and (slot in self._touched or self._crosses):
             # Those that were free before the first pod of this snapshot; no others have become so since.
             self._settle()
@@ -184,11 +192,9 @@ class DeviceBinder:
         """
         for signature, placed in slots_of.items():
             open_: dict[int, deque[tuple[_OfClaim, ...]]] = {}
-            claims = self.device_claims.of.get(signature)
             for given in self._given.get(signature, ()):
                 if isinstance(given, _Counted):
-                    if claims is not None:
-                        open_.setdefault(given.slot, deque()).extend(_counted(given, claims.asked.own[0]))
+                    open_.setdefault(given.slot, deque()).extend(_counted(given))
                     continue
                 name = self._state.nodes.names[given.slot]
                 first = len(given.shared)
@@ -202,7 +208,8 @@ class DeviceBinder:
                 waiting = open_.get(slot)
                 if waiting:
                     name = names[slot]
-                    for key, (requests, chosen, alternatives) in zip(own_claims[uid], waiting.popleft(), strict=True):
+                    # The last key is that of a claim for extended resources, which not every node asks for.
+                    for key, (requests, chosen, alternatives) in zip(own_claims[uid], waiting.popleft(), strict=False):
                         yield DeviceAllocation(key, requests, name, chosen, alternatives)
 
     # --- inside ------------------------------------------------------------------------------------------------------
@@ -215,7 +222,9 @@ class DeviceBinder:
         if len(left) == len(claims.shared):
             return claims.asked, claims.shared
         shared = tuple(claims.asked.shared[number] for number in left)
-        return AskedClaims(claims.asked.own, shared), tuple(claims.shared[number] for number in left)
+        return AskedClaims(claims.asked.own, shared, claims.asked.extended), tuple(
+            claims.shared[number] for number in left
+        )
 
     def _look(self, signature: PodSignature, claims: PodDeviceClaims) -> tuple[IntArray, dict[int, Status], IntArray]:
         """Pods that fit, why none does, and scores."""
@@ -232,7 +241,7 @@ class DeviceBinder:
         terms = list(claims.terms)
         terms += [found for key in claims.shared if (found := self._decided.get(key)) is not None]
         asked, shared = self._open(claims)
-        if asked.own or asked.shared:
+        if not asked.is_empty:
             counts = self._counts(claims, asked, is_whole=len(shared) == len(claims.shared))
             pods, refusals, scores = counts.pods, dict(counts.refusals), counts.scores
         else:
@@ -246,11 +255,7 @@ class DeviceBinder:
         return pods, refusals, scores
 
     def _counts(self, claims: PodDeviceClaims, asked: AskedClaims, *, is_whole: bool) -> ClaimCounts:
-        key = (
-            claims.key
-            if is_whole
-            else ("without", *(one.claim.spec for one in (*asked.own, *asked.shared)), len(asked.own))
-        )
+        key = claims.key if is_whole else ("without", _key_of(asked))
         base = self.device_claims.view.counts(key, asked)
         if not self._touched:
             return base
@@ -272,9 +277,15 @@ _OfClaim = tuple[ClaimRequests, tuple[Chosen, ...], tuple[int, ...]]
 _FIRST: Final = (0,)
 
 
-def _counted(given: _Counted, requests: ClaimRequests) -> Iterator[tuple[_OfClaim]]:
+def _key_of(asked: AskedClaims) -> Hashable:
+    """Equal for claims that ask for the same."""
+    specs = tuple(one.claim.spec for one in (*asked.own, *asked.shared))
+    return (specs, len(asked.own), asked.extended.key if asked.extended is not None else None)
+
+
+def _counted(given: _Counted) -> Iterator[tuple[_OfClaim]]:
     """The claim of each pod."""
-    request, count = given.request, given.request.count
+    requests, request, count = given.asked, given.request, given.request.count
     if count == 1:
         for one, device in given.devices:
             yield ((requests, (Chosen(request, device, one),), _FIRST),)

@@ -11,18 +11,14 @@ from typing import Final
 
 import msgspec
 
-from scheduler.algorithm.devices.allocator import (
-    HARD_EFFECTS,
-    Chosen,
-    Solution,
-    Taints,
-    allocate,
-)
+from scheduler.algorithm.devices.allocator import allocate
 from scheduler.algorithm.devices.capacity import consumption, has_room
 from scheduler.algorithm.devices.constraints import attribute_value
 from scheduler.algorithm.devices.errors import AllocationError, InvalidPools, SearchLimit
+from scheduler.algorithm.devices.extended import ExtendedClaims
 from scheduler.algorithm.devices.pools import Pool, reaches
 from scheduler.algorithm.devices.requests import ClaimRequests, Request
+from scheduler.algorithm.devices.solution import HARD_EFFECTS, Chosen, Solution, Taints
 from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.records import DeviceRecord, SliceRecord
 from scheduler.cache.nodes import NodeFacts
@@ -41,20 +37,50 @@ class AskedClaims:
     Attributes:
         own: that each pod has for itself; those of one of them stand for all.
         shared: that all the pods use.
+        extended: those that each pod gets for its extended resources, which depend on the node; None where it gets none.
     """
 
-    def __init__(self, own: tuple[ClaimRequests, ...], shared: tuple[ClaimRequests, ...] = ()) -> None:
+    def __init__(
+        self,
+        own: tuple[ClaimRequests, ...],
+        shared: tuple[ClaimRequests, ...] = (),
+        extended: ExtendedClaims | None = None,
+    ) -> None:
         self.own: Final = own
         self.shared: Final = shared
+        self.extended: Final = extended
+        self._on: Final[dict[ClaimRequests | None, AskedClaims]] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is asked for, on whatever node."""
+        return not (self.own or self.shared or self.extended)
+
+    def on(self, node: NodeFacts) -> "AskedClaims | Status":
+        """The claims on one node, that for extended resources the last of each pod's own; a status where nobody can say."""
+        if self.extended is None:
+            return self
+        found = self.extended.on(node)
+        if isinstance(found, Status):
+            return found
+        if found not in self._on:
+            self._on[found] = AskedClaims((*self.own, found) if found is not None else self.own, self.shared)
+        return self._on[found]
 
     def of(self, pods: int) -> list[ClaimRequests]:
         """The claims of so many pods."""
         return [*self.shared, *(self.own * pods)]
 
+    @property
+    def alike_in(self) -> str:
+        """The attribute in which all devices of a claim that is counted must be alike; empty for none."""
+        constraints = self.own[0].claim.spec.constraints
+        return constraints[0].match_attribute or "" if constraints else ""
+
     @cached_property
     def counted(self) -> Request | None:
-        """The only request, when all there is to do is to count devices."""
-        if self.shared or len(self.own) != 1 or len(self.own[0].requests) != 1:
+        """The only request, when all there is to do is to count devices; of the claims on one node."""
+        if self.extended or self.shared or len(self.own) != 1 or len(self.own[0].requests) != 1:
             return None
         (alternatives,) = self.own[0].requests
         request = alternatives[0]
@@ -102,8 +128,18 @@ def first_free(
     return Solution(devices, _FIRST * pods)
 
 
+def most_alike(asked: AskedClaims, left: Sequence[tuple[SliceRecord, DeviceRecord]], held: HeldDevices) -> int:
+    """For how many pods those of these devices suffice that are not held, where all of a claim must be alike in something."""
+    values = Counter(attribute_value(device, asked.alike_in) for _, device in left if device.id not in held)
+    del values[None]
+    return sum(number // asked.counted.count for number in values.values()) if asked.counted is not None else 0
+
+
 _FIRST: Final = ((0,),)
 """The alternatives of one pod that has none."""
+
+
+_NOBODY: Final = HeldDevices()
 
 
 class _Search(Exception):
@@ -160,7 +196,7 @@ class NodeDevices:
     def meant(self) -> Sequence[tuple[SliceRecord, DeviceRecord]] | None:
         """The devices that the only request means and nobody has, in their order; None where counting these does not do."""
         request = self._asked.counted
-        if request is None or self._asked.own[0].claim.spec.constraints:
+        if request is None:
             return None
         try:
             return self._free(request)
@@ -170,14 +206,11 @@ class NodeDevices:
     # --- counting ----------------------------------------------------------------------------------------------------
 
     def _by_counting(self, request: Request) -> NodeCount:
-        constraints = self._asked.own[0].claim.spec.constraints
+        name = self._asked.alike_in
         found = self._free(request)
         crosses = any(not one.node_name for one, _ in found)
-        if constraints:
-            name = constraints[0].match_attribute or ""
-            values = Counter(attribute_value(device, name) for _, device in found)
-            del values[None]
-            pods = sum(number // request.count for number in values.values())
+        if name:
+            pods = most_alike(self._asked, found, _NOBODY)
             return NodeCount(pods, None if pods else self._why_not(), crosses=crosses)
         pods = len(found) // request.count
         return NodeCount(pods, None if pods else self._why_not(), crosses=crosses, free=found)

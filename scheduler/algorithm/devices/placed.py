@@ -11,12 +11,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.algorithm.devices.allocator import Chosen
-from scheduler.algorithm.devices.counts import AskedClaims, first_free
+from scheduler.algorithm.devices.counts import AskedClaims, first_free, most_alike
 from scheduler.algorithm.devices.device_claims import MemberDeviceClaims
 from scheduler.algorithm.devices.errors import AllocationError, InvalidPools, SearchLimit
 from scheduler.algorithm.devices.requests import ClaimRequests
 from scheduler.algorithm.devices.result import node_selector
+from scheduler.algorithm.devices.solution import Chosen
 from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.records import ClaimKey, HeldDevice
 from scheduler.cache.node_columns import Slots
@@ -24,6 +24,8 @@ from scheduler.cache.node_rules import parse_node_terms
 from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.steps import ONE_BY_ONE
 
+_A_LOOK: Final = 2 * ONE_BY_ONE
+"""Steps of counting what is left on one node, beside those for each device."""
 _A_NODE: Final = 20 * ONE_BY_ONE
 """Steps of searching one node, beside those for each claim."""
 
@@ -57,7 +59,7 @@ class PlacedDevices:
         self._on: Final[dict[int, list[tuple[PodSignature, int]]]] = {}
         for signature, slots, counts in placement:
             asked = claims.of.get(signature)
-            if asked is None or not (asked.asked.own or asked.shared):
+            if asked is None or asked.asked.is_empty:
                 continue
             for slot, pods in zip(slots.tolist(), counts.tolist(), strict=True):
                 if pods:
@@ -92,6 +94,20 @@ class PlacedDevices:
                 held.add(one for pod in given for one in pod.held)
         return found
 
+    def suffice(self, held: HeldDevices, near: set[int] | None = None) -> bool:
+        """Whether there are devices for all of them; arguments and errors as of `choose`."""
+        if not self._alone:
+            return self.choose(held, near) is not None
+        for slot in self._on:
+            if near is not None and slot not in near:
+                continue
+            enough = self._by_counting(slot, held)
+            if enough is None:
+                enough = self._choose_on(slot, HeldDevices(below=held), {}) is not None
+            if not enough:
+                return False
+        return True
+
     # --- inside ------------------------------------------------------------------------------------------------------
 
     def _is_common(self) -> bool:
@@ -114,9 +130,9 @@ class PlacedDevices:
                     return None
                 if key not in decided and all(key != other for other, _ in wanted):
                     wanted.append((key, requests))
-            pods += [(signature, len(asked.asked.own))] * count
+            pods += [(signature, len(self._own(signature, slot)))] * count
         shared = len(wanted)
-        wanted += [(None, one) for signature, count in self._on[slot] for one in self._own(signature) * count]
+        wanted += [(None, one) for signature, count in self._on[slot] for one in self._own(signature, slot) * count]
         devices = self._search(slot, [requests for _, requests in wanted], held)
         if devices is None:
             return None
@@ -131,8 +147,25 @@ class PlacedDevices:
             at += own
         return found
 
-    def _own(self, signature: PodSignature) -> tuple[ClaimRequests, ...]:
-        return self._claims.of[signature].asked.own
+    def _own(self, signature: PodSignature, slot: int) -> tuple[ClaimRequests, ...]:
+        """The claims of each pod on one node."""
+        here = self._claims.view.table.asked_on(slot, self._claims.of[signature].asked)
+        return here.own if isinstance(here, AskedClaims) else ()
+
+    def _by_counting(self, slot: int, held: HeldDevices) -> bool | None:
+        """Whether a node has enough devices; None where it takes more than counting them to know."""
+        if len(self._on[slot]) != 1:
+            return None
+        [(signature, pods)] = self._on[slot]
+        claims = self._claims.of[signature]
+        left = self._claims.view.counts(claims.key, claims.asked).left_on(slot)
+        request = claims.asked.counted
+        if request is None or left is None:
+            return None
+        self._claims.state.nodes.steps.spend(_A_LOOK + ONE_BY_ONE * len(left))
+        if claims.asked.alike_in:
+            return most_alike(claims.asked, left, held) >= pods
+        return sum(device.id not in held for _, device in left) >= pods * request.count
 
     def _search(
         self, slot: int, wanted: Sequence[ClaimRequests], held: HeldDevices
@@ -145,7 +178,8 @@ class PlacedDevices:
             [(signature, pods)] = self._on[slot]
             claims = self._claims.of[signature]
             counts = view.counts(claims.key, claims.asked)
-            free, request = counts.free.get(slot), claims.asked.counted
+            here = view.table.asked_on(slot, claims.asked)
+            free, request = counts.free_on(slot), here.counted if isinstance(here, AskedClaims) else None
             if request is not None and free is not None:
                 # These are all that can be free, so nothing else is to be searched.
                 solution = first_free(request, pods, free, held)

@@ -7,9 +7,9 @@ import msgspec
 
 from api.devices import AllocationConfig, AllocationDevices, AllocationResult, DeviceResult
 from api.pod import EMPTY
-from scheduler.algorithm.devices.allocator import Chosen, Solution
 from scheduler.algorithm.devices.capacity import consumption_text
 from scheduler.algorithm.devices.requests import ClaimRequests, Request
+from scheduler.algorithm.devices.solution import Chosen, Solution
 
 FROM_CLASS: Final = "FromClass"
 FROM_CLAIM: Final = "FromClaim"

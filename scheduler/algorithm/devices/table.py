@@ -6,11 +6,11 @@ from typing import Final
 
 import numpy as np
 
-from scheduler.algorithm.devices.allocator import Solution
-from scheduler.algorithm.devices.counts import AskedClaims, NodeCount, NodeDevices
+from scheduler.algorithm.devices.counts import UNLIMITED, AskedClaims, NodeCount, NodeDevices
 from scheduler.algorithm.devices.errors import AllocationError
 from scheduler.algorithm.devices.pools import Pool, gather_pools
-from scheduler.algorithm.devices.requests import ClaimRequests, look_up, shown
+from scheduler.algorithm.devices.requests import ClaimRequests, Request, look_up, shown
+from scheduler.algorithm.devices.solution import Solution
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.records import ClaimRecord, ClaimSpecRecord, DeviceRecord, SliceRecord
@@ -23,6 +23,8 @@ from scheduler.plugins.status import Status
 MOST_KINDS: Final = 32
 """Kinds of claims whose counts are kept."""
 Meant = tuple[SliceRecord, DeviceRecord]
+Eligible = dict[Request | None, dict[int, bool]]
+"""By the only request of a claim and by likeness: whether it means such devices."""
 _NOBODY: Final = HeldDevices()
 _ONE_NODE: Final = 20 * ONE_BY_ONE
 """Steps of counting the devices of one node."""
@@ -33,9 +35,9 @@ _ONE_LOOK: Final = 8 * ONE_BY_ONE
 class ClaimCounts:
     """How many pods with claims of one kind each node has devices for, `[node]`; not to be written to."""
 
-    __slots__ = ("asked", "crosses", "eligible", "facts", "free", "pods", "position", "refusals", "scores")
+    __slots__ = ("asked", "crosses", "eligible", "facts", "free", "meant", "pods", "position", "refusals", "scores")
 
-    def __init__(self, asked: AskedClaims, eligible: dict[int, bool] | None = None) -> None:
+    def __init__(self, asked: AskedClaims, eligible: Eligible | None = None) -> None:
         self.asked: Final = asked
         self.pods: IntArray = np.zeros(0, dtype=np.int64)
         self.scores: IntArray = np.zeros(0, dtype=np.int64)
@@ -45,8 +47,9 @@ class ClaimCounts:
         """The slots where others can take the same devices from other nodes."""
         self.free: dict[int, Sequence[tuple[SliceRecord, DeviceRecord]]] = {}
         """By slot the devices that were counted, where it is only a matter of counting."""
-        self.eligible: Final[dict[int, bool]] = eligible if eligible is not None else {}
-        """By likeness, which devices the only request means."""
+        self.eligible: Final[Eligible] = eligible if eligible is not None else {}
+        self.meant: dict[int, Sequence[Meant] | None] = {}
+        """By slot, as far as somebody has asked, the devices that are meant, be they held or not."""
         self.facts: list[NodeFacts | None] = []
         self.position = -1
 
@@ -56,6 +59,14 @@ class ClaimCounts:
         made.pods, made.scores = self.pods.copy(), self.scores.copy()
         made.refusals, made.crosses, made.free = dict(self.refusals), set(self.crosses), dict(self.free)
         return made
+
+    def free_on(self, slot: int) -> Sequence[tuple[SliceRecord, DeviceRecord]] | None:
+        """The devices that were counted on a node, where any of them will do."""
+        return self.free.get(slot)
+
+    def left_on(self, slot: int) -> Sequence[tuple[SliceRecord, DeviceRecord]] | None:
+        """The same where not any of them will do; None where they are not known one by one."""
+        return self.free.get(slot)
 
     def note(self, slot: int, found: NodeCount) -> None:
         """The devices of a node were counted."""
@@ -85,10 +96,7 @@ class DeviceTable:
 
     def requests_of(self, claim: ClaimRecord) -> ClaimRequests | str:
         """What a claim asks for, looked up; why that cannot be done."""
-        if self._classes_version != self._devices.classes_version:
-            self._classes_version = self._devices.classes_version
-            self._asked.clear()
-            self._counts.clear()
+        self._notice_classes()
         found = self._asked.get(claim.spec)
         if found is None:
             found = self._asked[claim.spec] = self._look_up(claim)
@@ -115,6 +123,7 @@ class DeviceTable:
 
     def counts(self, key: Hashable, asked: AskedClaims) -> ClaimCounts:
         """The counts for claims of one kind as things are; `key` tells kinds apart."""
+        self._notice_classes()
         found = self._counts.get(key)
         if found is None:
             found = self._counts[key] = ClaimCounts(asked)
@@ -124,17 +133,28 @@ class DeviceTable:
         self._catch_up(found)
         return found
 
+    def asked_on(self, slot: int, asked: AskedClaims) -> AskedClaims | Status | None:
+        """The claims as they are on one node, a status where nobody can say; None where there is no node."""
+        node = self._state.nodes.facts[slot]
+        return asked.on(node) if node is not None else None
+
     def devices_on(self, slot: int, counts: ClaimCounts, asked: AskedClaims, held: HeldDevices) -> NodeDevices | None:
-        """The devices of a node for such claims; None where there is no node."""
+        """The devices of a node for claims as they are on it; None where there is no node."""
         node = self._state.nodes.facts[slot]
         if node is None:
             return None
-        return NodeDevices(node, self.pools_of(node), asked, held, self._devices.taints_of, counts.eligible)
+        eligible = counts.eligible.setdefault(asked.counted, {})
+        return NodeDevices(node, self.pools_of(node), asked, held, self._devices.taints_of, eligible)
 
     def count_on(self, slot: int, counts: ClaimCounts, asked: AskedClaims, held: HeldDevices) -> NodeCount:
         """What a node has for such claims while these devices are held."""
         self._state.nodes.steps.spend(_ONE_NODE)
-        devices = self.devices_on(slot, counts, asked, held)
+        here = self.asked_on(slot, asked)
+        if isinstance(here, Status):
+            return NodeCount(0, here)
+        if here is not None and here.is_empty:
+            return NodeCount(UNLIMITED)
+        devices = self.devices_on(slot, counts, here, held) if here is not None else None
         if devices is None:
             return NodeCount(0)
         found = devices.count()
@@ -143,9 +163,11 @@ class DeviceTable:
 
     def meant_on(self, slot: int, counts: ClaimCounts, asked: AskedClaims) -> Sequence[Meant] | None:
         """The devices of a node that such claims mean, be they held or not; None where counting these does not do."""
-        self._state.nodes.steps.spend(_ONE_LOOK)
-        devices = self.devices_on(slot, counts, asked, _NOBODY)
-        return devices.meant() if devices is not None else None
+        if slot not in counts.meant:
+            self._state.nodes.steps.spend(_ONE_LOOK)
+            devices = self.devices_on(slot, counts, asked, _NOBODY)
+            counts.meant[slot] = devices.meant() if devices is not None else None
+        return counts.meant[slot]
 
     def search_on(self, node: NodeFacts, asked: AskedClaims, held: HeldDevices) -> Solution | None:
         """Devices of a node for one pod with these claims.
@@ -154,6 +176,13 @@ class DeviceTable:
             AllocationError, InvalidPools, SearchLimit: as the search.
         """
         return NodeDevices(node, self.pools_of(node), asked, held, self._devices.taints_of, {}).choose(1)
+
+    def _notice_classes(self) -> None:
+        """What was looked up before a class changed is forgotten."""
+        if self._classes_version != self._devices.classes_version:
+            self._classes_version = self._devices.classes_version
+            self._asked.clear()
+            self._counts.clear()
 
     def _catch_up(self, counts: ClaimCounts) -> None:
         nodes, log = self._state.nodes, self._devices.log
@@ -166,6 +195,7 @@ class DeviceTable:
             counts.pods, counts.scores = (np.zeros(nodes.slots, dtype=np.int64) for _ in range(2))
             counts.facts = [None] * nodes.slots
             counts.refusals, counts.crosses, counts.free = {}, set(), {}
+            counts.meant.clear()
         for name in changed or ():
             slot = nodes.slot_of.get(name)
             if slot is not None:
@@ -173,6 +203,7 @@ class DeviceTable:
         held, asked = self._devices.held, counts.asked
         for slot, facts in enumerate(nodes.facts):
             if facts is not counts.facts[slot]:
+                counts.meant.pop(slot, None)
                 # What is done is kept when the steps do not suffice for the rest.
                 found = self.count_on(slot, counts, asked, held) if facts is not None else NodeCount(0)
                 counts.note(slot, found)

@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from api.pod import Pod
+from api.pod_claims import PodClaim, PodClaimStatus
 
 
 class ClaimUse(msgspec.Struct, frozen=True, gc=False):
@@ -28,19 +29,8 @@ class PodClaims(msgspec.Struct, frozen=True, gc=False):
     problem: str = ""
 
 
-class _Entry(msgspec.Struct, frozen=True, rename="camel"):
-    name: str = ""
-    resource_claim_name: str | None = None
-    resource_claim_template_name: str | None = None
-
-
-class _Status(msgspec.Struct, frozen=True, rename="camel"):
-    name: str = ""
-    resource_claim_name: str | None = None
-
-
-_decode_entries: Final = msgspec.json.Decoder(tuple[_Entry, ...] | None).decode
-_decode_statuses: Final = msgspec.json.Decoder(tuple[_Status, ...] | None).decode
+_decode_entries: Final = msgspec.json.Decoder(tuple[PodClaim, ...] | None).decode
+_decode_statuses: Final = msgspec.json.Decoder(tuple[PodClaimStatus, ...] | None).decode
 
 
 def parse_pod_claims(pod: Pod) -> PodClaims | None:

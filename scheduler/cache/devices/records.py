@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
+from api.constants import EXTENDED_CLAIM
 from api.devices import (
     AllocationResult,
     CapacityRequirements,
@@ -27,6 +28,7 @@ from api.devices import (
     OpaqueConfig,
     RequestPolicy,
     ResourceClaim,
+    ResourceClaimTemplate,
     ResourceSlice,
 )
 from api.errors import InvalidQuantity
@@ -43,6 +45,8 @@ Amounts = Mapping[str, int]
 
 NO_AMOUNTS: Final[Amounts] = {}
 POD_RESOURCE: Final = "pods"
+POD_KIND: Final = "Pod"
+GROUP_RESOURCE: Final = "podgroups"
 
 
 class PoolId(NamedTuple):
@@ -239,6 +243,11 @@ class ClaimRecord(msgspec.Struct, frozen=True, eq=False):
         """Whether it has its devices."""
         return self.allocation is not None
 
+    @property
+    def is_for_extended_resources(self) -> bool:
+        """Whether a scheduler has made it, for the extended resources of the pod that owns it."""
+        return self.metadata.annotation(EXTENDED_CLAIM) == "true" and self.owner_kind == POD_KIND
+
 
 def slice_record(resource_slice: ResourceSlice, contents: Contents) -> SliceRecord:
     """What is kept of a slice."""
@@ -307,6 +316,11 @@ def claim_record(claim: ResourceClaim, specs: ClaimSpecs) -> ClaimRecord:
         owner_uid=owner.uid if owner is not None else "",
         owner_kind=owner.kind if owner is not None else "",
     )
+
+
+def template_record(template: ResourceClaimTemplate, specs: ClaimSpecs) -> ClaimRecord:
+    """What is kept of a template: a claim that nobody has made, without devices and users."""
+    return claim_record(ResourceClaim(template.metadata, template.spec.spec), specs)
 
 
 def held_devices(allocation: AllocationResult) -> tuple[HeldDevice, ...]:

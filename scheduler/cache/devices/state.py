@@ -1,4 +1,4 @@
-"""What is known of devices: slices, classes, claims, taint rules, and which devices are held.
+"""What is known of devices: slices, classes, claims and their templates, taint rules, and which devices are held.
 
 Beside what the API server shows there is what has been decided and is on its way there: an allocation that is assumed holds its
 devices until the watch shows it, or until it is taken back. Every change says which pods that wait for a place may be
@@ -9,12 +9,23 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from api.devices import DeviceTaint, DeviceTaintRule, ResourceClaim, ResourceSlice
+from api.devices import (
+    DeviceClaim,
+    DeviceTaint,
+    DeviceTaintRule,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
+from api.extended_resources import ExtendedResources
+from scheduler.cache.devices.backing import backing
 from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.pod_claims import PodClaims
 from scheduler.cache.devices.records import (
+    GROUP_RESOURCE,
     ClaimKey,
     ClaimRecord,
+    ClaimSpecRecord,
     ClaimSpecs,
     ClassRecord,
     DeviceRecord,
@@ -23,8 +34,10 @@ from scheduler.cache.devices.records import (
     SliceRecord,
     claim_record,
     slice_record,
+    template_record,
 )
 from scheduler.cache.devices.selectors import Contents, Selectors
+from scheduler.cache.nodes import NodeTable
 
 Uids = set[str]
 
@@ -62,9 +75,13 @@ class DeviceLog:
 
 
 class DeviceState:
-    """All records about devices; one writer, no locks."""
+    """All records about devices; one writer, no locks.
 
-    def __init__(self) -> None:
+    Args:
+        nodes: told for which extended resources there are classes.
+    """
+
+    def __init__(self, nodes: NodeTable) -> None:
         self.is_followed = False
         """Whether devices are followed at all; pods with claims are refused while they are not."""
         self.is_unknown = False
@@ -77,10 +94,15 @@ class DeviceState:
         self.slices_for_many: Final[list[SliceRecord]] = []
         self.classes: Final[dict[str, ClassRecord]] = {}
         self.claims: Final[dict[ClaimKey, ClaimRecord]] = {}
+        self.templates: Final[dict[ClaimKey, ClaimRecord]] = {}
+        """ResourceClaimTemplates, as claims that nobody has made."""
         self.held: Final = HeldDevices()
         self.log: Final = DeviceLog()
         self.classes_version = 0
         """Grows with every change of a class."""
+        self.backing: Mapping[str, str] = {}
+        """The name of the class that stands for an extended resource."""
+        self._nodes: Final = nodes
         self._specs: Final = ClaimSpecs()
         self._rules: dict[str, DeviceTaintRule] = {}
         self._assumed: dict[ClaimKey, ClaimRecord] = {}
@@ -88,27 +110,58 @@ class DeviceState:
         self._released: dict[ClaimKey, str] = {}
         """By claim that was given back: the version from which on the watch shows that."""
         self._waiting: dict[ClaimKey, Uids] = {}
+        self._waiting_for_templates: dict[ClaimKey, Uids] = {}
         self._waiting_pods: Uids = set()
+        self._waiting_extended: dict[str, ExtendedResources] = {}
+        """By UID of a pod that waits for a place: what it asks of extended resources, whether or not a class stands for them."""
+        self._extended_claims: dict[str, Uids] = {}
+        """By UID of a pod the names of claims that a scheduler has made for its extended resources."""
         self._reserved: Counter[str] = Counter()
+        self._of_groups: set[ClaimKey] = set()
+        """Claims that a PodGroup is a consumer of."""
 
     # --- what is asked -----------------------------------------------------------------------------------------------
 
     def claim(self, key: ClaimKey) -> ClaimRecord | None:
         """A claim as it is, or as it will be when what has been decided is written."""
-        known = self.claims.get(key)
-        return known if known is None or not self._assumed else self._assumed.get(key, known)
+        return (self._assumed.get(key) if self._assumed else None) or self.claims.get(key)
 
     def is_assumed(self, key: ClaimKey) -> bool:
         """Whether an allocation of the claim is on its way to the API server."""
         return key in self._assumed
+
+    def backed(self, extended: ExtendedResources | None) -> Mapping[str, str]:
+        """The classes by resource, of those that a pod asks for; empty for most pods."""
+        if extended is None or not self.backing:
+            return {}
+        return {name: self.backing[name] for name in extended.names if name in self.backing}
+
+    def extended_claims(self, pod: tuple[str, str]) -> Iterator[ClaimRecord]:
+        """The claims that a scheduler has made for the extended resources of a pod, (namespace, UID), as the watch shows them."""
+        namespace, uid = pod
+        for name in sorted(self._extended_claims.get(uid, ())):
+            known = self.claims.get((namespace, name))
+            if known is not None:
+                yield known
+
+    def spec_of(self, devices: DeviceClaim) -> ClaimSpecRecord:
+        """What a claim asks for that is not there yet; equal ones share one object."""
+        return self._specs.of(devices)
 
     def has_reserved(self, uid: str) -> bool:
         """Whether a claim with devices is reserved for this pod, be it gone or not."""
         return uid in self._reserved
 
     def holding(self) -> Iterator[ClaimRecord]:
-        """The claims that keep others from devices and are on their way nowhere, in a fixed order."""
-        for key, claim in sorted(self.claims.items()):
+        """The claims that keep others from devices and are on their way nowhere, in the order in which they were met."""
+        for key, claim in self.claims.items():
+            if claim.held and key not in self._assumed:
+                yield claim
+
+    def holding_for_groups(self) -> Iterator[ClaimRecord]:
+        """Those of them that a PodGroup is a consumer of, by name."""
+        for key in sorted(self._of_groups):
+            claim = self.claims[key]
             if claim.held and key not in self._assumed:
                 yield claim
 
@@ -152,26 +205,34 @@ class DeviceState:
 
     # --- pods --------------------------------------------------------------------------------------------------------
 
-    def pod_waits(self, namespace: str, uid: str, claims: PodClaims) -> None:
-        """A pod with claims waits for a place."""
+    def pod_waits(
+        self, namespace: str, uid: str, claims: PodClaims | None, extended: ExtendedResources | None = None
+    ) -> None:
+        """A pod with claims, or extended resources, waits for a place, or a group for pods of it to come (by its UID)."""
+        if extended is not None:
+            self._waiting_extended[uid] = extended
+        if claims is None:
+            return
         self._waiting_pods.add(uid)
-        for use in claims.uses:
-            if use.claim:
-                self._waiting.setdefault((namespace, use.claim), set()).add(uid)
+        for waiting, key in self._waited_for(namespace, claims):
+            waiting.setdefault(key, set()).add(uid)
 
-    def pod_waits_no_more(self, namespace: str, uid: str, claims: PodClaims) -> None:
+    def pod_waits_no_more(self, namespace: str, uid: str, claims: PodClaims | None) -> None:
         """It has one, or is gone."""
+        self._waiting_extended.pop(uid, None)
         self._waiting_pods.discard(uid)
-        for use in claims.uses:
-            uids = self._waiting.get((namespace, use.claim))
+        for waiting, key in self._waited_for(namespace, claims) if claims is not None else ():
+            uids = waiting.get(key)
             if uids is not None:
                 uids.discard(uid)
                 if not uids:
-                    del self._waiting[namespace, use.claim]
+                    del waiting[key]
 
     def all_waiting(self) -> Uids:
-        """Every pod with claims that waits for a place."""
-        return set(self._waiting_pods)
+        """Every pod that waits for a place and needs devices for it, and every group that announces such pods."""
+        if not self.backing:
+            return set(self._waiting_pods)
+        return self._waiting_pods | {uid for uid, asked in self._waiting_extended.items() if self.backed(asked)}
 
     # --- objects -----------------------------------------------------------------------------------------------------
 
@@ -182,6 +243,10 @@ class DeviceState:
     def slim_claim(self, claim: ResourceClaim) -> ClaimRecord:
         """The record of a claim."""
         return claim_record(claim, self._specs)
+
+    def slim_template(self, template: ResourceClaimTemplate) -> ClaimRecord:
+        """The record of a template: that of a claim made from it."""
+        return template_record(template, self._specs)
 
     def set_slice(self, name: str, record: SliceRecord | None) -> Uids:
         """A ResourceSlice came, changed or went."""
@@ -211,6 +276,8 @@ class DeviceState:
         else:
             self.classes[name] = record
         self.classes_version += 1
+        self.backing = backing(self.classes.values())
+        self._nodes.set_backed(frozenset(self.backing))
         self.log.add(EVERYWHERE)
         return self.all_waiting() if record is not None else set()
 
@@ -229,11 +296,18 @@ class DeviceState:
         old, assumed = self.claims.get(key), self._assumed.get(key)
         self._count_reserved(old, -1)
         self._count_reserved(record, 1)
+        self._list_extended(old, record)
+        self._of_groups.discard(key)
         if record is None:
             self.claims.pop(key, None)
         else:
             self.claims[key] = record
-        is_another = assumed is not None and (record is None or record.metadata.uid != assumed.metadata.uid)
+            if any(one.resource == GROUP_RESOURCE for one in record.reserved_for.values()):
+                self._of_groups.add(key)
+        is_another = assumed is not None and (
+            # One that has been assumed before it was made has no UID yet; its name is nobody else's.
+            record is None or assumed.metadata.uid not in {"", record.metadata.uid}
+        )
         if is_another or (record is not None and record.is_allocated):
             self._assumed.pop(key, None)
         is_released = key in self._released and not (
@@ -245,7 +319,15 @@ class DeviceState:
         if self._change_held(before, after):
             return self.all_waiting()
         is_news = is_released or old is None or record is None or not record.decides_like(old)
-        return set(self._waiting.get(key, ())) if is_news else set()
+        return self._users_of(key, old) if is_news else set()
+
+    def set_template(self, key: ClaimKey, record: ClaimRecord | None) -> Uids:
+        """A ResourceClaimTemplate came, changed or went."""
+        old = self.templates.pop(key, None)
+        if record is None:
+            return set()
+        self.templates[key] = record
+        return set() if old is not None and old.spec is record.spec else set(self._waiting_for_templates.get(key, ()))
 
     # --- decisions ---------------------------------------------------------------------------------------------------
 
@@ -292,6 +374,29 @@ class DeviceState:
         return self.take_back([key]) | set(self._waiting.get(key, ()))
 
     # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _users_of(self, key: ClaimKey, before: ClaimRecord | None) -> Uids:
+        """The pods that wait and use a claim, or for whose extended resources it was made."""
+        found = set(self._waiting.get(key, ()))
+        if before is not None and before.is_for_extended_resources and before.owner_uid in self._waiting_extended:
+            found.add(before.owner_uid)
+        return found
+
+    def _list_extended(self, old: ClaimRecord | None, new: ClaimRecord | None) -> None:
+        if old is not None and old.is_for_extended_resources:
+            names = self._extended_claims.get(old.owner_uid, set())
+            names.discard(old.metadata.name)
+            if not names:
+                self._extended_claims.pop(old.owner_uid, None)
+        if new is not None and new.is_for_extended_resources:
+            self._extended_claims.setdefault(new.owner_uid, set()).add(new.metadata.name)
+
+    def _waited_for(self, namespace: str, claims: PodClaims) -> Iterator[tuple[dict[ClaimKey, Uids], ClaimKey]]:
+        for use in claims.uses:
+            if use.claim:
+                yield self._waiting, (namespace, use.claim)
+            else:
+                yield self._waiting_for_templates, (namespace, use.template)
 
     def _held_by(self, key: ClaimKey) -> tuple[HeldDevice, ...]:
         record = self.claim(key)

@@ -171,6 +171,17 @@ async def test_a_503_that_does_not_say_when_to_come_back_is_no_refusal(server: S
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize("code", [500, 502, 504])
+async def test_an_error_that_says_when_to_come_back_is_no_refusal_either(
+    server: ScriptedServer, client: Client, code: int
+) -> None:
+    server.then(refusal(code, "InternalError", retry_after="0"), ok({"done": 1}))
+    with pytest.raises(ServerError) as caught:
+        await client.create(PODS, {}, "ns")
+    assert caught.value.outcome_unknown
+    assert len(server.requests) == 1
+
+
 async def test_a_list_starts_again_when_its_version_was_forgotten(server: ScriptedServer, client: Client) -> None:
     first = ok({"metadata": {"resourceVersion": "1", "continue": "c"}, "items": [{"n": 1}]})
     server.then(first, refusal(410, "Expired"), ok({"metadata": {"resourceVersion": "9"}, "items": [{"n": 3}]}))

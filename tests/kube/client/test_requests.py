@@ -3,7 +3,7 @@
 import pytest
 
 from kube.client.client import Client, PatchKind
-from kube.client.errors import BadRequest
+from kube.client.errors import BadRequest, OutcomeUnknown
 from kube.client.resources import EVENTS, JOBS, NODES, PODS
 from tests.kube.scripted_server import ScriptedServer, ok, text
 
@@ -79,6 +79,31 @@ async def test_a_list_follows_continue_and_joins_the_pages(server: ScriptedServe
     first, second = server.requests
     assert first.query == {"labelSelector": "a=b", "fieldSelector": "spec.nodeName=x", "limit": "500"}
     assert second.query["continue"] == "more"
+
+
+ITEMS_BEFORE_METADATA = '{"items": [{"metadata": {"continue": "not this"}}], "metadata": {"continue": "more"}}'
+METADATA_FIRST = (
+    '{"kind": "List", "metadata": {"continue": "more", "note": "\\"items\\":"}, "items": [{"metadata": {}}]}'
+)
+NESTED = '{"metadata": {"items": {"continue": "not this"}, "continue": "more"}, "items": []}'
+
+
+@pytest.mark.parametrize("page", [METADATA_FIRST, ITEMS_BEFORE_METADATA, NESTED])
+@pytest.mark.parametrize("looks_through", [True, False])
+async def test_the_next_page_is_found_wherever_the_page_names_it(
+    server: ScriptedServer, client: Client, page: str, looks_through: bool
+) -> None:
+    server.then(text(page), ok({"metadata": {}, "items": []}))
+    pages = [each async for each in client.list_pages(PODS, looks_through=looks_through)]
+    assert pages[0].decode() == page
+    assert server.requests[1].query["continue"] == "more"
+
+
+@pytest.mark.parametrize("looks_through", [True, False])
+async def test_an_answer_that_is_no_list_is_told(server: ScriptedServer, client: Client, looks_through: bool) -> None:
+    server.then(text('{"kind": "Status"}'))
+    with pytest.raises(OutcomeUnknown, match="no list"):
+        [each async for each in client.list_pages(PODS, looks_through=looks_through)]
 
 
 async def test_null_items_are_an_empty_list(server: ScriptedServer, client: Client) -> None:

@@ -153,6 +153,16 @@ async def test_a_lease_taken_by_somebody_else_is_lost_at_once(leases: LeaseServe
     assert leases.holders[-1] == "thief"
 
 
+async def test_a_lease_taken_by_a_process_of_our_own_name_is_lost_too(leases: LeaseServer) -> None:
+    async with candidate(leases, lease_seconds=60, renew_seconds=50) as elector:
+        await elector.acquire()
+        namesake = leases.write(lease_of("me"))
+        async with asyncio.timeout(5):
+            await elector.lost.wait()
+        assert not elector.holds()
+    assert leases.spec == namesake["spec"]
+
+
 async def test_a_deleted_lease_is_lost(leases: LeaseServer) -> None:
     async with candidate(leases, lease_seconds=60, renew_seconds=50) as elector:
         await elector.acquire()
@@ -173,6 +183,15 @@ async def test_a_process_that_was_stopped_finds_on_waking_that_it_does_not_hold(
         assert not elector.holds()  # and for good
         async with asyncio.timeout(5):
             await elector.lost.wait()
+
+
+async def test_it_does_not_hold_from_the_moment_on_at_which_a_renewal_was_due(leases: LeaseServer) -> None:
+    """Others may begin when the lease is over: it ends here before that, and not when it ends there."""
+    later = 0.0
+    async with candidate(leases, retry_seconds=0.4, clock=lambda: time.monotonic() + later) as elector:
+        await elector.acquire()
+        later = QUICK["renew_seconds"]
+        assert not elector.holds()
 
 
 async def test_time_that_a_machine_spends_suspended_counts(

@@ -96,3 +96,12 @@ def test_a_gang_has_a_minimum_and_no_wishes() -> None:
     world.pods("g", 2)
     (decision,) = world.run()
     assert len(decision.bindings) == 2
+
+
+def test_a_wish_for_one_is_none() -> None:
+    world = World()
+    _group(world, 1)
+    world.pods("g", 1)
+    assert world.queue.aim(group_key("g"), world.state) == 0
+    _group(world, 2)
+    assert world.queue.aim(group_key("g"), world.state) == 2

@@ -383,7 +383,7 @@ def test_room_that_is_cleared_for_a_leader_and_its_workers_is_claimed_again_afte
     assert stage.state.nominator.of(key) is claim
 
 
-def test_a_leader_whose_workers_will_have_resource_claims_is_refused_with_what_would_help() -> None:
+def test_a_leader_whose_workers_will_have_resource_claims_is_refused_where_nobody_follows_devices() -> None:
     stage = Stage()
     stage.node("n1")
     claims = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
@@ -391,4 +391,4 @@ def test_a_leader_whose_workers_will_have_resource_claims_is_refused_with_what_w
     decision = stage.step()
     assert decision is not None
     assert (decision.result, decision.bindings) == ("error", ())
-    assert "devices are not kept for pods that do not exist" in decision.condition_message
+    assert "it has resource claims, and the API server does not serve resource.k8s.io/v1" in decision.condition_message

@@ -354,3 +354,17 @@ def test_a_managed_pod_without_a_group_is_never_placed_alone() -> None:
     world.run()
     assert world.bound() == {"a": "n1"}
     assert decide(world.state, pod_key("a")).result == "nothing"
+
+
+def test_a_group_without_a_priority_has_the_lowest_of_those_of_its_pods_that_are_left() -> None:
+    world = World()
+    world.group("g", 1)
+    for name, priority in (("g-0", 3), ("g-1", 3), ("g-2", 8)):
+        world.pod(name, group="g", priority=priority)
+    priorities = []
+    for gone in ("g-0", "g-1", "g-2"):
+        members = world.state.item(group_key("g"))
+        assert members is not None
+        priorities.append((members.priority, sum(members.profiles.values())))
+        world.pod_gone(gone)
+    assert priorities == [(3, 3), (3, 2), (8, 1)]

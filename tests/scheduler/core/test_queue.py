@@ -2,7 +2,11 @@
 
 import pytest
 
+from scheduler.algorithm.decision import Decision
 from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.cache.records import EntityKey
+from scheduler.plugins.status import Code, Status
+from scheduler.queue.active import Cause
 from scheduler.queue.settings import QueueSettings, backoff_seconds
 from tests.scheduler.core.build import group_key, pod_key
 from tests.scheduler.core.world import World
@@ -464,3 +468,65 @@ def test_depths_count_items_by_place() -> None:
     assert world.queue.depths() == {"idle": 0, "gated": 1, "waiting": 0, "active": 1, "running": 0}
     world.run()
     assert world.queue.depths()["waiting"] == 1
+
+
+def _woken_in_vain(world: World, key: EntityKey, *, taken: str) -> None:
+    """Room wakes the item, and before it is decided upon somebody else has that room."""
+    assert world.queue.pop(world.state) == key
+    world.pod("faster", cpu=2, on=taken, scheduler="other")
+    world.queue.done(key, decide(world.state, key), world.state)
+
+
+def test_room_that_others_took_meanwhile_is_no_reason_to_leave_the_next_to_others() -> None:
+    world = World()
+    world.group("g", 2)
+    world.pods("g", 2)
+    world.run()
+    world.node("n0", cpu=2)
+    _woken_in_vain(world, group_key("g"), taken="n0")
+    world.node("n1", cpu=2)
+    world.run()
+    assert set(world.bound("g").values()) == {"n1"}
+
+
+def test_an_item_that_may_have_looked_as_if_it_fitted_leaves_the_next_room_to_others_for_a_moment() -> None:
+    world = World()
+    world.group("g", 2)
+    world.pod("g-0", group="g", cpu=1)
+    world.pod("g-1", group="g", cpu="900m")
+    world.run()
+    world.node("n0", cpu=2)
+    _woken_in_vain(world, group_key("g"), taken="n0")
+    world.node("n1", cpu=2)
+    assert world.run() == []
+    world.now += QueueSettings().wake_pause_seconds
+    world.run()
+    assert set(world.bound("g").values()) == {"n1"}
+
+
+def test_an_attempt_that_ends_when_its_item_is_gone_or_twice_changes_nothing() -> None:
+    world = World()
+    world.pod("gone")
+    gone = world.queue.pop(world.state)
+    assert gone == pod_key("gone")
+    world.pod_gone("gone")
+    refused = Decision(gone, Status(Code.UNSCHEDULABLE))
+    assert world.queue.done(gone, refused, world.state) is None
+
+    world.pod("p")
+    world.run()
+    due_seconds = world.queue.next_due_seconds()
+    assert world.queue.done(pod_key("p"), Decision(pod_key("p"), Status(Code.UNSCHEDULABLE)), world.state) is None
+    assert world.queue.next_due_seconds() == due_seconds
+
+
+@pytest.mark.parametrize(("sizes", "cause"), [((1, 1), Cause.ROOM), ((1, "900m"), Cause.DOUBT)])
+def test_room_that_is_enough_for_sure_counts_as_such(sizes: tuple[int | str, ...], cause: Cause) -> None:
+    world = World()
+    world.group("g", 2)
+    for number, cpu in enumerate(sizes):
+        world.pod(f"g-{number}", group="g", cpu=cpu)
+    world.run()
+    world.node("n0", cpu=2)
+    assert world.queue.pop(world.state) == group_key("g")
+    assert world.queue.cause(group_key("g")) is cause

@@ -10,6 +10,8 @@ from scheduler.algorithm.heterogeneous import HeterogeneousMembers
 from scheduler.algorithm.partition import partition_by_signature
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.steps import OverBudgetError, Steps
+from scheduler.plugins.gang_scheduling import over_budget
+from scheduler.plugins.messages import message
 from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
 from scheduler.queue.settings import QueueSettings
 from scheduler.reservations.starvation import demands_to_reserve
@@ -266,3 +268,21 @@ def test_steps_without_a_limit_only_count() -> None:
         steps.spend(11)
     assert exceeded == ["decision"]
     steps.spend(1000)
+
+
+def test_what_makes_a_decision_long_is_counted_for_whoever_wrote_the_pods() -> None:
+    world = World()
+    labels = {"matchLabels": {"app": "a"}}
+    around = [{"topologyKey": "rack", "labelSelector": labels}]
+    spread = {"maxSkew": 1, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": labels}
+    rules: dict[str, Any] = {
+        "affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": around}},
+        "topologySpreadConstraints": [spread, {**spread, "topologyKey": "zone"}],
+    }
+    world.group("g", 2)
+    for number in range(2):
+        world.pod(f"g-{number}", group="g", labels={"app": "a"}, spec=rules)
+    members = world.state.item(group_key("g"))
+    assert members is not None
+
+    assert ": 2 pods of 1 kind with 3 pod affinity or spread terms and " in message(over_budget(members))

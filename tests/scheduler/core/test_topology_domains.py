@@ -64,6 +64,20 @@ def test_members_that_run_pin_the_domain() -> None:
     assert world.bound("g") == {"g-0": "r1-0", "g-1": "r1-0"}
 
 
+def test_room_in_the_domain_of_those_that_run_starts_the_one_that_waits_and_room_elsewhere_does_not() -> None:
+    world = World()
+    _racks(world, r1=[1], r2=[1])
+    world.group("g", 1, topology="rack")
+    world.pod("g-0", group="g", on="r1-0")
+    world.pods("g", 1, first=1)
+    world.run()
+    world.node("r2-1", cpu=9, labels={"rack": "r2"})
+    assert world.run() == []
+    world.node("r1-1", cpu=1, labels={"rack": "r1"})
+    world.run()
+    assert world.bound("g") == {"g-0": "r1-0", "g-1": "r1-1"}
+
+
 def test_members_in_two_domains_are_an_error() -> None:
     world = World()
     _racks(world, r1=[3], r2=[3])

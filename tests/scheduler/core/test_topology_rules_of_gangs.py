@@ -10,7 +10,7 @@ from tests.scheduler.core.world import World
 
 FOO = {"app": "foo"}
 IS_FOO = selector(app="foo")
-DOUBT = "A placement may exist that was not found: where one of the pods goes limits the others."
+PROVED = "Proved impossible: all placements were searched."
 
 
 def _zones(world: World, *zones: str, cpu: int = 4) -> None:
@@ -66,7 +66,7 @@ def test_a_refusal_that_counting_proves_does_not_hedge() -> None:
     )
 
 
-def test_a_refusal_that_nothing_proves_says_so() -> None:
+def test_a_refusal_that_only_a_search_proves_says_so() -> None:
     world = World()
     _zones(world, "x", "y", cpu=4)
     world.group("g", 3)
@@ -76,7 +76,7 @@ def test_a_refusal_that_nothing_proves_says_so() -> None:
     assert world.bound() == {}
     assert decision.condition_message == (
         "minCount (3) cannot be satisfied: 1 of 3 pods can be placed; 0/2 nodes are available for the rest: "
-        f"1 Insufficient cpu, 1 node(s) didn't match pod affinity rules. {DOUBT}"
+        f"1 Insufficient cpu, 1 node(s) didn't match pod affinity rules. {PROVED}"
     )
 
 
@@ -102,7 +102,7 @@ def test_no_zone_with_room_for_all_is_a_proven_refusal() -> None:
     world.pods("g", 5, labels=FOO, spec=near(term(IS_FOO)))
     (decision,) = world.run()
     assert decision.result == "unschedulable"
-    assert DOUBT not in decision.condition_message
+    assert PROVED not in decision.condition_message
 
 
 def test_a_member_that_needs_another_one_waits_for_it_within_the_same_attempt() -> None:

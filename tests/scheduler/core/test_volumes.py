@@ -101,6 +101,17 @@ def test_small_claims_leave_large_volumes_to_large_ones(sizes: tuple[int, int]) 
     assert given[NAMESPACE, f"c{sizes.index(15)}"] == "@large"
 
 
+@pytest.mark.parametrize("on", [(0,), None], ids=["on one node", "anywhere"])
+def test_claims_of_one_pod_get_a_volume_each(on: tuple[int, ...] | None) -> None:
+    world = world_of(2, SC, volume("@pv0", on=on), claim("c0"), claim("c1"))
+    world.pod("p", spec=mounts("c0", "c1"))
+    world.run()
+    assert world.bound() == {}
+    world.stored(volume("@pv1", on=on))
+    decision = only(world.run())
+    assert sorted(name for _, name in decision.volumes) == ["@pv0", "@pv1"]
+
+
 def test_two_decisions_do_not_give_away_one_volume() -> None:
     world = world_of(2, SC, volume())
     for name in ("a", "b"):

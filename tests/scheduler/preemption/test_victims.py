@@ -54,6 +54,29 @@ def test_a_lone_pod_goes_where_the_fewest_and_least_important_leave() -> None:
     assert leaving(searched(state)) == ["d"]
 
 
+def test_who_is_as_important_stays_although_somebody_less_important_can_leave() -> None:
+    state = state_of(
+        build.node("n0", cpu=2),
+        low("less"),
+        low("equal", priority=5),
+        build.group("new", 2, priority=5),
+        *(build.pod(f"new-{number}", cpu=1, priority=5, group="new") for number in range(2)),
+    )
+    found = searched(state)
+    assert isinstance(found, Refusal)
+    assert (found.code, found.scheduled) == (RefusalCode.TOO_FEW, 1)
+
+
+def test_who_fits_exactly_into_what_is_left_over_stays() -> None:
+    state = state_of(
+        build.node("n0", cpu=3),
+        low("small", 1),
+        low("large", 2, priority=1),
+        build.pod("new", cpu=2, priority=5),
+    )
+    assert leaving(searched(state)) == ["large"]
+
+
 def test_of_equal_nodes_a_lone_pod_takes_the_one_whose_victim_started_last() -> None:
     state = state_of(
         build.node("n0", cpu=1),

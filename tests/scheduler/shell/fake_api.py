@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from kube.client.client import Client, PatchKind
-from kube.client.errors import Conflict, KubeError, NotFound
+from kube.client.errors import AlreadyExists, Conflict, KubeError, NotFound
 from kube.client.resources import PODS, Resource
 
 Object = dict[str, Any]
@@ -121,7 +121,7 @@ class FakeApi(Client):
         subresource: str | None = None,
         **_: Any,
     ) -> Object:
-        """A bind or an event."""
+        """A bind, an event or a claim."""
         what = f"{resource.plural}/{subresource}" if subresource else resource.plural
         target = name or body["metadata"].get("name", "")
         await self._request("create", what, target)
@@ -129,6 +129,15 @@ class FakeApi(Client):
             self._bind(self._find(PODS, target, namespace), body)
         elif resource.plural == "events":
             self.events.append(copied(dict(body)))
+        elif resource.plural == "resourceclaims":
+            if self.exists(resource.plural, namespace or "", target):
+                raise AlreadyExists(409, "AlreadyExists", f"{target} already exists")
+            made = copied(body)
+            made["metadata"]["namespace"] = namespace or ""
+            made.setdefault("status", {})
+            stored = self.put(resource.plural, made)
+            self._answer("create", what, target)
+            return stored
         self._answer("create", what, target)
         return {}
 
@@ -158,7 +167,7 @@ class FakeApi(Client):
             annotations = body["metadata"].get("annotations", {})
             changed["metadata"]["annotations"] = {**changed["metadata"].get("annotations", {}), **annotations}
             if "finalizers" in body["metadata"]:
-                changed["metadata"]["finalizers"] = list(body["metadata"]["finalizers"])
+                changed["metadata"]["finalizers"] = list(body["metadata"]["finalizers"] or ())
             changed["spec"] = {**changed.get("spec", {}), **copied(body.get("spec", {}))}
             self._store((resource.plural, namespace or "", name), changed, "MODIFIED")
             self._answer("patch", what, name)

@@ -142,6 +142,15 @@ async def test_a_pod_that_somebody_else_bound_is_given_up(bench: Bench) -> None:
     assert "n2" in bench.told.reasons[0]
 
 
+async def test_a_successor_that_is_on_the_node_is_not_the_pod_whose_answer_was_lost(bench: Bench) -> None:
+    bench.api.before.append(once("create", "pods/binding", LOST))
+    assign(bench, "n1")
+    bench.bind(uid="uid-of-its-predecessor")
+    await bench.settle()
+    assert bench.told.ends == ["failed p"]
+    assert bench.told.reasons == ["the pod was replaced by another of its name"]
+
+
 async def test_a_conflict_over_a_pod_that_is_on_our_node_is_success(bench: Bench) -> None:
     assign(bench, "n1")
     bench.bind()

@@ -12,6 +12,7 @@ from scheduler import schedule_one
 from scheduler.binding.binder import Binder
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.records import StateChange
 from scheduler.preemption.manager import PreemptionManager
 from scheduler.queue.patience import Patience
 from scheduler.queue.queueing_hints import QueueingHint
@@ -133,6 +134,25 @@ async def test_before_it_is_bound(cluster: Cluster, monkeypatch: pytest.MonkeyPa
         )
         assert scheduler.state.pods_total - len(cluster.api.bound()) in {0, 2}
         await others_start(cluster, scheduler, "later")
+
+
+async def test_where_one_pod_cannot_be_assumed_none_of_its_siblings_stays_assumed(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sound, met = ClusterState.assume, []
+
+    def fragile(state: ClusterState, pod_uid: str, *given: Any) -> StateChange:
+        found = state.pod(pod_uid)
+        if found is not None and found.name == "bad-1":
+            met.append(dict(state.assumptions))
+            raise ZeroDivisionError
+        return sound(state, pod_uid, *given)
+
+    monkeypatch.setattr(ClusterState, "assume", fragile)
+    async with scheduler_with_bad(cluster) as scheduler:
+        await others_start(cluster, scheduler)
+        assert _BAD_PODS & set(met[0])  # its sibling was on its way
+        assert not _BAD_PODS & set(scheduler.state.assumptions)
 
 
 SAID = [spot for spot in BEFORE_IT_IS_BOUND.values() if spot[0] is not ClusterState and spot[1] != "pod_group_seen"]

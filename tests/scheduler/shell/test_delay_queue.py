@@ -43,3 +43,33 @@ def test_a_discarded_key_is_not_due() -> None:
     clock.pass_seconds(2.0)
     assert queue.take_due() == []
     assert len(queue) == 0
+
+
+def test_a_key_that_moves_again_and_again_does_not_pile_up() -> None:
+    clock = FakeClock()
+    queue: DelayQueue[str] = DelayQueue(clock)
+    for earlier in range(1000):
+        queue.add("key", 2000.0 - earlier)
+    assert len(queue._heap) < 100
+    assert queue.next_due_seconds() == 1001.0
+
+
+def test_keys_come_due_in_order_after_many_have_moved() -> None:
+    clock = FakeClock()
+    queue: DelayQueue[int] = DelayQueue(clock)
+    for key in range(50):
+        queue.add(key, 1000.0 + key)
+    for key in range(0, 50, 2):
+        for earlier in range(10):
+            queue.add(key, 500.0 + (key * 7) % 50 - earlier)
+    clock.pass_seconds(2000.0)
+    taken = queue.take_due()
+    assert taken == [*sorted(range(0, 50, 2), key=lambda key: (key * 7) % 50), *range(1, 50, 2)]
+
+
+def test_what_is_due_is_known_by_key_and_with_its_time() -> None:
+    clock = FakeClock()
+    queue: DelayQueue[str] = DelayQueue(clock)
+    queue.add("key", 3.0)
+    assert ("key" in queue, "other" in queue, len(queue)) == (True, False, 1)
+    assert dict(queue.dues()) == {"key": clock.now + 3.0}

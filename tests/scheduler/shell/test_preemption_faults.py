@@ -77,15 +77,15 @@ async def test_a_group_of_which_one_is_gone_goes_whole_although_its_preemptor_is
         await arena.api.until(lambda: not any(arena.is_there(f"v-{number}") for number in range(3)))
 
 
+def delete_preemptor(arena: Arena) -> None:
+    for number in range(2):
+        arena.api.remove("pods", "ns", f"g-{number}")
+    arena.api.remove("podgroups", "ns", "g")
+
+
 async def test_a_preemptor_deleted_after_planning_evicts_nobody(arena: Arena) -> None:
     full_node(arena)
-
-    def delete_it() -> None:
-        for number in range(2):
-            arena.api.remove("pods", "ns", f"g-{number}")
-        arena.api.remove("podgroups", "ns", "g")
-
-    at_first_nomination(arena, delete_it)
+    at_first_nomination(arena, lambda: delete_preemptor(arena))
     async with arena.scheduler() as scheduler:
         arena.gang("g", 2)
         await arena.api.until(lambda: not arena.is_there("g-0"))
@@ -93,6 +93,31 @@ async def test_a_preemptor_deleted_after_planning_evicts_nobody(arena: Arena) ->
         assert not len(scheduler.state.nominator)
     assert arena.deleted == []
     assert arena.metric("tutti_wasted_evictions_total") == 0
+
+
+async def test_a_preemptor_deleted_after_planning_asks_no_gang_of_a_job_to_suspend(arena: Arena) -> None:
+    arena.node("n0", 2)
+    arena.group("v", 2, LOW, of_job=True, **WHOLE)
+    arena.members("v", 2, priority=LOW, on="n0", of_job=True)
+    at_first_nomination(arena, lambda: delete_preemptor(arena))
+    async with arena.scheduler() as scheduler:
+        arena.gang("g", 2)
+        await arena.api.until(lambda: not arena.is_there("g-0"))
+        await scheduler.dispatcher.idle()
+        assert not len(scheduler.state.nominator)
+    assert arena.metric("tutti_evictions_total") == 0
+    assert arena.group_says("v", "DisruptionTarget")[0] != "True"
+
+
+async def test_a_lone_preemptor_deleted_while_its_victims_leave_holds_no_room_any_more(arena: Arena) -> None:
+    full_node(arena)
+    arena.api.graceful = True
+    async with arena.scheduler() as scheduler:
+        arena.pod("top", 2, priority=HIGH)
+        await arena.api.until(lambda: len(arena.deleted) == 2)
+        arena.api.remove("pods", "ns", "top")
+        await arena.api.until(lambda: not len(scheduler.state.nominator))
+    assert arena.metric("tutti_wasted_evictions_total") == 2
 
 
 async def test_a_more_important_group_that_comes_meanwhile_gets_the_room(arena: Arena) -> None:
@@ -260,6 +285,17 @@ async def test_the_last_victim_goes_after_all_others_and_after_every_nomination(
     assert sum(index < deletes[0] for index in nominations) >= 6
     for _, name in (writes[index] for index in deletes):
         assert writes.index(("patch", name)) < writes.index(("delete", name))
+
+
+async def test_the_last_victim_is_not_asked_while_one_before_it_may_still_stay(arena: Arena) -> None:
+    full_node(arena, "n0", 3)
+    arena.api.before.append(once("delete", "pods", ServerError(500, "InternalError", "try again")))
+    async with arena.scheduler():
+        arena.gang("g", 3)
+        await arena.api.until(lambda: arena.runs("g", 3))
+    first, *_, last = arena.deleted
+    assert arena.deleted.count(first) == 2
+    assert last != first
 
 
 async def test_a_gang_that_loses_a_member_after_the_evictions_holds_no_room_for_ever(arena: Arena) -> None:

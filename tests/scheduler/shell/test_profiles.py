@@ -119,3 +119,12 @@ def test_a_group_larger_than_its_profile_allows_is_refused_and_says_so() -> None
     world.run()
     assert world.bound() == {}
     assert world.held(group_key("g"))[1] == "the group has 3 members, and the profile tutti allows 2"
+
+
+def test_a_group_as_large_as_its_profile_allows_starts() -> None:
+    world = World("tutti", most_members={"tutti": 2})
+    world.node("n0", cpu=8)
+    world.group("g", 2)
+    world.pods("g", 2)
+    world.run()
+    assert len(world.bound("g")) == 2

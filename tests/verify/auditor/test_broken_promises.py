@@ -38,6 +38,17 @@ def test_a_member_created_before_its_group_is_seen() -> None:
     assert "before its group" in never
 
 
+@pytest.mark.parametrize(("webhook", "count"), [("update.jobs.tutti.scheduler", 0), ("jobs.example.com", 1)])
+def test_a_job_that_is_resumed_while_our_webhooks_are_away_has_its_pods_before_its_group(
+    webhook: str, count: int
+) -> None:
+    notes = {"failed-open.mutation.webhook.admission.k8s.io/round_0_index_3": webhook}
+    job = {"metadata": {"uid": "uid-of-job"}}
+    resumed = write(ADMIN, "patch", "jobs", "train", 0.1, response=job, annotations=notes)
+    members = [managed(pod("a", member_of=None, owner="uid-of-job"))]
+    assert len(verdict(resumed, *members)) == count
+
+
 def test_a_gang_that_stays_partial_is_seen() -> None:
     (found,) = verdict(node(), group(2), pod("a"), pod("b"), bind("a", 1.0))
     assert "1 of at least 2" in found
@@ -46,6 +57,25 @@ def test_a_gang_that_stays_partial_is_seen() -> None:
 def test_a_gang_whose_binds_lie_far_apart_is_seen() -> None:
     (found,) = verdict(node(), group(2), pod("a"), pod("b"), bind("a", 1.0), bind("b", 3.5))
     assert "partial for 2.5 s" in found
+
+
+def test_strangers_on_nodes_make_no_quorum_of_a_gang_that_is_partial() -> None:
+    stranger = pod("stranger", nodeName="n")
+    (found,) = verdict(node(), group(2, owner="job"), stranger, pod("a", owner="job"), bind("a", 1.0))
+    assert "1 of at least 2" in found
+
+
+def test_members_that_a_user_puts_on_nodes_are_no_partial_start_until_we_bind_another_one() -> None:
+    put = pod("put", nodeName="n")
+    assert verdict(node(), group(3), put, pod("a"), pod("b")) == []
+    (found,) = verdict(node(), group(3), put, pod("a"), pod("b"), bind("a", 1.0))
+    assert "2 of at least 3" in found
+
+
+def test_a_group_that_is_made_after_its_pods_knows_which_are_bound() -> None:
+    late = group(2, when=2.0)
+    (found,) = verdict(node(), pod("a"), pod("b"), bind("a", 1.0), late)
+    assert "1 of at least 2" in found
 
 
 def test_a_partial_gang_within_the_window_is_no_error_yet() -> None:
@@ -103,6 +133,24 @@ def test_an_over_committed_node_is_seen() -> None:
     (found,) = verdict(node(cpu="2"), *pods, bind("a", 1.0), bind("b", 1.1))
     assert "over-committed" in found
     assert "cpu" in found
+
+
+@pytest.mark.parametrize(
+    ("is_told", "offered", "is_kept"), [(True, "0", True), (False, "0", False), (True, "1", False)]
+)
+def test_what_a_pod_has_by_a_claim_is_not_taken_of_a_node_that_does_not_offer_it(
+    is_told: bool, offered: str, is_kept: bool
+) -> None:
+    resource = "example.com/gpu"
+    asking = pod("a", member_of=None)
+    asking.response["spec"]["containers"][0]["resources"]["requests"][resource] = "2"
+    there = node()
+    there.response["status"]["allocatable"][resource] = offered
+    mapping = {"containerName": "c", "resourceName": resource, "requestName": "container-0-request-1"}
+    status = {"extendedResourceClaimStatus": {"resourceClaimName": "x", "requestMappings": [mapping]}}
+    told = write(SCHEDULER_USER, "patch", "pods/status", "a", 0.9, request={"status": status})
+    found = verdict(there, asking, *([told] if is_told else []), bind("a", 1.0))
+    assert (found == []) is is_kept
 
 
 def test_room_is_free_again_once_a_pod_has_ended() -> None:

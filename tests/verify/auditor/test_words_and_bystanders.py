@@ -75,7 +75,12 @@ def test_a_cache_that_differs_from_a_list_is_seen(value: int, count: int) -> Non
 
 def waiting(*more: Record) -> list[Record]:
     """A gang of two that is there, and a scheduler that has been at work since."""
-    return [node(), lease("a", 0.3), lease("a", 98.0), group(2), pod("a"), pod("b"), *more]
+    return [node(), *held(), group(2), pod("a"), pod("b"), *more]
+
+
+def held() -> list[Record]:
+    """The scheduler's lease, renewed all the time."""
+    return [lease("a", when + 0.3) for when in range(0, 100, 10)]
 
 
 def test_a_gang_that_waits_without_a_word_is_seen() -> None:
@@ -91,6 +96,9 @@ def test_a_gang_that_waits_for_members_or_has_started_needs_no_word() -> None:
 
 def test_while_no_scheduler_holds_the_lease_nobody_could_say_why() -> None:
     assert broken("I13", *waiting(lease("b", 99.5)), now=100.0) == []
+    assert broken("I13", *waiting(), now=120.0) == [], "who was killed is still named as its holder"
+    resumed = [node(), lease("a", 0.3), lease("a", 98.0), group(2), pod("a"), pod("b")]
+    assert broken("I13", *resumed, now=100.0) == []
 
 
 def refusal(message: str, *, reason: str = "Unschedulable", when: float = 50.0) -> Record:
@@ -129,5 +137,5 @@ def test_a_gang_that_is_whole_and_said_to_wait_for_members_is_seen() -> None:
 def test_members_that_belong_to_somebody_else_do_not_make_a_gang_complete() -> None:
     members = [pod("a", owner="uid-of-job"), pod("b", owner="uid-of-another")]
     late = refusal("waiting for minCount (2) pods: 1 of them exist", reason="WaitingForMembers")
-    records = [node(), lease("a", 0.3), lease("a", 98.0), group(2, owner="uid-of-job"), *members, late]
+    records = [node(), *held(), group(2, owner="uid-of-job"), *members, late]
     assert broken("I13", *records, now=100.0) == []

@@ -29,6 +29,7 @@ def managed(size: int, annotations: Mapping[str, str] | None = None, **shape: An
         ("elastic no more", managed(4, ELASTIC_ON), managed(2)),
         ("spoilt settings before", managed(4, {MIN_COUNT: "x"}), managed(2)),
         ("one pod", managed(4), managed(1)),
+        ("without our label", managed(4), job(parallelism=6, completions=6)),
     ],
 )
 def test_the_size_of_a_gang_is_fixed(described: str, old: Object, new: Object) -> None:

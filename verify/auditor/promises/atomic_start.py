@@ -1,7 +1,9 @@
 """I1: a gang that was never satisfied has none or at least its minimum of members bound, but for the bind window.
 
 Sees: binds and ends of pods, groups and their minimum, whether a member exists before its group. From binds, never from our
-own word that a gang has started. Does not see: what a gang that has started and lost members should do about it, and pods
+own word that a gang has started. Pods that only name the group of a Job are no members, and whom users put on nodes past every
+scheduler makes no gang partial. Where the API server notes that it went on without a webhook of ours, who resumes a Job in that
+moment has pods before the group. Does not see: what a gang that has started and lost members should do about it, and pods
 that were created before the first record that was fed.
 """
 
@@ -9,11 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from api.constants import LWS_NAME, MANAGED
-from verify.auditor.changes import Change, GroupGone, GroupWritten, PodBound, PodCreated, PodEnded
+from api.constants import GROUP, LWS_NAME, MANAGED
+from verify.auditor.audit_log import Record
+from verify.auditor.changes import Answered, Change, GroupGone, GroupWritten, PodBound, PodCreated, PodEnded
 from verify.auditor.history import History
 from verify.auditor.model import Group
 from verify.auditor.promises.promise import Promise
+
+FAILED_OPEN = "failed-open.mutation.webhook.admission.k8s.io/"
+"""With this the names of notes begin that name a webhook without whose answer the API server went on."""
 
 
 @dataclass(slots=True)
@@ -30,22 +36,26 @@ class AtomicStart(Promise):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._partial: dict[str, _Partial] = {}
+        self._unseen: set[str] = set()
+        """UIDs of Jobs that were once written without our webhooks."""
 
     def see(self, change: Change, history: History) -> Iterator[str]:
         """Counts anew the group that is concerned."""
         match change:
+            case Answered(record) if record.resource == "jobs" and _went_on_without_us(record):
+                self._unseen.add(record.object_uid)
             case PodCreated(pod, record):
                 # The group of a LeaderWorkerSet replica belongs to its leader pod, so it cannot be there before it (KEP-407).
-                if MANAGED in pod.labels and LWS_NAME not in pod.labels:
+                if MANAGED in pod.labels and LWS_NAME not in pod.labels and pod.owner not in self._unseen:
                     made = history.groups_made.get(pod.group) if pod.group else None
                     if (made is None or made > record.received) and not self.windows.allows_members_first:
                         yield f"a member was created before its group {pod.group}: {record}"
             case PodBound(pod, record):
-                yield from self._count(history.groups.get(pod.group) if pod.group else None, record.completed)
+                yield from self._count(history.groups.get(pod.group) if pod.group else None, record.completed, history)
             case PodEnded(pod, when):
-                yield from self._count(history.groups.get(pod.group) if pod.group else None, when)
+                yield from self._count(history.groups.get(pod.group) if pod.group else None, when, history)
             case GroupWritten(group, record):
-                yield from self._count(group, record.completed)
+                yield from self._count(group, record.completed, history)
             case GroupGone(group, when):
                 yield from self._end(group, when)
 
@@ -54,10 +64,10 @@ class AtomicStart(Promise):
         for partial in list(self._partial.values()):
             yield from self._end(partial.group, now, is_over=False)
 
-    def _count(self, group: Group | None, when: float) -> Iterator[str]:
+    def _count(self, group: Group | None, when: float, history: History) -> Iterator[str]:
         if group is None:
             return
-        if group.satisfied or not group.bound:
+        if group.satisfied or all(history.was_put(uid) for uid in group.bound):
             yield from self._end(group, when)
         else:
             self._partial.setdefault(_identity(group), _Partial(when, group))
@@ -77,3 +87,9 @@ class AtomicStart(Promise):
 
 def _identity(group: Group) -> str:
     return group.uid or "/".join(group.key)
+
+
+def _went_on_without_us(record: Record) -> bool:
+    """Whether a webhook of ours did not answer, and the request was carried out all the same."""
+    notes = record.annotations.items()
+    return any(name.startswith(FAILED_OPEN) and webhook.endswith(f".{GROUP}") for name, webhook in notes)

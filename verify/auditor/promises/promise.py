@@ -21,6 +21,7 @@ class Windows:
         orphan_seconds: an object may outlive its owner.
         devices_seconds: a pod may hold devices without a node.
         reason_seconds: a gang may wait without a word.
+        known_late_seconds: what is said may be of a moment so long before.
         rest_seconds: without a change by others, nothing of ours is written any more.
         allows_members_first: whether members may come before their group, as when somebody else starts a Job of which we could not
             make the group yet.
@@ -33,6 +34,7 @@ class Windows:
     orphan_seconds: float = 60.0
     devices_seconds: float = 60.0
     reason_seconds: float = 60.0
+    known_late_seconds: float = 10.0
     rest_seconds: float = 300.0
     allows_members_first: bool = False
 

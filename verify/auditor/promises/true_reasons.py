@@ -14,17 +14,16 @@ from typing import Any
 
 from api.constants import (
     CONDITION_SCHEDULED,
-    LWS_NAME,
     REASON_WAITING_FOR_MEMBERS,
     SCHEDULER_NAME,
 )
 from verify.auditor.changes import Change, GroupTold, GroupWritten, NodesChanged, PodBound, PodCreated, PodEnded
 from verify.auditor.history import History
-from verify.auditor.model import Group, Pod
+from verify.auditor.model import Group, belongs
 from verify.auditor.promises.promise import Promise
 
-KNOWN_LATE_SECONDS = 10.0
-"""What is said may be of a moment so long before it is written."""
+LEASE_SECONDS = 15.0
+"""A lease that was not renewed for so long was held by nobody in between."""
 
 NODES = re.compile(r"\d+/(\d+) nodes are available")
 """The counts by which upstream's message begins; nothing else is read from a sentence."""
@@ -72,7 +71,7 @@ class TrueReasons(Promise):
     def _follow(self, group: Group | None, when: float, history: History) -> None:
         if group is None:
             return
-        waiting = [pod for pod in history.members(group.key) if pod.is_ours and not pod.leaves and _belongs(pod, group)]
+        waiting = [pod for pod in history.members(group.key) if pod.is_ours and not pod.leaves and belongs(pod, group)]
         if group.is_gang and len(waiting) >= group.minimum:
             self._complete_since.setdefault(group.uid, when)
         else:
@@ -85,11 +84,11 @@ class TrueReasons(Promise):
         if not said.reason or not said.message:
             yield f"gang {group.key} is refused without a reason or without words: {said}"
         since = self._complete_since.get(group.uid)
-        is_complete = since is not None and when - since > KNOWN_LATE_SECONDS
+        is_complete = since is not None and when - since > self.windows.known_late_seconds
         if said.reason == REASON_WAITING_FOR_MEMBERS and is_complete:
             yield f"gang {group.key} is said to wait for members, and {group.minimum} are there: {said.message}"
         told = {int(number) for number in NODES.findall(said.message)}
-        known = self._counts_since(when - KNOWN_LATE_SECONDS)
+        known = self._counts_since(when - self.windows.known_late_seconds)
         if told and not told <= known:
             yield f"gang {group.key} is told of {sorted(told)} nodes, and there are {len(history.nodes)}: {said.message}"
 
@@ -99,18 +98,15 @@ class TrueReasons(Promise):
         return {count for _, count in self._counts}
 
 
-def _belongs(pod: Pod, group: Group) -> bool:
-    """Whether a pod counts for the group that it names: who only says so does not make it complete."""
-    is_free = not group.is_made_by_us or not group.owner or LWS_NAME in pod.labels
-    return is_free or pod.owner == group.owner
-
-
 def _held_since(history: History, now: float) -> float:
-    """Since when the scheduler's lease is held without a break; `now` when it is not."""
+    """Since when the scheduler's lease is held without a break; `now` when it is not.
+
+    Whoever was killed, or gets no answers, is still named as its holder, and renews it no more.
+    """
     writes = history.leases.get(SCHEDULER_NAME, [])
     since = now
     for write in reversed(writes):
-        if not write.holder or write.holder != writes[-1].holder:
+        if not write.holder or write.holder != writes[-1].holder or since - write.completed > LEASE_SECONDS:
             break
         since = write.completed
     return since

@@ -8,6 +8,13 @@ export const age = (ms) => {
   return `${Math.floor(s / 86400)}d`;
 };
 
+// A length of time in its largest whole unit.
+export const round = (ms) => {
+  const s = Math.round(ms / 1000);
+  if (s % 3600 === 0) return `${s / 3600}h`;
+  return s % 60 === 0 ? `${s / 60}m` : `${s}s`;
+};
+
 const BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi"];
 
 // Amounts come in thousandths of a core for cpu, in bytes for memory, in whole units for the rest.

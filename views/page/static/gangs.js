@@ -1,10 +1,12 @@
 // The list of gangs: as many rows as fit are elements, however many gangs there are, and their strips are one canvas.
 
-import { age, element, full, put, started } from "./format.js";
+import { element, full, put, round, started } from "./format.js";
 import { LEAST, colour, drawState, fitted, onSize, sizeOf } from "./paint.js";
 
 const ROW = 26;
 const PAD = 7;
+// Into so many the time above the strips is divided, if that makes whole minutes.
+const PARTS = [5, 6, 4];
 
 export class GangList {
   #box = document.getElementById("gangs");
@@ -151,9 +153,10 @@ export class GangList {
     context.fillStyle = colour("quiet");
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "middle";
-    for (const part of width > 220 ? [1, 0.75, 0.5, 0.25, 0] : [1, 0]) {
-      context.textAlign = part === 1 ? "left" : part === 0 ? "right" : "center";
-      context.fillText(part ? `-${age(spanMs * part)}` : "now", width * (1 - part), height / 2);
+    const parts = width > 220 ? PARTS.find((count) => spanMs % (count * 60_000) === 0) ?? 4 : 1;
+    for (let part = 0; part <= parts; part += 1) {
+      context.textAlign = part === parts ? "left" : part === 0 ? "right" : "center";
+      context.fillText(part ? `-${round((spanMs * part) / parts)}` : "now", width * (1 - part / parts), height / 2);
     }
   }
 

@@ -153,15 +153,20 @@ export class NodeMap {
     });
   }
 
+  // Light and dark, so that it is seen on every colour; on small nodes the dark one alone.
   #cross(context, { x, y, w, h }) {
-    context.strokeStyle = colour("quiet");
+    const inset = w < 10 ? 0 : 2;
+    for (const [style, wide] of w < 10 ? [["quiet", 1]] : [["panel", 4], ["ink", 1.5]]) {
+      context.strokeStyle = colour(style);
+      context.lineWidth = wide;
+      context.beginPath();
+      context.moveTo(x + inset, y + inset);
+      context.lineTo(x + w - inset, y + h - inset);
+      context.moveTo(x + w - inset, y + inset);
+      context.lineTo(x + inset, y + h - inset);
+      context.stroke();
+    }
     context.lineWidth = 1;
-    context.beginPath();
-    context.moveTo(x, y);
-    context.lineTo(x + w, y + h);
-    context.moveTo(x + w, y);
-    context.lineTo(x, y + h);
-    context.stroke();
   }
 
   #frame(context, { x, y, w, h }, style, thick) {

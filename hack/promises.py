@@ -1,0 +1,182 @@
+"""Has every promise of docs/promises.md checked again, and prints one table: what was run, what it said, whether it holds.
+
+    python -m hack.promises            # everything: hours; builds a real control plane when there is none
+    python -m hack.promises --short    # the short form, as in .ci/run: minutes
+    python -m hack.promises --only simulator --only soak
+
+A check that ran nothing, or skipped all it had, does not count as passed. The exit code is 1 when a check failed or ran nothing.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PYTEST = ("-m", "pytest", "-q")
+TESTS_SAY = r"\d+ (?:passed|failed|skipped|error).* in .*"
+HOLDS, FAILED, NOTHING = "holds", "FAILED", "NOT RUN"
+OUTPUT_LINES = 15
+"""Of what a check that failed has printed."""
+
+FAULTS_QUICK = "create-run-complete-answer-lost or set-starts-conflict or gang-preempts-gang-crash-after"
+"""Not the cells that `make test` has run already: of those only the ones that crash."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One way in which promises are checked.
+
+    Attributes:
+        name: as `--only` has it.
+        about: what is checked.
+        whole: arguments of Python that run it all.
+        short: those of the short form; empty where it has none, since what it would run is a part of every change's run.
+        says: a pattern of the line with the figure; the last such line is told.
+    """
+
+    name: str
+    about: str
+    whole: Sequence[str]
+    short: Sequence[str]
+    says: str = TESTS_SAY
+
+
+CHECKS = (
+    Check(
+        "auditor",
+        "the judge sees each promise broken once",
+        (*PYTEST, "tests/verify/auditor"),
+        (*PYTEST, "tests/verify/auditor"),
+    ),
+    Check(
+        "faults",
+        "workflows under faults end as undisturbed ones",
+        (*PYTEST, "--cluster", "embedded", "tests/faults"),
+        (*PYTEST, "--cluster", "embedded", "tests/faults/test_matrix.py", "-k", FAULTS_QUICK),
+    ),
+    Check(
+        "conformance",
+        "the same on a real control plane, with every test judged",
+        ("-m", "hack.conformance", "--slow"),
+        (),
+        r"(?:own|built-in): \d+ .*passed.*",
+    ),
+    Check(
+        "simulator",
+        "seeded runs in virtual time break no promise",
+        ("-m", "verify.simulator", "--seeds", "10000"),
+        ("-m", "verify.simulator", "--seeds", "6"),
+        r"\d+ seeds.*",
+    ),
+    Check(
+        "planted",
+        "a planted bug is found by a test",
+        ("-m", "verify.planted"),
+        (*PYTEST, "tests/verify/planted"),
+        r"\d+ of \d+ planted bugs.*|" + TESTS_SAY,
+    ),
+    Check(
+        "mutation",
+        "random mutants of the core are noticed",
+        ("-m", "verify.mutation"),
+        ("-m", "verify.mutation", "queue", "--count", "1"),
+        r"all +\d+ .*%",
+    ),
+    Check(
+        "soak",
+        "users, faults and other schedulers for a long time",
+        ("-m", "verify.soak", "--minutes", "60"),
+        (*PYTEST, "--cluster", "embedded", "tests/faults/test_soak.py"),
+        r"violations.*|" + TESTS_SAY,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a check; `figure` is the line that it ended with."""
+
+    verdict: str
+    figure: str
+    seconds: float
+    command: str
+    output: str = ""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point; the exit code."""
+    asked = parse_arguments(sys.argv[1:] if arguments is None else arguments)
+    outcomes = {}
+    for check in CHECKS:
+        if (asked.only and check.name not in asked.only) or (asked.short and not check.short):
+            continue
+        outcomes[check.name] = outcome = run(check, is_short=asked.short)
+        print(f"{check.name}: {outcome.verdict} after {outcome.seconds:.0f} s", flush=True)
+    print("\n".join(report(outcomes)))
+    return 0 if all(outcome.verdict == HOLDS for outcome in outcomes.values()) else 1
+
+
+def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m hack.promises", description="Check docs/promises.md again.")
+    parser.add_argument("--short", action="store_true", help="a little of everything, in minutes")
+    names = [check.name for check in CHECKS]
+    parser.add_argument("--only", action="append", choices=names, default=[], help="this one; may be repeated")
+    return parser.parse_args(arguments)
+
+
+def run(check: Check, *, is_short: bool) -> Outcome:
+    """Runs it to its end."""
+    words = check.short if is_short else check.whole
+    begin = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    figure = figure_of(check.says, done.stdout)
+    seconds = time.monotonic() - begin
+    command = " ".join(["python", *(f'"{word}"' if " " in word else word for word in words)])
+    return Outcome(verdict_of(done.returncode, figure), figure, seconds, command, done.stdout)
+
+
+def figure_of(pattern: str, output: str) -> str:
+    """The last that the output says of itself; empty when it says nothing."""
+    found = re.findall(pattern, output)
+    return str(found[-1]).strip(" =") if found else ""
+
+
+def verdict_of(code: int, figure: str) -> str:
+    """Whether it holds; what tests skipped they have not shown."""
+    if code:
+        return FAILED
+    is_empty = not figure or (re.search(r"\d+ skipped", figure) and not re.search(r"[1-9]\d* passed", figure))
+    return NOTHING if is_empty else HOLDS
+
+
+def report(outcomes: dict[str, Outcome]) -> list[str]:
+    """The table; below it the end of what those have printed that failed."""
+    about = {check.name: check.about for check in CHECKS}
+    lines = [""]
+    for name, outcome in outcomes.items():
+        lines += [
+            f"{outcome.verdict:<8} {name:<10} {about[name]}",
+            f"{'':<8} {'':<10} {outcome.figure or 'said nothing'}",
+        ]
+        lines += [f"{'':<8} {'':<10} {outcome.command}, {outcome.seconds:.0f} s"]
+    for name, outcome in outcomes.items():
+        if outcome.verdict != HOLDS:
+            lines += ["", f"{name}:", *outcome.output.splitlines()[-OUTPUT_LINES:]]
+    return lines
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+"""Tenants: people with one of the roles that every cluster has, in a namespace of their own, and a token of their own."""
+
+import secrets
+from dataclasses import dataclass
+
+from tests.conformance.client import Api, ApiError, Object
+from tests.conformance.controlplane import ControlPlane
+from tests.conformance.eventually import eventually
+from tests.conformance.jobs import Jobs
+
+SETTLE_SECONDS = 60
+RBAC = "rbac.authorization.k8s.io"
+TOKEN_SECONDS = 3600
+EVERYTHING = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+STAND_IN_RULES: list[Object] = [
+    {"apiGroups": [""], "resources": ["pods"], "verbs": EVERYTHING},
+    {"apiGroups": ["batch"], "resources": ["jobs", "cronjobs"], "verbs": EVERYTHING},
+]
+"""What the tests need of `edit` and `admin` where no cluster roles are: the embedded cluster has only those that are shipped."""
+SHIPPED_ROLES = ("tutti-view", "tutti-edit")
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """Somebody with rights in one namespace and nowhere else.
+
+    Attributes:
+        api: as he sees it.
+        namespace: his.
+    """
+
+    api: Api
+    namespace: str
+
+    @property
+    def jobs(self) -> Jobs:
+        """His Jobs, as he sees them."""
+        return Jobs(self.api, self.namespace)
+
+    def create(self, resource: str, body: Object) -> Object:
+        """Creates an object in his namespace."""
+        return self.api.create(resource, body, self.namespace)
+
+
+def tenant(control_plane: ControlPlane, name: str, role: str) -> Tenant:
+    """Makes a namespace and somebody who has this cluster role in it.
+
+    Args:
+        control_plane: the cluster.
+        name: how the namespace's name begins.
+        role: `edit` or `admin`.
+    """
+    admin = control_plane.admin
+    namespace = f"{name}-{secrets.token_hex(3)}"
+    admin.create("namespaces", {"metadata": {"name": namespace}})
+    admin.create("serviceaccounts", {"metadata": {"name": "person"}}, namespace)
+    for number, reference in enumerate(_roles(control_plane, namespace, role)):
+        subject = {"kind": "ServiceAccount", "name": "person", "namespace": namespace}
+        binding = {"metadata": {"name": f"person-{number}"}, "roleRef": reference, "subjects": [subject]}
+        admin.create("rolebindings", binding, namespace)
+    path = f"{admin.path('serviceaccounts', namespace, 'person')}/token"
+    body = {
+        "apiVersion": "authentication.k8s.io/v1",
+        "kind": "TokenRequest",
+        "spec": {"expirationSeconds": TOKEN_SECONDS},
+    }
+    token = str(admin.request("POST", path, body)["status"]["token"])
+    api = Api(control_plane.url, token=token, ca=control_plane.ca, group_api=control_plane.group_api, agent=name)
+    made = Tenant(api, namespace)
+    # The rules of Tutti's roles are added to those of the cluster's by a controller, a moment after they are there.
+    eventually(lambda: _may_write(made), within_seconds=SETTLE_SECONDS)
+    return made
+
+
+def _roles(control_plane: ControlPlane, namespace: str, role: str) -> list[Object]:
+    admin = control_plane.admin
+    if admin.find("clusterroles", role) is not None:
+        return [{"apiGroup": RBAC, "kind": "ClusterRole", "name": role}]
+    admin.create("roles", {"metadata": {"name": role}, "rules": STAND_IN_RULES}, namespace)
+    shipped = [{"apiGroup": RBAC, "kind": "ClusterRole", "name": name} for name in SHIPPED_ROLES]
+    return [{"apiGroup": RBAC, "kind": "Role", "name": role}, *shipped]
+
+
+def _may_write(who: Tenant) -> bool:
+    try:
+        for resource in ("jobs", "pods", "podgroups", "workloads"):
+            who.api.list(resource, who.namespace)
+        who.api.request("DELETE", who.api.path("podgroups", who.namespace, "none"))
+    except ApiError as error:
+        if error.status != 404:
+            raise
+    return True

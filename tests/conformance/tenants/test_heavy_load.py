@@ -1,0 +1,92 @@
+"""The heavy kinds of `test_load`: ten thousand groups, hundreds of updates a second, a hundred megabytes of padding."""
+
+import functools
+import itertools
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from tests.conformance.eventually import eventually
+from tests.conformance.jobs import CONDITION, condition
+from tests.conformance.tenants.attacks import (
+    create_all,
+    going_on,
+    hopeless,
+    padded_job,
+    update_every_second,
+)
+from tests.conformance.tenants.bind_times import BindTimes
+from tests.conformance.tenants.tenant import Tenant
+from verify.auditor.auditor import Auditor
+
+pytestmark = [pytest.mark.slow, pytest.mark.real_only("20,000 objects are too many for the embedded cluster")]
+
+STARTS = 15
+GROUPS = 10_000
+RESTLESS = 250
+PADDED = 50
+MEBIBYTE = 2**20
+TOLD_WITHIN_SECONDS = 600
+
+
+@pytest.fixture(autouse=True)
+def patient(auditor: Auditor) -> Iterator[None]:
+    """To say what so many groups wait for takes as many writes; what is said is judged all the same."""
+    auditor.windows.widen(TOLD_WITHIN_SECONDS)
+    return iter(())
+
+
+def told(who: Tenant) -> int:
+    return sum(condition(group, CONDITION) == "False" for group in who.api.list("podgroups", who.namespace))
+
+
+def many_groups(who: Tenant, stop: threading.Event) -> None:
+    """Makes them as fast as the server lets him: every second one is tried, every other one lacks a member."""
+    gangs = (hopeless(who.api, f"many-{number}", 1, need=1 + number % 2) for number in range(GROUPS))
+    create_all(who, itertools.chain.from_iterable(gangs), stop)
+
+
+def test_ten_thousand_groups_delay_nobody_while_they_come_and_when_they_are_there(
+    times: BindTimes, attacker: Tenant
+) -> None:
+    times.quiet(STARTS)
+    with going_on(functools.partial(many_groups, attacker)):
+        times.beside(STARTS)
+        times.compare("while groups come")
+        eventually(lambda: count(attacker, "pods") == GROUPS, within_seconds=TOLD_WITHIN_SECONDS, poll_seconds=5)
+    times.beside(STARTS)
+    times.compare("beside 10,000 groups, just made")
+    eventually(lambda: told(attacker) == GROUPS, within_seconds=TOLD_WITHIN_SECONDS, poll_seconds=5)
+    times.beside(STARTS)
+    times.compare("beside 10,000 groups that were told")
+
+
+def count(who: Tenant, resource: str) -> int:
+    return len(who.api.list(resource, who.namespace))
+
+
+def test_hundreds_of_updates_a_second_delay_nobody(times: BindTimes, attacker: Tenant) -> None:
+    times.quiet(STARTS // 3)
+    gangs = (hopeless(attacker.api, f"restless-{number}", 1, need=1) for number in range(RESTLESS))
+    create_all(attacker, itertools.chain.from_iterable(gangs))
+    eventually(lambda: told(attacker) == RESTLESS, within_seconds=TOLD_WITHIN_SECONDS, poll_seconds=1)
+    changed = [("podgroups", f"restless-{number}") for number in range(RESTLESS)]
+    changed += [("pods", f"restless-{number}-0") for number in range(RESTLESS)]
+    for _ in range(3):
+        # In turn: what else the machine does concerns both.
+        times.quiet(STARTS // 3)
+        with going_on(functools.partial(update_every_second, attacker, changed)):
+            times.beside(STARTS // 3)
+    times.compare(f"beside up to {len(changed)} updates a second")
+
+
+def test_a_hundred_megabytes_of_padding_delay_nobody(times: BindTimes, attacker: Tenant) -> None:
+    times.quiet(STARTS)
+    for number in range(PADDED):
+        attacker.jobs.create(padded_job(f"padded-{number}", 2, pad_bytes=MEBIBYTE))
+    times.beside(STARTS)
+    times.compare("while padded gangs come")
+    eventually(lambda: told(attacker) == PADDED, within_seconds=TOLD_WITHIN_SECONDS, poll_seconds=1)
+    times.beside(STARTS)
+    times.compare("beside padded gangs")

@@ -1,0 +1,1 @@
+"""From an older version of Tutti to this one and back, with gangs at every stage."""

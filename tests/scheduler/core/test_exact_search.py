@@ -1,0 +1,248 @@
+"""Mixed gangs that no order places: all placements are searched, and a refusal says whether that came to an end.
+
+`make bench ARGS=exact` goes through more of the gangs by chance.
+"""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+
+import pytest
+
+from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.exact.members import Found, SearchBudget, search_for_members
+from scheduler.algorithm.exact.search import MOST_STEPS
+from scheduler.algorithm.free_after_nominations import snapshot_for
+from scheduler.algorithm.partition import partition_by_signature
+from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.plugins.status import Certainty, PodGroupDiagnosis
+from tests.placement.case import HOSTNAME, apart, even, near, selector, spread, term
+from tests.scheduler.core import build
+from tests.scheduler.core.exact_cases import Gang, Oracle, TooLongError, can_have_come, drawn, world_of
+from tests.scheduler.core.world import World
+
+SEEDS_OF_A_PART = 100
+FOO = {"app": "foo"}
+IS_FOO = selector(app="foo")
+
+
+def _mixed(world: World, sizes: Sequence[int | str], need: int | None = None) -> None:
+    world.group("g", len(sizes) if need is None else need)
+    for index, size in enumerate(sizes):
+        world.pod(f"g-{index:03}", group="g", cpu=size)
+
+
+def _diagnosis(decision: Decision) -> PodGroupDiagnosis:
+    assert isinstance(decision.status.diagnosis, PodGroupDiagnosis)
+    return decision.status.diagnosis
+
+
+def _search(world: World, wanted: int) -> tuple[Found, SearchBudget, dict[int, int]]:
+    """What the search alone says, whatever other ways would have found; members by index with the slot of their node."""
+    members = world.state.item(build.group_key("g"))
+    assert members is not None
+    parts, budget = partition_by_signature(world.state, members), SearchBudget()
+    snapshot = snapshot_for(world.state, members, None, "", parts.topology)
+    found = search_for_members(snapshot, parts.pending, wanted, budget)
+    nodes = {
+        int(uid.rsplit("-", 1)[1]): slot
+        for part in found.placed
+        for uid, slot in zip(
+            parts.uids[part.signature][: part.total], part.slots.repeat(part.counts).tolist(), strict=True
+        )
+    }
+    return found, budget, nodes
+
+
+# --- gangs by chance, and an oracle --------------------------------------------------------------------------------
+
+
+def _has_place(gang: Gang) -> bool | None:
+    try:
+        return Oracle(gang).has_place
+    except TooLongError:
+        return None
+
+
+def _seeds(part: int) -> Iterator[int]:
+    return iter(range(part * SEEDS_OF_A_PART, (part + 1) * SEEDS_OF_A_PART))
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_gangs_by_chance_are_placed_exactly_when_they_have_a_place(part: int) -> None:
+    for seed in _seeds(part):
+        gang = drawn(seed)
+        world, has_place = world_of(gang), _has_place(gang)
+        decision = decide(world.state, build.group_key("g"))
+        nodes = {machine.name: index for index, machine in enumerate(gang.machines)}
+        placed = {int(uid.rsplit("-", 1)[1]): nodes[node] for uid, node in decision.bindings}
+        if decision.result == "scheduled":
+            assert len(placed) == len(decision.bindings) >= gang.need, seed
+            assert can_have_come(gang, placed), seed
+        else:
+            assert has_place is not True, seed
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_what_the_search_alone_proves_is_so(part: int) -> None:
+    for seed in _seeds(part):
+        gang = drawn(seed)
+        found, budget, placed = _search(world_of(gang), gang.need)
+        assert budget.spent <= MOST_STEPS
+        if found.placed:
+            assert len(placed) >= gang.need, seed
+            assert can_have_come(gang, placed), seed
+        else:
+            assert found.certainty in {Certainty.PROVED, Certainty.NOT_FOUND}, seed
+            assert _has_place(gang) is not True, seed
+
+
+# --- what it finds -------------------------------------------------------------------------------------------------
+
+
+def test_a_gang_that_only_one_combination_places_starts() -> None:
+    world = World()
+    for name in ("n1", "n2", "n3"):
+        world.node(name, cpu=10)
+    _mixed(world, [5, 5, 4, 4, 3, 3, 2, 2, 2])
+    (decision,) = world.run()
+    assert decision.result == "scheduled"
+
+
+def test_pods_that_need_each_other_and_keep_apart_get_the_only_nodes_that_do() -> None:
+    world = World()
+    for index, zone in enumerate("xxyy"):
+        world.node(f"n{index}", cpu=4 if zone == "x" else 3, labels={"zone": zone})
+    world.group("g", 4)
+    world.pod("g-0", group="g", cpu=3, labels={"role": "leader"})
+    world.pod("g-1", group="g", cpu=4, spec=near(term(selector(role="leader"))))
+    world.pod("g-2", group="g", cpu=3, labels=FOO, spec=apart(term(selector(role="leader"))))
+    world.pod("g-3", group="g", cpu=2, labels=FOO, spec=apart(term(IS_FOO, HOSTNAME)))
+    (decision,) = world.run()
+    assert decision.result == "scheduled"
+    assert world.bound()["g-1"] in {"n0", "n1"}
+    assert world.bound()["g-2"] in {"n2", "n3"}
+
+
+def test_pods_beyond_the_minimum_are_placed_too_where_there_is_room() -> None:
+    world = World()
+    world.node("n1", cpu=7)
+    world.node("n2", cpu=7)
+    _mixed(world, [4, 4, 3, 3, 1, 6], need=4)
+    found, _, placed = _search(world, 4)
+    assert found.certainty is Certainty.PROVED
+    assert len(placed) >= 4
+
+
+def test_equal_pods_of_several_images_are_shared_out() -> None:
+    world = World()
+    world.node("n1", cpu=5)
+    world.node("n2", cpu=5)
+    world.group("g", 4)
+    for index, cpu in enumerate((3, 3, 2, 2)):
+        containers = [{"name": "main", "image": f"i{index % 2}", "resources": {"requests": {"cpu": str(cpu)}}}]
+        world.pod(f"g-{index}", group="g", spec={"containers": containers})
+    _, _, placed = _search(world, 4)
+    assert sorted(placed) == [0, 1, 2, 3]
+
+
+# --- what a refusal says -------------------------------------------------------------------------------------------
+
+
+def test_what_was_searched_to_the_end_is_proved_impossible() -> None:
+    world = World()
+    world.node("n1", cpu=7)
+    world.node("n2", cpu=7)
+    _mixed(world, [4, 4, 3, 3, 1])
+    (decision,) = world.run()
+    assert _diagnosis(decision).certainty is Certainty.PROVED
+    assert decision.condition_message == (
+        "minCount (5) cannot be satisfied: 4 of 5 pods can be placed; 0/2 nodes are available for the rest: "
+        "2 Insufficient cpu. Proved impossible: all placements were searched."
+    )
+
+
+def _hard(nodes: int) -> World:
+    """Just the room for all in sum, three pods on each node, and nothing that is quick to see against it."""
+    chance, world = Random(7), World()
+    sizes = [chance.randint(2600, 4000) for _ in range(3 * nodes)]
+    for index in range(nodes):
+        world.node(f"n{index}", cpu=f"{(sum(sizes) + nodes) // nodes}m")
+    _mixed(world, [f"{size}m" for size in sizes])
+    return world
+
+
+def test_a_search_that_ends_with_its_budget_says_after_how_many_steps() -> None:
+    (decision,) = _hard(40).run()
+    diagnosis = _diagnosis(decision)
+    assert diagnosis.certainty is Certainty.NOT_FOUND
+    assert f"not found within {diagnosis.search_steps} steps: the pods differ" in decision.condition_message
+
+
+def test_the_same_gang_is_searched_with_the_same_steps() -> None:
+    (one,), (other,) = _hard(40).run(), _hard(40).run()
+    assert one == other
+    assert _diagnosis(one).search_steps == _diagnosis(other).search_steps > 0
+
+
+def test_a_gang_too_large_to_be_searched_does_not_say_how_many_steps() -> None:
+    world = World()
+    for index in range(900):
+        world.node(f"n{index}", cpu=100)
+    _mixed(world, [size for _ in range(900) for size in (34, 33, 34)])
+    (decision,) = world.run()
+    assert _diagnosis(decision).certainty is Certainty.NOT_SEARCHED
+    assert "A placement may exist that was not found: the pods differ" in decision.condition_message
+
+
+def test_counting_that_is_enough_is_not_followed_by_a_search() -> None:
+    world = World()
+    world.node("n1", cpu=2)
+    _mixed(world, [1, 3])
+    (decision,) = world.run()
+    assert _diagnosis(decision).certainty is Certainty.COUNTED
+    assert _diagnosis(decision).search_steps == 0
+
+
+def test_rules_that_contradict_each_other_are_proved_impossible() -> None:
+    world = World()
+    for index, zone in enumerate("xy"):
+        world.node(f"n{index}", labels={"zone": zone})
+    world.group("g", 2)
+    world.pod("g-0", group="g", labels={"role": "a"}, spec=near(term(selector(role="b"))))
+    world.pod("g-1", group="g", labels={"role": "b"}, spec=near(term(selector(role="a"))))
+    (decision,) = world.run()
+    assert _diagnosis(decision).certainty is Certainty.PROVED
+
+
+def test_a_spread_that_could_only_be_met_in_no_order_is_proved_impossible() -> None:
+    world = World()
+    world.node("n0", cpu=1, labels={"zone": "x"})
+    world.node("n1", cpu=8, labels={"zone": "y"})
+    world.group("g", 4)
+    world.pods("g", 4, labels=FOO, spec=spread(even(IS_FOO)))
+    (decision,) = world.run()
+    assert _diagnosis(decision).certainty is Certainty.PROVED
+
+
+def test_inside_a_topology_domain_every_domain_is_searched() -> None:
+    world = World()
+    for rack in range(3):
+        for index in range(2):
+            world.node(f"n{rack}{index}", cpu=7, labels={"rack": f"r{rack}"})
+    world.group("g", 5, topology="rack")
+    for index, size in enumerate([4, 4, 3, 3, 1]):
+        world.pod(f"g-{index}", group="g", cpu=size)
+    (decision,) = world.run()
+    assert _diagnosis(decision).certainty is Certainty.PROVED
+    assert "Proved impossible" in decision.condition_message
+
+
+def test_a_kind_that_opens_a_second_zone_for_those_that_gather_is_counted() -> None:
+    world = World()
+    for index, zone in enumerate("xy"):
+        world.node(f"n{index}", cpu=2, labels={"zone": zone})
+    world.group("g", 4)
+    world.pods("g", 3, labels=FOO, spec=near(term(IS_FOO)))
+    world.pod("g-seed", group="g", labels=FOO)
+    (decision,) = world.run()
+    assert decision.result == "scheduled"

@@ -1,0 +1,92 @@
+"""Whether room by count is room for sure: only for pods that are alike, in no topology, and that do not care for each other."""
+
+from typing import Any
+
+import pytest
+
+from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.queue.queueing_hints import QueueingHint, placeable, wakes_exactly
+from tests.scheduler.core.build import group_key
+from tests.scheduler.core.world import World
+
+APART: dict[str, Any] = {
+    "affinity": {
+        "podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "a"}}}
+            ]
+        }
+    }
+}
+
+
+def world_of(*cpus: int, topology: str = "", **pod: Any) -> World:
+    """A gang with a pod for each number of CPUs, and a node that is large enough for three of one CPU."""
+    world = World()
+    world.node("n0", cpu=3, labels={"rack": "r0", "kubernetes.io/hostname": "n0"})
+    world.group("g", len(cpus), **({"topology": topology} if topology else {}))
+    for number, cpu in enumerate(cpus):
+        world.pod(f"g-{number}", group="g", cpu=cpu, **pod)
+    return world
+
+
+def is_exact(world: World) -> bool:
+    members = world.state.item(group_key("g"))
+    assert members is not None
+    return wakes_exactly(world.state, members)
+
+
+def count(world: World) -> int:
+    members = world.state.item(group_key("g"))
+    assert members is not None
+    return placeable(world.state, members)
+
+
+def test_pods_that_are_alike_fit_if_there_are_places_enough() -> None:
+    assert is_exact(world_of(1, 1, 1, 1))
+    assert count(world_of(1, 1, 1, 1)) == 3
+
+
+def test_pods_of_two_sizes_may_stand_in_each_others_way() -> None:
+    assert not is_exact(world_of(1, 2))
+
+
+def test_one_rack_may_be_too_small_where_all_are_not() -> None:
+    assert not is_exact(world_of(1, 1, topology="rack"))
+
+
+def test_pods_that_care_for_each_other_may_not_fit_together() -> None:
+    assert not is_exact(world_of(1, 1, labels={"app": "a"}, spec=APART))
+
+
+def test_those_that_want_the_same_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    sound = QueueingHint._look
+
+    def look(hint: QueueingHint, members: PodGroupState) -> bool:
+        looked.append(members.key.name)
+        return sound(hint, members)
+
+    monkeypatch.setattr(QueueingHint, "_look", look)
+    world = world_of(1, 1)
+    for name, cpu in (("alike", 1), ("larger", 2)):
+        world.group(name, 2)
+        world.pods(name, 2, cpu=cpu)
+    hint = QueueingHint(world.state)
+
+    fits = {}
+    for name in ("g", "alike", "larger"):
+        members = world.state.item(group_key(name))
+        assert members is not None
+        fits[name] = hint.fits(members)
+
+    assert fits == {"g": True, "alike": True, "larger": False}
+    assert looked == ["g", "larger"]
+
+
+def test_with_members_in_two_domains_nobody_can_be_placed() -> None:
+    world = world_of(1, topology="rack")
+    world.node("n1", cpu=3, labels={"rack": "r1"})
+    for number, node in enumerate(("n0", "n1"), start=5):
+        world.pod(f"g-{number}", group="g", on=node)
+    assert count(world) == 0

@@ -1,0 +1,94 @@
+"""Carries out what users do, so many changes a second, until it is told to stop."""
+
+import random
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import urllib3
+
+from tests.conformance.client import Api, ApiError
+from tests.conformance.eventually import eventually
+from verify.soak.changes import Change, Changes
+from verify.soak.cluster import NAMESPACE, Place
+
+AT_ONCE = 4
+MOST_BEHIND_SECONDS = 1.0
+"""A server that does not keep up slows users down; what was missed is not made up for beyond this."""
+CLUSTER_KINDS = {"nodes"}
+CLEANED = ("leaderworkersets", "jobs", "pods")
+CLEAN_SECONDS = 300.0
+
+
+class Users:
+    """Several people at once.
+
+    Attributes:
+        changes: how many requests they have made.
+        refused: how many of them the server has refused, or not answered.
+
+    Args:
+        place: where.
+        seed: of what they do.
+        rate: changes a second.
+    """
+
+    def __init__(self, place: Place, seed: int, rate: float) -> None:
+        self.changes = 0
+        self.refused = 0
+        self._place = place
+        self._drawn = Changes(random.Random(seed), place.nodes)
+        self._pause_seconds = 1.0 / rate
+        self._lock = threading.Lock()
+
+    def run(self, stop: threading.Event) -> None:
+        """Goes on until the event is set."""
+        due = time.monotonic()
+        room = threading.Semaphore(AT_ONCE)
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            while not stop.wait(max(0.0, due - time.monotonic())):
+                due = max(due + self._pause_seconds, time.monotonic() - MOST_BEHIND_SECONDS)
+                room.acquire()
+                pool.submit(self._do, self._drawn.next()).add_done_callback(lambda _: room.release())
+
+    def clean_up(self) -> None:
+        """Deletes everything that is there, whoever it was that made it; a deletion may have been refused before.
+
+        Raises:
+            AssertionError: it is still there after a long time.
+        """
+        for change in self._drawn.reopened():
+            eventually(lambda change=change: carry_out(self._place.api, change), within_seconds=CLEAN_SECONDS)  # type: ignore[misc]
+        eventually(self._is_clean, within_seconds=CLEAN_SECONDS, poll_seconds=1.0)
+
+    def _is_clean(self) -> bool:
+        try:
+            left = [(kind, each) for kind in CLEANED for each in self._place.api.list(kind, NAMESPACE)]
+        except urllib3.exceptions.HTTPError:
+            return False
+        for kind, each in left:
+            if "deletionTimestamp" not in each["metadata"]:
+                carry_out(self._place.api, Change("delete", kind, str(each["metadata"]["name"])))
+        return not left
+
+    def _do(self, change: Change) -> None:
+        is_done = carry_out(self._place.api, change)
+        with self._lock:
+            self.changes += 1
+            self.refused += not is_done
+
+
+def carry_out(api: Api, change: Change) -> bool:
+    """Whether the server has carried it out."""
+    namespace = None if change.resource in CLUSTER_KINDS else NAMESPACE
+    try:
+        match change.verb:
+            case "create":
+                api.create(change.resource, change.body, namespace)
+            case "patch":
+                api.patch(change.resource, change.name, change.body, namespace)
+            case _:
+                api.delete(change.resource, change.name, namespace)
+    except (ApiError, urllib3.exceptions.HTTPError):
+        return False
+    return True
