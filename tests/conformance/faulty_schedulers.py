@@ -11,7 +11,7 @@ from tests.conformance.eventually import eventually
 from tests.conformance.hollow import REPOSITORY
 from tests.conformance.server import Server
 
-START_SECONDS = 120
+START_SECONDS = 60
 DIES_SECONDS = 60
 
 

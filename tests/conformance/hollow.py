@@ -14,7 +14,7 @@ from tests.conformance.eventually import eventually
 from tests.conformance.server import Server
 
 REPOSITORY = Path(__file__).parents[2]
-START_SECONDS = 120
+START_SECONDS = 60
 
 
 def kubelet_process(control_plane: ControlPlane) -> Server:

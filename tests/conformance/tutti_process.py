@@ -31,7 +31,7 @@ LEASES = ("tutti-controllers", "tutti-scheduler")
 SYSTEM_NAMESPACE = "tutti-system"
 RECORDED = 1000
 """Decisions of its scheduler that are kept."""
-READY_SECONDS = 120
+READY_SECONDS = 60
 STOP_SECONDS = 30
 
 

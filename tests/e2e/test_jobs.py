@@ -47,7 +47,5 @@ def test_the_samples_of_the_project_run_as_they_are(tutti: Node) -> None:
         eventually(lambda: running(jobs, "gang") == 4, within_seconds=RUN_SECONDS)
         eventually(lambda: jobs.waits("gang-that-waits"), within_seconds=RUN_SECONDS)
     finally:
+        # Their pods sleep through the usual grace period of 30 s; nobody needs their room.
         tutti.kubectl("delete", "-k", "config/samples", "--wait=false", "--ignore-not-found")
-        # Theirs is the usual grace period of 30 s, and they sleep through it.
-        tutti.kubectl("-n", "default", "delete", "pods", "--all", "--now", "--wait=false")
-        eventually(lambda: not tutti.api.list("pods", "default"), within_seconds=RUN_SECONDS)

@@ -24,10 +24,15 @@ LARGEST = 2**31 - 1
 
 def pod_group(api: Api, name: str, need: int, **more: Any) -> Object:
     """A gang of `need` that a user makes; `more` are `metadata` and fields of `spec`."""
-    version = api.path("podgroups").removeprefix("/apis/").rpartition("/")[0]
     metadata = {"name": name, **more.pop("metadata", {})}
     spec = {"schedulingPolicy": {"gang": {"minCount": need}}, **more}
-    return {"apiVersion": version, "kind": "PodGroup", "metadata": metadata, "spec": spec}
+    return {**type_of(api, "podgroups"), "metadata": metadata, "spec": spec}
+
+
+def type_of(api: Api, resource: str) -> Object:
+    """`apiVersion` and `kind` of Workloads or PodGroups in the group API in force: what an object of a list does not always say."""
+    version = api.path(resource).removeprefix("/apis/").rpartition("/")[0]
+    return {"apiVersion": version, "kind": {"podgroups": "PodGroup", "workloads": "Workload"}[resource]}
 
 
 def member(name: str, group: str, *, cpu: str = MORE_THAN_ANY_NODE, node: str = "", **metadata: Any) -> Object:

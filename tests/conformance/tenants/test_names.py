@@ -7,7 +7,7 @@ from tests.conformance.controlplane import ControlPlane
 from tests.conformance.eventually import eventually, throughout
 from tests.conformance.hollow import HollowNodes
 from tests.conformance.jobs import POD_GROUP, indexed_job
-from tests.conformance.tenants.attacks import create_all, hopeless, member, pod_group
+from tests.conformance.tenants.attacks import create_all, hopeless, member, pod_group, type_of
 from tests.conformance.tenants.tenant import Tenant
 from verify.auditor.auditor import Auditor
 
@@ -116,8 +116,8 @@ def test_objects_of_the_same_names_come_and_go_and_somebody_elses_stay(
     job, group = waiting_gang(victim, nodes)
     (workload,) = victim.jobs.workloads("train")
     before = [each["metadata"]["uid"] for each in (workload, group)]
-    for body in (same_name(workload), same_name(group)):
-        attacker.create(body["kind"].lower() + "s", body)
+    for resource, body in (("workloads", workload), ("podgroups", group)):
+        attacker.create(resource, {**type_of(attacker.api, resource), **same_name(body)})
     attacker.jobs.create(indexed_job("train", SIZE, cpu="1000"))
     eventually(lambda: attacker.jobs.waits("train"), within_seconds=SETTLE_SECONDS)
     for resource, body in (("jobs", job), ("podgroups", group), ("workloads", workload)):
@@ -131,7 +131,7 @@ def test_objects_of_the_same_names_come_and_go_and_somebody_elses_stay(
 def same_name(of: Object) -> Object:
     """An object that looks like this one, but for the mark that only Tutti may set; its owner's UID is forged."""
     kept = {key: of["metadata"][key] for key in ("name", "ownerReferences")}
-    return {"apiVersion": of["apiVersion"], "kind": of["kind"], "metadata": kept, "spec": of["spec"]}
+    return {"metadata": kept, "spec": of["spec"]}
 
 
 def test_a_group_made_beforehand_under_the_name_of_a_job_is_not_taken_for_its_group(
