@@ -61,7 +61,7 @@ def places_of_replacements(state: ClusterState, members: PodGroupState) -> Place
     places: dict[str, Counter[Demand]] = {}
     for uid, node in decision.bindings:
         places.setdefault(node, Counter())[replacements[uid].demand] += 1
-    return places
+    return Places(places)
 
 
 def _replacements(state: ClusterState, members: PodGroupState) -> Iterator[tuple[str, PodRecord]]:
@@ -216,11 +216,11 @@ class LostMembers:
         ended = self._clock()
         shortage.rests_until_seconds = ended + _REST * (ended - begun)
         kept = self._state.future_reservations.of(members.key)
-        if kept is not None and kept.demands == places and kept.priority == members.priority:
+        if kept is not None and kept.demands == places.demands and kept.priority == members.priority:
             return
         if places:
             self._state.future_reservations.put(
-                Reservation(members.key, members.priority, places, shortage.deadline_seconds)
+                Reservation(members.key, members.priority, places.demands, shortage.deadline_seconds)
             )
         else:
             self._release(members.key)
