@@ -197,7 +197,9 @@ CONDITION_SCHEDULED: Final = "PodGroupInitiallyScheduled"
 
 CONDITION_POD_GROUP_SATISFIED: Final = "PodGroupSatisfied"
 """PodGroup condition: False while some members are bound, fewer than must run together; True again after that (KEP-4671)."""
-"""PodGroup condition: True while a gang that has started stays below its minimum, or may not be started at all."""
+
+CONDITION_DEGRADED: Final = "Degraded"
+"""PodGroup condition of earlier versions, for `PodGroupSatisfied` False; taken away where a scheduler of theirs has left it."""
 
 CONDITION_DISRUPTION_TARGET: Final = "DisruptionTarget"
 """Pod and PodGroup condition: True on what is asked to leave for somebody more important."""

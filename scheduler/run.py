@@ -88,10 +88,13 @@ class Stages:
 
     def attempt(self, stage: Stage, run: Callable[[], object]) -> None:
         """Do something once, unless its stage rests."""
-        if self.rests_seconds(stage) > 0:
+        # Done before each item: what is usual costs next to nothing.
+        if stage in self._rests_until and self.rests_seconds(stage) > 0:
             return
-        with self.contained(stage):
+        try:
             run()
+        except Exception as error:  # noqa: BLE001 (noted, and said by who collects the notes)
+            self._note(stage, error)
 
     @contextlib.contextmanager
     def contained(self, stage: Stage) -> Iterator[None]:
@@ -99,8 +102,11 @@ class Stages:
         try:
             yield
         except Exception as error:  # noqa: BLE001 (noted, and said by who collects the notes)
-            self._errors.note(None, stage, error)
-            self._rests_until[stage] = self._clock() + REST_SECONDS
+            self._note(stage, error)
+
+    def _note(self, stage: Stage, error: Exception) -> None:
+        self._errors.note(None, stage, error)
+        self._rests_until[stage] = self._clock() + REST_SECONDS
 
     def rests_seconds(self, stage: Stage) -> float:
         """How much longer a stage is left alone, 0 when it is not."""

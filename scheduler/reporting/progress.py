@@ -86,6 +86,13 @@ class Progress:
         """Whether the group's condition is True, or about to be."""
         return key in self._started
 
+    def start(self, key: EntityKey) -> None:
+        """As `update`, when the caches are filled: what earlier versions said in other words is taken away."""
+        group = self._state.group(key)
+        if group is not None:
+            self._groups.tidy(group)
+            self.update(key)
+
     def answered(self, key: EntityKey, pod_uid: str) -> None:
         """The server said that this member is bound."""
         if self._state.assumption(pod_uid) is not None:

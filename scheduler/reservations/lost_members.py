@@ -165,16 +165,20 @@ class LostMembers:
     def restore(self) -> None:
         """After a restart: gangs that run without some of their members have lost them, and nobody remembers which."""
         for members in self._state.entities.states():
-            if is_short(members):
+            if is_short(members) and members.group is not None:
                 self._state.losses.begin(members.key)
+                deadline = self._deadline_seconds(members.group) - self._so_far_seconds(members, members.group)
+                self._shortages[members.key] = _Shortage(deadline)
 
     def tick(self) -> None:
         """Keeps room where members are missing, and gives it back where they are not; cheap when nobody misses any."""
         losses = self._state.losses
+        if not (losses or self._shortages):
+            return
         for key in [key for key in self._shortages if key not in losses]:
             # Its group is gone.
             del self._shortages[key]
-        for key in losses if len(losses) else ():
+        for key in losses:
             with self._errors.about(key, "repair"):
                 self._review(key)
 
@@ -185,7 +189,7 @@ class LostMembers:
             return
         shortage = self._shortages.get(key)
         if shortage is None:
-            shortage = self._shortages[key] = _Shortage(self._deadline_seconds(members, members.group))
+            shortage = self._shortages[key] = _Shortage(self._deadline_seconds(members.group))
         now = self._clock()
         if now >= shortage.deadline_seconds:
             self._give_up(members, members.group, shortage)
@@ -225,12 +229,15 @@ class LostMembers:
         else:
             self._release(members.key)
 
-    def _deadline_seconds(self, members: PodGroupState, group: GroupRecord) -> float:
-        """Monotonic; a predecessor's time counts, too, if what it has said is about the pods that run now."""
+    def _deadline_seconds(self, group: GroupRecord) -> float:
+        """Monotonic, for a shortage that begins now."""
+        return self._clock() + group.when_degraded.repair_seconds
+
+    def _so_far_seconds(self, members: PodGroupState, group: GroupRecord) -> float:
+        """How long a predecessor has seen members missing, if what it has said is about the pods that run now."""
         since = group.short_since_seconds
         is_about_these = any(pod.created_seconds <= since for pod in members.pods(MemberState.BOUND))
-        so_far = max(self._epoch() - since, 0.0) if since and is_about_these else 0.0
-        return self._clock() + group.when_degraded.repair_seconds - so_far
+        return max(self._epoch() - since, 0.0) if since and is_about_these else 0.0
 
     def _version(self, members: PodGroupState) -> tuple[int, ...]:
         nodes = self._state.nodes

@@ -332,6 +332,35 @@ def test_one_that_is_whole_in_time_stays() -> None:
     assert len(stage.state.losses) == 0
 
 
+def test_what_was_said_of_an_earlier_loss_does_not_count_for_the_next_one() -> None:
+    stage = _restarting()
+    stage.wait(300)
+    _says_it_is_short(stage, "2026-01-01T00:00:10Z")
+    stage.lose("g-0")
+    stage.run()
+    assert stage.lost.next_due_seconds() == 60.0
+
+
+def test_a_scheduler_that_takes_over_counts_the_time_that_its_predecessor_has_waited() -> None:
+    stage = _restarting()
+    stage.lose("g-0")
+    stage.run()
+    stage.wait(40)
+    _says_it_is_short(stage, "2026-01-01T00:00:02Z")
+    stage.begin()
+    stage.lost.restore()
+    assert stage.lost.next_due_seconds() == 22.0
+    stage.wait(22)
+    assert stage.restarted == [build.group_key("g")]
+
+
+def _says_it_is_short(stage: Stage, since: str) -> None:
+    """The group's condition, of which the scheduler has written it."""
+    satisfied = {"type": "PodGroupSatisfied", "status": "False", "reason": "BelowMinimum", "lastTransitionTime": since}
+    said = {DEGRADED: "restart", REPAIR_TIMEOUT: "1m"}
+    stage.group("g", 3, annotations=said, priority=0, conditions=[satisfied])
+
+
 @pytest.mark.parametrize("policy", ["repair", "report"])
 def test_with_another_policy_it_stays_too(policy: str) -> None:
     stage = _restarting(policy=policy)

@@ -183,6 +183,29 @@ def test_a_scheduler_that_starts_in_the_middle_keeps_the_room_too() -> None:
     run_virtually(story())
 
 
+@pytest.mark.parametrize("is_short", [False, True], ids=["whole", "short of a member"])
+def test_what_a_scheduler_of_an_earlier_version_has_left_is_taken_away(*, is_short: bool) -> None:
+    async def story() -> None:
+        cluster = _cluster()
+        cluster.add_nodes(3)
+        async with cluster.scheduler(**CALM):
+            await _start(cluster, 3)
+        if is_short:
+            _fails(cluster, "g-1")
+        group = cluster.api.peek("podgroups", "ns", "g")
+        earlier = {"type": "Degraded", "status": "True", "reason": "BelowMinimum", "message": "2 of at least 3"}
+        group["status"]["conditions"].append(earlier)
+        cluster.api.put("podgroups", group)
+        async with cluster.scheduler(**CALM):
+            await cluster.api.until(lambda: cluster.group_says("g", "Degraded") == ("", ""))
+            assert cluster.group_says("g") == ("True", "Scheduled")
+            await asyncio.sleep(10)
+            assert _satisfied(cluster) == (SHORT if is_short else ("", ""))
+            assert cluster.group_says("g", "Degraded") == ("", "")
+
+    run_virtually(story())
+
+
 def test_with_the_policy_report_people_are_told_and_the_room_is_anybodys() -> None:
     async def story() -> None:
         cluster = _cluster()

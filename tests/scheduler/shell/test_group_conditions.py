@@ -100,11 +100,11 @@ async def test_two_kinds_of_condition_are_written_together(bench: Bench) -> None
     bench.conditions.want(bench.group.metadata, SCHEDULED)
     bench.conditions.want(
         bench.group.metadata,
-        condition(CONDITION_POD_GROUP_SATISFIED, is_true=True, reason="BelowMinimum", message="6 of 8"),
+        condition(CONDITION_POD_GROUP_SATISFIED, is_true=False, reason="BelowMinimum", message="6 of 8"),
     )
     await bench.dispatcher.idle()
     assert len(bench.api.sent(*PATCH)) == 1
-    assert bench.api.condition("podgroups", "ns", "g", CONDITION_POD_GROUP_SATISFIED)["status"] == "True"
+    assert bench.api.condition("podgroups", "ns", "g", CONDITION_POD_GROUP_SATISFIED)["status"] == "False"
 
 
 async def test_what_somebody_else_wrote_meanwhile_is_kept(bench: Bench) -> None:

@@ -1,7 +1,5 @@
 """I3 and I4: who left for nobody, in vain, or although there was room; and groups that left in part."""
 
-from dataclasses import replace
-
 import pytest
 
 from tests.verify.auditor.histories import bind, broken, ended, evicted, group, node, nominated, pod, told, write
@@ -55,29 +53,6 @@ def test_a_preemptor_has_time_to_start_after_its_victims_have_gone() -> None:
 def test_a_preemptor_that_went_away_excuses_its_evictions() -> None:
     withdrawn = write(SCHEDULER_USER, "delete", "podgroups", "g", 3.5)
     assert broken("I3", *scene(cpu="2"), *preempted(), withdrawn, now=LATE) == []
-
-
-@pytest.mark.parametrize(
-    ("policy", "status", "count"), [("restart", "False", 0), ("restart", "True", 1), ("repair", "False", 1)]
-)
-def test_a_gang_that_asks_to_be_restarted_may_leave_for_nobody_while_members_are_missing(
-    policy: str, status: str, count: int
-) -> None:
-    made = group(2, "low")
-    annotations = {**made.response["metadata"]["annotations"], "tutti.scheduler/degraded": policy}
-    response = {**made.response, "metadata": {**made.response["metadata"], "annotations": annotations}}
-    found = broken(
-        "I3",
-        node("4"),
-        replace(made, response=response),
-        *(pod(f"low-{n}", member_of="low") for n in range(2)),
-        *(bind(f"low-{n}", 0.5) for n in range(2)),
-        ended("low-0", 1.0, "Failed"),
-        told("low", 1.5, PodGroupSatisfied=(status, "BelowMinimum", "1 of 2")),
-        evicted("low-1", 2.0),
-        ended("low-1", GONE, "Failed"),
-    )
-    assert len(found) == count
 
 
 def test_an_eviction_for_nobody_is_seen() -> None:

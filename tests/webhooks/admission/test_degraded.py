@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from api.constants import DEGRADED, PREEMPTION_PRIORITY_CLASS, PROVIDER, REPAIR_TIMEOUT
+from api.constants import DEGRADED, MANAGED_BY, MANAGED_BY_TUTTI, PREEMPTION_PRIORITY_CLASS, PROVIDER, REPAIR_TIMEOUT
 from providers.selection import standard_providers
 from tests.lws.builders import lws
 from tests.webhooks.builders import Object, job, request
@@ -76,6 +76,29 @@ def test_groups_that_say_it_anew_are_asked_about(entry: str) -> None:
         assert is_sent(name, group({key: "x"}), group({}))
         assert not is_sent(name, group({key: "x"}), group({key: "x"}))
         assert not is_sent(name, group({}), group({key: "x"}))
+
+
+@pytest.mark.parametrize("entry", ["preemption-priority", "preemption-priority.built-in"])
+def test_groups_of_ours_need_no_server_for_what_was_checked_on_their_job(entry: str) -> None:
+    name = f"{entry}.podgroups.tutti.scheduler"
+    ours = {MANAGED_BY: MANAGED_BY_TUTTI, DEGRADED: "restart", REPAIR_TIMEOUT: "1m"}
+    assert not is_sent(name, group(ours))
+    assert is_sent(name, group({**ours, PREEMPTION_PRIORITY_CLASS: "high"}))
+
+
+@pytest.mark.parametrize("key", [DEGRADED, REPAIR_TIMEOUT])
+@pytest.mark.parametrize("parallelism", [1, 3])
+def test_a_wrong_word_on_a_job_that_is_no_gang_is_refused_too_and_other_jobs_are_not_sent(
+    key: str, parallelism: int
+) -> None:
+    plain = {"parallelism": parallelism, "completions": 9, "indexed": False}
+    wrong = job(annotations={key: "heal"}, **plain)
+    assert is_sent("create.jobs.tutti.scheduler", wrong)
+    told = default_job(request(wrong), AdmissionConfig(standard_providers()))
+    assert not told.allowed
+    assert told.message.startswith(f"metadata.annotations[{key}]: 'heal' is not ")
+    for others in ({}, {"example.com/degraded": "heal"}, {"degraded": "repair", "repair-timeout": "x"}):
+        assert not is_sent("create.jobs.tutti.scheduler", job(annotations=others, **plain))
 
 
 def test_another_scheduler_does_not_carry_it_out_which_is_a_warning() -> None:
