@@ -237,7 +237,7 @@ class ClusterState:
         is_confirmed = is_new_bind and assumption is not None and assumption.node_name == record.node_name
         keys = (item,) if item else ()
         if is_new_bind and item is not None and assumption is None:
-            self._takes_place(item, record, record.node_name)
+            self.future_reservations.taken(item, record.node_name, record.demand)
         if old is not None:
             self._note_loss(old, record)
         sharers = self._mounts(old, record) if record.volumes is not None else ()
@@ -345,7 +345,7 @@ class ClusterState:
         _, is_noticed = self._occupancy.enter(record)
         members = self.entities.reconsider(record)
         if members is not None:
-            self._takes_place(members.key, record, node_name)
+            self.future_reservations.taken(members.key, node_name, record.demand)
         return StateChange(freed=self._slots(node_name)) if is_noticed else NO_CHANGE
 
     def forget(self, pod_uid: str) -> StateChange:
@@ -479,10 +479,6 @@ class ClusterState:
     def _slots(self, node: str) -> tuple[int, ...]:
         slot = self.nodes.slot_of.get(node)
         return () if slot is None else (slot,)
-
-    def _takes_place(self, key: EntityKey, pod: PodRecord, node: str) -> None:
-        self.future_reservations.taken(key, node, pod.demand)
-        self.losses.placed(key, pod.demand)
 
     def _note_loss(self, old: PodRecord, new: PodRecord | None) -> None:
         group = self.entities.group_of(old) if loses_place(old, new) else None

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from scheduler.cache.demand import Demand
 from scheduler.cache.records import EntityKey, Phase, PodRecord
 
 _NOBODY: Final[Mapping[str, PodRecord]] = MappingProxyType({})
@@ -38,7 +37,7 @@ class Losses:
         return self._version
 
     def of(self, key: EntityKey) -> Mapping[str, PodRecord]:
-        """The lost members of a group by UID, as they were before; those of which a replacement has a place are left out."""
+        """The lost members of a group by UID, as they were before, in the order in which they were lost."""
         return self._of.get(key, _NOBODY)
 
     def begin(self, key: EntityKey) -> None:
@@ -51,14 +50,6 @@ class Losses:
         """A member of this group has lost its place; `pod` is its last record with it."""
         self._of.setdefault(key, {})[pod.uid] = pod
         self._version += 1
-
-    def placed(self, key: EntityKey, demand: Demand) -> None:
-        """A member that asks for this has got a place: who asked for the same first is replaced."""
-        lost = self._of.get(key)
-        uid = next((uid for uid, pod in lost.items() if pod.demand is demand), None) if lost else None
-        if lost and uid is not None:
-            del lost[uid]
-            self._version += 1
 
     def forget(self, key: EntityKey) -> None:
         """Nobody of this group is missing any more."""

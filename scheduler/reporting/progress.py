@@ -228,8 +228,9 @@ def lost_message(min_count: int, left: int, lost: Sequence[PodRecord]) -> str:
     Args:
         min_count: the gang's minimum.
         left: members that run or have succeeded.
-        lost: those that are known to be missing, in the order of their loss.
+        lost: those that are known to be missing, in the order of their loss; somebody else may have replaced the first ones.
     """
+    lost = lost[-max(min_count - left, 1) :]
     named = ", ".join(f"{pod.name} (on {pod.node_name})" for pod in lost[:_MOST_NAMED])
     more = f" and {len(lost) - _MOST_NAMED} more" if len(lost) > _MOST_NAMED else ""
     missing = f"; missing: {named}{more}" if named else ""

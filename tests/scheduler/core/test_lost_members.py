@@ -193,6 +193,31 @@ def test_a_member_that_leaves_is_lost_as_soon_as_it_is_deleted_and_one_that_succ
     assert stage.kept() == 1
 
 
+def _missing(stage: Stage) -> list[str]:
+    return [pod.name for pod in stage.state.losses.of(build.group_key("g")).values()]
+
+
+def test_who_is_missing_is_remembered_once_and_who_has_succeeded_is_not_missing(stage: Stage) -> None:
+    stage.pod("g-0", **{**stage._objects["g-0"], "deleted": True})
+    stage.lose("g-1", "g-2")
+    stage.lose("g-3", phase="Succeeded")
+    assert _missing(stage) == ["g-0", "g-1", "g-2"]
+    stage.pod_gone("g-0")
+    stage.pod_gone("g-3")
+    assert _missing(stage) == ["g-0", "g-1", "g-2"]
+
+
+def test_members_that_have_succeeded_are_not_replaced_and_not_missed_after_a_restart(stage: Stage) -> None:
+    stage.lose("g-1", "g-2", phase="Succeeded")
+    stage.begin()
+    stage.lost.restore()
+    assert len(stage.state.losses) == 0
+    stage.lose("g-0")
+    stage.pod("g-0-again", group="g")
+    stage.run()
+    assert len(stage.state.losses) == 0
+
+
 def test_a_gang_whose_members_finish_one_after_the_other_keeps_nothing(stage: Stage) -> None:
     for number in range(8):
         stage.lose(f"g-{number}", phase="Succeeded")

@@ -16,6 +16,8 @@ from api.constants import (
     MANAGED_BY_TUTTI,
     REPAIR_TIMEOUT,
 )
+from scheduler.cache.records import EntityKey
+from scheduler.schedule_one import ItemScheduler
 from tests.scheduler.shell.cluster import Cluster
 from tests.scheduler.shell.manifests import gang, node, pod
 from tests.scheduler.shell.virtual_time import run_virtually
@@ -183,15 +185,15 @@ def test_a_scheduler_that_starts_in_the_middle_keeps_the_room_too() -> None:
     run_virtually(story())
 
 
-@pytest.mark.parametrize("is_short", [False, True], ids=["whole", "short of a member"])
-def test_what_a_scheduler_of_an_earlier_version_has_left_is_taken_away(*, is_short: bool) -> None:
+@pytest.mark.parametrize("left", [3, 2, 0], ids=["whole", "short of a member", "without pods"])
+def test_what_a_scheduler_of_an_earlier_version_has_left_is_taken_away(left: int) -> None:
     async def story() -> None:
         cluster = _cluster()
         cluster.add_nodes(3)
         async with cluster.scheduler(**CALM):
             await _start(cluster, 3)
-        if is_short:
-            _fails(cluster, "g-1")
+        for number in range(left, 3):
+            cluster.api.remove("pods", "ns", f"g-{number}")
         group = cluster.api.peek("podgroups", "ns", "g")
         earlier = {"type": "Degraded", "status": "True", "reason": "BelowMinimum", "message": "2 of at least 3"}
         group["status"]["conditions"].append(earlier)
@@ -200,8 +202,52 @@ def test_what_a_scheduler_of_an_earlier_version_has_left_is_taken_away(*, is_sho
             await cluster.api.until(lambda: cluster.group_says("g", "Degraded") == ("", ""))
             assert cluster.group_says("g") == ("True", "Scheduled")
             await asyncio.sleep(10)
-            assert _satisfied(cluster) == (SHORT if is_short else ("", ""))
+            assert _satisfied(cluster) == (SHORT if left == 2 else ("", ""))
             assert cluster.group_says("g", "Degraded") == ("", "")
+
+    run_virtually(story())
+
+
+def test_of_a_group_that_is_being_deleted_nothing_is_said() -> None:
+    async def story() -> None:
+        cluster = _cluster()
+        cluster.add_nodes(3)
+        async with cluster.scheduler(**CALM):
+            await _start(cluster, 3)
+            going = cluster.api.peek("podgroups", "ns", "g")
+            going["metadata"] |= {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["example.com/hold"]}
+            cluster.api.put("podgroups", going)
+            cluster.api.remove("pods", "ns", "g-1")
+            await asyncio.sleep(60)
+            assert _satisfied(cluster) == ("", "")
+            assert cluster.events(EVENT_GANG_DEGRADED) == []
+
+    run_virtually(story())
+
+
+def test_members_that_are_lost_while_somebody_is_decided_on_have_their_room_before_the_next_one_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def story() -> None:
+        cluster = _cluster()
+        cluster.add_nodes(3)
+        decide = ItemScheduler.schedule_one
+
+        async def takes_a_moment(self: ItemScheduler, key: EntityKey) -> None:
+            await decide(self, key)
+            if key.name == "first":
+                _fails(cluster, "g-1")
+                await asyncio.sleep(0.001)
+
+        async with cluster.scheduler(**CALM):
+            await _start(cluster, 2)
+            monkeypatch.setattr(ItemScheduler, "schedule_one", takes_a_moment)
+            for name in ("first", "young"):
+                cluster.api.put("podgroups", gang(name, 1))
+                cluster.add_members(name, 1)
+            await asyncio.sleep(30)
+            assert "first-0" in cluster.api.bound()
+            assert "young-0" not in cluster.api.bound()
 
     run_virtually(story())
 

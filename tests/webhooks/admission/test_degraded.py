@@ -1,6 +1,7 @@
 """What is to be done about lost members is checked wherever it is said."""
 
 import copy
+from functools import partial
 
 import pytest
 
@@ -91,14 +92,14 @@ def test_groups_of_ours_need_no_server_for_what_was_checked_on_their_job(entry: 
 def test_a_wrong_word_on_a_job_that_is_no_gang_is_refused_too_and_other_jobs_are_not_sent(
     key: str, parallelism: int
 ) -> None:
-    plain = {"parallelism": parallelism, "completions": 9, "indexed": False}
-    wrong = job(annotations={key: "heal"}, **plain)
+    plain = partial(job, parallelism=parallelism, completions=9, indexed=False)
+    wrong = plain(annotations={key: "heal"})
     assert is_sent("create.jobs.tutti.scheduler", wrong)
     told = default_job(request(wrong), AdmissionConfig(standard_providers()))
     assert not told.allowed
     assert told.message.startswith(f"metadata.annotations[{key}]: 'heal' is not ")
     for others in ({}, {"example.com/degraded": "heal"}, {"degraded": "repair", "repair-timeout": "x"}):
-        assert not is_sent("create.jobs.tutti.scheduler", job(annotations=others, **plain))
+        assert not is_sent("create.jobs.tutti.scheduler", plain(annotations=others))
 
 
 def test_another_scheduler_does_not_carry_it_out_which_is_a_warning() -> None:
