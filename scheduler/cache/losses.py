@@ -33,12 +33,17 @@ class Losses:
 
     @property
     def version(self) -> int:
-        """Raised with every change."""
+        """Raised with every change, and when replacements may find room that they did not find before."""
         return self._version
 
     def of(self, key: EntityKey) -> Mapping[str, PodRecord]:
         """The lost members of a group by UID, as they were before, in the order in which they were lost."""
         return self._of.get(key, _NOBODY)
+
+    def room_appeared(self) -> None:
+        """Somewhere; of no interest while nobody is missing."""
+        if self._of:
+            self._version += 1
 
     def begin(self, key: EntityKey) -> None:
         """Members of this group are missing, and nobody knows which."""

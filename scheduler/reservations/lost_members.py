@@ -31,7 +31,7 @@ _REPLACEMENT: Final = "replacement/"
 """How the UID of a replacement begins that does not exist yet; no API server makes such UIDs."""
 
 _REST: Final = 4.0
-"""So many times as long as it took to look for places nobody looks again: a fifth of the time at most goes into it."""
+"""So many times as long as it took to look for places again nobody does so: all gangs together take a fifth of the time at most."""
 
 
 def is_short(members: PodGroupState) -> bool:
@@ -119,17 +119,21 @@ class _WithReplacements:
         return self._replacements.get(uid) or self._state.pod(uid)
 
 
+Version = tuple[int, int, int, bytes]
+
+
 class _Shortage:
     """What is remembered of a group that is short of members; times are monotonic."""
 
-    __slots__ = ("deadline_seconds", "is_over", "rests_until_seconds", "tried_version")
+    __slots__ = ("deadline_seconds", "is_over", "tried_seconds", "tried_version")
 
     def __init__(self, deadline_seconds: float) -> None:
         self.deadline_seconds: Final = deadline_seconds
         self.is_over = False
         """The time for repairs has passed, and what follows from that is done."""
-        self.rests_until_seconds = 0.0
-        self.tried_version: tuple[int, ...] = ()
+        self.tried_seconds = 0.0
+        self.tried_version: Version | None = None
+        """Places are looked for again when this is another one."""
 
 
 class LostMembers:
@@ -161,6 +165,7 @@ class LostMembers:
         self._restart: Final = restart
         self._errors: Final = errors if errors is not None else ItemErrors()
         self._shortages: dict[EntityKey, _Shortage] = {}
+        self._rests_until_seconds = 0.0
 
     def restore(self) -> None:
         """After a restart: gangs that run without some of their members have lost them, and nobody remembers which."""
@@ -178,7 +183,8 @@ class LostMembers:
         for key in [key for key in self._shortages if key not in losses]:
             # Its group is gone.
             del self._shortages[key]
-        for key in losses:
+        # Who has not looked for places for the longest time does first, for not all may have their turn.
+        for key in sorted(losses, key=self._tried_seconds):
             with self._errors.about(key, "repair"):
                 self._review(key)
 
@@ -195,8 +201,12 @@ class LostMembers:
             self._give_up(members, members.group, shortage)
         elif not may_keep_room(members.group):
             self._release(key)
-        elif now >= shortage.rests_until_seconds and shortage.tried_version != self._version(members):
+        elif shortage.tried_version is None:
             self._keep(members, shortage)
+        elif now >= self._rests_until_seconds and shortage.tried_version != self._version(members):
+            self._keep(members, shortage)
+            ended = self._clock()
+            self._rests_until_seconds = ended + _REST * (ended - now)
 
     def next_due_seconds(self) -> float | None:
         """Seconds until `tick` has something to do by the clock alone."""
@@ -214,20 +224,17 @@ class LostMembers:
             self._restart(members.key)
 
     def _keep(self, members: PodGroupState, shortage: _Shortage) -> None:
-        begun = self._clock()
-        shortage.tried_version = self._version(members)
         places = places_of_replacements(self._state, members)
-        ended = self._clock()
-        shortage.rests_until_seconds = ended + _REST * (ended - begun)
         kept = self._state.future_reservations.of(members.key)
         if kept is not None and kept.demands == places.demands and kept.priority == members.priority:
-            return
-        if places:
+            pass
+        elif places:
             self._state.future_reservations.put(
                 Reservation(members.key, members.priority, places.demands, shortage.deadline_seconds)
             )
         else:
             self._release(members.key)
+        shortage.tried_seconds, shortage.tried_version = self._clock(), self._version(members)
 
     def _deadline_seconds(self, group: GroupRecord) -> float:
         """Monotonic, for a shortage that begins now."""
@@ -239,9 +246,17 @@ class LostMembers:
         is_about_these = any(pod.created_seconds <= since for pod in members.pods(MemberState.BOUND))
         return max(self._epoch() - since, 0.0) if since and is_about_these else 0.0
 
-    def _version(self, members: PodGroupState) -> tuple[int, ...]:
+    def _tried_seconds(self, key: EntityKey) -> float:
+        shortage = self._shortages.get(key)
+        return shortage.tried_seconds if shortage is not None else 0.0
+
+    def _version(self, members: PodGroupState) -> Version:
+        """What its places depend on: room that appears anywhere, and room that is taken where some is kept."""
         nodes = self._state.nodes
-        return (nodes.room_changes.end, nodes.rule_changes.end, self._state.losses.version, members.scheduled_count)
+        kept = self._state.future_reservations.of(members.key)
+        slots = [nodes.slot_of[name] for name in kept.demands if name in nodes.slot_of] if kept is not None else []
+        free = nodes.free[:, slots].tobytes()
+        return (nodes.rule_changes.end, self._state.losses.version, members.scheduled_count, free)
 
     def _end(self, key: EntityKey) -> None:
         self._state.losses.forget(key)

@@ -6,9 +6,12 @@ import pytest
 
 from api.constants import DEGRADED, REPAIR_TIMEOUT
 from scheduler.algorithm.decision import Decision
-from scheduler.cache.records import EntityKey
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.records import EntityKey, StateChange
 from scheduler.queue.settings import QueueSettings
-from scheduler.reservations.future_reservations import FutureReservations
+from scheduler.reservations import lost_members
+from scheduler.reservations.future_reservations import FutureReservations, Places
 from scheduler.reservations.lost_members import LostMembers
 from scheduler.reservations.starvation import StarvationReservations
 from tests.scheduler.core import build
@@ -38,6 +41,11 @@ class Stage(World):
             apply=self.apply,
             restart=self.restarted.append,
         )
+
+    def apply(self, change: StateChange) -> None:
+        if change.freed:
+            self.state.losses.room_appeared()
+        super().apply(change)
 
     def step(self) -> Decision | None:
         self.future.tick()
@@ -143,6 +151,73 @@ def test_room_that_appears_later_is_kept_before_a_younger_gang_is_tried(stage: S
     stage.node("third", cpu=1)
     stage.run()
     assert stage.bound("young") == {"young-0": "third"}
+
+
+def _looks(stage: Stage, monkeypatch: pytest.MonkeyPatch, *, seconds: float = 0.0) -> list[str]:
+    """The names of the gangs for which places are looked for from now on, which takes so long."""
+    looks: list[str] = []
+    look = lost_members.places_of_replacements
+
+    def places_of_replacements(state: ClusterState, members: PodGroupState) -> Places:
+        looks.append(members.key.name)
+        stage.now += seconds
+        return look(state, members)
+
+    monkeypatch.setattr(lost_members, "places_of_replacements", places_of_replacements)
+    return looks
+
+
+def test_places_are_looked_for_again_when_room_appears_or_is_taken_where_it_was_kept_and_not_otherwise(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = _looks(stage, monkeypatch)
+    stage.lose("g-0")
+    stage.node("other", cpu=1)
+    stage.node("third", cpu=1)
+    stage.run()
+    assert len(looks) == 1
+    kept = stage.state.future_reservations.of(build.group_key("g"))
+    assert kept is not None
+    (where,) = kept.demands
+    elsewhere = "other" if where == "third" else "third"
+    stage.pod("somebody", on=elsewhere)
+    stage.run()
+    assert len(looks) == 1
+    stage.pod("more-important", on=where)
+    stage.run()
+    assert len(looks) == 2
+    assert stage.kept() == 1
+    stage.pod_gone("somebody")
+    stage.run()
+    assert len(looks) == 3
+
+
+def test_looking_again_takes_a_fifth_of_the_time_at_most_and_all_gangs_have_their_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stage = Stage()
+    for number in range(6):
+        stage.node(f"n{number}", cpu=1)
+    for name in ("a", "b", "c"):
+        stage.gang(name, 2)
+    stage.run()
+    nodes = stage.bound()
+    looks = _looks(stage, monkeypatch, seconds=1.0)
+    for name in ("a-0", "b-0", "c-0"):
+        stage.lose(name)
+        stage.node_gone(nodes[name])
+    stage.run()
+    assert sorted(looks) == ["a", "b", "c"], "who has just lost a member does not wait"
+    looks.clear()
+    begun = stage.now
+    for _ in range(300):
+        stage.state.losses.room_appeared()
+        stage.lost.tick()
+        stage.now += 0.1
+    assert len(looks) <= (stage.now - begun) / 5 + 1
+    turns = [looks.count(name) for name in ("a", "b", "c")]
+    assert min(turns) >= 2
+    assert max(turns) - min(turns) <= 1
 
 
 def test_places_are_inside_the_topology_domain_in_which_the_others_run() -> None:
