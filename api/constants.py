@@ -71,7 +71,7 @@ RESTART: Final = "restart"
 """Value of `DEGRADED`: the whole gang leaves when it could not be repaired in time."""
 
 REPAIR_TIMEOUT: Final = "tutti.scheduler/repair-timeout"
-"""On a Job, LeaderWorkerSet or PodGroup: a duration such as `10m` (default), for which room is kept for replacements."""
+"""On a Job, LeaderWorkerSet or PodGroup: a duration such as `15m` (default), for which room is kept for replacements."""
 
 STOP_ON_TIMEOUT: Final = "stop"
 SUSPEND_ON_TIMEOUT: Final = "suspend"

@@ -17,7 +17,8 @@ DegradedPolicy = Literal["repair", "restart", "report"]
 """Room is kept for replacements; that, and the whole gang starts anew when it is in vain; nothing but saying so."""
 
 POLICIES: Final[tuple[DegradedPolicy, ...]] = get_args(DegradedPolicy)
-DEFAULT_REPAIR_SECONDS: Final = 600.0
+DEFAULT_REPAIR_SECONDS: Final = 900.0
+"""More than the longest pause of the Job controller before it makes a replacement, ten minutes: room is not given up just then."""
 SAID_OF_DEGRADED: Final = (DEGRADED, REPAIR_TIMEOUT)
 """The annotations that a PodGroup takes over from the object it is made for."""
 

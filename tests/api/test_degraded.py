@@ -29,10 +29,10 @@ def test_an_unusable_value_is_refused_with_what_would_do(annotations: dict[str, 
 @pytest.mark.parametrize(
     ("annotations", "meant"),
     [
-        ({}, WhenDegraded("repair", 600.0)),
+        ({}, WhenDegraded("repair", 900.0)),
         ({DEGRADED: "repair", REPAIR_TIMEOUT: "90s"}, WhenDegraded("repair", 90.0)),
-        ({DEGRADED: "restart"}, WhenDegraded("restart", 600.0)),
-        ({DEGRADED: "report"}, WhenDegraded("report", 600.0)),
+        ({DEGRADED: "restart"}, WhenDegraded("restart", 900.0)),
+        ({DEGRADED: "report"}, WhenDegraded("report", 900.0)),
     ],
 )
 def test_what_is_usable_is_taken(annotations: dict[str, str], meant: WhenDegraded) -> None:

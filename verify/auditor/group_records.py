@@ -9,7 +9,7 @@ from verify.auditor.model import Condition, Group, Object, controller_of
 
 _PARTS: Final = re.compile(r"([\d.]+)(ms|s|m|h)")
 _UNIT_SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-_USUAL_REPAIR_SECONDS: Final = 600.0
+_USUAL_REPAIR_SECONDS: Final = 900.0
 
 
 def owned(record: Record) -> str | None:

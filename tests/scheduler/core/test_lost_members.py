@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from api.constants import DEGRADED, REPAIR_TIMEOUT
+from api.degraded import DEFAULT_REPAIR_SECONDS
 from scheduler.algorithm.decision import Decision
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.pod_group_state import PodGroupState
@@ -16,8 +17,6 @@ from scheduler.reservations.lost_members import LostMembers
 from scheduler.reservations.starvation import StarvationReservations
 from tests.scheduler.core import build
 from tests.scheduler.core.world import CREATED_SECONDS, STARTED, World
-
-TEN_MINUTES = 600.0
 
 
 class Stage(World):
@@ -332,6 +331,15 @@ def test_room_is_kept_for_as_long_as_the_group_says_and_no_longer() -> None:
     assert stage.kept() == 0
 
 
+def test_room_is_kept_for_longer_than_the_job_controller_ever_pauses(stage: Stage) -> None:
+    stage.lose("g-0", "g-1")
+    stage.gang("young", 2)
+    for _ in range(21):
+        stage.wait(30)
+    assert stage.kept() == 2
+    assert stage.bound("young") == {}
+
+
 def test_with_the_policy_report_nothing_is_kept() -> None:
     stage = Stage()
     for number in range(2):
@@ -390,7 +398,7 @@ def test_a_gang_that_is_gone_gives_the_room_back(stage: Stage) -> None:
 def test_a_group_that_is_gone_before_its_pods_are_leaves_nothing_that_is_ever_due(stage: Stage) -> None:
     stage.lose("g-0", "g-1")
     stage.run()
-    assert stage.lost.next_due_seconds() == TEN_MINUTES
+    assert stage.lost.next_due_seconds() == DEFAULT_REPAIR_SECONDS
     stage.group_gone("g")
     stage.run()
     assert stage.lost.next_due_seconds() is None

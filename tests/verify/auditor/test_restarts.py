@@ -52,7 +52,7 @@ def test_a_gang_made_by_hand_leaves_when_its_time_is_over() -> None:
     ("annotations", "when", "why"),
     [
         (RESTART, TOO_EARLY, "members are missing for 49 s, and 60 s are allowed"),
-        ({"tutti.scheduler/degraded": "restart"}, DUE, "and 600 s are allowed"),
+        ({"tutti.scheduler/degraded": "restart"}, DUE, "and 900 s are allowed"),
         ({**RESTART, "tutti.scheduler/degraded": "repair"}, DUE, "it does not ask for that"),
         ({}, DUE, "it does not ask for that"),
     ],
