@@ -23,7 +23,7 @@ from api.meta import Metadata, condition_of, controller_of
 from api.node import ContainerImage, Node, NodeStatus
 from api.pod import Pod, PodSpec
 from api.podgroup import PodGroup
-from api.preemption import preemptor_of
+from api.preemption import is_asked_to_restart, preemptor_of
 from api.waiting import waiting_of
 from scheduler.cache.demand import Demand
 from scheduler.cache.devices.pod_claims import parse_pod_claims
@@ -156,6 +156,7 @@ class RecordFactory:
             min_resources=(meta.annotation(MIN_RESOURCES) or "") if is_ours else "",
             provider=sys.intern(meta.annotation(PROVIDER) or ""),
             preempted_by=preemptor.uid if preemptor else "",
+            is_restarting=is_asked_to_restart(group.status.conditions),
             when_degraded=when_degraded(meta),
             short_since_seconds=epoch_seconds(satisfied.last_transition_time) if satisfied and is_short else 0.0,
         )

@@ -166,6 +166,8 @@ class GroupRecord(msgspec.Struct, frozen=True, gc=False):
     """The gang scheduler it was made for, empty when nobody says."""
     preempted_by: str = ""
     """UID of the group or pod for which it is asked to leave, empty when it is not."""
+    is_restarting: bool = False
+    """It is asked to leave so that it starts anew, and has not left yet."""
     when_degraded: WhenDegraded = WhenDegraded()
     """What its annotations say of the time when members are missing."""
     short_since_seconds: float = 0.0

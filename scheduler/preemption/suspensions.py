@@ -14,9 +14,8 @@ from api.constants import (
     REASON_GANG_RESTART,
     REASON_PREEMPTION_BY_SCHEDULER,
 )
-from api.meta import condition_of
 from api.podgroup import POD_GROUP_KIND, PodGroup
-from api.preemption import Preemptor, is_asked_to_leave
+from api.preemption import Preemptor, is_asked_to_leave, is_asked_to_restart
 from scheduler.apicalls.conditions import condition
 from scheduler.apicalls.group_conditions import GroupConditions
 from scheduler.cache.cluster import ClusterState
@@ -92,8 +91,7 @@ class Suspensions:
         record = self._state.group(key)
         if record is not None and record.takes_only_owner and not record.is_foreign:
             self._asked[key] = frozenset(pod.uid for pod in self._running(self._state.item(key)))
-            told = condition_of(group.status.conditions or (), CONDITION_DISRUPTION_TARGET)
-            if told is not None and told.reason == REASON_GANG_RESTART:
+            if is_asked_to_restart(group.status.conditions):
                 self._restarting.add(key)
             self.review((key,))
 

@@ -43,8 +43,8 @@ def is_short(members: PodGroupState) -> bool:
 
 
 def is_leaving(group: GroupRecord) -> bool:
-    """Whether the gang ends, or makes room for somebody."""
-    return group.terminating or bool(group.preempted_by)
+    """Whether the gang ends, makes room for somebody, or is about to start anew, as a predecessor may have asked it."""
+    return group.terminating or bool(group.preempted_by) or group.is_restarting
 
 
 def may_keep_room(group: GroupRecord) -> bool:

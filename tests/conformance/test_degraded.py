@@ -124,7 +124,27 @@ def test_a_gang_that_cannot_be_repaired_in_time_leaves_whole_once_and_starts_whe
     assert len(jobs.events("Job", "anew", "GangRestarted")) == 1
 
 
-@pytest.mark.parametrize("child", ["scheduler", "controllers"])
+@pytest.mark.parametrize("child", ["scheduler", "controllers", "webhooks"])
+def test_a_process_that_is_killed_while_a_gang_starts_anew_changes_nothing_in_the_end(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, auditor: Auditor, child: str
+) -> None:
+    auditor.windows.widen(REPLACED_SECONDS)
+    nodes.add(WORKERS, cpu="1")
+    before = starts(jobs, "anew", degraded="restart", repair_timeout=f"{REPAIR_SECONDS}s")
+    dies(jobs.api, before[min(before)], jobs.namespace)
+    eventually(lambda: condition_entry(jobs.group("anew"), "DisruptionTarget"), within_seconds=REPLACED_SECONDS)
+    tutti.kill_child(child)
+    eventually(lambda: not set(before) & set(alive(jobs, "anew")), within_seconds=REPLACED_SECONDS)
+    eventually(lambda: jobs.waits("anew"), within_seconds=REPLACED_SECONDS)
+    nodes.add(1, cpu="1")
+    eventually(lambda: len(alive(jobs, "anew")) == WORKERS, within_seconds=REPLACED_SECONDS)
+    whole = alive(jobs, "anew")
+    throughout(lambda: alive(jobs, "anew") == whole, seconds=REPAIR_SECONDS + 5)
+    assert len(jobs.events("Job", "anew", "GangRestarted")) == 1
+    eventually(tutti.ready, within_seconds=REPLACED_SECONDS)
+
+
+@pytest.mark.parametrize("child", ["scheduler", "controllers", "webhooks"])
 def test_a_process_that_is_killed_in_the_middle_of_it_changes_nothing_in_the_end(
     jobs: Jobs, nodes: HollowNodes, tutti: Tutti, auditor: Auditor, child: str
 ) -> None:
@@ -135,6 +155,9 @@ def test_a_process_that_is_killed_in_the_middle_of_it_changes_nothing_in_the_end
     victim = min(before)
     tutti.kill_child(child)
     dies(jobs.api, before[victim], jobs.namespace)
+    if child == "webhooks":
+        # While they are away a Job is no gang.
+        eventually(tutti.admits, within_seconds=REPLACED_SECONDS)
     # Two nodes are free, enough for the younger gang; it is made when the controllers are back.
     jobs.create(indexed_job("young", 2))
 

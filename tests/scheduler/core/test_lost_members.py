@@ -462,11 +462,24 @@ def test_a_scheduler_that_takes_over_counts_the_time_that_its_predecessor_has_wa
     assert stage.restarted == [build.group_key("g")]
 
 
-def _says_it_is_short(stage: Stage, since: str) -> None:
+def test_a_gang_that_a_predecessor_has_asked_to_start_anew_is_not_asked_again() -> None:
+    stage = _restarting()
+    stage.lose("g-0")
+    stage.wait(100)
+    asked = {"type": "DisruptionTarget", "status": "True", "reason": "GangRestart"}
+    _says_it_is_short(stage, "2026-01-01T00:00:02Z", asked)
+    stage.begin()
+    stage.lost.restore()
+    stage.wait(600)
+    assert stage.restarted == []
+    assert stage.kept() == 0
+
+
+def _says_it_is_short(stage: Stage, since: str, *more: dict[str, str]) -> None:
     """The group's condition, of which the scheduler has written it."""
     satisfied = {"type": "PodGroupSatisfied", "status": "False", "reason": "BelowMinimum", "lastTransitionTime": since}
     said = {DEGRADED: "restart", REPAIR_TIMEOUT: "1m"}
-    stage.group("g", 3, annotations=said, priority=0, conditions=[satisfied])
+    stage.group("g", 3, annotations=said, priority=0, conditions=[satisfied, *more])
 
 
 @pytest.mark.parametrize("policy", ["repair", "report"])
