@@ -132,9 +132,14 @@ class Progress:
         """The limit has passed for some: those that are still short say so."""
         for key in self._short_due.take_due():
             group = self._state.group(key)
-            if group is not None and key in self._short and not (group.terminating or group.preempted_by):
-                with self._errors.about(key, "report"):
-                    self._below_minimum(key, group)
+            if group is None or key not in self._short:
+                continue
+            if group.terminating or group.preempted_by:
+                # The request may be taken back.
+                self._short_due.add(key, self._lost_report_seconds)
+                continue
+            with self._errors.about(key, "report"):
+                self._below_minimum(key, group)
 
     def forbidden(self, key: EntityKey, reason: str, message: str) -> None:
         """The server forbids the bind of a member, which the group says in `PodGroupSatisfied` with this reason and message."""

@@ -139,7 +139,7 @@ def test_a_process_that_is_killed_while_a_gang_starts_anew_changes_nothing_in_th
     nodes.add(1, cpu="1")
     eventually(lambda: len(alive(jobs, "anew")) == WORKERS, within_seconds=REPLACED_SECONDS)
     whole = alive(jobs, "anew")
-    throughout(lambda: alive(jobs, "anew") == whole, seconds=REPAIR_SECONDS + 5)
+    throughout(lambda: alive(jobs, "anew") == whole, seconds=2)
     assert len(jobs.events("Job", "anew", "GangRestarted")) == 1
     eventually(tutti.ready, within_seconds=REPLACED_SECONDS)
 

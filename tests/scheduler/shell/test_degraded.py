@@ -9,6 +9,7 @@ from prometheus_client import generate_latest
 from api.constants import (
     CONDITION_DISRUPTION_TARGET,
     CONDITION_POD_GROUP_SATISFIED,
+    CONDITION_PREEMPTED_BY,
     DEGRADED,
     EVENT_GANG_DEGRADED,
     EVENT_GANG_RESTARTED,
@@ -221,6 +222,29 @@ def test_of_a_group_that_is_being_deleted_nothing_is_said() -> None:
             await asyncio.sleep(60)
             assert _satisfied(cluster) == ("", "")
             assert cluster.events(EVENT_GANG_DEGRADED) == []
+
+    run_virtually(story())
+
+
+def test_a_gang_that_is_asked_to_leave_says_nothing_until_the_request_is_taken_back() -> None:
+    async def story() -> None:
+        cluster = _cluster()
+        cluster.add_nodes(3)
+        async with cluster.scheduler(**CALM):
+            await _start(cluster, 3)
+            asked = cluster.api.peek("podgroups", "ns", "g")
+            before = list(asked["status"]["conditions"])
+            asked["status"]["conditions"] += [
+                {"type": CONDITION_DISRUPTION_TARGET, "status": "True", "reason": "PreemptionByScheduler"},
+                {"type": CONDITION_PREEMPTED_BY, "status": "True", "reason": "PodGroup", "message": "ns/vip/uid"},
+            ]
+            cluster.api.put("podgroups", asked)
+            _fails(cluster, "g-1")
+            await asyncio.sleep(60)
+            assert _satisfied(cluster) == ("", "")
+            asked["status"]["conditions"] = before
+            cluster.api.put("podgroups", asked)
+            await cluster.api.until(lambda: _satisfied(cluster) == SHORT)
 
     run_virtually(story())
 
