@@ -140,7 +140,8 @@ def test_a_process_that_is_killed_while_a_gang_starts_anew_changes_nothing_in_th
     eventually(lambda: len(alive(jobs, "anew")) == WORKERS, within_seconds=REPLACED_SECONDS)
     whole = alive(jobs, "anew")
     throughout(lambda: alive(jobs, "anew") == whole, seconds=2)
-    assert len(jobs.events("Job", "anew", "GangRestarted")) == 1
+    # An event that was not sent when its writer died is lost.
+    assert len(jobs.events("Job", "anew", "GangRestarted")) <= 1
     eventually(tutti.ready, within_seconds=REPLACED_SECONDS)
 
 
