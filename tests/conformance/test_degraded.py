@@ -45,6 +45,17 @@ def satisfied(jobs: Jobs, name: str, kind: str, status: str, reason: str = "") -
     return entry["status"] == status and reason in {"", entry["reason"]}
 
 
+def waits_anew(jobs: Jobs, name: str) -> bool:
+    """Whether the Job has been let in again, and all its pods that have not ended wait for a place."""
+    pods = [
+        pod
+        for pod in jobs.pods(name)
+        if pod["status"].get("phase") not in {"Failed", "Succeeded"} and not pod["metadata"].get("deletionTimestamp")
+    ]
+    is_let_in = GATE not in jobs.get(name)["metadata"].get("annotations", {})
+    return is_let_in and len(pods) == WORKERS and not any(pod["spec"].get("nodeName") for pod in pods)
+
+
 def fails(api: Api, pod: Object) -> None:
     """A pod ends as if its node had said so."""
     path = api.path("pods", pod["metadata"]["namespace"], pod["metadata"]["name"]) + "/status"
@@ -114,8 +125,7 @@ def test_a_gang_that_cannot_be_repaired_in_time_leaves_whole_once_and_starts_whe
     before = starts(jobs, "anew", degraded="restart", repair_timeout=f"{REPAIR_SECONDS}s")
     dies(jobs.api, before[min(before)], jobs.namespace)
     eventually(lambda: not set(before) & set(alive(jobs, "anew")), within_seconds=REPLACED_SECONDS)
-    eventually(lambda: jobs.waits("anew"), within_seconds=REPLACED_SECONDS)
-    assert GATE not in jobs.get("anew")["metadata"].get("annotations", {})
+    eventually(lambda: waits_anew(jobs, "anew"), within_seconds=REPLACED_SECONDS)
     throughout(lambda: jobs.bound("anew") == 0, seconds=2)
     nodes.add(1, cpu="1")
     eventually(lambda: len(alive(jobs, "anew")) == WORKERS, within_seconds=REPLACED_SECONDS)
@@ -135,7 +145,7 @@ def test_a_process_that_is_killed_while_a_gang_starts_anew_changes_nothing_in_th
     eventually(lambda: condition_entry(jobs.group("anew"), "DisruptionTarget"), within_seconds=REPLACED_SECONDS)
     tutti.kill_child(child)
     eventually(lambda: not set(before) & set(alive(jobs, "anew")), within_seconds=REPLACED_SECONDS)
-    eventually(lambda: jobs.waits("anew"), within_seconds=REPLACED_SECONDS)
+    eventually(lambda: waits_anew(jobs, "anew"), within_seconds=REPLACED_SECONDS)
     nodes.add(1, cpu="1")
     eventually(lambda: len(alive(jobs, "anew")) == WORKERS, within_seconds=REPLACED_SECONDS)
     whole = alive(jobs, "anew")
