@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from api.constants import (
+    CONDITION_POD_GROUP_SATISFIED,
     CONDITION_SCHEDULED,
     CONDITION_TIMED_OUT,
     MANAGED_BY,
@@ -16,15 +17,17 @@ from api.constants import (
     PREEMPTION_PRIORITY_CLASS,
     PROVIDER,
 )
+from api.degraded import when_degraded
 from api.membership import group_name, is_managed
 from api.meta import Metadata, condition_of, controller_of
 from api.node import ContainerImage, Node, NodeStatus
 from api.pod import Pod, PodSpec
 from api.podgroup import PodGroup
-from api.preemption import preemptor_of
+from api.preemption import is_asked_to_restart, preemptor_of
 from api.waiting import waiting_of
 from scheduler.cache.demand import Demand
 from scheduler.cache.devices.pod_claims import parse_pod_claims
+from scheduler.cache.node_rules import NodeRules
 from scheduler.cache.pod_rules import AffinityTerms
 from scheduler.cache.pod_signature import PodSignature, SignatureTable, Texts
 from scheduler.cache.pod_volumes import parse_volumes
@@ -82,7 +85,15 @@ class RecordFactory:
             parse_volumes(spec, meta.name) if spec.volumes else None,
             "" if is_ours else named,
             parse_pod_claims(pod) if is_ours and spec.resource_claims else None,
+            self._rules(spec, meta) if is_ours and named and spec.node_name and phase is Phase.ACTIVE else None,
         )
+
+    def signature_of(self, pod: PodRecord) -> PodSignature | None:
+        """What a replacement of a member that has its node would have; None when it is none."""
+        if pod.rules is None:
+            return None
+        scoring = self._scorings.get(pod.profile.scheduler_name, DEFAULT)
+        return self._signatures.base(pod.demand, pod.rules, scoring)
 
     def demand(self, spec: PodSpec) -> Demand:
         """What a pod with this spec takes of a node."""
@@ -114,6 +125,8 @@ class RecordFactory:
         """The record of a PodGroup."""
         meta, spec = group.metadata, group.spec
         told = condition_of(group.status.conditions or (), CONDITION_SCHEDULED)
+        satisfied = condition_of(group.status.conditions or (), CONDITION_POD_GROUP_SATISFIED)
+        is_short = satisfied is not None and satisfied.status == "False"
         gave_up = condition_of(group.status.conditions or (), CONDITION_TIMED_OUT)
         owner = self._owner(meta)
         is_ours = meta.annotation(MANAGED_BY) == MANAGED_BY_TUTTI
@@ -141,12 +154,18 @@ class RecordFactory:
             min_resources=(meta.annotation(MIN_RESOURCES) or "") if is_ours else "",
             provider=sys.intern(meta.annotation(PROVIDER) or ""),
             preempted_by=preemptor.uid if preemptor else "",
+            is_restarting=is_asked_to_restart(group.status.conditions),
+            when_degraded=when_degraded(meta),
+            short_since_seconds=epoch_seconds(satisfied.last_transition_time) if satisfied and is_short else 0.0,
         )
 
     def _affinity_terms(self, spec: PodSpec, meta: Metadata) -> AffinityTerms | None:
         return (
             self._signatures.affinity_terms(spec, meta.namespace, meta.labels or _NO_LABELS) if spec.affinity else None
         )
+
+    def _rules(self, spec: PodSpec, meta: Metadata) -> NodeRules | None:
+        return self._signatures.rules(spec, meta.namespace, meta.labels or _NO_LABELS)
 
     def _signature(self, spec: PodSpec, namespace: str, labels: dict[str, str]) -> PodSignature:
         return self._signatures.signature(spec, namespace, labels, self._scorings.get(spec.scheduler_name, DEFAULT))

@@ -214,6 +214,7 @@ class History:
             mappings = status["extendedResourceClaimStatus"].get("requestMappings") or ()
             pod.claimed = frozenset(one["resourceName"] for one in mappings)
         if status.get("phase") in TERMINAL:
+            pod.succeeded |= not pod.ended and status["phase"] == "Succeeded"
             yield from self._pod_ended(pod, record.received)
 
     def _pod_ended(self, pod: Pod, when: float) -> Iterator[Change]:
