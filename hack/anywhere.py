@@ -10,7 +10,6 @@ the tests.
 """
 
 import argparse
-import importlib.util
 import os
 import pwd
 import shutil
@@ -18,9 +17,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from verify.clusters.wall_clock import folder_without_blanks, shifted, working_library
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 NOT_COPIED = shutil.ignore_patterns(".venv", ".git", ".*_cache", ".hypothesis", "__pycache__", "*.egg-info")
@@ -40,17 +41,6 @@ SENSITIVE = (
     "tests/webhooks/server/test_server.py",
 )
 """Whatever reads the clock or a zone, prints or compares times, makes certificates, or starts processes with files of theirs."""
-
-PROBE = """
-import sys, threading, time
-begin = time.monotonic()
-time.sleep(0.05)
-threading.Event().wait(0.05)
-print(time.time(), 0.1 <= time.monotonic() - begin < 5)
-"""
-"""Some builds of libfaketime make `sleep` fail or waits endless once the monotonic clock is left alone, others once it is not."""
-PROBE_SECONDS = 20
-DAY_SECONDS = 86_400
 
 
 @dataclass(frozen=True)
@@ -87,7 +77,7 @@ def main() -> int:
         tempfile.TemporaryDirectory(prefix="tutti-clock-", dir=folder_without_blanks()) as library,
         tempfile.TemporaryDirectory(prefix="any where ") as folder,
     ):
-        runner = Runner(_working_clock(Path(library)), _other_user())
+        runner = Runner(working_library(Path(library)), _other_user())
         tree = Path(folder, "a copy")
         shutil.copytree(REPOSITORY, tree, ignore=NOT_COPIED)
         _hand_over((Path(library), Path(folder)), runner.user)
@@ -138,57 +128,7 @@ def _environment(place: Place, clock: Path | None, home: Path) -> dict[str, str]
         "TMPDIR": str(home),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    return kept | there | _shifted(clock, place.days)
-
-
-def _shifted(clock: Path | None, days: int) -> dict[str, str]:
-    if clock is None:
-        return {}
-    return {"LD_PRELOAD": str(clock), "FAKETIME": f"{days:+}d", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
-
-
-def folder_without_blanks() -> str:
-    """A folder for temporary files whose path a list that is split at blanks, such as LD_PRELOAD, can hold."""
-    return next(path for path in (tempfile.gettempdir(), "/tmp") if " " not in path)
-
-
-def _working_clock(folder: Path) -> Path | None:
-    """A copy of the first library that shifts the clock and leaves waiting alone; its path may not have blanks."""
-    for number, found in enumerate(_libraries()):
-        copy = Path(shutil.copy(found, folder / f"libfaketime-{number}.so.1"))
-        if _shifts(_shifted(copy, 400)):
-            return copy
-    return None
-
-
-def _libraries() -> list[Path]:
-    package = importlib.util.find_spec("libfaketime")
-    own = (
-        Path(package.origin).parent.glob("vendor/libfaketime/src/libfaketime.so.1")
-        if package and package.origin
-        else ()
-    )
-    return [
-        *own,
-        *Path("/usr/lib").glob("*/faketime/libfaketime.so.1"),
-        *Path("/usr/local/lib").glob("faketime/libfaketime.so.1"),
-    ]
-
-
-def _shifts(variables: Mapping[str, str]) -> bool:
-    try:
-        said = subprocess.run(
-            [sys.executable, "-c", PROBE],
-            env={**os.environ, **variables},
-            capture_output=True,
-            text=True,
-            timeout=PROBE_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return False
-    words = said.stdout.split()
-    return said.returncode == 0 and words[1:] == ["True"] and float(words[0]) > time.time() + 399 * DAY_SECONDS
+    return kept | there | (shifted(clock, place.days) if clock else {})
 
 
 def _other_user() -> str | None:

@@ -24,7 +24,8 @@ from threading import Thread
 from typing import IO, NamedTuple
 
 from hack.conformance_report import WENT_WRONG, Result, failures, forgiven, read_report, table, to_run_again
-from hack.kubernetes_versions import BUILT_IN_SINCE, NEWEST, minor_of, suites
+from hack.kubernetes_versions import suites
+from verify.clusters.versions import BUILT_IN_SINCE, NEWEST, minor_of
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 GROUP_APIS = ("own", "built-in")

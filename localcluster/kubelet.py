@@ -101,7 +101,11 @@ class Kubelet:
         pod = self.pods.store.get(*key)
         if pod is None or self.nodes.store.get("", pod.spec.node_name) is None:
             return None
-        step = next_step(pod, ran_seconds=self._ran_seconds(pod))
+        step = next_step(
+            pod,
+            ran_seconds=self._ran_seconds(pod),
+            terminating_seconds=_seconds_since(pod.metadata.deletion_timestamp),
+        )
         if step.action is Action.WAIT:
             return step.seconds
         if step.action is not Action.NOTHING:

@@ -21,6 +21,8 @@ EXIT_CODE: Final = "localcluster.tutti.scheduler/exit-code"
 """Annotation on a pod: its exit code; any other than 0 makes it Failed."""
 
 KILLED_EXIT_CODE: Final = 137
+REMOVE_AGAIN_SECONDS: Final = 5.0
+"""Whoever asked for a deletion without grace, and still sees the object so much later, asks again."""
 
 
 class PodMetadata(Metadata, frozen=True, rename="camel", omit_defaults=True):
@@ -65,7 +67,7 @@ class Action(Enum):
 
     NOTHING = "nothing"
     WAIT = "wait"
-    """It runs, and ends `seconds` from now."""
+    """There is something to do `seconds` from now: it ends, or it should be gone."""
     RUN = "run"
     """Its containers start."""
     END = "end"
@@ -85,19 +87,38 @@ class Step:
     exit_code: int = 0
 
 
-def next_step(pod: HollowPod, *, ran_seconds: float) -> Step:
-    """What to do now with a pod bound to a hollow node, which has been running for so long."""
+def next_step(pod: HollowPod, *, ran_seconds: float, terminating_seconds: float = 0.0) -> Step:
+    """What to do now with a pod bound to a hollow node.
+
+    Args:
+        pod: as it was seen last.
+        ran_seconds: how long it has been running.
+        terminating_seconds: how long ago its time was up, 0 when nobody deletes it.
+    """
     terminal = pod.status.phase in TERMINAL_PHASES
     if pod.metadata.is_terminating:
         if not terminal:
             return Step(Action.KILL, exit_code=KILLED_EXIT_CODE)
-        # Grace 0 was already asked for: only finalizers of others hold the object now.
-        return Step(Action.NOTHING if pod.metadata.deletion_grace_period_seconds == 0 else Action.REMOVE)
+        return _leaving(pod, terminating_seconds)
     if terminal:
         return Step(Action.NOTHING)
     if pod.status.phase != "Running":
         return Step(Action.RUN)
     return _running(pod, ran_seconds)
+
+
+def _leaving(pod: HollowPod, terminating_seconds: float) -> Step:
+    """Nothing runs any more, and the object should go.
+
+    A server first notes that there is no grace left and then removes the object: if the second fails (its answer is 504 then), the
+    object stays until somebody asks for it again. Finalizers of others are not waited for: who takes off the last one removes it.
+    """
+    if pod.metadata.deletion_grace_period_seconds != 0:
+        return Step(Action.REMOVE)
+    if pod.metadata.finalizers:
+        return Step(Action.NOTHING)
+    left_seconds = REMOVE_AGAIN_SECONDS - terminating_seconds
+    return Step(Action.WAIT, seconds=left_seconds) if left_seconds > 0 else Step(Action.REMOVE)
 
 
 def _running(pod: HollowPod, ran_seconds: float) -> Step:

@@ -10,8 +10,8 @@ from hack.bench.table import show
 from install.address import free_ports
 from kube.client.client import Client
 from kube.client.credentials import load_credentials
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.real import RealControlPlane
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.real import RealControlPlane
 
 SECONDS = 8.0
 

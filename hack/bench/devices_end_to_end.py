@@ -38,9 +38,9 @@ from kube.client.resources import (
     Resource,
 )
 from kube.groups.group_api import BUILT_IN
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.real import RealControlPlane
 from verify.auditor.audit_log import AuditLog
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.real import RealControlPlane
 
 GANGS: Final = int(os.environ.get("TUTTI_BENCH_GANGS", "50"))
 SIZE: Final = 8

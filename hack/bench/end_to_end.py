@@ -32,10 +32,10 @@ from kube.client.credentials import load_credentials
 from kube.client.errors import OutcomeUnknown
 from kube.client.resources import JOBS, NAMESPACES, NODES, PODS, Resource
 from kube.groups.group_api import BUILT_IN
-from tests.conformance import cluster_files
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.real import GATES, RealControlPlane
-from tests.conformance.server import Server
+from verify.clusters import cluster_files
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.real import GATES, RealControlPlane
+from verify.clusters.server import Server
 
 NODES_COUNT = 1000
 GANGS, SIZE = 100, 20

@@ -24,9 +24,9 @@ from kube.client.credentials import load_credentials
 from kube.client.resources import NODES, PODS
 from localcluster.apiserver.http import JSON
 from localcluster.shapes import NodeShape, node_manifest, parse_resources
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import plain_pod
-from tests.conformance.server import Server
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import plain_pod
+from verify.clusters.server import Server
 
 PODS_COUNT = 5000
 NODES_COUNT = 100

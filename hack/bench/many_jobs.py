@@ -30,7 +30,7 @@ from kube.cache.decoding import ListDecoder
 from kube.client.client import Client
 from kube.client.credentials import load_credentials
 from kube.client.resources import JOBS, NAMESPACES
-from tests.conformance.server import Server
+from verify.clusters.server import Server
 
 JOBS_COUNT: Final = int(os.environ.get("TUTTI_BENCH_JOBS", "10000"))
 SIZE: Final = 8

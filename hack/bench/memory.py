@@ -26,8 +26,8 @@ from install.manifests import CONFIG_FOLDER
 from kube.client.client import Client
 from kube.client.credentials import load_credentials
 from kube.client.resources import JOBS, NAMESPACES, NODES, PODS
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.real import RealControlPlane
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.real import RealControlPlane
 
 NODES_COUNT: Final = int(os.environ.get("TUTTI_BENCH_NODES", "5000"))
 PODS_COUNT: Final = int(os.environ.get("TUTTI_BENCH_PODS", "50000"))

@@ -24,8 +24,8 @@ from kube.client.client import Client, PatchKind
 from kube.client.credentials import load_credentials
 from kube.client.resources import NAMESPACES, NODES, PODS, PRIORITY_CLASSES
 from kube.groups.group_api import BUILT_IN
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.real import RealControlPlane
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.real import RealControlPlane
 
 PATIENCE_SECONDS = 120
 BARE = "no scheduler"

@@ -20,8 +20,8 @@ from kube.client.client import Client
 from kube.client.credentials import load_credentials
 from kube.client.resources import NODES, PODS
 from kube.groups.group_api import BUILT_IN
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.real import RealControlPlane
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.real import RealControlPlane
 
 SIZE: Final = 8
 REPEATS: Final = 3

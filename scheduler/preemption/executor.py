@@ -4,10 +4,11 @@ Nominations are written first: they tell people, and whichever scheduler comes a
 first delete the candidate is checked again, so a preemptor that was deleted, or lost its room to a more important one, evicts
 nobody. A unit of which one pod was deleted is finished whatever happens, for half a gang is of no use to anybody; that somebody
 (admission, or the lack of a right) forbids one of its deletes is no reason to stop asking. Each victim is marked
-`DisruptionTarget` before its delete, so that its Job does not count a failure; the mark is tried, the delete is the act. Deletes
-name the UID: a same-named successor is never touched. The last delete comes after all others were answered, so whoever looks
-again when it is seen finds the whole room. Victims elsewhere, which leave because their group leaves whole, are deleted a
-moment later: the preemptor starts before them.
+`DisruptionTarget` before its delete, so that its Job does not count a failure; the mark is tried, the delete is the act. Who was
+marked, and stays because the preemptor has found room elsewhere meanwhile, keeps the mark until the disruption controller takes a
+mark without a delete off, two minutes later. Deletes name the UID: a same-named successor is never touched. The last delete comes
+after all others were answered, so whoever looks again when it is seen finds the whole room. Victims elsewhere, which leave because
+their group leaves whole, are deleted a moment later: the preemptor starts before them.
 """
 
 import logging
@@ -245,27 +246,33 @@ class Executor:
         now = self._state.pod(pod.uid)
         if now is None or now.terminating or now.is_terminal:
             outcome = _GONE
-        elif run.begun.get(number) or self._evaluator.is_current(run.nomination):
-            run.begun.setdefault(number, set()).add(pod.uid)
+        elif self._goes_on(run, number):
             try:
                 await self._mark(run, pod)
-                await self._client.delete(PODS, pod.name, pod.namespace, uid=pod.uid)
+                # The preemptor may have found room elsewhere while the mark was written.
+                if self._goes_on(run, number):
+                    run.begun.setdefault(number, set()).add(pod.uid)
+                    await self._client.delete(PODS, pod.name, pod.namespace, uid=pod.uid)
+                    self._evicted(run, pod)
+                    outcome = "evicted"
             except (NotFound, Conflict):
+                run.begun.setdefault(number, set()).add(pod.uid)
                 outcome = _GONE
             except KubeError as error:
                 if isinstance(error, _FINAL):
-                    run.begun[number].discard(pod.uid)
+                    run.begun.get(number, set()).discard(pod.uid)
                     self._log_refusal(run, error)
                 again = partial(self._dispatcher.add_eviction, partial(self._preempt_pod, run, number, pod))
                 self._retries.add(("evict", pod.uid), again, error)
                 return _RETRY
-            else:
-                self._evicted(run, pod)
-                outcome = "evicted"
         self._retries.forget(("evict", pod.uid))
         run.open_deletes -= 1
         self._go_on(run)
         return outcome
+
+    def _goes_on(self, run: _Run, number: int) -> bool:
+        """Whether pods of this victim are still to leave: one of them was asked to, or the candidate stands."""
+        return bool(run.begun.get(number)) or self._evaluator.is_current(run.nomination)
 
     async def _mark(self, run: _Run, pod: PodRecord) -> None:
         """Raises only what says that the pod is gone, or that is worth another attempt."""

@@ -3,7 +3,7 @@
 import re
 
 from install.rights import Right
-from tests.conformance.controlplane import ControlPlane
+from verify.clusters.controlplane import ControlPlane
 
 _LISTS = re.compile(r"\[([^\]]*)\]")
 

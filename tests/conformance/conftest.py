@@ -15,22 +15,22 @@ from pathlib import Path
 
 import pytest
 
-from hack.kubernetes_versions import BUILT_IN_SINCE, minor_of
-from tests.conformance.controlplane import ControlPlane
 from tests.conformance.devices import Devices
-from tests.conformance.embedded import EmbeddedControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes, kubelet_process
-from tests.conformance.jobs import Jobs
-from tests.conformance.lws import SERVED_SECONDS, Sets, controller_process, is_followed, is_served
 from tests.conformance.prometheus import prometheus
-from tests.conformance.real import RealControlPlane
 from tests.conformance.scenarios.preemption_stage import Stage
-from tests.conformance.tutti_process import COMMAND, Tutti
 from tests.conformance.versions import skip_too_new
 from tests.conformance.watched import POLL_SECONDS, SOON_SECONDS, Watched
 from verify.auditor.audit_log import AuditLog
 from verify.auditor.auditor import Auditor
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.embedded import EmbeddedControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes, kubelet_process
+from verify.clusters.jobs import Jobs
+from verify.clusters.lws import SERVED_SECONDS, Sets, controller_process, is_followed, is_served
+from verify.clusters.real import RealControlPlane
+from verify.clusters.tutti_process import COMMAND, Tutti
+from verify.clusters.versions import BUILT_IN_SINCE, minor_of
 
 CLEAN_SECONDS = 60
 DEVICES_SECONDS = 5.0

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import yaml
 
-from tests.conformance.client import Api, ApiError
-from tests.conformance.eventually import eventually
+from verify.clusters.client import Api, ApiError
+from verify.clusters.eventually import eventually
 
 FILES = Path(__file__).resolve().parents[2] / "config" / "crd"
 SERVED_SECONDS = 30

@@ -8,9 +8,9 @@ import secrets
 from collections.abc import Iterable
 from typing import Any
 
-from tests.conformance.client import Api, ApiError
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import indexed_job
+from verify.clusters.client import Api, ApiError
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import indexed_job
 
 Object = dict[str, Any]
 

@@ -5,11 +5,11 @@ import os
 import sys
 
 from api.constants import SYSTEM_NAMESPACE
-from tests.conformance import cluster_files as files
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import REPOSITORY
-from tests.conformance.server import Server
+from verify.clusters import cluster_files as files
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import REPOSITORY
+from verify.clusters.server import Server
 
 START_SECONDS = 60
 DIES_SECONDS = 60

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.conformance.jobs import Object, indexed_job
+from verify.clusters.jobs import Object, indexed_job
 
 CASE = "tests.tutti.scheduler/case"
 ZONE = "topology.kubernetes.io/zone"

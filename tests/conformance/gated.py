@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.conformance.real import GATES, RealControlPlane
+from verify.clusters.real import GATES, RealControlPlane
 
 
 class GatedControlPlane(RealControlPlane):

@@ -10,7 +10,7 @@ from http import HTTPStatus
 import aiohttp
 from aiohttp import web
 
-from tests.conformance.controlplane import ControlPlane
+from verify.clusters.controlplane import ControlPlane
 from verify.faults.forwarding import MOST_BYTES, lines, open_session, reply_headers, request_headers
 
 START_SECONDS = 30

@@ -9,8 +9,8 @@ import contextlib
 import threading
 from typing import Any
 
-from tests.conformance.client import Api, ApiError, Object
-from tests.conformance.eventually import eventually
+from verify.clusters.client import Api, ApiError, Object
+from verify.clusters.eventually import eventually
 
 ROOT = "/apis/kueue.x-k8s.io/v1beta2"
 CRD = "workloads.kueue.x-k8s.io"

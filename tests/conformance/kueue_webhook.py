@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.conformance.client import Api, Object
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import indexed_job
 from tests.conformance.kueue import QUEUE
 from tests.conformance.review_server import review_server
+from verify.clusters.client import Api, Object
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import indexed_job
 
 CONFIGURATION = "kueue-mutating-webhook-configuration"
 HELD = "tutti.scheduler/held"

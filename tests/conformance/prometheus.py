@@ -11,10 +11,10 @@ from typing import Any
 import yaml
 
 from install.address import free_ports
-from tests.conformance.eventually import eventually
-from tests.conformance.server import Server
 from tests.monitoring.rules import spec
 from tests.programs import tool
+from verify.clusters.eventually import eventually
+from verify.clusters.server import Server
 
 READY_SECONDS = 60
 MINUTES = re.compile(r"\[\d+m\]")

@@ -8,9 +8,9 @@ import yaml
 
 from providers.base import GroupKind
 from providers.selection import standard_providers
-from tests.conformance.client import Api, ApiError, Object
-from tests.conformance.eventually import eventually
 from tests.providers.expected import TABLE
+from verify.clusters.client import Api, ApiError, Object
+from verify.clusters.eventually import eventually
 
 SHARED_DATA = Path(os.environ.get("TUTTI_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
 CRDS = SHARED_DATA / "crds"

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from tests.conformance.client import Object
 from tests.kube.certificates import make_certificates
+from verify.clusters.client import Object
 
 Review = Callable[[Object], Object]
 """From the request of an AdmissionReview to what its response says beside the UID; called in a thread of the request's own."""

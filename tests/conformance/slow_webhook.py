@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tests.conformance.client import Object
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import plain_pod
 from tests.conformance.review_server import review_server
+from verify.clusters.client import Object
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import plain_pod
 
 NAME = "slow"
 PATIENCE_SECONDS = 30

@@ -3,9 +3,9 @@
 import secrets
 from typing import Any
 
-from tests.conformance.client import Api, ApiError
-from tests.conformance.eventually import eventually
 from tests.placement.case import HOSTNAME, Case, Running, named, own_names
+from verify.clusters.client import Api, ApiError
+from verify.clusters.eventually import eventually
 
 Object = dict[str, Any]
 

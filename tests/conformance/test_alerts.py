@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually, throughout
 from tests.conformance.prometheus import Prometheus, prometheus
-from tests.conformance.tutti_process import CHILDREN, Tutti
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.tutti_process import CHILDREN, Tutti
 
 SOON_SECONDS = 60
 CALM_SECONDS = 8

@@ -15,14 +15,14 @@ from typing import Protocol
 import pytest
 
 from tests.conformance import planted as defects
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs, indexed_job, plain_pod
 from tests.conformance.slow_webhook import slow_binds
-from tests.conformance.tutti_process import Tutti
 from tests.conformance.watched import SOON_SECONDS, Watched
 from verify.auditor.auditor import Auditor
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, indexed_job, plain_pod
+from verify.clusters.tutti_process import Tutti
 
 SETTINGS = {"self_check_seconds": 1, "bind_give_up_seconds": 5}
 POLL_SECONDS = 0.3

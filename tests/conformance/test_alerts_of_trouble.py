@@ -15,21 +15,22 @@ import pytest
 
 from api.constants import SYSTEM_NAMESPACE
 from install.address import free_ports
-from tests.conformance import cluster_files, planted
-from tests.conformance.client import ApiError, Object
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually, throughout
+from tests.conformance import planted
 from tests.conformance.holding_proxy import HoldingProxy
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs, indexed_job
 from tests.conformance.prometheus import prometheus
 from tests.conformance.replicas.replica import Replica
 from tests.conformance.scenarios.preemption_stage import LOW, Stage
-from tests.conformance.server import Server
-from tests.conformance.tutti_process import Tutti, environment
 from tests.conformance.watched import POLL_SECONDS, SOON_SECONDS, Watched
 from tests.kube.certificates import make_certificates
 from verify.auditor.auditor import Auditor
+from verify.clusters import cluster_files
+from verify.clusters.client import ApiError, Object
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, indexed_job
+from verify.clusters.server import Server
+from verify.clusters.tutti_process import Tutti, environment
 
 IN_FORCE_SECONDS = 30
 HURRY = 75 / planted.HURRIED_SILENCE_SECONDS

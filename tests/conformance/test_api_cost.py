@@ -9,12 +9,12 @@ from collections import Counter
 
 import pytest
 
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs, condition, indexed_job
-from tests.conformance.tutti_process import Tutti
 from verify.auditor.audit_log import AuditLog, Record
 from verify.auditor.identities import ACCOUNT_PREFIX, PROBES
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, condition, indexed_job
+from verify.clusters.tutti_process import Tutti
 
 REST_SECONDS = float(os.environ.get("TUTTI_REST_SECONDS", "30"))
 SETTLE_SECONDS = 60

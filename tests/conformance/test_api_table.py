@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from tests.conformance.api_cases import CHANGED, CREATED, Case, claims
-from tests.conformance.client import Api, ApiError
-from tests.conformance.controlplane import ControlPlane
 from tests.conformance.definitions import groups_are_served, install_definitions
-from tests.conformance.eventually import eventually
 from tests.conformance.gated import GatedControlPlane
-from tests.conformance.jobs import plain_pod
+from verify.clusters.client import Api, ApiError
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import plain_pod
 
 NAMESPACE = "kube-public"
 

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from tests.conformance.client import ApiError, Object
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs, indexed_job
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.client import ApiError, Object
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, indexed_job
+from verify.clusters.tutti_process import Tutti
 
 WORKERS = 3
 LONGEST_MESSAGE = 1024

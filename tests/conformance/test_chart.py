@@ -15,9 +15,9 @@ import yaml
 from hack.chart.render import FOLDER
 from kube.client.credentials import load_credentials
 from kube.process.metrics_access import MetricsAccess
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.real import RealControlPlane
 from tests.programs import tool
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.real import RealControlPlane
 
 NAMESPACE = "batch-system"
 PROFILE = {"scheduler_name": "tutti-packed", "resources_fit": {"strategy": "MostAllocated"}}

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import urllib3
 
-from tests.conformance import cluster_files as files
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.jobs import indexed_job
-from tests.conformance.real import RealControlPlane
-from tests.conformance.tutti_process import Tutti
+from verify.clusters import cluster_files as files
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.jobs import indexed_job
+from verify.clusters.real import RealControlPlane
+from verify.clusters.tutti_process import Tutti
 
 pytestmark = [pytest.mark.one_api, pytest.mark.real_only("the embedded server shows no certificate to webhooks")]
 NAME = "kube-apiserver"

@@ -1,9 +1,9 @@
 """Four gangs that each want 60 % of the room: one runs, the others wait whole, again and again."""
 
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import CONDITION, Jobs, condition_entry, indexed_job
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import CONDITION, Jobs, condition_entry, indexed_job
+from verify.clusters.tutti_process import Tutti
 
 ROUNDS = 20
 CORES = 10

@@ -12,12 +12,12 @@ from threading import Thread
 
 import pytest
 
-from tests.conformance.client import Object
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import GATE, POD_GROUP, Jobs, indexed_job, is_gang
-from tests.conformance.tutti_process import CHILDREN, Tutti
 from verify.auditor.auditor import Auditor
+from verify.clusters.client import Object
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import GATE, POD_GROUP, Jobs, indexed_job, is_gang
+from verify.clusters.tutti_process import CHILDREN, Tutti
 
 JOBS = 50
 WORKERS = 3

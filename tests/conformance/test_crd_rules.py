@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.client import Api, ApiError, Object
-from tests.conformance.controlplane import ControlPlane
 from tests.conformance.definitions import install_definitions
+from verify.clusters.client import Api, ApiError, Object
+from verify.clusters.controlplane import ControlPlane
 
 NAMESPACE = "kube-public"
 LONG = "a" * 254

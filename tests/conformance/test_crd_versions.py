@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conformance.client import Api, ApiError, Object
-from tests.conformance.controlplane import ControlPlane
 from tests.conformance.definitions import FILES
-from tests.conformance.eventually import eventually
+from verify.clusters.client import Api, ApiError, Object
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
 
 pytestmark = [pytest.mark.one_api, pytest.mark.real_only("how objects are stored is the real server's affair")]
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.conformance.client import Api, Object
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import GATE, Jobs, condition_entry, indexed_job
-from tests.conformance.lws import WORKER, Sets, leader_worker_set
-from tests.conformance.tutti_process import Tutti
 from verify.auditor.auditor import Auditor
+from verify.clusters.client import Api, Object
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import GATE, Jobs, condition_entry, indexed_job
+from verify.clusters.lws import WORKER, Sets, leader_worker_set
+from verify.clusters.tutti_process import Tutti
 
 WORKERS = 4
 SETTLE_SECONDS = 60

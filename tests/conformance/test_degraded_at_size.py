@@ -10,11 +10,11 @@ from functools import partial
 
 import pytest
 
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs, indexed_job
 from tests.conformance.test_degraded import alive, dies
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, indexed_job
+from verify.clusters.tutti_process import Tutti
 
 _log = logging.getLogger(__name__)
 

@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.conformance.devices import Devices, devices_of, named, own
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.jobs import CONDITION, Jobs, condition_entry
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.jobs import CONDITION, Jobs, condition_entry
 
 pytestmark = [
     pytest.mark.usefixtures("tutti"),

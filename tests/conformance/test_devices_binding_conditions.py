@@ -3,9 +3,9 @@
 import pytest
 
 from tests.conformance.devices import Devices, device, devices_of, own, results_of
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.jobs import CONDITION, Jobs, condition_entry
 from verify.auditor.auditor import Auditor
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.jobs import CONDITION, Jobs, condition_entry
 
 pytestmark = [
     pytest.mark.usefixtures("tutti"),

@@ -6,7 +6,7 @@ Pods are lone ones here, so each claim is seen by itself; beside the stock sched
 import pytest
 
 from tests.conformance.devices import TOLERATES_SICK, Devices, device, devices_of, own, results_of
-from tests.conformance.eventually import eventually
+from verify.clusters.eventually import eventually
 
 pytestmark = [
     pytest.mark.usefixtures("tutti"),

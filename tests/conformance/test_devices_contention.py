@@ -3,10 +3,10 @@
 import pytest
 
 from tests.conformance.devices import Devices, own
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.jobs import CONDITION, Jobs, condition_entry
 from verify.auditor.audit_log import AuditLog
 from verify.auditor.identities import SCHEDULER_USER
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.jobs import CONDITION, Jobs, condition_entry
 
 pytestmark = [
     pytest.mark.usefixtures("tutti"),

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.conformance.devices import FINALIZER, Devices, device, devices_of, named, own, results_of
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import CONDITION, Jobs, condition_entry
 from verify.auditor.audit_log import AuditLog
 from verify.auditor.identities import SCHEDULER_USER
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import CONDITION, Jobs, condition_entry
 
 pytestmark = [
     pytest.mark.usefixtures("tutti"),

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conformance.controlplane import ControlPlane
 from tests.conformance.devices import Devices, devices_of, named, own
-from tests.conformance.eventually import eventually, throughout
 from tests.conformance.faulty_schedulers import FaultySchedulers
-from tests.conformance.jobs import Jobs
-from tests.conformance.tutti_process import Tutti
 from verify.auditor.auditor import Auditor
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.jobs import Jobs
+from verify.clusters.tutti_process import Tutti
 
 pytestmark = [
     pytest.mark.one_api,

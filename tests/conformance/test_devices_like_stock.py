@@ -10,13 +10,13 @@ from contextlib import contextmanager, suppress
 import pytest
 from _pytest.mark import ParameterSet
 
-from tests.conformance.controlplane import ControlPlane
 from tests.conformance.device_cases import CASES, NOWHERE, SOMEWHERE, Asked, DeviceCase
 from tests.conformance.devices import OURS, STOCK, Devices
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.tutti_process import Tutti
 from verify.auditor.auditor import Auditor
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.tutti_process import Tutti
 
 pytestmark = [
     pytest.mark.one_api,

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.controlplane import ControlPlane
 from tests.conformance.devices import Devices, devices_of, own
-from tests.conformance.eventually import eventually, throughout
 from tests.conformance.gated import GatedControlPlane
-from tests.conformance.hollow import HollowNodes, kubelet_process
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes, kubelet_process
+from verify.clusters.tutti_process import Tutti
 
 pytestmark = [
     pytest.mark.slow,

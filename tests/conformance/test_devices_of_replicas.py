@@ -3,9 +3,9 @@
 import pytest
 
 from tests.conformance.devices import Devices, devices_of, own, with_claims
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.jobs import CONDITION, Jobs, condition_entry
-from tests.conformance.lws import SETTLE_SECONDS, Object, Sets, leader_worker_set
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.jobs import CONDITION, Jobs, condition_entry
+from verify.clusters.lws import SETTLE_SECONDS, Object, Sets, leader_worker_set
 
 pytestmark = [
     pytest.mark.usefixtures("tutti"),

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.conformance.devices import Devices, devices_of, own
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.jobs import Jobs
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, Stage
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.jobs import Jobs
 
 pytestmark = [
     pytest.mark.usefixtures("tutti"),

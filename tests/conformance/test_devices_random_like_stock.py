@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.controlplane import ControlPlane
 from tests.conformance.devices import OURS, SICK, STOCK, TOLERATES_SICK, Devices, device, devices_of, own, refusal_of
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.tutti_process import Tutti
 
 pytestmark = [
     pytest.mark.one_api,

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conformance.controlplane import ControlPlane
 from tests.conformance.devices import Devices, own
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.jobs import CONDITION, Jobs, condition_entry
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.jobs import CONDITION, Jobs, condition_entry
+from verify.clusters.tutti_process import Tutti
 
 pytestmark = [
     pytest.mark.one_api,

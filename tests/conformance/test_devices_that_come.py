@@ -6,8 +6,8 @@ Devices that others give back, taints that go, templates, claims and classes tha
 import pytest
 
 from tests.conformance.devices import Devices, devices_of, named, own
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import CONDITION, Jobs, condition_entry
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import CONDITION, Jobs, condition_entry
 
 pytestmark = [
     pytest.mark.usefixtures("tutti"),

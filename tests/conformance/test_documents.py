@@ -3,7 +3,7 @@
 import re
 
 from tests.conformance.api_cases import CHANGED, CREATED
-from tests.conformance.hollow import REPOSITORY
+from verify.clusters.hollow import REPOSITORY
 
 
 def test_every_difference_between_the_two_apis_is_listed_with_its_reason() -> None:

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.cluster_files import ADMIN
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs, indexed_job
-from tests.conformance.tutti_process import Tutti, run_tutti
 from verify.auditor.audit_log import AuditLog
 from verify.auditor.identities import PROBES, READS
+from verify.clusters.cluster_files import ADMIN
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, indexed_job
+from verify.clusters.tutti_process import Tutti, run_tutti
 
 pytestmark = pytest.mark.one_api
 AGENT = "tutti-explain"

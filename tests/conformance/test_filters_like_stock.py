@@ -11,12 +11,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
 from tests.conformance.stage import DECIDED_SECONDS, Stage
-from tests.conformance.tutti_process import Tutti
 from tests.placement.case import Case
 from tests.placement.table import CASES, IDS
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.tutti_process import Tutti
 
 pytestmark = [pytest.mark.one_api, pytest.mark.real_only("there is no stock scheduler on the embedded one")]
 

@@ -13,16 +13,16 @@ from functools import partial
 
 import pytest
 
-from tests.conformance.cluster_files import ADMIN
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually, throughout
 from tests.conformance.fit_cases import PRIORITIES, Case, gang, generated, resident_jobs, resident_pods
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import CONDITION, Jobs, Object, condition
 from tests.conformance.test_preemption import Classes, classes
-from tests.conformance.tutti_process import Tutti, run_tutti
 from verify.auditor.audit_log import AuditLog
 from verify.auditor.identities import PROBES, READS
+from verify.clusters.cluster_files import ADMIN
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import CONDITION, Jobs, Object, condition
+from verify.clusters.tutti_process import Tutti, run_tutti
 
 __all__ = ["classes"]
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.conformance.client import ApiError
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import CONDITION, Jobs, condition, condition_entry, indexed_job
 from tests.conformance.scenarios.scene import Scene
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.client import ApiError
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import CONDITION, Jobs, condition, condition_entry, indexed_job
+from verify.clusters.tutti_process import Tutti
 
 TIMEOUT = "tutti.scheduler/scheduling-timeout"
 ON_TIMEOUT = "tutti.scheduler/on-scheduling-timeout"

@@ -9,13 +9,15 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs, indexed_job, is_gang
-from tests.conformance.server import Server
 from tests.conformance.test_uninstall import objects_of_ours
-from tests.conformance.tutti_process import (
+from tests.conformance.version_proxy import Serves, kubeconfig_through, version_proxy
+from verify.auditor.identities import INSTALLER, UNINSTALLER
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, indexed_job, is_gang
+from verify.clusters.server import Server
+from verify.clusters.tutti_process import (
     COMMAND,
     READY_SECONDS,
     STOP_SECONDS,
@@ -24,8 +26,6 @@ from tests.conformance.tutti_process import (
     environment,
     run_tutti,
 )
-from tests.conformance.version_proxy import Serves, kubeconfig_through, version_proxy
-from verify.auditor.identities import INSTALLER, UNINSTALLER
 
 RECORD = "tutti-group-api"
 SETTLE_SECONDS = 40

@@ -6,13 +6,13 @@ from contextlib import suppress
 
 import pytest
 
-from tests.conformance import cluster_files as files
-from tests.conformance.client import Api, ApiError, Object
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import POD_GROUP, Jobs, indexed_job, plain_pod
-from tests.conformance.tutti_process import Tutti
+from verify.clusters import cluster_files as files
+from verify.clusters.client import Api, ApiError, Object
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import POD_GROUP, Jobs, indexed_job, plain_pod
+from verify.clusters.tutti_process import Tutti
 
 SETTLE_SECONDS = 30
 MANAGED_BY = {"tutti.scheduler/managed-by": "tutti"}

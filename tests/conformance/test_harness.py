@@ -2,12 +2,12 @@
 
 import time
 
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs, condition, plain_job, plain_pod
 from verify.auditor.audit_log import AuditLog
 from verify.auditor.auditor import Auditor
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, condition, plain_job, plain_pod
 
 PLAIN = {"tutti.scheduler/policy": "none"}
 

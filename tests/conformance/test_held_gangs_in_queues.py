@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from install.manifests import load
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import GATE, Jobs, indexed_job, is_gang
 from tests.conformance.kueue import QUEUE, Kueue
 from tests.conformance.kueue_webhook import KueueWebhook, kueue_webhook
-from tests.conformance.tutti_process import Tutti
 from verify.auditor.auditor import Auditor
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import GATE, Jobs, indexed_job, is_gang
+from verify.clusters.tutti_process import Tutti
 
 SOON_SECONDS = 60
 QUIET_SECONDS = 3

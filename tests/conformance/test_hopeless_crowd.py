@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 import urllib3
 
-from tests.conformance.client import Api, ApiError
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import CONDITION, POD_GROUP, Jobs, condition, indexed_job
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.client import Api, ApiError
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import CONDITION, POD_GROUP, Jobs, condition, indexed_job
+from verify.clusters.tutti_process import Tutti
 
 pytestmark = [pytest.mark.slow, pytest.mark.real_only("18,000 objects are too many for the embedded cluster")]
 

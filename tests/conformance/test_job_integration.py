@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
 from tests.conformance.gated import GatedControlPlane
-from tests.conformance.hollow import HollowNodes, kubelet_process
-from tests.conformance.jobs import GATE, Jobs, indexed_job, is_gang
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes, kubelet_process
+from verify.clusters.jobs import GATE, Jobs, indexed_job, is_gang
+from verify.clusters.tutti_process import Tutti
 
 SETTLE_SECONDS = 30
 

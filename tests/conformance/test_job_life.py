@@ -8,12 +8,12 @@ import time
 
 import pytest
 
-from tests.conformance.client import Object
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import GATE, POD_GROUP, Jobs, condition, indexed_job, is_gang
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.client import Object
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import GATE, POD_GROUP, Jobs, condition, indexed_job, is_gang
+from verify.clusters.tutti_process import Tutti
 
 WORKERS = 3
 SETTLE_SECONDS = 30

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance import cluster_files as files
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import REPOSITORY, HollowNodes
-from tests.conformance.jobs import GATE, POD_GROUP, Jobs, indexed_job
-from tests.conformance.server import Server
-from tests.conformance.tutti_process import Tutti
+from verify.clusters import cluster_files as files
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import REPOSITORY, HollowNodes
+from verify.clusters.jobs import GATE, POD_GROUP, Jobs, indexed_job
+from verify.clusters.server import Server
+from verify.clusters.tutti_process import Tutti
 
 pytestmark = pytest.mark.slow
 

@@ -14,15 +14,15 @@ from itertools import cycle
 
 import pytest
 
-from tests.conformance.client import Object
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs, condition, indexed_job
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, SOON_SECONDS, Stage
-from tests.conformance.tutti_process import Tutti
 from verify.auditor.audit_log import AuditLog
 from verify.auditor.auditor import Auditor
 from verify.auditor.identities import CONTROLLERS_USER, SCHEDULER_USER
+from verify.clusters.client import Object
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, condition, indexed_job
+from verify.clusters.tutti_process import Tutti
 
 KILLS = 20
 KILLS_IN_A_ROW = 4

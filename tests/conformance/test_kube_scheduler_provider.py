@@ -5,11 +5,11 @@ It needs the built-in group API, which the stock scheduler of these control plan
 
 import pytest
 
-from tests.conformance.client import ApiError
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import CONDITION, Jobs, condition, condition_entry, indexed_job
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.client import ApiError
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import CONDITION, Jobs, condition, condition_entry, indexed_job
+from verify.clusters.tutti_process import Tutti
 
 PROVIDER = {"tutti.scheduler/provider": "kube-scheduler"}
 SETTLE_SECONDS = 30

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.cluster_files import ADMIN
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs, indexed_job
-from tests.conformance.tutti_process import COMMAND, Tutti
+from verify.clusters.cluster_files import ADMIN
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, indexed_job
+from verify.clusters.tutti_process import COMMAND, Tutti
 
 SETTLE_SECONDS = 60
 PROGRAMS = Path(COMMAND).parent

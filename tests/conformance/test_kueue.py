@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.conformance.client import ApiError
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs, Object, indexed_job
 from tests.conformance.kueue import QUEUE, Kueue
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, Stage
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.client import ApiError
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, Object, indexed_job
+from verify.clusters.tutti_process import Tutti
 
 WORKERS = 8
 """More than the default `backoffLimit`: were its deleted pods failures, the Job would end `Failed`."""

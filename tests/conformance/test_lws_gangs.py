@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import CONDITION, POD_GROUP, condition, condition_entry
-from tests.conformance.lws import MANAGED, REVISION, SETTLE_SECONDS, WORKER, Sets, leader_worker_set
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import CONDITION, POD_GROUP, condition, condition_entry
+from verify.clusters.lws import MANAGED, REVISION, SETTLE_SECONDS, WORKER, Sets, leader_worker_set
 
 ROOM = "32"
 

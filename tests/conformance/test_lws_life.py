@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import POD_GROUP
-from tests.conformance.lws import INDEX, REVISION, SETTLE_SECONDS, WORKER, Sets, leader_worker_set
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import POD_GROUP
+from verify.clusters.lws import INDEX, REVISION, SETTLE_SECONDS, WORKER, Sets, leader_worker_set
+from verify.clusters.tutti_process import Tutti
 
 ROOM = "64"
 POOL = "cloud.google.com/gke-nodepool"

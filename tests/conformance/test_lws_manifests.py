@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import condition
-from tests.conformance.lws import MANAGED, SETTLE_SECONDS, Sets
 from tests.conformance.provider_kinds import install_kind, kind_of, path_of, remove_kind
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import condition
+from verify.clusters.lws import MANAGED, SETTLE_SECONDS, Sets
 
 Object = dict[str, Any]
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.lws import SETTLE_SECONDS, Sets, leader_worker_set
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.lws import SETTLE_SECONDS, Sets, leader_worker_set
 
 ROUNDS = 10
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.conformance.client import Object
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import GATE, POD_GROUP, Jobs, indexed_job
 from tests.conformance.names import LONGEST_LABEL, pod_group_name, template_name, workload_name
-from tests.conformance.tutti_process import Tutti
 from verify.auditor.audit_log import AuditLog
+from verify.clusters.client import Object
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import GATE, POD_GROUP, Jobs, indexed_job
+from verify.clusters.tutti_process import Tutti
 
 GONE_SECONDS = 20
 JOB_NAMES = ["a", "trainer", "x" * 57]

@@ -5,11 +5,11 @@ import time
 
 import pytest
 
-from tests.conformance.client import ApiError
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs, indexed_job, is_gang, plain_job, plain_pod
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.client import ApiError
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, indexed_job, is_gang, plain_job, plain_pod
+from verify.clusters.tutti_process import Tutti
 
 UNDELAYED_SECONDS = 1.0
 LOST = pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "hanging"])

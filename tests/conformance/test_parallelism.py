@@ -2,11 +2,11 @@
 
 import json
 
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs, indexed_job, is_gang, plain_job
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, indexed_job, is_gang, plain_job
+from verify.clusters.tutti_process import Tutti
 
 
 def patched(control_plane: ControlPlane, jobs: Jobs, name: str, spec: dict[str, object], *, code: int | None) -> str:

@@ -5,11 +5,11 @@ The parent is a ConfigMap, which nobody looks after: any controller owner is a p
 
 import pytest
 
-from tests.conformance.client import Object
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import POD_GROUP, Jobs, indexed_job
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.client import Object
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import POD_GROUP, Jobs, indexed_job
+from verify.clusters.tutti_process import Tutti
 
 WORKERS = 3
 SETTLE_SECONDS = 30

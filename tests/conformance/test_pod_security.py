@@ -12,9 +12,9 @@ import yaml
 from install.manifests import CONFIG_FOLDER
 from tests.chart.rendering import by_helm
 from tests.chart.test_same_objects import EVERYTHING
-from tests.conformance.client import ApiError, Object
-from tests.conformance.controlplane import ControlPlane
 from tests.programs import kustomized
+from verify.clusters.client import ApiError, Object
+from verify.clusters.controlplane import ControlPlane
 
 pytestmark = [pytest.mark.one_api, pytest.mark.real_only("no stand-in knows the levels of pod security")]
 LEVEL = {"pod-security.kubernetes.io/enforce": "restricted"}

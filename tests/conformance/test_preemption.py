@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.client import Api
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import CONDITION, Jobs, condition_entry, indexed_job
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.client import Api
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import CONDITION, Jobs, condition_entry, indexed_job
+from verify.clusters.tutti_process import Tutti
 
 WORKERS = 8
 

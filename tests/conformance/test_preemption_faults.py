@@ -9,12 +9,12 @@ from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
-from tests.conformance.client import ApiError, Object
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs
 from tests.conformance.scenarios.preemption_stage import LOW, MID, SOON_SECONDS, Stage
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.client import ApiError, Object
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs
+from verify.clusters.tutti_process import Tutti
 
 POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"

@@ -7,15 +7,15 @@ import pytest
 from providers.base import MinMemberRule, StartupPolicy
 from providers.gang import Gang
 from providers.selection import standard_providers
-from tests.conformance.client import Api, ApiError, Object
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.jobs import GATE, POD_GROUP, Jobs, condition, indexed_job
-from tests.conformance.lws import Sets, leader_worker_set
 from tests.conformance.provider_kinds import WITH_KINDS, install_kind, kind_of, path_of, remove_kind
-from tests.conformance.tutti_process import Tutti
 from tests.providers.expected import TABLE
 from tests.providers.gangs import job_gang, replica
+from verify.clusters.client import Api, ApiError, Object
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.jobs import GATE, POD_GROUP, Jobs, condition, indexed_job
+from verify.clusters.lws import Sets, leader_worker_set
+from verify.clusters.tutti_process import Tutti
 
 pytestmark = pytest.mark.one_api
 

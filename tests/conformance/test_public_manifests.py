@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conformance.client import Object
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import GATE, Jobs, is_gang
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.client import Object
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import GATE, Jobs, is_gang
+from verify.clusters.tutti_process import Tutti
 
 SHARED_DATA = Path(os.environ.get("TUTTI_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
 PLACEHOLDER_ACCOUNT = "serviceAccountName: V_KSA"

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from tests.conformance.client import ApiError
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import POD_GROUP, Jobs, indexed_job, is_gang
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.client import ApiError
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import POD_GROUP, Jobs, indexed_job, is_gang
+from verify.clusters.tutti_process import Tutti
 
 REPEATS = 10
 WORKERS = 4

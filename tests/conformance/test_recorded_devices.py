@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conformance.cluster_files import ADMIN, token_of
-from tests.conformance.controlplane import ControlPlane
 from tests.conformance.devices import Devices, own, with_claims
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import Jobs, indexed_job
 from tests.conformance.test_recordings import fetch, reviews
-from tests.conformance.tutti_process import Tutti, run_tutti
+from verify.clusters.cluster_files import ADMIN, token_of
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import Jobs, indexed_job
+from verify.clusters.tutti_process import Tutti, run_tutti
 
 __all__ = ["reviews"]
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.cluster_files import ADMIN, token_of
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs, indexed_job
 from tests.conformance.test_preemption import Classes, classes, gang
-from tests.conformance.tutti_process import Tutti, run_tutti
+from verify.clusters.cluster_files import ADMIN, token_of
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, indexed_job
+from verify.clusters.tutti_process import Tutti, run_tutti
 
 __all__ = ["classes"]
 

@@ -7,10 +7,10 @@ import pytest
 from api.constants import CONTROLLERS_NAME, SCHEDULER_NAME, SYSTEM_NAMESPACE, WEBHOOKS_NAME
 from install.rights import Right
 from tests.conformance.can_i import listed
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.tutti_process import Tutti
 from tests.docs.rights_tables import TABLES, rights
 from verify.auditor.identities import ACCOUNT_PREFIX
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.tutti_process import Tutti
 
 pytestmark = [pytest.mark.one_api, pytest.mark.real_only("no stand-in puts the rules of roles together")]
 STRANGER = f"{ACCOUNT_PREFIX}stranger"

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.cluster_files import NOBODY
-from tests.conformance.controlplane import ControlPlane, Ran
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs, plain_job
-from tests.conformance.tutti_process import Tutti, run_tutti
+from verify.clusters.cluster_files import NOBODY
+from verify.clusters.controlplane import ControlPlane, Ran
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, plain_job
+from verify.clusters.tutti_process import Tutti, run_tutti
 
 COMMANDS = ["run", "controllers", "webhooks", "scheduler", "uninstall"]
 CONFIGURATIONS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")

@@ -9,11 +9,11 @@ import secrets
 import pytest
 
 from install.manifests import load
-from tests.conformance.client import Api, ApiError, Object
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import POD_GROUP, Jobs, plain_pod
-from tests.conformance.tutti_process import SYSTEM_NAMESPACE, Tutti
+from verify.clusters.client import Api, ApiError, Object
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import POD_GROUP, Jobs, plain_pod
+from verify.clusters.tutti_process import SYSTEM_NAMESPACE, Tutti
 
 SETTLE_SECONDS = 30
 MANAGED = "tutti.scheduler/managed"

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conformance.client import ApiError
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import POD_GROUP, Jobs, indexed_job, is_gang
-from tests.conformance.server import Server
-from tests.conformance.tutti_process import COMMAND, READY_SECONDS, Tutti, environment
 from verify.auditor.identities import INSTALLER
+from verify.clusters.client import ApiError
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import POD_GROUP, Jobs, indexed_job, is_gang
+from verify.clusters.server import Server
+from verify.clusters.tutti_process import COMMAND, READY_SECONDS, Tutti, environment
 
 WORKERS = 3
 SETTLE_SECONDS = 40

@@ -3,12 +3,12 @@
 import signal
 from pathlib import Path
 
-from tests.conformance.client import ApiError, Object
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import GATE, Jobs, condition, indexed_job
-from tests.conformance.tutti_process import SYSTEM_NAMESPACE, Tutti
+from verify.clusters.client import ApiError, Object
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import GATE, Jobs, condition, indexed_job
+from verify.clusters.tutti_process import SYSTEM_NAMESPACE, Tutti
 
 CLUSTER_KINDS = (
     "clusterrolebindings",

@@ -7,12 +7,12 @@ import pytest
 
 from api.constants import SYSTEM_NAMESPACE
 from tests.conformance.can_i import listed
-from tests.conformance.cluster_files import ADMIN
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs, indexed_job
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.cluster_files import ADMIN
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, indexed_job
+from verify.clusters.tutti_process import Tutti
 
 pytestmark = pytest.mark.real_only("no stand-in puts the rules of cluster roles together")
 SETTLE_SECONDS = 30

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.client import Api, ApiError
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs, indexed_job, plain_pod
+from verify.clusters.client import Api, ApiError
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, indexed_job, plain_pod
 
 pytestmark = pytest.mark.usefixtures("tutti")
 

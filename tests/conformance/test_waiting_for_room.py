@@ -1,11 +1,11 @@
 """A gang without room waits whole, says why, and starts as a whole the moment there is room."""
 
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import CONDITION, Jobs, condition_entry, indexed_job
-from tests.conformance.tutti_process import Tutti
 from verify.auditor.audit_log import AuditLog, Record
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import CONDITION, Jobs, condition_entry, indexed_job
+from verify.clusters.tutti_process import Tutti
 
 WORKERS = 8
 BOUND_WITHIN_SECONDS = 1.0

@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 
 from install.manifests import CONFIG_FOLDER
-from tests.conformance.client import Api, ApiError
-from tests.conformance.cluster_files import ADMIN, NOBODY, token_of, write_kubeconfig
-from tests.conformance.controlplane import ControlPlane, Ran
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs, indexed_job
-from tests.conformance.tutti_process import SYSTEM_NAMESPACE, Tutti, run_tutti
+from verify.clusters.client import Api, ApiError
+from verify.clusters.cluster_files import ADMIN, NOBODY, token_of, write_kubeconfig
+from verify.clusters.controlplane import ControlPlane, Ran
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, indexed_job
+from verify.clusters.tutti_process import SYSTEM_NAMESPACE, Tutti, run_tutti
 
 pytestmark = pytest.mark.real_only("no stand-in passes requests on to Services")
 SETTLE_SECONDS = 30

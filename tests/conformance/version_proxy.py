@@ -19,10 +19,10 @@ import aiohttp
 from aiohttp import web
 
 from install.address import free_ports
-from tests.conformance import cluster_files as files
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.server import Server
+from verify.clusters import cluster_files as files
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.server import Server
 from verify.faults.forwarding import MOST_BYTES, lines, open_session, reply_headers, request_headers
 
 REPOSITORY = Path(__file__).parents[2]

@@ -1,8 +1,8 @@
 """What a Prometheus tells of processes of ours, wherever they are after a restart."""
 
-from tests.conformance.eventually import eventually
 from tests.conformance.prometheus import Prometheus
-from tests.conformance.tutti_process import CHILDREN, Tutti
+from verify.clusters.eventually import eventually
+from verify.clusters.tutti_process import CHILDREN, Tutti
 
 SOON_SECONDS = 90
 POLL_SECONDS = 0.3

@@ -6,10 +6,10 @@ from uuid import uuid4
 
 import pytest
 
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import Jobs
 from tests.e2e.installation import install, is_installed, wait_until_ready
 from tests.e2e.node import FOLDER, NAME, REPOSITORY, Node, running_node
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import Jobs
 
 HERE = Path(__file__).parent
 EMPTY_SECONDS = 60.0

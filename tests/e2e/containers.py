@@ -3,8 +3,8 @@
 import datetime as dt
 from typing import Any
 
-from tests.conformance.jobs import Jobs
 from tests.e2e.node import SLOT, Node
+from verify.clusters.jobs import Jobs
 
 Object = dict[str, Any]
 

@@ -4,8 +4,8 @@ import sys
 import time
 from pathlib import Path
 
-from tests.conformance.eventually import eventually
 from tests.e2e.node import SYSTEM, Node
+from verify.clusters.eventually import eventually
 
 TUTTI = str(Path(sys.executable).with_name("tutti"))
 DEPLOYMENTS = ("tutti-controllers", "tutti-scheduler", "tutti-webhooks")

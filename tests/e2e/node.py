@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.client import Api
+from verify.clusters.client import Api
 
 Object = dict[str, Any]
 

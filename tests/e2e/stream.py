@@ -16,11 +16,11 @@ from typing import Any
 from urllib3.exceptions import HTTPError
 
 from localcluster.shapes import HOLLOW_LABEL, NodeShape, node_manifest
-from tests.conformance.client import ApiError
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import indexed_job, is_gang
-from tests.conformance.server import Server
 from tests.e2e.node import REPOSITORY, Node
+from verify.clusters.client import ApiError
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import indexed_job, is_gang
+from verify.clusters.server import Server
 
 Object = dict[str, Any]
 

@@ -8,13 +8,13 @@ import sys
 import time
 from collections.abc import Callable
 
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import Object, condition
 from tests.e2e.containers import lone_pod
 from tests.e2e.installation import wait_until_ready
 from tests.e2e.node import SYSTEM, Node
 from tests.e2e.stream import Stream, hollow_nodes
 from tests.e2e.test_webhooks_away import QUICK_SECONDS
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import Object, condition
 
 JOBS_PER_SECOND = 5.0
 RUN_SECONDS = 1.0

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 import pytest
 
 from hack.chart.render import FOLDER
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.jobs import Jobs, is_gang
 from tests.e2e.containers import gang, started_at
 from tests.e2e.installation import is_installed, remove, scale
 from tests.e2e.node import REPOSITORY, SLOTS, SYSTEM, Node
 from tests.e2e.test_held_gangs import IN_FORCE_SECONDS, RUN_SECONDS, TOGETHER_SECONDS, is_held
 from tests.programs import tool
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.jobs import Jobs, is_gang
 
 CHOSEN = {
     "holdGangs": "true",

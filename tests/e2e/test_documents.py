@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from hack.dist.install_file import install_yaml
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import Jobs, is_gang
 from tests.docs.markdown import DOCS, commands, section
 from tests.e2e.containers import running
 from tests.e2e.installation import is_installed, remove
 from tests.e2e.node import REPOSITORY, SYSTEM, Node
 from tests.programs import tool
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import Jobs, is_gang
 
 REGISTRY = "registry.example/batch"
 BY_REGISTRY = ("docker ", "sha256sum ", "make ")

@@ -1,10 +1,10 @@
 """With `config/components/hold-gangs` no gang is lost: what is created while no webhook answers waits for one."""
 
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.jobs import GATE, Jobs, is_gang
 from tests.e2e.containers import gang, started_at
 from tests.e2e.node import SLOTS, Node
 from tests.e2e.test_webhooks_away import down
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.jobs import GATE, Jobs, is_gang
 
 HELD = "tutti.scheduler/held"
 IN_FORCE_SECONDS = 20.0

@@ -7,9 +7,9 @@ from statistics import median
 
 import pytest
 
-from tests.conformance.jobs import Object, condition_entry
 from tests.e2e.containers import started_at
 from tests.e2e.node import NAME, SYSTEM, Node
+from verify.clusters.jobs import Object, condition_entry
 
 READY_SECONDS = 10.0
 AT_WORST_SECONDS = 20.0

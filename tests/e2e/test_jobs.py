@@ -1,9 +1,9 @@
 """Ordinary Jobs with real containers: they start together, run, and end."""
 
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.jobs import Jobs, condition, condition_entry, is_gang
 from tests.e2e.containers import gang, logs, running, started_at
 from tests.e2e.node import SLOTS, Node
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.jobs import Jobs, condition, condition_entry, is_gang
 
 RUN_SECONDS = 40.0
 TOGETHER_SECONDS = 5.0

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.lws import Sets, is_followed, is_served
-from tests.conformance.server import Server
 from tests.e2e.containers import container, state
 from tests.e2e.node import REPOSITORY, SLOTS, Node
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.lws import Sets, is_followed, is_served
+from verify.clusters.server import Server
 
 SERVED_SECONDS = 60.0
 RUN_SECONDS = 60.0

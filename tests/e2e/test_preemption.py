@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import Jobs
 from tests.e2e.containers import gang, running, started_at
 from tests.e2e.node import SLOTS, Node
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import Jobs
 
 SETTLE_SECONDS = 60.0
 CLEANING_SECONDS = 6

@@ -6,12 +6,12 @@ import time
 from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import condition, is_gang
 from tests.e2e.containers import gang
 from tests.e2e.installation import wait_until_ready
 from tests.e2e.node import SYSTEM, Node
 from tests.e2e.stream import Stream, hollow_nodes
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import condition, is_gang
 
 CLIENTS = 4
 GONE_SECONDS = 60.0

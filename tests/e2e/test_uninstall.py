@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import Jobs, condition
 from tests.e2e.containers import gang, running
 from tests.e2e.node import SLOTS, SYSTEM, Node
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import Jobs, condition
 
 UNINSTALL_SECONDS = 120.0
 RUN_SECONDS = 60.0

@@ -7,11 +7,11 @@ from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import Jobs, is_gang, plain_job
 from tests.e2e.containers import gang, lone_pod
 from tests.e2e.installation import CONFIGURATION, scale, wait_until_ready
 from tests.e2e.node import Node
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import Jobs, is_gang, plain_job
 
 QUICK_SECONDS = 1.5
 EVENT_SECONDS = 30.0

@@ -2,12 +2,13 @@
 
 import time
 
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually, throughout
-from tests.faults.classes import Disturbance, FaultClass
+from tests.faults.classes import FaultClass
 from tests.faults.workflows import Workflow
 from tests.faults.world import World, world
 from verify.auditor.end_state import State, differences
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.disturbance import Disturbance
+from verify.clusters.eventually import eventually, throughout
 from verify.faults.proxy import FaultProxy
 from verify.faults.script import Script, parse
 

@@ -20,12 +20,12 @@ from tests.conformance.conftest import (  # noqa: F401 (fixtures and options are
     pytest_runtest_makereport,
     session_auditor,
 )
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.lws import SERVED_SECONDS, is_followed
-from tests.conformance.tutti_process import Tutti
-from tests.faults.behind_proxy import proxy_before, tutti_behind
 from verify.auditor.end_state import State
+from verify.clusters.behind_proxy import proxy_before, tutti_behind
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.lws import SERVED_SECONDS, is_followed
+from verify.clusters.tutti_process import Tutti
 from verify.faults.proxy import FaultProxy
 
 

@@ -5,14 +5,15 @@ import sys
 
 import pytest
 
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.tutti_process import Tutti
 from tests.faults.cell import OVER_SECONDS, READY_SECONDS, run, undisturbed_end
-from tests.faults.classes import Disturbance, FaultClass
+from tests.faults.classes import FaultClass
 from tests.faults.workflows import WORKFLOWS
 from verify.auditor.auditor import Auditor
 from verify.auditor.end_state import State
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.disturbance import Disturbance
+from verify.clusters.eventually import eventually
+from verify.clusters.tutti_process import Tutti
 from verify.faults.chance import random_script
 from verify.faults.proxy import FaultProxy
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import CONDITION, Object, condition_entry, indexed_job, plain_pod
-from tests.conformance.lws import leader_worker_set
 from tests.faults.world import HIGH, LOW, SETTLE_SECONDS, World
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import CONDITION, Object, condition_entry, indexed_job, plain_pod
+from verify.clusters.lws import leader_worker_set
 
 SIZE = 4
 LARGER, SMALLER = 6, 2

@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tests.conformance.conftest import empty
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs
-from tests.conformance.lws import Sets
 from verify.auditor.end_state import KINDS, State, normalised
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs
+from verify.clusters.lws import Sets
 
 LOW, HIGH = "faults-low", "faults-high"
 PRIORITIES = {LOW: 10, HIGH: 100}

@@ -1,7 +1,5 @@
 """Where `make test-anywhere` runs tests, and that it says what it could not change."""
 
-import os
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -34,22 +32,6 @@ def test_of_the_environment_nothing_stays_that_says_where_we_are(
     assert (found["FAKETIME"], found["LD_PRELOAD"]) == ("-30d", str(tmp_path / "libfaketime.so.1"))
 
 
-def test_a_library_that_shifts_nothing_is_not_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    useless = tmp_path / "useless.so"
-    useless.write_bytes(b"")
-    monkeypatch.setattr(anywhere, "_libraries", lambda: [useless])
-    assert anywhere._working_clock(tmp_path) is None
+def test_where_no_library_shifts_the_clock_the_true_day_is_told(tmp_path: Path) -> None:
     assert "FAKETIME" not in anywhere._environment(AHEAD, None, tmp_path)
     assert "the true day" in anywhere._told(AHEAD, Runner(None, None))
-
-
-def test_the_one_of_the_development_requirements_shifts_the_clock_and_leaves_waiting_alone() -> None:
-    if "FAKETIME" in os.environ or not anywhere._libraries():
-        pytest.skip("the clock is shifted already, or there is no libfaketime for this machine")
-    with tempfile.TemporaryDirectory(dir=anywhere.folder_without_blanks()) as folder:
-        assert anywhere._working_clock(Path(folder)) is not None
-
-
-def test_a_temporary_folder_with_blanks_is_no_place_for_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "gettempdir", lambda: "/any where")
-    assert " " not in anywhere.folder_without_blanks()

@@ -16,7 +16,8 @@ from hack.conformance import (
     run_side_by_side,
 )
 from hack.conformance_report import FORGIVEN, Result, failures, forgiven, read_report, table, to_run_again
-from hack.kubernetes_versions import minor_of, suites
+from hack.kubernetes_versions import suites
+from verify.clusters.versions import minor_of
 
 REPORT = """<testsuites><testsuite>
 <testcase classname="tests.conformance.test_a" name="test_fine" time="1.4"/>

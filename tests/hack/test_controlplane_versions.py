@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hack.kubernetes_versions import NEWEST
 from kube.groups.server_version import OLDEST_MINOR
+from verify.clusters.versions import NEWEST
 
 FOLDER = Path(__file__).parents[2] / "hack" / "controlplane"
 

@@ -1,11 +1,15 @@
 """What hack/promises.py makes of its checks: what was not run is not passed."""
 
 import importlib.util
+import re
+from itertools import product
 
 import pytest
 
 from hack import promises
-from hack.promises import CHECKS, FAILED, HOLDS, NOTHING, Check, figure_of, main, report, run, verdict_of
+from hack.promises import CHECKS, FAILED, FAULTS_QUICK, HOLDS, NOTHING, Check, figure_of, main, report, run, verdict_of
+from tests.faults.classes import CLASSES
+from tests.faults.workflows import WORKFLOWS
 
 
 @pytest.mark.parametrize(
@@ -53,6 +57,11 @@ def test_one_that_fails_decides_the_exit_code(
     assert "said nothing" in capsys.readouterr().out
 
 
+def test_where_nothing_would_be_run_that_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--short", "--only", "auditor"]) == 2
+    assert capsys.readouterr().err == "promises: auditor has no short form; make test runs it\n"
+
+
 def test_every_check_names_what_is_there() -> None:
     """Modules and folders that are handed to Python exist."""
     for check in CHECKS:
@@ -61,3 +70,15 @@ def test_every_check_names_what_is_there() -> None:
             assert all((promises.REPOSITORY / path).exists() for path in paths), paths
             if words[1] != "pytest":
                 assert importlib.util.find_spec(words[1]) is not None, words[1]
+
+
+def test_the_short_form_runs_cells_of_the_matrix_that_make_test_does_not() -> None:
+    cells = ["-".join(cell) for cell in product(WORKFLOWS, CLASSES)]
+    makefile = (promises.REPOSITORY / "Makefile").read_text()
+    (of_make_test,) = re.findall(r"^QUICK_FAULTS := (.*)$", makefile, re.MULTILINE)
+    short, usual = (
+        {cell for cell in cells for part in line.split(" or ") if part in cell} for line in (FAULTS_QUICK, of_make_test)
+    )
+    assert len(short) == len(FAULTS_QUICK.split(" or "))
+    assert len(usual) == len(of_make_test.split(" or "))
+    assert not short & usual

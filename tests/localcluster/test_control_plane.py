@@ -3,13 +3,13 @@
 import pytest
 from urllib3.exceptions import HTTPError
 
-from tests.conformance import cluster_files as files
-from tests.conformance.client import ApiError
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.embedded import EmbeddedControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.server import ServerDiedError
 from verify.auditor.audit_log import AuditLog
+from verify.clusters import cluster_files as files
+from verify.clusters.client import ApiError
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.embedded import EmbeddedControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.server import ServerDiedError
 
 PATIENCE_SECONDS = 60
 

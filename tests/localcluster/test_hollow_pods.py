@@ -14,9 +14,11 @@ def pod(
     *,
     annotations: dict[str, str] | None = None,
     grace_seconds: int | None = None,
+    finalizers: tuple[str, ...] = (),
     init_containers: list[dict[str, str]] | None = None,
 ) -> HollowPod:
     metadata: dict[str, object] = {"namespace": "ns", "name": "p", "uid": "u", "annotations": annotations or {}}
+    metadata["finalizers"] = finalizers
     if grace_seconds is not None:
         metadata.update(deletionTimestamp=NOW, deletionGracePeriodSeconds=grace_seconds)
     containers = [{"name": "main", "image": "i"}]
@@ -55,9 +57,19 @@ def test_a_deleted_pod_is_killed_before_it_is_removed(phase: str) -> None:
 
 
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
-def test_a_deleted_pod_that_has_ended_is_removed_once(phase: str) -> None:
-    assert next_step(pod(phase, grace_seconds=30), ran_seconds=0).action is Action.REMOVE
-    assert next_step(pod(phase, grace_seconds=0), ran_seconds=0).action is Action.NOTHING
+def test_a_deleted_pod_that_has_ended_is_removed(phase: str) -> None:
+    assert next_step(pod(phase, grace_seconds=30), ran_seconds=0) == Step(Action.REMOVE)
+
+
+def test_a_removal_takes_a_moment_and_is_asked_for_again_when_the_pod_is_still_there() -> None:
+    leaving = pod("Failed", grace_seconds=0)
+    assert next_step(leaving, ran_seconds=0, terminating_seconds=2) == Step(Action.WAIT, seconds=3)
+    assert next_step(leaving, ran_seconds=0, terminating_seconds=5) == Step(Action.REMOVE)
+
+
+def test_what_finalizers_of_others_hold_is_not_removed_again() -> None:
+    held = pod("Failed", grace_seconds=0, finalizers=("batch.kubernetes.io/job-tracking",))
+    assert next_step(held, ran_seconds=0, terminating_seconds=60) == Step(Action.NOTHING)
 
 
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.conformance import cluster_files as files
-from tests.conformance.real import RealControlPlane
 from tests.parity.play import REPOSITORY, Server
 from tests.parity.steps import ADMIN, NOBODY
+from verify.clusters import cluster_files as files
+from verify.clusters.real import RealControlPlane
 
 START_SECONDS = 30
 TOKENS = {user: files.token_of(user) for user in (ADMIN, NOBODY)}

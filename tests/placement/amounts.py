@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.placement.case import Case, Machine, Running, Spec
-from tests.placement.profiles import GPU
+from verify.clusters.profiles import GPU
 
 TWO = (Machine(), Machine())
 SMALL, LARGE = Machine(cpu=2), Machine(cpu=16)

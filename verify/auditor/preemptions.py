@@ -25,6 +25,9 @@ from verify.auditor.history import History
 from verify.auditor.identities import SCHEDULER_USER
 from verify.auditor.model import Group, Pod
 
+ANSWERED_SECONDS = 120.0
+"""Every request is answered by then."""
+
 Item = str
 """UID of a group, or of a lone pod."""
 
@@ -86,6 +89,8 @@ class Preemptions:
     open: dict[Item, Plan] = field(default_factory=dict)
     _begun: dict[Item, tuple[Plan, ...]] = field(default_factory=dict)
     """For whom a group that leaves whole began to leave, by its UID."""
+    _past: list[tuple[Plan, float]] = field(default_factory=list)
+    """Plans that came to their end not long ago, with the moment: a delete that arrived before that may be answered after it."""
 
     def see(self, change: Change, history: History) -> Iterator[Eviction | Concluded]:
         """Takes a change in; what it means for preemptions."""
@@ -131,9 +136,8 @@ class Preemptions:
                     plan.victims[victim.uid] = victim
                 return Eviction(victim, self._begun[group.uid], record)
             nodes |= {pod.node for pod in history.members(group.key)}
-        more_important = [
-            plan for plan in self.open.values() if priority_of(plan, history) > priority_of_victim(victim, group)
-        ]
+        stood = [*self.open.values(), *(plan for plan, when in self._past if when > record.received)]
+        more_important = [plan for plan in stood if priority_of(plan, history) > priority_of_victim(victim, group)]
         # A victim need not be on a node that is cleared: it may stand against the preemptor by a rule about other pods.
         plans = [plan for plan in more_important if nodes & set(plan.places.values())] or more_important
         for plan in plans:
@@ -182,6 +186,7 @@ class Preemptions:
     def _conclude(self, plan: Plan | None, when: float, *, is_started: bool) -> Iterator[Concluded]:
         if plan is not None:
             self.open.pop(plan.item, None)
+            self._past = [*((each, at) for each, at in self._past if at > when - ANSWERED_SECONDS), (plan, when)]
             yield Concluded(plan, when, is_started)
 
 

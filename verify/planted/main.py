@@ -5,7 +5,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
@@ -20,8 +20,6 @@ EXIT_USAGE: Final = 2
 
 TIMEOUT_SECONDS: Final = 300.0
 
-Try = Callable[[Bug], Verdict]
-
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     """The command line."""
@@ -30,8 +28,23 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--list", action="store_true", help="print the bugs and plant none")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="copies of the tree")
     parser.add_argument("--timeout", type=float, default=TIMEOUT_SECONDS, metavar="SECONDS", help="of one suite")
+    parser.add_argument(
+        "--minutes",
+        type=positive,
+        default=float("inf"),
+        metavar="N",
+        help="begin no bug later than this; default: try all",
+    )
     parser.add_argument("--no-sound-run", action="store_true", help="do not run the suites without a bug first")
     return parser.parse_args(arguments)
+
+
+def positive(text: str) -> float:
+    """A number above zero."""
+    value = float(text)
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f"{text} is not above zero")
+    return value
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -65,6 +78,7 @@ def _chosen(names: Sequence[str]) -> list[Bug]:
 
 def _plant(bugs: Sequence[Bug], asked: argparse.Namespace) -> int:
     begun = time.monotonic()
+    deadline = begun + asked.minutes * 60
     with tempfile.TemporaryDirectory(prefix="planted-") as folder:
         workers = max(1, min(asked.workers, len(bugs)))
         trees: SimpleQueue[Tree] = SimpleQueue()
@@ -73,13 +87,26 @@ def _plant(bugs: Sequence[Bug], asked: argparse.Namespace) -> int:
         with ThreadPoolExecutor(workers) as pool:
             if not asked.no_sound_run:
                 _sound_run(bugs, pool, trees, asked.timeout)
-            verdicts = pool.map(lambda bug: _with_tree(trees, lambda tree: tree.try_bug(bug, asked.timeout)), bugs)
-            survivors = _tell(zip(bugs, verdicts, strict=True))
-    score = f"{len(bugs) - len(survivors)} of {len(bugs)} planted bugs were found"
-    _say(f"{score}, in {time.monotonic() - begun:.0f} s")
+
+            def verdict_of(bug: Bug) -> Verdict | None:
+                if time.monotonic() >= deadline:
+                    return None
+                return _with_tree(trees, lambda tree: tree.try_bug(bug, asked.timeout))
+
+            results = list(_told(zip(bugs, pool.map(verdict_of, bugs), strict=True)))
+    return _conclude(results, time.monotonic() - begun)
+
+
+def _conclude(results: Sequence[tuple[Bug, Verdict | None]], seconds: float) -> int:
+    """Prints the score and who survived; the exit code. What was not tried is not passed."""
+    tried = [(bug, verdict) for bug, verdict in results if verdict is not None]
+    survivors = [bug for bug, verdict in tried if not verdict.found_by]
+    score = f"{len(tried) - len(survivors)} of {len(tried)} planted bugs were found"
+    missing = f", {len(results) - len(tried)} were not tried" if len(tried) < len(results) else ""
+    _say(f"{score}{missing}, in {seconds:.0f} s")
     for bug in survivors:
         _say(f"nobody noticed {bug.name}: {bug.wrong}")
-    return EXIT_SURVIVED if survivors else EXIT_OK
+    return EXIT_SURVIVED if survivors or missing else EXIT_OK
 
 
 def _sound_run(
@@ -105,14 +132,14 @@ def _with_tree(trees: "SimpleQueue[Tree]", use: Callable[[Tree], Verdict]) -> Ve
         trees.put(tree)
 
 
-def _tell(results: Iterable[tuple[Bug, Verdict]]) -> list[Bug]:
-    """Prints a line for each bug as soon as it is tried; those that nobody noticed."""
-    survivors = []
+def _told(results: Iterable[tuple[Bug, Verdict | None]]) -> Iterator[tuple[Bug, Verdict | None]]:
+    """The same, each printed as soon as it is tried."""
     for bug, verdict in results:
-        _say(f"{bug.name:<44} {verdict.seconds:6.1f} s  {verdict.found_by or 'NOBODY NOTICED'}")
-        if not verdict.found_by:
-            survivors.append(bug)
-    return survivors
+        if verdict is None:
+            _say(f"{bug.name:<44} {'':6}    NOT TRIED: the time was over")
+        else:
+            _say(f"{bug.name:<44} {verdict.seconds:6.1f} s  {verdict.found_by or 'NOBODY NOTICED'}")
+        yield bug, verdict
 
 
 def _say(line: str) -> None:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from api.constants import DEFAULT_SCHEDULER_NAME, ELASTIC
-from tests.conformance.jobs import indexed_job, plain_job, plain_pod
-from tests.conformance.lws import leader_worker_set
+from verify.clusters.jobs import indexed_job, plain_job, plain_pod
+from verify.clusters.lws import leader_worker_set
 
 Object = dict[str, Any]
 

@@ -6,16 +6,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.conformance.client import Api
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.embedded import EmbeddedControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes, kubelet_process
-from tests.conformance.lws import controller_process, is_followed, is_served
-from tests.conformance.real import RealControlPlane
-from tests.conformance.tutti_process import Tutti
-from tests.faults.behind_proxy import proxy_before, tutti_behind
 from verify.auditor.audit_log import AuditLog
+from verify.clusters.behind_proxy import proxy_before, tutti_behind
+from verify.clusters.client import Api
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.embedded import EmbeddedControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes, kubelet_process
+from verify.clusters.lws import controller_process, is_followed, is_served
+from verify.clusters.real import RealControlPlane
+from verify.clusters.tutti_process import Tutti
 from verify.faults.proxy import FaultProxy
 from verify.soak.changes import PRIORITIES
 

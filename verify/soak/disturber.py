@@ -4,9 +4,7 @@ import random
 import threading
 from collections import Counter
 
-from tests.conformance.eventually import eventually
-from tests.conformance.tutti_process import CHILDREN, Tutti
-from tests.faults.classes import (
+from verify.clusters.disturbance import (
     WRITES,
     Disturbance,
     kill_when_injected,
@@ -14,6 +12,8 @@ from tests.faults.classes import (
     pause_webhooks,
     to_each,
 )
+from verify.clusters.eventually import eventually
+from verify.clusters.tutti_process import CHILDREN, Tutti
 from verify.faults.proxy import FaultProxy
 from verify.faults.script import Script, parse
 from verify.soak.cluster import LEASE, Place

@@ -4,8 +4,8 @@ import datetime
 import time
 from collections.abc import Callable
 
-from tests.conformance.client import Object
 from verify.auditor.auditor import Auditor
+from verify.clusters.client import Object
 from verify.soak.cluster import NAMESPACE, Place
 from verify.soak.tally import Tally
 

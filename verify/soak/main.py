@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from tests.conformance.server import ServerDiedError
+from verify.clusters.server import ServerDiedError
 from verify.soak.cluster import EMBEDDED, REAL, NoControlPlaneError
 from verify.soak.run import Settings, soak
 
@@ -17,8 +17,8 @@ EXIT_BROKEN: Final = 1
 EXIT_USAGE: Final = 2
 SHORT_MINUTES: Final = 2.0
 """A shorter run than this does not wait long for rest either: it shows that a soak works, not what it is for."""
-SHORT_SETTLE_SECONDS: Final = 20.0
-SHORT_REST_SECONDS: Final = 5.0
+SHORT_SETTLE_SECONDS: Final = 5.0
+SHORT_REST_SECONDS: Final = 10.0
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:

@@ -7,22 +7,22 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from tests.conformance.eventually import eventually
+from verify.clusters.eventually import eventually
 from verify.soak.cluster import Place, place
 from verify.soak.disturber import Disturber
 from verify.soak.judge import Judge, left_of_gangs
 from verify.soak.memory import Sample, take, trend
 from verify.soak.outcome import Outcome
-from verify.soak.tally import Tally
+from verify.soak.tally import Calm, Tally
 from verify.soak.users import Users
 
 LOOK_SECONDS = 5.0
 TOLD_SECONDS = 60.0
 GONE_SECONDS = 180.0
 READY_SECONDS = 300.0
-MOST_RESTS = 5
-"""So often rest is waited for: a Job that takes its time to make a pod anew is no rest."""
-PROCESS_FAULTS_SHARE = 1 / 3
+MOST_REST_SECONDS = 480.0
+"""So long rest is waited for: a Job that takes its time to make a pod anew is no rest, and somebody's end makes room for others."""
+PROCESS_FAULTS_SHARE = 1 / 4
 """The first part of the time; in the rest processes live on, so that their memory can be watched."""
 
 Say = Callable[[str], None]
@@ -39,7 +39,7 @@ class Settings:
         changes_per_second: by users.
         fault_seconds: about so long between two faults.
         settle_seconds: how long after the last change something may still be written, hints included.
-        rest_seconds: how long nothing may be written then.
+        rest_seconds: how long nothing may be written then, once nobody else has changed anything for as long.
     """
 
     cluster: str
@@ -122,10 +122,11 @@ class _Run:
             eventually(self._where.tutti.ready, within_seconds=READY_SECONDS)
         self._wait(self._settings.settle_seconds)
         self.outcome.tally = self._judge.tally
-        for _ in range(MOST_RESTS):
+        calm, tally, deadline = Calm(), Tally(), time.monotonic() + MOST_REST_SECONDS
+        while time.monotonic() < deadline:
             tally = self._judge.tally = Tally()
             self._wait(self._settings.rest_seconds)
-            if not tally.others:
+            if calm.is_rest(tally):
                 self.outcome.rest_seconds = self._settings.rest_seconds
                 break
         self.outcome.rest_writes = tally.writes

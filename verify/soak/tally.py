@@ -62,6 +62,22 @@ class Tally:
                 self._started.add((record.namespace, record.name))
 
 
+class Calm:
+    """Told what was counted in equal times, one after the other: rest is one without changes by anybody else, after another such.
+
+    What Tutti writes right after a change by somebody else is its answer, on a busy machine some seconds later.
+    """
+
+    def __init__(self) -> None:
+        self._was_quiet = False
+
+    def is_rest(self, tally: Tally) -> bool:
+        """Whether the last of these times was rest."""
+        is_quiet = not tally.others
+        is_rest, self._was_quiet = is_quiet and self._was_quiet, is_quiet
+        return is_rest
+
+
 def _says_started(record: Record) -> bool:
     written = (record.request.get("status") or {}).get("conditions") or []
     return any(each["type"] == CONDITION_SCHEDULED and each.get("status") == "True" for each in written)

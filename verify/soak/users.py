@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import urllib3
 
-from tests.conformance.client import Api, ApiError
-from tests.conformance.eventually import eventually
+from verify.clusters.client import Api, ApiError
+from verify.clusters.eventually import eventually
 from verify.soak.changes import Change, Changes
 from verify.soak.cluster import NAMESPACE, Place
 

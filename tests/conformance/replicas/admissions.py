@@ -8,8 +8,8 @@ from types import TracebackType
 
 from urllib3.exceptions import HTTPError
 
-from tests.conformance.client import Api, ApiError
-from tests.conformance.jobs import indexed_job, is_gang
+from verify.clusters.client import Api, ApiError
+from verify.clusters.jobs import indexed_job, is_gang
 
 CLIENTS = 40
 PER_SECOND = 100.0

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes, kubelet_process
-from tests.conformance.jobs import Jobs
-from tests.conformance.real import RealControlPlane
 from tests.conformance.replicas.deployments import Deployments
 from tests.conformance.scenarios.preemption_stage import Stage
 from verify.auditor.audit_log import AuditLog
 from verify.auditor.auditor import Auditor
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes, kubelet_process
+from verify.clusters.jobs import Jobs
+from verify.clusters.real import RealControlPlane
 
 REPOSITORY = Path(__file__).parents[3]
 PARTS = ("crd", "rbac", "policy", "webhook")

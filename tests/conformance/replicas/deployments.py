@@ -4,13 +4,13 @@ import base64
 import ssl
 from pathlib import Path
 
-from tests.conformance.client import Object
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import indexed_job, is_gang
 from tests.conformance.replicas.replica import Replica, WebhooksReplica
 from tests.conformance.replicas.service import Service, own_address
-from tests.conformance.tutti_process import READY_SECONDS, SYSTEM_NAMESPACE
+from verify.clusters.client import Object
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import indexed_job, is_gang
+from verify.clusters.tutti_process import READY_SECONDS, SYSTEM_NAMESPACE
 
 END = "\n-----END CERTIFICATE-----"
 SECRET = "tutti-webhooks-certificates"

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.conformance.eventually import eventually, throughout
 from tests.conformance.replicas.deployments import Deployments
 from tests.conformance.replicas.replica import Replica
 from verify.auditor.audit_log import AuditLog, Record
 from verify.auditor.identities import READS
+from verify.clusters.eventually import eventually, throughout
 from verify.faults.tcp_proxy import TcpProxy
 
 TAKEOVER_SECONDS = 20.0

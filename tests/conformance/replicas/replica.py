@@ -15,12 +15,12 @@ from cryptography import x509
 from urllib3.exceptions import HTTPError
 
 from install.address import free_ports
-from tests.conformance import cluster_files as files
-from tests.conformance.client import Object
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.server import Server
-from tests.conformance.tutti_process import COMMAND, READY_SECONDS, STOP_SECONDS, environment
+from verify.clusters import cluster_files as files
+from verify.clusters.client import Object
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.server import Server
+from verify.clusters.tutti_process import COMMAND, READY_SECONDS, STOP_SECONDS, environment
 
 REPOSITORY = Path(__file__).parents[3]
 LOOPBACK = "127.0.0.1"

@@ -4,8 +4,8 @@ import socket
 
 import pytest
 
-from tests.conformance.client import Api
-from tests.conformance.tutti_process import SYSTEM_NAMESPACE
+from verify.clusters.client import Api
+from verify.clusters.tutti_process import SYSTEM_NAMESPACE
 
 NAME = "tutti-webhooks"
 SLICES = f"/apis/discovery.k8s.io/v1/namespaces/{SYSTEM_NAMESPACE}/endpointslices"

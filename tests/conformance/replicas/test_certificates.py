@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.eventually import eventually, throughout
 from tests.conformance.replicas.admissions import Admissions
 from tests.conformance.replicas.bundles import Pair, ago, authority, leaf, secret_data
 from tests.conformance.replicas.deployments import Deployments
 from tests.conformance.replicas.replica import WebhooksReplica
+from verify.clusters.eventually import eventually, throughout
 
 pytestmark = [pytest.mark.one_api, pytest.mark.real_only("the embedded server reaches webhooks by URL")]
 

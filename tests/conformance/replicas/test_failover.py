@@ -13,11 +13,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.conformance.client import Object
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs, condition, indexed_job, is_gang
 from tests.conformance.replicas.deployments import Deployments
 from tests.conformance.replicas.faults import (
     FAULTS,
@@ -36,6 +31,11 @@ from tests.conformance.slow_webhook import slow_binds
 from verify.auditor.audit_log import AuditLog
 from verify.auditor.auditor import Auditor
 from verify.auditor.identities import CONTROLLERS_USER, SCHEDULER_USER
+from verify.clusters.client import Object
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, condition, indexed_job, is_gang
 from verify.faults.tcp_proxy import TcpProxy
 
 pytestmark = [pytest.mark.one_api, pytest.mark.real_only("the embedded server reaches webhooks by URL")]

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import Jobs
 from tests.conformance.scenarios.scene import Scene
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs
+from verify.clusters.tutti_process import Tutti
 
 
 @pytest.fixture

@@ -15,11 +15,11 @@ from typing import Any
 import urllib3
 
 from localcluster.shapes import HOLLOW_LABEL
-from tests.conformance.client import ApiError, Object
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import CONDITION, POD_GROUP, Jobs, condition_entry
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.client import ApiError, Object
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import CONDITION, POD_GROUP, Jobs, condition_entry
+from verify.clusters.tutti_process import Tutti
 
 LOW, MID, HIGH, TOP = "scenario-low", "scenario-mid", "scenario-high", "scenario-top"
 NEVER = "scenario-never"

@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tests.conformance.client import ApiError, Object
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.jobs import condition_entry
 from tests.conformance.scenarios.preemption_stage import SOON_SECONDS, Stage
+from verify.clusters.client import ApiError, Object
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.jobs import condition_entry
 
 STAYS_SECONDS = 0.6
 ATTEMPTS = "tutti_podgroup_schedule_attempts_total"

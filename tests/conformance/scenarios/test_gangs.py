@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.conformance.client import Object
-from tests.conformance.eventually import eventually, throughout
 from tests.conformance.scenarios.preemption_stage import HIGH, MID, SOON_SECONDS, TOP
 from tests.conformance.scenarios.scene import GATE, STAYS_SECONDS, TRUE, Scene
+from verify.clusters.client import Object
+from verify.clusters.eventually import eventually, throughout
 
 VOLUME_SECONDS = 40
 """kube-controller-manager binds a volume at once, or when it looks at all of them again, which it does every 15 seconds."""

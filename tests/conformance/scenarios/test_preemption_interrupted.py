@@ -1,7 +1,7 @@
 """What goes wrong between a plan and the start of its preemptor, on a cluster that answers for itself."""
 
-from tests.conformance.eventually import eventually, throughout
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, SOON_SECONDS, TOP, Stage
+from verify.clusters.eventually import eventually, throughout
 
 STAYS_SECONDS = 1.0
 STATEFUL_SETS = "/apis/apps/v1/namespaces/{}/statefulsets"

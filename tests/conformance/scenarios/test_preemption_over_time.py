@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.eventually import eventually, throughout
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, MID, SOON_SECONDS, Stage
+from verify.clusters.eventually import eventually, throughout
 
 STAYS_SECONDS = 1.0
 

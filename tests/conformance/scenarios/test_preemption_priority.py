@@ -4,10 +4,10 @@ from contextlib import suppress
 
 import pytest
 
-from tests.conformance.client import ApiError
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.jobs import condition_entry, indexed_job
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, MID, SOON_SECONDS, TOP, Stage
+from verify.clusters.client import ApiError
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.jobs import condition_entry, indexed_job
 
 KEY = "tutti.scheduler/preemption-priority-class"
 STAYS_SECONDS = 1.0

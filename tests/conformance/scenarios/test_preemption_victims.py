@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.conformance.eventually import eventually, throughout
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, MID, NEVER, SOON_SECONDS, TOP, Stage
+from verify.clusters.eventually import eventually, throughout
 
 STAYS_SECONDS = 1.0
 

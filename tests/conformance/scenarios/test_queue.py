@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conformance.client import ApiError
-from tests.conformance.eventually import eventually
 from tests.conformance.scenarios.preemption_stage import HIGH, SOON_SECONDS
 from tests.conformance.scenarios.scene import GATE, REFUSED, STAYS_SECONDS, TRUE, Scene
 from verify.auditor.auditor import Auditor
+from verify.clusters.client import ApiError
+from verify.clusters.eventually import eventually
 
 QUIET_SECONDS = 1.0
 RETRIES = 2

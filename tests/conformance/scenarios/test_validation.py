@@ -6,7 +6,7 @@ import pytest
 
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, NEVER, TOP
 from tests.conformance.scenarios.scene import TRUE, Scene
-from tests.placement.profiles import settings
+from verify.clusters.profiles import settings
 
 OTHER_PROFILE: str = settings()["scheduler"]["profiles"][0]["scheduler_name"]
 """A second name to which the one scheduler of these tests answers."""

@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from tests.conformance.eventually import eventually
 from tests.conformance.scenarios.preemption_stage import HIGH, SOON_SECONDS
 from tests.conformance.scenarios.scene import REFUSED, TRUE, Scene
 from tests.conformance.scenarios.test_topology import RACK, inside
+from verify.clusters.eventually import eventually
 
 REPEATS = 20
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import urllib3
 
-from tests.conformance.client import Api, ApiError, Object
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import POD_GROUP, indexed_job
 from tests.conformance.tenants.tenant import Tenant
+from verify.clusters.client import Api, ApiError, Object
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import POD_GROUP, indexed_job
 
 AT_ONCE = 8
 PATIENCE_SECONDS = 120

@@ -5,10 +5,10 @@ import statistics
 import sys
 from dataclasses import dataclass, field
 
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import indexed_job
 from tests.conformance.tenants.tenant import Tenant
 from verify.auditor.audit_log import AuditLog, Record
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import indexed_job
 
 SIZE = 2
 BOUND_SECONDS = 60

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 import pytest
 
 from tests.conformance.conftest import empty
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.hollow import HollowNodes
 from tests.conformance.tenants.attacks import empty_namespace
 from tests.conformance.tenants.bind_times import LENIENT_SECONDS, STRICT_SECONDS, BindTimes
 from tests.conformance.tenants.tenant import Tenant, tenant
-from tests.conformance.tutti_process import Tutti
 from verify.auditor.audit_log import AuditLog
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.tutti_process import Tutti
 
 
 @pytest.fixture

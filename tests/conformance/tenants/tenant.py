@@ -3,10 +3,10 @@
 import secrets
 from dataclasses import dataclass
 
-from tests.conformance.client import Api, ApiError, Object
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import Jobs
+from verify.clusters.client import Api, ApiError, Object
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import Jobs
 
 SETTLE_SECONDS = 60
 RBAC = "rbac.authorization.k8s.io"

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import CONDITION, condition
 from tests.conformance.tenants.attacks import (
     create_all,
     going_on,
@@ -19,6 +17,8 @@ from tests.conformance.tenants.attacks import (
 from tests.conformance.tenants.bind_times import BindTimes
 from tests.conformance.tenants.tenant import Tenant
 from verify.auditor.auditor import Auditor
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import CONDITION, condition
 
 pytestmark = [pytest.mark.slow, pytest.mark.real_only("20,000 objects are too many for the embedded cluster")]
 

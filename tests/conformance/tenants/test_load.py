@@ -4,9 +4,6 @@ import functools
 
 import pytest
 
-from tests.conformance.client import ApiError
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import CONDITION, condition
 from tests.conformance.tenants.attacks import (
     LARGEST,
     create_all,
@@ -18,6 +15,9 @@ from tests.conformance.tenants.attacks import (
 )
 from tests.conformance.tenants.bind_times import BindTimes
 from tests.conformance.tenants.tenant import Tenant
+from verify.clusters.client import ApiError
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import CONDITION, condition
 
 STARTS = 5
 SETTLE_SECONDS = 60

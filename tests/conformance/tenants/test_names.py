@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.conformance.client import ApiError, Object
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import POD_GROUP, indexed_job
 from tests.conformance.tenants.attacks import create_all, hopeless, member, pod_group, type_of
 from tests.conformance.tenants.tenant import Tenant
 from verify.auditor.auditor import Auditor
+from verify.clusters.client import ApiError, Object
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import POD_GROUP, indexed_job
 
 SETTLE_SECONDS = 60
 STAYS_SECONDS = 2

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conformance.client import ApiError
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually, throughout
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import CONDITION, condition_entry, indexed_job
 from tests.conformance.tenants.attacks import create_all, member, pod_group
 from tests.conformance.tenants.tenant import Tenant
+from verify.clusters.client import ApiError
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import CONDITION, condition_entry, indexed_job
 
 SETTLE_SECONDS = 60
 STAYS_SECONDS = 3

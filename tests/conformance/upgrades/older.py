@@ -7,8 +7,8 @@ import sys
 import tarfile
 from pathlib import Path
 
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.tutti_process import Tutti
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.tutti_process import Tutti
 
 REPOSITORY = Path(__file__).parents[3]
 OLDER = "3027c3bcb038e84904078425e21ad98a597e63ff"

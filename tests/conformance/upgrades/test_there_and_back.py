@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 
 from localcluster.shapes import HOLLOW_LABEL
-from tests.conformance.client import Object
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import HollowNodes
-from tests.conformance.jobs import CONDITION, Jobs, condition, indexed_job
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, Stage
-from tests.conformance.tutti_process import Tutti
 from tests.conformance.upgrades.older import check_out, older_tutti
 from verify.auditor.auditor import Auditor
+from verify.clusters.client import Object
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import CONDITION, Jobs, condition, indexed_job
+from verify.clusters.tutti_process import Tutti
 
 pytestmark = [pytest.mark.slow]
 

@@ -7,10 +7,10 @@ import pytest
 
 from localcluster.apiserver.files import ServerFiles
 from localcluster.apiserver.server import ServerSettings
-from tests.conformance.cluster_files import write_audit_policy
 from tests.localcluster.apiserver.conftest import NOBODY
 from tests.localcluster.apiserver.rest import PODS, Rest, binding, pod
 from verify.auditor.audit_log import AuditLog
+from verify.clusters.cluster_files import write_audit_policy
 
 
 @pytest.fixture

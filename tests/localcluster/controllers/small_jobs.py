@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.conformance.client import Api
+from verify.clusters.client import Api
 
 Object = dict[str, Any]
 

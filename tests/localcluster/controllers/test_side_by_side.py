@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from localcluster.shapes import NodeShape, node_manifest
-from tests.conformance.client import Api
-from tests.conformance.cluster_files import ADMIN
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import REPOSITORY, kubelet_process
-from tests.conformance.real import RealControlPlane
-from tests.conformance.server import Server
 from tests.localcluster.controllers.small_jobs import CASES, Case, Result, is_ready_for_more, is_settled, result
+from verify.clusters.client import Api
+from verify.clusters.cluster_files import ADMIN
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import REPOSITORY, kubelet_process
+from verify.clusters.real import RealControlPlane
+from verify.clusters.server import Server
 
 START_SECONDS = 60.0
 END_SECONDS = 90.0

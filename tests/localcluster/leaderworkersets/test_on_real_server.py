@@ -14,16 +14,16 @@ from kube.client.client import Client
 from kube.client.credentials import load_credentials
 from kube.client.resources import LEADER_WORKER_SETS, PODS, STATEFUL_SETS
 from localcluster.controllers.leaderworkersets.admission.configurations import VALIDATING_NAME
-from tests.conformance.cluster_files import ADMIN
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.hollow import REPOSITORY
-from tests.conformance.real import RealControlPlane
-from tests.conformance.server import Server
 from tests.localcluster.leaderworkersets.groups import NAMESPACE
 from tests.localcluster.leaderworkersets.groups import eventually as async_eventually
 from tests.localcluster.leaderworkersets.records import Record, parameters
 from tests.localcluster.leaderworkersets.test_records import compared
+from verify.clusters.cluster_files import ADMIN
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import REPOSITORY
+from verify.clusters.real import RealControlPlane
+from verify.clusters.server import Server
 
 START_SECONDS = 60.0
 CHOSEN = (

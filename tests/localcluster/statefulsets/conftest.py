@@ -12,12 +12,12 @@ from kube.client.credentials import load_credentials
 from kube.client.resources import NAMESPACES
 from localcluster.nodes import create_nodes
 from localcluster.shapes import NodeShape, parse_resources
-from tests.conformance.cluster_files import ADMIN
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.hollow import kubelet_process
-from tests.conformance.real import RealControlPlane
 from tests.localcluster.leaderworkersets.conftest import Cluster, cluster, files
 from tests.localcluster.statefulsets.play import Play
+from verify.clusters.cluster_files import ADMIN
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.hollow import kubelet_process
+from verify.clusters.real import RealControlPlane
 
 __all__ = ["cluster", "files"]
 

@@ -11,10 +11,10 @@ from api.constants import REASON_SCHEDULING_GATED
 from scheduler.cache.scoring import Scoring
 from scheduler.profiles import ProfileSettings
 from tests.placement.case import Case, Running, named, own_names
-from tests.placement.profiles import PROFILES
 from tests.placement.table import CASES, IDS
 from tests.scheduler.core.build import NAMESPACE, pod_key
 from tests.scheduler.core.world import World
+from verify.clusters.profiles import PROFILES
 
 
 def build(case: Case) -> World:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from kube.client.errors import Forbidden, Invalid, KubeError, NotFound, OutcomeUnknown, ServerError
+from kube.client.resources import Resource
 from tests.scheduler.shell.fake_api import Fault, always, once
 from tests.scheduler.shell.preemption import HIGH, LOW, MID, Arena
 
@@ -107,6 +108,31 @@ async def test_a_preemptor_deleted_after_planning_asks_no_gang_of_a_job_to_suspe
         assert not len(scheduler.state.nominator)
     assert arena.metric("tutti_evictions_total") == 0
     assert arena.group_says("v", "DisruptionTarget")[0] != "True"
+
+
+@pytest.mark.parametrize("whole", [False, True])
+async def test_a_preemptor_that_starts_elsewhere_while_a_victim_is_marked_evicts_nobody(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, whole: bool
+) -> None:
+    arena.node("n0", 2)
+    arena.group("v", 2, LOW, **(WHOLE if whole else {}))
+    arena.members("v", 2, priority=LOW, on="n0")
+    usual = arena.api.patch
+
+    async def patch(resource: Resource, body: Any, name: str, *arguments: Any, **more: Any) -> Any:
+        if name.startswith("v-"):
+            arena.node("n1", 2)
+            await arena.api.until(lambda: arena.runs("g", 2))
+        return await usual(resource, body, name, *arguments, **more)
+
+    monkeypatch.setattr(arena.api, "patch", patch)
+    async with arena.scheduler() as scheduler:
+        arena.gang("g", 2)
+        await arena.api.until(lambda: arena.marked("v-0") != {} or arena.marked("v-1") != {})
+        await scheduler.dispatcher.idle()
+    assert arena.deleted == []
+    assert arena.metric("tutti_evictions_total") == 0
+    assert arena.metric("tutti_wasted_evictions_total") == 0
 
 
 async def test_a_lone_preemptor_deleted_while_its_victims_leave_holds_no_room_any_more(arena: Arena) -> None:

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from tests.conformance.cluster_files import ADMIN, CONTROLLER_MANAGER, KUBELET
 from verify.auditor.audit_log import Object, Record
 from verify.auditor.auditor import Auditor
 from verify.auditor.identities import CONTROLLERS_USER, SCHEDULER_USER
+from verify.clusters.cluster_files import ADMIN, CONTROLLER_MANAGER, KUBELET
 
 END = 1000.0
 

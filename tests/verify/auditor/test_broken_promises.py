@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from tests.conformance.cluster_files import ADMIN, KUBELET, STOCK_SCHEDULER
 from tests.verify.auditor.histories import (
     bind,
     ended,
@@ -18,6 +17,7 @@ from tests.verify.auditor.histories import (
 from verify.auditor.audit_log import Object, Record
 from verify.auditor.auditor import Auditor
 from verify.auditor.identities import CONTROLLERS_USER, INSTALLER, SCHEDULER_USER, WEBHOOKS_USER
+from verify.clusters.cluster_files import ADMIN, KUBELET, STOCK_SCHEDULER
 
 
 def test_a_gang_bound_at_once_breaks_no_promise() -> None:

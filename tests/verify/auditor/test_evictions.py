@@ -1,5 +1,7 @@
 """I3 and I4: who left for nobody, in vain, or although there was room; and groups that left in part."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.verify.auditor.histories import bind, broken, ended, evicted, group, node, nominated, pod, told, write
@@ -59,6 +61,15 @@ def test_an_eviction_for_nobody_is_seen() -> None:
     found = broken("I3", *scene(), evicted("low-0", 2.0))
     assert len(found) == 1
     assert "evicted for nobody" in found[0]
+
+
+def test_a_delete_is_judged_by_when_it_was_asked_for_and_not_by_when_it_was_answered() -> None:
+    wants = [*scene(cpu="2", victims=1, wants=1), nominated("high-0", 1.0)]
+    asked_before = replace(evicted("low-0", 4.5), received=2.0)
+    asked_after = replace(evicted("low-0", 4.5), received=4.2)
+    assert broken("I3", *wants, bind("high-0", 4.0), asked_before) == []
+    (found,) = broken("I3", *wants, bind("high-0", 4.0), asked_after)
+    assert "evicted for nobody" in found
 
 
 @pytest.mark.parametrize("low", [10, 11])

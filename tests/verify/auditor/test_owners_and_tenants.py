@@ -1,10 +1,10 @@
 """I5 and I10: objects without an owner, two where one belongs, and pods that belong to somebody else's gang."""
 
-from tests.conformance.cluster_files import ADMIN
 from tests.verify.auditor.histories import bind, broken, ended, group, made_by_us, node, pod, write
 from verify.auditor.audit_log import Record
 from verify.auditor.decisions import decisions
 from verify.auditor.identities import CONTROLLERS_USER
+from verify.clusters.cluster_files import ADMIN
 
 JOB = "uid-of-job"
 

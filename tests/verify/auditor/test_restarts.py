@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.conformance.cluster_files import ADMIN
 from tests.verify.auditor.histories import bind, broken, ended, evicted, group, node, pod, told, write
 from verify.auditor.audit_log import Record
+from verify.clusters.cluster_files import ADMIN
 
 LOST = 1.0
 TOO_EARLY = 50.0

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from tests.conformance.cluster_files import ADMIN
 from tests.verify.auditor.histories import bind, broken, group, lease, node, pod, told, write
 from verify.auditor.audit_log import Object, Record
 from verify.auditor.auditor import Auditor
+from verify.clusters.cluster_files import ADMIN
 
 SCHEDULED = "PodGroupInitiallyScheduled"
 

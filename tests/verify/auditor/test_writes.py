@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.conformance.cluster_files import ADMIN, KUBELET
 from tests.verify.auditor.histories import broken, lease, node, write
 from verify.auditor.audit_log import Record
 from verify.auditor.identities import CONTROLLERS_USER, SCHEDULER_USER, WEBHOOKS_USER
+from verify.clusters.cluster_files import ADMIN, KUBELET
 
 
 def patch(identity: str, when: float, *, resource: str = "podgroups/status", client: str = "tutti-scheduler") -> Record:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from verify.planted.bug import Bug
-from verify.planted.main import EXIT_USAGE, main
+from verify.planted.main import EXIT_SURVIVED, EXIT_USAGE, main
 from verify.planted.tree import SuiteError, Tree, copy_tree
 
 HALF = "def half(amount):\n    return amount // 2\n"
@@ -65,3 +65,11 @@ def test_a_name_that_no_bug_has_is_a_mistake_of_the_user(capsys: pytest.CaptureF
 def test_bugs_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--list", "bind-names-no-uid"]) == 0
     assert "scheduler/binding/binder.py" in capsys.readouterr().out
+
+
+def test_what_is_not_tried_in_time_is_not_counted_and_not_passed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bind-names-no-uid", "--no-sound-run", "--minutes", "1e-9"]) == EXIT_SURVIVED
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("bind-names-no-uid")
+    assert first.endswith("NOT TRIED: the time was over")
+    assert last.startswith("0 of 0 planted bugs were found, 1 were not tried, in ")

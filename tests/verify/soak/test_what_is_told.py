@@ -1,16 +1,17 @@
 """What a soak counts, how it sees memory grow, and when it is not passed."""
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 
-from tests.conformance.cluster_files import ADMIN, STOCK_SCHEDULER
 from tests.verify.auditor.histories import bind, evicted, group, pod, told, write
 from verify.auditor.identities import SCHEDULER_USER
+from verify.clusters.cluster_files import ADMIN, STOCK_SCHEDULER
 from verify.soak.main import main, parse_arguments, settings_of
 from verify.soak.memory import LEAST_SECONDS, Sample, Trend, trend
 from verify.soak.outcome import Outcome
-from verify.soak.tally import Tally
+from verify.soak.tally import Calm, Tally
 
 MEBIBYTE = 2**20
 HOUR = 3600
@@ -64,6 +65,12 @@ def test_what_is_counted_of_the_log() -> None:
     before = tally.others
     tally.take([touched, renewed])
     assert tally.others == before + 1
+
+
+def test_rest_is_a_time_without_changes_after_another_one_so_that_answers_to_changes_do_not_count() -> None:
+    calm, changed, quiet = Calm(), Tally(others=1), Tally()
+    answer = Tally(writes=Counter({"create pods/binding": 1}))
+    assert [calm.is_rest(each) for each in (quiet, changed, answer, quiet, answer)] == [False, False, False, True, True]
 
 
 def passed() -> Outcome:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
 
-from tests.conformance import cluster_files as files
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.tutti_process import Tutti
-from tests.placement import profiles
 from verify.auditor.identities import INSTALLER
+from verify.clusters import cluster_files as files
+from verify.clusters import profiles
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.tutti_process import Tutti
 from verify.faults.proxy import LOOPBACK, FaultProxy
 
 HASTY = {"lease_seconds": 8, "renew_seconds": 6, "retry_seconds": 0.5}
@@ -29,7 +29,11 @@ def proxy_before(control_plane: ControlPlane) -> Iterator[FaultProxy]:
 
 
 def tutti_behind(
-    control_plane: ControlPlane, proxy: FaultProxy, *, lease: Mapping[str, float] = MappingProxyType(HASTY)
+    control_plane: ControlPlane,
+    proxy: FaultProxy,
+    *,
+    lease: Mapping[str, float] = MappingProxyType(HASTY),
+    variables: Mapping[str, str] = MappingProxyType({}),
 ) -> Tutti:
     """Not started yet.
 
@@ -37,8 +41,9 @@ def tutti_behind(
         control_plane: its cluster.
         proxy: before its API server.
         lease: how long leases last, of scheduler and controllers.
+        variables: of its environment, beside those of a user.
     """
-    made = Tutti(control_plane)
+    made = Tutti(control_plane, variables=variables)
     kubeconfig = control_plane.kubeconfig_of(INSTALLER)
     files.write_kubeconfig(kubeconfig, server=f"https://{LOOPBACK}:{proxy.port}", ca=control_plane.ca, user=INSTALLER)
     usual = profiles.settings()

@@ -6,21 +6,24 @@ the same files. What the API server has acknowledged is in a file, so that it ca
 
 import os
 import sys
+import unittest
 from pathlib import Path
-
-import pytest
 
 from install.address import free_ports
 from localcluster.controllers.settings import NAMES
-from tests.conformance import cluster_files as files
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.server import Server
+from verify.clusters import cluster_files as files
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.server import Server
 
 REPOSITORY = Path(__file__).parents[2]
 STOP_SECONDS = 10.0
 SCHEDULER = "scheduler"
 NOT_STOCK = {SCHEDULER, "leaderworkerset"}
 """Stand-ins that are no part of a stock controller manager; tests that need LeaderWorkerSets start theirs."""
+
+
+class NoKubectlError(unittest.SkipTest):
+    """There is no kubectl on this machine; a test that asks for it is skipped."""
 
 
 class KeepingServer(Server):
@@ -57,7 +60,7 @@ class EmbeddedControlPlane(ControlPlane):
         """The stock kubectl, when somebody has one."""
         found = Path(os.environ.get("KUBEBUILDER_ASSETS", ""), "kubectl")
         if not found.is_file():
-            pytest.skip("this needs kubectl: KUBEBUILDER_ASSETS names no folder that has it")
+            raise NoKubectlError("this needs kubectl: KUBEBUILDER_ASSETS names no folder that has it")
         return found
 
     def _stand_ins(self, name: str, names: str, user: str) -> Server:

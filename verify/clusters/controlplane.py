@@ -14,11 +14,11 @@ from typing import Literal
 from urllib3.exceptions import HTTPError
 
 from api.constants import SYSTEM_NAMESPACE
-from tests.conformance import cluster_files as files
-from tests.conformance.client import Api
-from tests.conformance.eventually import eventually
-from tests.conformance.server import Server
 from verify.auditor.identities import THIEF
+from verify.clusters import cluster_files as files
+from verify.clusters.client import Api
+from verify.clusters.eventually import eventually
+from verify.clusters.server import Server
 
 GroupApi = Literal["own", "built-in"]
 
@@ -120,7 +120,7 @@ class ControlPlane(ABC):
 
     @abstractmethod
     def kubectl_binary(self) -> Path:
-        """Where kubectl is; the test is skipped when there is none."""
+        """Where kubectl is; SkipTest when there is none."""
 
     def kubectl(self, *arguments: str, stdin: str | None = None, user: str = files.ADMIN, code: int | None = 0) -> Ran:
         """Runs kubectl; AssertionError when its exit code is another one than `code` (None: any will do)."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.conformance.client import Api
+from verify.clusters.client import Api
 
 Object = dict[str, Any]
 

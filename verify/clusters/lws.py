@@ -5,12 +5,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.client import Api, ApiError
-from tests.conformance.cluster_files import CONTROLLER_MANAGER
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import POD_GROUP, condition
-from tests.conformance.server import Server
+from verify.clusters.client import Api, ApiError
+from verify.clusters.cluster_files import CONTROLLER_MANAGER
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import POD_GROUP, condition
+from verify.clusters.server import Server
 
 Object = dict[str, Any]
 

@@ -8,12 +8,12 @@ scheduling.k8s.io/v1beta1, `own` is a cluster as it comes.
 import json
 from pathlib import Path
 
-from hack.kubernetes_versions import NEWEST, minor_of
 from install.address import free_ports
-from tests.conformance import cluster_files as files
-from tests.conformance.controlplane import ControlPlane, GroupApi
-from tests.conformance.server import Server
-from tests.placement.profiles import stock_configuration
+from verify.clusters import cluster_files as files
+from verify.clusters.controlplane import ControlPlane, GroupApi
+from verify.clusters.profiles import stock_configuration
+from verify.clusters.server import Server
+from verify.clusters.versions import NEWEST, minor_of
 
 GATES = "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true"
 FIELD_GATES = "--feature-gates=UserNamespacesHostNetworkSupport=true,VolumeBindMountOptions=true"

@@ -15,14 +15,14 @@ from pathlib import Path
 from types import MappingProxyType
 
 from install.address import free_ports
-from tests.conformance.client import ApiError
-from tests.conformance.controlplane import ControlPlane, Ran
-from tests.conformance.eventually import eventually
-from tests.conformance.jobs import indexed_job
-from tests.conformance.server import Server
-from tests.placement import profiles
 from verify.auditor.audit_log import seconds
 from verify.auditor.identities import INSTALLER, UNINSTALLER
+from verify.clusters import profiles
+from verify.clusters.client import ApiError
+from verify.clusters.controlplane import ControlPlane, Ran
+from verify.clusters.eventually import eventually
+from verify.clusters.jobs import indexed_job
+from verify.clusters.server import Server
 
 COMMAND = os.environ.get("TUTTI_COMMAND") or str(Path(sys.executable).with_name("tutti"))
 CHILDREN = ("controllers", "webhooks", "scheduler")

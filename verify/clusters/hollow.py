@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from localcluster.shapes import NodeShape, node_manifest
-from tests.conformance.client import Api
-from tests.conformance.cluster_files import KUBELET
-from tests.conformance.controlplane import ControlPlane
-from tests.conformance.eventually import eventually
-from tests.conformance.server import Server
+from verify.clusters.client import Api
+from verify.clusters.cluster_files import KUBELET
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.server import Server
 
 REPOSITORY = Path(__file__).parents[2]
 START_SECONDS = 60
