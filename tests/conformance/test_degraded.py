@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.conformance.lost_pods import alive, dies, fails
 from verify.auditor.auditor import Auditor
-from verify.clusters.client import Api, Object
 from verify.clusters.eventually import eventually, throughout
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import GATE, Jobs, condition_entry, indexed_job
@@ -16,17 +16,6 @@ REPLACED_SECONDS = 120
 """The Job controller pauses 10 s and more before it replaces pods."""
 
 REPAIR_SECONDS = 15
-
-
-def alive(jobs: Jobs, name: str) -> dict[str, str]:
-    """Node name by UID of the Job's pods that are bound and have not ended."""
-    return {
-        pod["metadata"]["uid"]: pod["spec"]["nodeName"]
-        for pod in jobs.pods(name)
-        if pod["spec"].get("nodeName")
-        and pod["status"].get("phase") not in {"Failed", "Succeeded"}
-        and not pod["metadata"].get("deletionTimestamp")
-    }
 
 
 def starts(jobs: Jobs, name: str, **annotations: str) -> dict[str, str]:
@@ -54,20 +43,6 @@ def waits_anew(jobs: Jobs, name: str) -> bool:
     ]
     is_let_in = GATE not in jobs.get(name)["metadata"].get("annotations", {})
     return is_let_in and len(pods) == WORKERS and not any(pod["spec"].get("nodeName") for pod in pods)
-
-
-def fails(api: Api, pod: Object) -> None:
-    """A pod ends as if its node had said so."""
-    path = api.path("pods", pod["metadata"]["namespace"], pod["metadata"]["name"]) + "/status"
-    api.request("PATCH", path, {"status": {"phase": "Failed"}}, kind="merge")
-
-
-def dies(api: Api, node: str, namespace: str) -> None:
-    """A node is gone, and the pods on it fail, as the pod garbage collector has it."""
-    api.delete("nodes", node)
-    for pod in api.list("pods", namespace):
-        if pod["spec"].get("nodeName") == node:
-            fails(api, pod)
 
 
 def test_two_nodes_die_and_the_replacements_come_before_a_younger_gang(

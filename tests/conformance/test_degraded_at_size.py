@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from tests.conformance.test_degraded import alive, dies
+from tests.conformance.lost_pods import alive, dies
 from verify.clusters.eventually import eventually
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import Jobs, indexed_job
