@@ -146,11 +146,10 @@ def _why(given: argparse.Namespace) -> int:
         from explain.source import Source  # noqa: PLC0415
         from explain.why_command import why_of_file  # noqa: PLC0415
 
-    as_json = given.output == "json"
+    as_json, end = given.output == "json", leave if given.is_program else None
     configure_logs("text", "why")
     if given.snapshot is not None:
         source = Source(given.snapshot, config=given.config)
-        end = leave if given.is_program else None
         return why_of_file(source, given.snapshot, given.target, _namespace(given), as_json=as_json, say=say, leave=end)
     with loading():
         from explain.live_command import main_why  # noqa: PLC0415
@@ -158,7 +157,7 @@ def _why(given: argparse.Namespace) -> int:
 
     where = Source(None, given.kubeconfig, given.config, given.context, given.scheduler_namespace)
     namespace = _namespace(given)
-    return run_process(lambda _: main_why(where, given.target, namespace, as_json=as_json, say=say))
+    return run_process(lambda _: main_why(where, given.target, namespace, as_json=as_json, say=say, leave=end))
 
 
 def _fit(given: argparse.Namespace) -> int:

@@ -64,6 +64,15 @@ SCHEDULING_TIMEOUT: Final = "tutti.scheduler/scheduling-timeout"
 ON_SCHEDULING_TIMEOUT: Final = "tutti.scheduler/on-scheduling-timeout"
 """On a Job: what its giving up means, `stop` (its pods stay and are not tried any more, default) or `suspend`."""
 
+DEGRADED: Final = "tutti.scheduler/degraded"
+"""On a Job, LeaderWorkerSet or PodGroup: what is done when a started gang falls below its minimum (`api.degraded`)."""
+
+RESTART: Final = "restart"
+"""Value of `DEGRADED`: the whole gang leaves when it could not be repaired in time."""
+
+REPAIR_TIMEOUT: Final = "tutti.scheduler/repair-timeout"
+"""On a Job, LeaderWorkerSet or PodGroup: a duration such as `15m` (default), for which room is kept for replacements."""
+
 STOP_ON_TIMEOUT: Final = "stop"
 SUSPEND_ON_TIMEOUT: Final = "suspend"
 
@@ -186,8 +195,11 @@ WAIT_FOR_FIRST_CONSUMER: Final = "WaitForFirstConsumer"
 CONDITION_SCHEDULED: Final = "PodGroupInitiallyScheduled"
 """PodGroup condition: True for good once minCount members are bound (KEP-4671)."""
 
+CONDITION_POD_GROUP_SATISFIED: Final = "PodGroupSatisfied"
+"""PodGroup condition: False while some members are bound, fewer than must run together; True again after that (KEP-4671)."""
+
 CONDITION_DEGRADED: Final = "Degraded"
-"""PodGroup condition: True while a gang that has started stays below its minimum, or may not be started at all."""
+"""PodGroup condition of earlier versions, for `PodGroupSatisfied` False; taken away where a scheduler of theirs has left it."""
 
 CONDITION_DISRUPTION_TARGET: Final = "DisruptionTarget"
 """Pod and PodGroup condition: True on what is asked to leave for somebody more important."""
@@ -207,13 +219,13 @@ CONDITION_TIMED_OUT: Final = "SchedulingTimedOut"
 CONDITION_POD_SCHEDULED: Final = "PodScheduled"
 
 REASON_BELOW_MINIMUM: Final = "BelowMinimum"
-"""Degraded is True: some members are bound, fewer than minCount, for longer than a limit."""
+"""PodGroupSatisfied is False: some members are bound, fewer than minCount; members are lost, or binds do not succeed."""
 
 REASON_BIND_FORBIDDEN: Final = "BindForbidden"
-"""Degraded is True: the scheduler's identity may not bind pods."""
+"""PodGroupSatisfied is False: the scheduler's identity may not bind pods."""
 
 REASON_NAMESPACE_TERMINATING: Final = "NamespaceTerminating"
-"""Degraded is True: the namespace is being deleted, so no pod of it is bound any more; the API server's own word for it."""
+"""PodGroupSatisfied is False: the namespace is being deleted, so no pod of it is bound any more; the API server's word."""
 
 REASON_BELOW_SCHEDULING_PRIORITY: Final = "BelowSchedulingPriority"
 """PreemptionPriority is False: the class is below the priority the group is scheduled with, which counts."""
@@ -234,8 +246,11 @@ REASON_PRIORITY_CLASS_NOT_FOUND: Final = "PriorityClassNotFound"
 REASON_PREEMPTION_BY_SCHEDULER: Final = "PreemptionByScheduler"
 """Reason of `DisruptionTarget` on pods that leave for a more important group or pod."""
 
+REASON_GANG_RESTART: Final = "GangRestart"
+"""Reason of `DisruptionTarget` on a gang, and on pods, that leave because members were missing for too long."""
+
 REASON_RECOVERED: Final = "Recovered"
-"""Degraded is False again."""
+"""PodGroupSatisfied is True again."""
 
 REASON_SCHEDULED: Final = "Scheduled"
 REASON_UNSCHEDULABLE: Final = "Unschedulable"
@@ -264,6 +279,12 @@ REASON_WAITING_FOR_CLAIMS: Final = "WaitingForResourceClaims"
 # --- event reasons ---------------------------------------------------------------------------------------------------
 
 EVENT_FAILED_SCHEDULING: Final = "FailedScheduling"
+EVENT_GANG_RESTARTED: Final = "GangRestarted"
+"""A degraded gang that could not be repaired leaves whole and queues again."""
+
+EVENT_GANG_DEGRADED: Final = "GangDegraded"
+"""A started gang has fewer members left than must run together; says who is missing."""
+
 EVENT_INVALID_GANG_SETTINGS: Final = "InvalidGangSettings"
 EVENT_NOT_ADMITTED_AS_GANG: Final = "NotAdmittedAsGang"
 EVENT_GANG_OBJECT_CREATED: Final = "GangObjectCreated"
@@ -345,6 +366,9 @@ METRIC_EVICTIONS: Final = "tutti_evictions_total"
 METRIC_ITEM_ERRORS: Final = "tutti_item_errors_total"
 METRIC_LOOP_SECONDS: Final = "tutti_scheduling_loop_seconds"
 METRIC_OVER_BUDGET: Final = "tutti_over_budget_total"
+METRIC_RESTARTS: Final = "tutti_gang_restarts_total"
+METRIC_DEGRADED: Final = "tutti_degraded_gangs_total"
+METRIC_REPAIR_SECONDS: Final = "tutti_gang_repair_duration_seconds"
 METRIC_PARTIAL_PODGROUPS: Final = "tutti_partial_podgroups"
 METRIC_PENDING_PODGROUPS: Final = "tutti_pending_podgroups"
 METRIC_PREEMPTION_ATTEMPTS: Final = "tutti_workload_preemption_attempts_total"

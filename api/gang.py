@@ -21,6 +21,7 @@ from api.constants import (
     STOCK_JOB_CONTROLLER,
     TOPOLOGY,
 )
+from api.degraded import check_degraded
 from api.errors import InvalidGangSettings, InvalidName
 from api.job import INDEXED, Job
 from api.meta import Metadata, OwnerReference, controller_of
@@ -175,6 +176,7 @@ def settings_of(metadata: Metadata) -> GroupSettings:
     if policy == "basic" and mode == "all":
         raise InvalidGangSettings("all needs a gang, and the policy is basic", field=_path(DISRUPTION_MODE))
     check_waiting(metadata, is_basic=policy == "basic")
+    check_degraded(metadata)
     return GroupSettings(policy, mode, _topology(metadata), _timeout_seconds(metadata))  # type: ignore[arg-type]
 
 

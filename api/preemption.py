@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from api.constants import CONDITION_DISRUPTION_TARGET, CONDITION_PREEMPTED_BY
+from api.constants import CONDITION_DISRUPTION_TARGET, CONDITION_PREEMPTED_BY, REASON_GANG_RESTART
 from api.meta import Condition, condition_of
 
 _TRUE: Final = "True"
@@ -32,6 +32,12 @@ def is_asked_to_leave(conditions: tuple[Condition, ...] | None) -> bool:
     """Whether a group with these conditions was asked to leave and the request stands."""
     asked = condition_of(conditions or (), CONDITION_DISRUPTION_TARGET)
     return asked is not None and asked.status == _TRUE
+
+
+def is_asked_to_restart(conditions: tuple[Condition, ...] | None) -> bool:
+    """Whether a group with these conditions was asked to leave so that it starts anew, and the request stands."""
+    asked = condition_of(conditions or (), CONDITION_DISRUPTION_TARGET)
+    return asked is not None and asked.status == _TRUE and asked.reason == REASON_GANG_RESTART
 
 
 def preemptor_of(conditions: tuple[Condition, ...] | None) -> Preemptor | None:

@@ -16,11 +16,18 @@ from api.constants import (
     STOP_ON_TIMEOUT,
     SUSPEND_ON_TIMEOUT,
 )
+from api.degraded import SAID_OF_DEGRADED
 from api.durations import check_duration, duration_seconds
 from api.errors import InvalidGangSettings
 from api.meta import Metadata
 
-CARRIED: Final = (DESIRED_COUNT, PREEMPTION_PRIORITY_CLASS, SCHEDULING_TIMEOUT, ON_SCHEDULING_TIMEOUT)
+CARRIED: Final = (
+    DESIRED_COUNT,
+    PREEMPTION_PRIORITY_CLASS,
+    SCHEDULING_TIMEOUT,
+    ON_SCHEDULING_TIMEOUT,
+    *SAID_OF_DEGRADED,
+)
 _ENDS: Final = (STOP_ON_TIMEOUT, SUSPEND_ON_TIMEOUT)
 
 

@@ -3,8 +3,9 @@
 import gc
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NoReturn
 
 from api.job import Job
 from explain.answer import Answer
@@ -33,8 +34,16 @@ _ASKED: Final = (
 )
 
 
-async def main_why(source: Source, text: str, namespace: str, *, as_json: bool, say: Say) -> int:
-    """Say why what `text` names waits, and what would help; the exit code.
+async def main_why(
+    source: Source,
+    text: str,
+    namespace: str,
+    *,
+    as_json: bool,
+    say: Say,
+    leave: Callable[[int], NoReturn] | None = None,
+) -> int:
+    """Say why what `text` names waits, and what would help; the exit code, with which `leave` is called as of a file.
 
     Raises:
         ConfigurationError: there is nothing of that name, or the cluster cannot be read, nor its scheduler asked.
@@ -50,7 +59,10 @@ async def main_why(source: Source, text: str, namespace: str, *, as_json: bool, 
             return tell(job.instead_of(found, time.time()), target, as_json=as_json, say=say)
     names = restored.core.state.scheduler_names
     answers = job.instead_of(answers_of(restored, target), restored.clock.epoch(), names)
-    return tell(answers, target, as_json=as_json, say=say)
+    code = tell(answers, target, as_json=as_json, say=say)
+    if leave is not None:
+        leave(code)
+    return code
 
 
 def connected(source: Source) -> Client:
@@ -72,7 +84,7 @@ async def read_whole(client: Client, source: Source) -> Restored:
             client, given if given is not None else SchedulerSettings(), time.time(), slims=False
         )
         restored = cluster_of(found.inputs, given)
-    gc.freeze()
+        gc.freeze()
     if found.unreadable:
         sys.stderr.write(f"you may not list {', '.join(found.unreadable)}: the answer is without them\n")
     return restored

@@ -47,10 +47,10 @@ def cluster_of_file(path: Path, settings: SchedulerSettings | None) -> Restored:
     Raises:
         ConfigurationError: the file cannot be read.
     """
+    # A cluster is half a million objects that stay: looking through them for garbage, even once, takes longer than an answer.
     with cyclic_gc_paused():
         restored = cluster_of(read(path).inputs, settings)
-    # A cluster is half a million objects that stay: looking through them for garbage takes longer than an answer.
-    gc.freeze()
+        gc.freeze()
     return restored
 
 

@@ -6,7 +6,17 @@ warning.
 
 from dataclasses import dataclass
 
-from api.constants import DISRUPTION_MODE, ELASTIC, MIN_COUNT, ON_SCHEDULING_TIMEOUT, SCHEDULING_TIMEOUT, TOPOLOGY
+from api.constants import (
+    DEGRADED,
+    DISRUPTION_MODE,
+    ELASTIC,
+    EMBEDDED_PROVIDER,
+    MIN_COUNT,
+    ON_SCHEDULING_TIMEOUT,
+    REPAIR_TIMEOUT,
+    SCHEDULING_TIMEOUT,
+    TOPOLOGY,
+)
 from api.gang import GroupIntent
 from api.job import Job
 from api.meta import Metadata
@@ -62,6 +72,8 @@ def unobserved(provider: Provider, metadata: Metadata) -> list[Limit]:
         (TOPOLOGY, metadata.annotation(TOPOLOGY) is not None and not able.topology),
         (DISRUPTION_MODE, metadata.annotation(DISRUPTION_MODE) == "all" and not able.whole_disruption),
         (SCHEDULING_TIMEOUT, metadata.annotation(SCHEDULING_TIMEOUT) is not None and not able.timeout),
+        (DEGRADED, metadata.annotation(DEGRADED) is not None and provider.name != EMBEDDED_PROVIDER),
+        (REPAIR_TIMEOUT, metadata.annotation(REPAIR_TIMEOUT) is not None and provider.name != EMBEDDED_PROVIDER),
         (ON_SCHEDULING_TIMEOUT, metadata.annotation(ON_SCHEDULING_TIMEOUT) is not None and not tells_when),
     )
     return [

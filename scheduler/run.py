@@ -18,6 +18,7 @@ from scheduler.schedule_one import ItemScheduler
 _SHORTEST_PAUSE_SECONDS: Final = 0.001
 _DECIDING: Final = "queue"
 _NEWS: Final = "news"
+_KEEPING: Final = "repair"
 
 REST_SECONDS: Final = 1.0
 """How long a part that raised is left alone."""
@@ -87,10 +88,13 @@ class Stages:
 
     def attempt(self, stage: Stage, run: Callable[[], object]) -> None:
         """Do something once, unless its stage rests."""
-        if self.rests_seconds(stage) > 0:
+        # Done before each item: what is usual costs next to nothing.
+        if stage in self._rests_until and self.rests_seconds(stage) > 0:
             return
-        with self.contained(stage):
+        try:
             run()
+        except Exception as error:  # noqa: BLE001 (noted, and said by who collects the notes)
+            self._note(stage, error)
 
     @contextlib.contextmanager
     def contained(self, stage: Stage) -> Iterator[None]:
@@ -98,8 +102,11 @@ class Stages:
         try:
             yield
         except Exception as error:  # noqa: BLE001 (noted, and said by who collects the notes)
-            self._errors.note(None, stage, error)
-            self._rests_until[stage] = self._clock() + REST_SECONDS
+            self._note(stage, error)
+
+    def _note(self, stage: Stage, error: Exception) -> None:
+        self._errors.note(None, stage, error)
+        self._rests_until[stage] = self._clock() + REST_SECONDS
 
     def rests_seconds(self, stage: Stage) -> float:
         """How much longer a stage is left alone, 0 when it is not."""
@@ -125,12 +132,13 @@ class SchedulingLoop:
         queue: which item is next.
         stages: what is done beside deciding, whenever it is due.
         at_start: what is done once before anything else, by stage.
+        before_each: what is done before each item is taken: room that others must not take is kept.
         collect_news: called after every slice: items may have another reason to wait now.
         pace: how long it decides at a time, and when not at all.
         waker: set whenever something happened.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (the parts it ties together)
         self,
         *,
         scheduler: ItemScheduler,
@@ -138,6 +146,7 @@ class SchedulingLoop:
         queue: SchedulingQueue,
         stages: Stages,
         at_start: dict[Stage, Callable[[], object]],
+        before_each: Callable[[], None],
         collect_news: Callable[[], None],
         pace: Pace,
         waker: Waker,
@@ -147,6 +156,7 @@ class SchedulingLoop:
         self._queue = queue
         self._stages = stages
         self._at_start = at_start
+        self._before_each = before_each
         self._collect_news = collect_news
         self._pace = pace
         self._clock = pace.clock
@@ -173,6 +183,7 @@ class SchedulingLoop:
         """Schedule until nothing is ready or the slice is over; True when there may be more."""
         end = self._clock() + self._pace.slice_seconds
         while not self._pace.is_backlogged:
+            self._stages.attempt(_KEEPING, self._before_each)
             key = self._queue.pop(self._seen.view)
             if key is None:
                 break

@@ -36,6 +36,7 @@ from scheduler.eventhandlers.informers import Informers, build_informers
 from scheduler.eventhandlers.storage import StorageEventHandlers
 from scheduler.preemption.executor import Executor
 from scheduler.preemption.manager import PreemptionManager
+from scheduler.preemption.restarts import Restarts
 from scheduler.preemption.suspensions import Suspensions
 from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.scheduling_queue import SchedulingQueue
@@ -43,11 +44,12 @@ from scheduler.recording.capture import Moment
 from scheduler.recording.recordings import Recordings
 from scheduler.reporting.events import EventWriter
 from scheduler.reporting.hints import Hints, StartSearch
-from scheduler.reporting.metrics import PreemptionMetrics, SchedulerMetrics
+from scheduler.reporting.metrics import CountedProgress, PreemptionMetrics, SchedulerMetrics
 from scheduler.reporting.preemption_priority import PreemptionPriorityReporter
 from scheduler.reporting.progress import Progress
 from scheduler.reporting.reporter import Reporter
 from scheduler.reservations.future_reservations import FutureReservations
+from scheduler.reservations.lost_members import LostMembers
 from scheduler.run import Pace, SchedulingLoop, Stages, Waker
 from scheduler.schedule_one import ItemScheduler
 from scheduler.settings import SchedulerSettings
@@ -147,6 +149,7 @@ class _Shared:
             clock=clock,
             repeat_seconds=settings.repeat_event_seconds,
         )
+        self.suspensions: Final = Suspensions(self.state, self.groups)
         self.hints: Final = Hints(given.find_hint, self.state, self._is_idle, clock, settings.hint_after_seconds)
 
     def _moment(self) -> Moment:
@@ -226,8 +229,9 @@ def _reporter(shared: _Shared) -> Reporter:
         event_writer=shared.event_writer,
         clock=given.clock,
         degraded_after_seconds=given.settings.degraded_after_seconds,
+        lost_report_seconds=given.settings.lost_report_seconds,
         errors=shared.errors,
-        count_start=lambda group: given.metrics.started(group.min_count, given.epoch() - group.created_seconds),
+        counts=CountedProgress(given.metrics, given.epoch),
     )
     given.metrics.follow_partial(progress.partial_groups)
     reporter = Reporter(
@@ -252,7 +256,7 @@ def _preemption(
 ) -> PreemptionManager:
     given, settings = shared.given, shared.given.settings
     evaluator = shared.core.evaluator
-    suspensions = Suspensions(shared.state, shared.groups)
+    suspensions = shared.suspensions
     metrics = PreemptionMetrics(given.metrics.registry)
     executor = Executor(
         given.writer,
@@ -339,11 +343,29 @@ def _loop(
     future = FutureReservations(
         state, clock=clock, reserve_seconds=settings.keep_remainder_seconds, apply=changes.apply, errors=errors
     )
+    restarts = Restarts(
+        shared.given.writer,
+        shared.dispatcher,
+        retries=shared.retries,
+        state=state,
+        suspensions=shared.suspensions,
+        event_writer=shared.event_writer,
+        count=metrics.restarted,
+    )
+    lost = LostMembers(
+        state,
+        clock=clock,
+        epoch=shared.given.epoch,
+        apply=changes.apply,
+        restart=restarts.restart,
+        errors=errors,
+    )
     stages = Stages(clock, errors)
     stages.add("report", reporter.say_what_is_due, reporter.next_due_seconds)
     stages.add("recheck", assumptions.recheck_old, assumptions.next_due_seconds)
     stages.add("reserve", starvation.tick, starvation.next_due_seconds)
     stages.add("keep", future.tick, future.next_due_seconds)
+    stages.add("repair", lost.tick, lost.next_due_seconds)
     stages.add("hint", shared.hints.tick, shared.hints.next_due_seconds)
     scheduler = ItemScheduler(
         state=state,
@@ -376,10 +398,12 @@ def _loop(
         at_start={
             "report": reporter.start,
             "restore": future.restore,
+            "repair": lost.restore,
             "recover": preemption.restore,
             "record": record,
             "release": binding.claims.restore,
         },
+        before_each=lost.tick,
         collect_news=reporter.collect_news,
         # Who waits for volumes or claims keeps no connection and may do so for minutes.
         pace=Pace(

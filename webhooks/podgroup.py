@@ -4,16 +4,17 @@ On CREATE of a PodGroup of ours its priority comes from a PriorityClass, as the 
 those of the API server's Priority admission (Kubernetes 1.37): no class means the global default's name and value, or priority
 0 when there is none; a stated number must be the class's. The classes come from a cache, so that no request waits for another.
 
-Only groups that say something new about their preemption priority are validated.
+Only groups that say something new about their preemption priority, or about lost members, are validated.
 """
 
 from api.constants import HIGHEST_USER_PRIORITY, PREEMPTION_PRIORITY_CLASS
+from api.degraded import check_degraded
 from api.errors import InvalidGangSettings
 from api.podgroup import PodGroup
 from api.priorityclass import PriorityClass, class_in_force
 from webhooks.admission.patch import Patch
 from webhooks.admission.preemption_priority import Classes, check_class_value
-from webhooks.admission.review import ALLOWED, Request, Response, decode_object, denied
+from webhooks.admission.review import ALLOWED, Request, Response, decode_object, decode_old_object, denied
 
 DEFAULT_PREEMPTION = "PreemptLowerPriority"
 NOT_READ_YET = "the PriorityClasses of the cluster have not been read yet; try again"
@@ -48,7 +49,7 @@ def default_pod_group(request: Request, *, classes: Classes) -> Response:
 
 
 def validate_pod_group(request: Request, *, classes: Classes) -> Response:
-    """Refuses a class that does not exist or that this group may not name.
+    """Refuses a class that does not exist or that this group may not name, and words about lost members that mean nothing.
 
     Args:
         request: the PodGroup as it would be stored; its own priority has been resolved by then.
@@ -58,15 +59,23 @@ def validate_pod_group(request: Request, *, classes: Classes) -> Response:
         Malformed: the request holds no PodGroup.
     """
     group = decode_object(request, PodGroup)[1]
-    if group.metadata.annotation(PREEMPTION_PRIORITY_CLASS) is None:
-        return ALLOWED
-    if classes is None:
-        return denied(NOT_READ_YET, code=503)
     try:
+        check_degraded(group.metadata)
+        if not _names_class_anew(request, group):
+            return ALLOWED
+        if classes is None:
+            return denied(NOT_READ_YET, code=503)
         check_class_value(group.metadata, group.spec.priority or 0, tuple(classes))
     except InvalidGangSettings as error:
         return denied(str(error))
     return ALLOWED
+
+
+def _names_class_anew(request: Request, group: PodGroup) -> bool:
+    named = group.metadata.annotation(PREEMPTION_PRIORITY_CLASS)
+    if named is None or request.operation != "UPDATE":
+        return named is not None
+    return decode_old_object(request, PodGroup).metadata.annotation(PREEMPTION_PRIORITY_CLASS) != named
 
 
 def _contradiction(group: PodGroup, found: PriorityClass | None) -> Response | None:

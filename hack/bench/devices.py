@@ -15,6 +15,7 @@ from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.devices.records import class_record
 from scheduler.cache.records import EntityKey
+from scheduler.process import tune_garbage_collection
 
 DRIVER = "gpu.example.com"
 PER_NODE = 8
@@ -27,6 +28,8 @@ _class = msgspec.json.Decoder(DeviceClass).decode
 
 def measure() -> None:
     """Prints the tables."""
+    # As the scheduler does at its start.
+    tune_garbage_collection()
     alike = [{"matchAttribute": f"{DRIVER}/numa"}]
     show(
         "Gangs with resource claims, 1,000 nodes × 8 devices, one core",

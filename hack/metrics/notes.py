@@ -90,6 +90,18 @@ NOTES: Final[dict[str, Note]] = {
         "Gangs that are too large for their rules; the setting `decision_steps` allows more.",
         {"computation": "decision, preemption, reservation"},
     ),
+    names.METRIC_DEGRADED: Note(
+        "gangs",
+        "Nodes that die or are drained, and members that fail; each has an event `GangDegraded` that says who is missing.",
+    ),
+    names.METRIC_RESTARTS: Note(
+        "gangs",
+        "Gangs with `tutti.scheduler/degraded: restart` for whose lost members there was no room in time.",
+    ),
+    names.METRIC_REPAIR_SECONDS: Note(
+        "seconds",
+        "Ten seconds and more of it are the Job controller's pause before it makes a replacement; docs/degraded.md.",
+    ),
     names.METRIC_PARTIAL_PODGROUPS: Note(
         "gangs",
         "`false` must be 0 but for moments, that is the promise; `true` are gangs that have lost a member since.",

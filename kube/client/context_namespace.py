@@ -2,8 +2,12 @@
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
-from kube.client.credentials import default_kubeconfig
+
+def default_kubeconfig(environ: Mapping[str, str]) -> Path:
+    """The file that is meant when nothing names one."""
+    return Path(environ.get("HOME") or str(Path.home())) / ".kube" / "config"
 
 
 def kubeconfig_paths(kubeconfig: str | None, environ: Mapping[str, str] | None = None) -> str:

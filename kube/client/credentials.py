@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from api.errors import ConfigurationError
+from kube.client.context_namespace import default_kubeconfig
 from kube.client.errors import one_line
 from kube.client.tls import Endpoint, PrivateFiles, tls_context
 from kube.client.tokens import FileToken, FixedToken, PluginAnswer, PluginToken, TokenSource
@@ -115,11 +116,6 @@ def load_credentials(
     raise ConfigurationError(
         f"no cluster to talk to: not in a pod, $KUBECONFIG is not set and {default} does not exist; give --kubeconfig FILE"
     )
-
-
-def default_kubeconfig(environ: Mapping[str, str]) -> Path:
-    """The file that is meant when nothing names one."""
-    return Path(environ.get("HOME") or str(Path.home())) / ".kube" / "config"
 
 
 def _from_service_account(folder: Path, env: Mapping[str, str]) -> Credentials:

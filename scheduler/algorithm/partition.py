@@ -4,7 +4,7 @@ Most items have no such rules, and nothing that runs has one about them: then th
 know. Otherwise pods of one signature whose labels look different to some rule become signatures of their own.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from scheduler.algorithm.compile_topology import compile_topology
@@ -21,6 +21,7 @@ from scheduler.cache.node_rules import NodeRules
 from scheduler.cache.pod_group_state import PodGroupState
 from scheduler.cache.pod_rules import TopologySpreadConstraint
 from scheduler.cache.pod_signature import PodSignature
+from scheduler.cache.records import PodRecord
 from scheduler.cache.selectors import Query
 from scheduler.cache.steps import ONE_BY_ONE
 
@@ -81,60 +82,87 @@ def partition_by_signature(
     if not depends_on_other_pods(state, members):
         return _by_signature(state, members)
     state.topology_index.use_label_keys(set().union(*(_keys(signature.rules) for signature in members.pending)))
-    parts: dict[PodSignature, list[str]] = {}
-    parties: dict[PodSignature, PodLabels] = {}
-    claims_by_signature: dict[PodSignature, tuple[PodVolumeClaims, int]] = {}
-    devices_by_signature: dict[PodSignature, tuple[PodDeviceClaims, int]] = {}
-    claims_of_pods = DeviceClaimsOfPods(
-        state,
-        members.group.uid if members.group is not None else "",
-        {claim.key for claim in freed},
-        frozenset(one.id for one in state.nominator.devices_against(members.key, members.priority)),
-    )
-    seen = _VisibleLabels(state, members)
+    sorter = _EqualPodsOf(state, members, freed)
+    parts: dict[PodSignature, _EqualPods] = {}
     for signature, waiting in members.pending.items():
+        classes = sorter.of(signature, waiting.uids)
+        parts.update((signature if len(classes) == 1 else signature.variant(), alike) for alike in classes)
+    topology = _topology(state, members, parts, sorter.device_claims, freed)
+    if topology is None:
+        return _by_signature(state, members)
+    return MemberPartition({part: alike.uids for part, alike in parts.items()}, topology)
+
+
+class _EqualPodsOf:
+    """Tells apart members of one signature that labels, volumes or devices tell apart."""
+
+    def __init__(self, state: ClusterState, members: PodGroupState, freed: Sequence[ClaimRecord]) -> None:
+        self._state: Final = state
+        self._seen: Final = _VisibleLabels(state, members)
+        self.device_claims: Final = DeviceClaimsOfPods(
+            state,
+            members.group.uid if members.group is not None else "",
+            {claim.key for claim in freed},
+            frozenset(one.id for one in state.nominator.devices_against(members.key, members.priority)),
+        )
+
+    def of(self, signature: PodSignature, uids: Iterable[str]) -> Collection[_EqualPods]:
+        """The members of this signature.
+
+        Raises:
+            OverBudgetError: more steps are needed than the computation under way may take.
+        """
+        state, seen = self._state, self._seen
         classes: dict[Hashable, _EqualPods] = {}
         is_asking = asks_devices(state, signature)
-        for uid in waiting.uids:
+        for uid in uids:
             pod = state.pod(uid)
             labels = seen.labels(uid)
-            if pod and pod.volumes is not None:
-                state.nodes.steps.spend(2 * ONE_BY_ONE * (1 + len(pod.volumes.claims)))
-            pod_claims = volume_claims_of_pod(state.storage, pod) if pod and pod.volumes is not None else None
-            device_claims = None
-            if pod is not None and is_asking:
-                state.nodes.steps.spend(2 * ONE_BY_ONE * (1 + len(pod.claims.uses if pod.claims is not None else ())))
-                device_claims = claims_of_pods.of(pod, signature)
+            volumes = self._volumes(pod) if pod is not None and pod.volumes is not None else None
+            devices = self._devices(pod, signature) if pod is not None and is_asking else None
             key = (
                 seen.labels_key(labels),
-                pod_claims.key if pod_claims is not None else None,
-                device_claims.key if device_claims is not None else None,
+                volumes.key if volumes is not None else None,
+                devices.key if devices is not None else None,
             )
             alike = classes.get(key)
             if alike is None:
-                alike = classes[key] = _EqualPods(labels, pod_claims, device_claims)
+                alike = classes[key] = _EqualPods(labels, volumes, devices)
             alike.uids.append(uid)
-        for alike in classes.values():
-            part = signature if len(classes) == 1 else signature.variant()
-            parts[part] = alike.uids
-            parties[part] = PodLabels(members.key.namespace, pairs(alike.labels))
-            if alike.pod_claims is not None:
-                claims_by_signature[part] = (alike.pod_claims, len(alike.uids))
-            if alike.device_claims is not None:
-                devices_by_signature[part] = (alike.device_claims, len(alike.uids))
-    volume_claims = MemberVolumeClaims(state.storage, claims_by_signature) if claims_by_signature else None
-    device_claims_of = _device_claims(state, members, devices_by_signature, claims_of_pods, freed)
-    defaults = _defaults(state, parts)
+        return classes.values()
+
+    def _volumes(self, pod: PodRecord) -> PodVolumeClaims | None:
+        self._state.nodes.steps.spend(2 * ONE_BY_ONE * (1 + len(pod.volumes.claims if pod.volumes is not None else ())))
+        return volume_claims_of_pod(self._state.storage, pod)
+
+    def _devices(self, pod: PodRecord, signature: PodSignature) -> PodDeviceClaims | None:
+        self._state.nodes.steps.spend(2 * ONE_BY_ONE * (1 + len(pod.claims.uses if pod.claims is not None else ())))
+        return self.device_claims.of(pod, signature)
+
+
+def _topology(
+    state: ClusterState,
+    members: PodGroupState,
+    parts: Mapping[PodSignature, _EqualPods],
+    claims_of_pods: DeviceClaimsOfPods,
+    freed: Sequence[ClaimRecord],
+) -> Topology | None:
+    """What the parts and other pods mean to each other; None when only nodes matter."""
+    pod_labels = {part: PodLabels(members.key.namespace, pairs(alike.labels)) for part, alike in parts.items()}
+    volumes = {part: (one.pod_claims, len(one.uids)) for part, one in parts.items() if one.pod_claims is not None}
+    devices = {part: (one.device_claims, len(one.uids)) for part, one in parts.items() if one.device_claims is not None}
+    volume_claims = MemberVolumeClaims(state.storage, volumes) if volumes else None
+    device_claims = _device_claims(state, members, devices, claims_of_pods, freed)
+    defaults = _defaults(state, {part: alike.uids for part, alike in parts.items()})
     is_minded = (
         volume_claims is not None
-        or device_claims_of is not None
-        or any(signature.rules.concerns_pods for signature in parts)
-        or any(state.topology_index.existing_terms_for(*pod_labels) for pod_labels in _distinct(parties))
+        or device_claims is not None
+        or any(part.rules.concerns_pods for part in parts)
+        or any(state.topology_index.existing_terms_for(*labels) for labels in _distinct(pod_labels))
     )
     if not is_minded and not defaults:
-        return MemberPartition({signature: waiting.uids for signature, waiting in members.pending.items()})
-    topology = compile_topology(state.nodes, state.topology_index, parties, defaults, volume_claims, device_claims_of)
-    return MemberPartition(parts, topology)
+        return None
+    return compile_topology(state.nodes, state.topology_index, pod_labels, defaults, volume_claims, device_claims)
 
 
 def _device_claims(

@@ -19,7 +19,16 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from api.constants import CONDITION_POD_SCHEDULED, CONDITION_SCHEDULED, REASON_SCHEDULING_GATED
+from api.constants import (
+    CONDITION_DEGRADED,
+    CONDITION_POD_SCHEDULED,
+    CONDITION_SCHEDULED,
+    REASON_BELOW_MINIMUM,
+    REASON_BIND_FORBIDDEN,
+    REASON_NAMESPACE_TERMINATING,
+    REASON_RECOVERED,
+    REASON_SCHEDULING_GATED,
+)
 from api.meta import Condition, condition_of
 from api.pod import Pod
 from kube.client.client import Client, PatchKind
@@ -34,6 +43,9 @@ MAX_MESSAGE: Final = 1024
 TRUE: Final = "True"
 FALSE: Final = "False"
 _FINAL_WHEN_TRUE: Final = frozenset({CONDITION_SCHEDULED})
+_REASONS_OF_DEGRADED: Final = frozenset(
+    {REASON_BELOW_MINIMUM, REASON_BIND_FORBIDDEN, REASON_NAMESPACE_TERMINATING, REASON_RECOVERED}
+)
 _RETRY: Final = "retry"
 _NUMBERS: Final = re.compile(r"\d+")
 
@@ -78,17 +90,27 @@ def condition(condition_type: str, *, is_true: bool, reason: str, message: str) 
 def with_conditions(
     current: tuple[Condition, ...], wanted: Iterable[Condition], *, now: str
 ) -> tuple[Condition, ...] | None:
-    """All conditions of an object once the wanted ones are set; None when nothing changes.
+    """All conditions of an object once the wanted ones are set and those of earlier versions are gone; None when nothing changes.
 
     Args:
         current: the conditions that the object has.
         wanted: those to be set, the others stay.
         now: the time stamp for those whose status changes (RFC 3339).
     """
-    result = current
+    result = tuple(one for one in current if not is_of_earlier_version(one)) if has_retired(current) else current
     for one in wanted:
         result = _with_condition(result, one, now)
     return None if result is current else result
+
+
+def has_retired(conditions: Iterable[Condition]) -> bool:
+    """Whether a scheduler of an earlier version has left a condition that nobody keeps true any more."""
+    return any(map(is_of_earlier_version, conditions))
+
+
+def is_of_earlier_version(one: Condition) -> bool:
+    """Whether this condition was written by an earlier version, and is not by this one; others may use the same type."""
+    return one.type == CONDITION_DEGRADED and one.reason in _REASONS_OF_DEGRADED
 
 
 def _with_condition(current: tuple[Condition, ...], wanted: Condition, now: str) -> tuple[Condition, ...]:

@@ -20,7 +20,7 @@ from kube.client.client import Client
 from kube.client.errors import Conflict, Forbidden, KubeError, NotFound
 from kube.client.resources import Resource
 from kube.outside import utc_now
-from scheduler.apicalls.conditions import TRUE, Identified, WallClock, as_json, time_stamp, with_conditions
+from scheduler.apicalls.conditions import TRUE, Identified, WallClock, as_json, has_retired, time_stamp, with_conditions
 from scheduler.apicalls.dispatcher import APIDispatcher, Retries
 
 _log = logging.getLogger(__name__)
@@ -86,6 +86,12 @@ class GroupConditions:
             self._followers[group.uid] = then
         self._queue(group)
         return True
+
+    def tidy(self, group: Identified) -> None:
+        """Queue a write where a scheduler of an earlier version has left a condition that nobody keeps true any more."""
+        if has_retired(self.current(group)):
+            self._wanted.setdefault(group.uid, {})
+            self._queue(group)
 
     def forget(self, uid: str) -> None:
         """The group is gone, or nothing is to be said: drop what is queued for it."""

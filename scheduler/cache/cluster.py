@@ -23,11 +23,12 @@ from scheduler.cache.demand import Demand, PortTable
 from scheduler.cache.devices.state import DeviceState
 from scheduler.cache.disruption_budgets import Budgets
 from scheduler.cache.entities import Entities, ForeignGroups
+from scheduler.cache.losses import Losses, loses_place
 from scheduler.cache.nodes import NodeTable, facts_of
 from scheduler.cache.nominator import ForeignNominations, Nominator
 from scheduler.cache.occupancy import Occupancy
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
-from scheduler.cache.pod_signature import Texts
+from scheduler.cache.pod_signature import PodSignature, Texts
 from scheduler.cache.priority_classes import PriorityClasses
 from scheduler.cache.record_factory import RecordFactory
 from scheduler.cache.records import NO_CHANGE, Assumption, EntityKey, GroupRecord, Phase, PodRecord, StateChange
@@ -66,6 +67,7 @@ class ClusterState:
         self.nominator: Final = Nominator()
         self.future_reservations: Final = FuturePodReservations()
         self.reservations: Final = Reservations(beside=self.future_reservations)
+        self.losses: Final = Losses()
         self.budgets: Final = Budgets()
         self.foreign_groups: Final = ForeignGroups()
         self._foreign_nominations = ForeignNominations(self.nominator, scheduler_names)
@@ -175,6 +177,7 @@ class ClusterState:
         if members is None or members.group is None or members.group.uid != uid:
             return NO_CHANGE
         before = members.key
+        self.losses.forget(before)
         self._announced_claims.moved(members.group, None)
         members.set_group(None, EntityKey("group", namespace, name, ""))
         self._regroup(members)
@@ -235,6 +238,8 @@ class ClusterState:
         keys = (item,) if item else ()
         if is_new_bind and item is not None and assumption is None:
             self.future_reservations.taken(item, record.node_name, record.demand)
+        if old is not None:
+            self._note_loss(old, record)
         sharers = self._mounts(old, record) if record.volumes is not None else ()
         if record.claims is not None or record.demand.extended is not None:
             self._note_claims(old, record)
@@ -277,6 +282,7 @@ class ClusterState:
         gone = self.entities.leave(old, None)
         members = self.entities.of_pod(old)
         items: tuple[EntityKey, ...] = (members.key,) if members and not gone else ()
+        self._note_loss(old, None)
         if old.volumes is not None:
             items += self._mounts(old, None)
         self._note_claims(old, None)
@@ -299,6 +305,10 @@ class ClusterState:
     def demand_of(self, spec: PodSpec) -> Demand:
         """What a pod with this spec takes of a node; pods that are known and say the same share it."""
         return self._records.demand(spec)
+
+    def signature_of(self, pod: PodRecord) -> PodSignature | None:
+        """What a replacement of a member that has, or had, its node would have; None when it is none."""
+        return self._records.signature_of(pod)
 
     def texts(self) -> Texts:
         """What the API server's bytes say of everything that records have in common."""
@@ -469,6 +479,11 @@ class ClusterState:
     def _slots(self, node: str) -> tuple[int, ...]:
         slot = self.nodes.slot_of.get(node)
         return () if slot is None else (slot,)
+
+    def _note_loss(self, old: PodRecord, new: PodRecord | None) -> None:
+        group = self.entities.group_of(old) if loses_place(old, new) else None
+        if group is not None and group.is_gang:
+            self.losses.lost(group.item, old)
 
     def _regroup(self, members: PodGroupState) -> None:
         for pod in members.pods():

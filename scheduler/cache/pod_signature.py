@@ -110,11 +110,15 @@ class SignatureTable:
             labels: of the pod.
             scoring: of its profile.
         """
+        return self._with_images(self.base(self.demand(spec), self.rules(spec, namespace, labels), scoring), spec)
+
+    def rules(self, spec: PodSpec, namespace: str, labels: Labels) -> NodeRules:
+        """Which nodes a pod accepts and prefers; arguments as of `signature`."""
         key = rules_key(spec, namespace, labels)
         rules = self._rules.get(key)
         if rules is None:
             rules = self._rules[key] = parse_rules(spec, namespace, labels, self._affinity_terms_of)
-        return self._with_images(self._base(self.demand(spec), rules, scoring), spec)
+        return rules
 
     def texts(self) -> Texts:
         """The bytes of all demands, rules and terms there are."""
@@ -131,7 +135,8 @@ class SignatureTable:
                 self._bonds[key] = found
         return found
 
-    def _base(self, demand: Demand, rules: NodeRules, scoring: Scoring) -> PodSignature:
+    def base(self, demand: Demand, rules: NodeRules, scoring: Scoring = DEFAULT) -> PodSignature:
+        """The signature of pods that take this and accept these nodes, whatever their images."""
         key = (demand, rules, id(scoring))
         found = self._bases.get(key)
         if found is None:

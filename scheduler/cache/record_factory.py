@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from api.constants import (
+    CONDITION_POD_GROUP_SATISFIED,
     CONDITION_SCHEDULED,
     CONDITION_TIMED_OUT,
     MANAGED_BY,
@@ -16,15 +17,18 @@ from api.constants import (
     PREEMPTION_PRIORITY_CLASS,
     PROVIDER,
 )
+from api.degraded import when_degraded
 from api.membership import group_name, is_managed
 from api.meta import Metadata, condition_of, controller_of
 from api.node import ContainerImage, Node, NodeStatus
 from api.pod import Pod, PodSpec
 from api.podgroup import PodGroup
-from api.preemption import preemptor_of
+from api.preemption import is_asked_to_restart, preemptor_of
 from api.waiting import waiting_of
 from scheduler.cache.demand import Demand
 from scheduler.cache.devices.pod_claims import parse_pod_claims
+from scheduler.cache.node_rules import NodeRules
+from scheduler.cache.pod_rules import AffinityTerms
 from scheduler.cache.pod_signature import PodSignature, SignatureTable, Texts
 from scheduler.cache.pod_volumes import parse_volumes
 from scheduler.cache.records import NO_OWNER, AgreedFields, GroupRecord, Owner, Phase, PodRecord
@@ -47,7 +51,7 @@ class RecordFactory:
         self._owners: dict[str, Owner] = {}
         self._images: dict[ContainerImage, ContainerImage] = {}
         self._features: dict[tuple[str, ...], tuple[str, ...]] = {}
-        self._labels: dict[frozenset[tuple[str, str]], dict[str, str]] = {}
+        self._labels: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
         self._profiles: dict[tuple[str, int, str], AgreedFields] = {}
 
     def pod(self, pod: Pod) -> PodRecord:
@@ -57,33 +61,39 @@ class RecordFactory:
         phase = _PHASES.get(status.phase, Phase.ACTIVE)
         is_to_place = is_ours and not spec.node_name and phase is Phase.ACTIVE
         named = sys.intern(group_name(pod) or "")
-        labels = meta.labels or _NO_LABELS
-        signature = self._signature(spec, meta.namespace, labels) if is_to_place else None
+        signature = self._signature(spec, meta.namespace, meta.labels or _NO_LABELS) if is_to_place else None
+        # In the order of the fields: to name them all takes as long as everything else here.
         return PodRecord(
-            namespace=sys.intern(meta.namespace),
-            name=meta.name,
-            uid=meta.uid,
-            resource_version=meta.resource_version,
-            group=named if is_ours else "",
-            node_name=sys.intern(spec.node_name),
-            phase=phase,
-            terminating=meta.is_terminating,
-            gated=bool(spec.scheduling_gates),
-            managed=is_managed(pod),
-            owner=self._owner(meta) if is_ours else NO_OWNER,
-            created_seconds=epoch_seconds(meta.creation_timestamp),
-            profile=self._profile(spec.scheduler_name, spec.priority, spec.preemption_policy),
-            demand=signature.demand if signature else self._signatures.demand(spec),
-            signature=signature,
-            nominated_node=sys.intern(status.nominated_node_name),
-            labels=self._shared_labels(meta.labels),
-            affinity_terms=signature.rules.affinity_terms
-            if signature
-            else self._signatures.affinity_terms(spec, meta.namespace, labels),
-            volumes=parse_volumes(spec, meta.name) if spec.volumes else None,
-            foreign_group="" if is_ours else named,
-            claims=parse_pod_claims(pod) if is_ours and spec.resource_claims else None,
+            sys.intern(meta.namespace),
+            meta.name,
+            meta.uid,
+            meta.resource_version,
+            named if is_ours else "",
+            sys.intern(spec.node_name),
+            phase,
+            meta.is_terminating,
+            bool(spec.scheduling_gates),
+            is_managed(pod),
+            self._owner(meta) if is_ours else NO_OWNER,
+            epoch_seconds(meta.creation_timestamp),
+            self._profile(spec.scheduler_name, spec.priority, spec.preemption_policy),
+            signature.demand if signature else self._signatures.demand(spec),
+            signature,
+            sys.intern(status.nominated_node_name),
+            self._shared_labels(meta.labels),
+            signature.rules.affinity_terms if signature else self._affinity_terms(spec, meta),
+            parse_volumes(spec, meta.name) if spec.volumes else None,
+            "" if is_ours else named,
+            parse_pod_claims(pod) if is_ours and spec.resource_claims else None,
+            self._rules(spec, meta) if is_ours and named and spec.node_name and phase is Phase.ACTIVE else None,
         )
+
+    def signature_of(self, pod: PodRecord) -> PodSignature | None:
+        """What a replacement of a member that has its node would have; None when it is none."""
+        if pod.rules is None:
+            return None
+        scoring = self._scorings.get(pod.profile.scheduler_name, DEFAULT)
+        return self._signatures.base(pod.demand, pod.rules, scoring)
 
     def demand(self, spec: PodSpec) -> Demand:
         """What a pod with this spec takes of a node."""
@@ -115,6 +125,8 @@ class RecordFactory:
         """The record of a PodGroup."""
         meta, spec = group.metadata, group.spec
         told = condition_of(group.status.conditions or (), CONDITION_SCHEDULED)
+        satisfied = condition_of(group.status.conditions or (), CONDITION_POD_GROUP_SATISFIED)
+        is_short = satisfied is not None and satisfied.status == "False"
         gave_up = condition_of(group.status.conditions or (), CONDITION_TIMED_OUT)
         owner = self._owner(meta)
         is_ours = meta.annotation(MANAGED_BY) == MANAGED_BY_TUTTI
@@ -142,7 +154,18 @@ class RecordFactory:
             min_resources=(meta.annotation(MIN_RESOURCES) or "") if is_ours else "",
             provider=sys.intern(meta.annotation(PROVIDER) or ""),
             preempted_by=preemptor.uid if preemptor else "",
+            is_restarting=is_asked_to_restart(group.status.conditions),
+            when_degraded=when_degraded(meta),
+            short_since_seconds=epoch_seconds(satisfied.last_transition_time) if satisfied and is_short else 0.0,
         )
+
+    def _affinity_terms(self, spec: PodSpec, meta: Metadata) -> AffinityTerms | None:
+        return (
+            self._signatures.affinity_terms(spec, meta.namespace, meta.labels or _NO_LABELS) if spec.affinity else None
+        )
+
+    def _rules(self, spec: PodSpec, meta: Metadata) -> NodeRules | None:
+        return self._signatures.rules(spec, meta.namespace, meta.labels or _NO_LABELS)
 
     def _signature(self, spec: PodSpec, namespace: str, labels: dict[str, str]) -> PodSignature:
         return self._signatures.signature(spec, namespace, labels, self._scorings.get(spec.scheduler_name, DEFAULT))
@@ -150,7 +173,8 @@ class RecordFactory:
     def _shared_labels(self, labels: dict[str, str] | None) -> dict[str, str]:
         if not labels:
             return _NO_LABELS
-        key = frozenset(labels.items())
+        # Servers write keys in order; the same labels in another one are merely not shared.
+        key = tuple(labels.items())
         found = self._labels.get(key)
         if found is None:
             if len(self._labels) >= _MOST_SHARED:

@@ -10,10 +10,12 @@ from typing import Literal
 import msgspec
 
 from api.constants import EMBEDDED_PROVIDER
+from api.degraded import WhenDegraded
 from api.meta import Metadata
 from api.waiting import Waiting
 from scheduler.cache.demand import Demand
 from scheduler.cache.devices.pod_claims import PodClaims
+from scheduler.cache.node_rules import NodeRules
 from scheduler.cache.pod_rules import AffinityTerms
 from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.pod_volumes import PodVolumes
@@ -90,6 +92,8 @@ class PodRecord(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
     """The group it names, when it is a pod of another scheduler."""
     claims: PodClaims | None = None
     """Its ResourceClaims; None for most pods, and for those of other schedulers."""
+    rules: NodeRules | None = None
+    """Of a member of a group that has its node: where a replacement could run."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -162,6 +166,12 @@ class GroupRecord(msgspec.Struct, frozen=True, gc=False):
     """The gang scheduler it was made for, empty when nobody says."""
     preempted_by: str = ""
     """UID of the group or pod for which it is asked to leave, empty when it is not."""
+    is_restarting: bool = False
+    """It is asked to leave so that it starts anew, and has not left yet."""
+    when_degraded: WhenDegraded = WhenDegraded()
+    """What its annotations say of the time when members are missing."""
+    short_since_seconds: float = 0.0
+    """Since when its condition says that members are missing (seconds since 1970); 0 when it does not."""
 
     @property
     def is_foreign(self) -> bool:
@@ -186,6 +196,7 @@ class GroupRecord(msgspec.Struct, frozen=True, gc=False):
             and self.takes_only_owner == other.takes_only_owner
             and self.leaves_whole == other.leaves_whole
             and self.waiting == other.waiting
+            and self.when_degraded == other.when_degraded
             and self.min_resources == other.min_resources
         )
 

@@ -57,6 +57,8 @@ class FanOut:
         """Tell queue, reporter and preemption, in this order; what one of them raises is noted and the others still hear."""
         if not change:
             return
+        if change.freed:
+            self._state.losses.room_appeared()
         concerned = next(iter((*change.items, *change.gone, *change.bound)), None)
         with self._errors.about(concerned, TAKE_IN):
             self._queue.move_all_to_active(change, self._state)

@@ -2,14 +2,20 @@
 
 It stands while somebody wants the room. It is taken back when all its pods have left, for then the Job queues again; when nobody
 wants the room any more and no pod has left yet; and when its Job has made new pods meanwhile. A group of which some pods have
-left goes whole: half a gang is of no use. What is asked is read from the groups themselves, so this holds after a restart, too.
+left goes whole: half a gang is of no use. A degraded gang that is to start anew is asked in the same way, for nobody's sake. What
+is asked is read from the groups themselves, so this holds after a restart, too.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from api.constants import CONDITION_DISRUPTION_TARGET, CONDITION_PREEMPTED_BY, REASON_PREEMPTION_BY_SCHEDULER
+from api.constants import (
+    CONDITION_DISRUPTION_TARGET,
+    CONDITION_PREEMPTED_BY,
+    REASON_GANG_RESTART,
+    REASON_PREEMPTION_BY_SCHEDULER,
+)
 from api.podgroup import POD_GROUP_KIND, PodGroup
-from api.preemption import Preemptor, is_asked_to_leave
+from api.preemption import Preemptor, is_asked_to_leave, is_asked_to_restart
 from scheduler.apicalls.conditions import condition
 from scheduler.apicalls.group_conditions import GroupConditions
 from scheduler.cache.cluster import ClusterState
@@ -35,6 +41,8 @@ class Suspensions:
         self._groups = groups
         self._asked: dict[EntityKey, frozenset[str]] = {}
         """Group -> UIDs of its pods that were to leave when it was asked."""
+        self._restarting: set[EntityKey] = set()
+        """Those of them that leave for nobody."""
         self._has_begun = False
 
     def begin(self) -> None:
@@ -60,6 +68,20 @@ class Suspensions:
         reference = Preemptor(kind, preemptor.namespace, preemptor.name, preemptor.uid).reference
         self._say(group, is_true=True, message=message, kind=kind, reference=reference)
 
+    def ask_to_restart(self, group: GroupRecord, pods: Sequence[PodRecord], message: str) -> None:
+        """Ask for the suspension of a Job whose gang is to start anew.
+
+        Args:
+            group: the gang.
+            pods: those of its pods that run.
+            message: of the condition `DisruptionTarget`.
+        """
+        self._asked[group.item] = frozenset(pod.uid for pod in pods)
+        self._restarting.add(group.item)
+        self._groups.want(
+            group, condition(CONDITION_DISRUPTION_TARGET, is_true=True, reason=REASON_GANG_RESTART, message=message)
+        )
+
     def seen(self, group: PodGroup) -> None:
         """A PodGroup came or changed: one of ours that is asked to leave is watched from now on."""
         metadata = group.metadata
@@ -69,6 +91,8 @@ class Suspensions:
         record = self._state.group(key)
         if record is not None and record.takes_only_owner and not record.is_foreign:
             self._asked[key] = frozenset(pod.uid for pod in self._running(self._state.item(key)))
+            if is_asked_to_restart(group.status.conditions):
+                self._restarting.add(key)
             self.review((key,))
 
     def untouched(self, nomination: Nomination) -> int:
@@ -84,14 +108,18 @@ class Suspensions:
         for key in list(self._asked) if keys is None else self._asked.keys() & set(keys):
             members = self._state.item(key)
             if members is None or members.group is None:
-                del self._asked[key]
+                self._end(key)
                 continue
             message = self._why_not(members, self._asked[key])
             if message is not None:
-                del self._asked[key]
+                self._end(key)
                 self._say(members.group, is_true=False, message=message)
 
     # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _end(self, key: EntityKey) -> None:
+        del self._asked[key]
+        self._restarting.discard(key)
 
     def _why_not(self, members: PodGroupState, victims: frozenset[str]) -> str | None:
         """Why the request does not stand any more, None while it does."""
@@ -99,7 +127,7 @@ class Suspensions:
         if not running:
             return _HAVE_LEFT
         is_wanted = any(nomination.victims & victims for nomination in self._state.nominator)
-        if is_wanted or any(pod.terminating for pod in running):
+        if is_wanted or members.key in self._restarting or any(pod.terminating for pod in running):
             return None
         if victims <= {pod.uid for pod in running}:
             return _NOT_WANTED

@@ -32,6 +32,7 @@ Stage = Literal[
     "hint",
     "record",
     "release",
+    "repair",
 ]
 """What was being done: a label of a metric, so there are few, and all are served from the start."""
 

@@ -55,11 +55,13 @@ KEPT_WORDS: Final = frozenset(
 _KEPT_ANNOTATIONS: Final = frozenset(
     {
         constants.BIND_COMPLETED,
+        constants.DEGRADED,
         constants.EXTENDED_CLAIM,
         constants.DESIRED_COUNT,
         constants.MANAGED_BY,
         constants.ON_SCHEDULING_TIMEOUT,
         constants.PROVIDER,
+        constants.REPAIR_TIMEOUT,
         constants.SCHEDULING_TIMEOUT,
     }
 )

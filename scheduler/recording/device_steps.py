@@ -1,6 +1,6 @@
 """Changes of devices as values: records are written as the objects they were made of, and made again of them."""
 
-from typing import Any, Final
+from typing import Final
 
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.devices.records import class_record
@@ -12,58 +12,16 @@ from scheduler.recording.device_objects import (
 )
 from scheduler.recording.pods import PodWriter
 from scheduler.recording.slim import slim
+from scheduler.recording.step_arguments import Arguments, read_with, written_with
 
-Arguments = tuple[Any, ...]
-_NOTHING: Final = None
-"""In the place of an object: it went."""
-
-
-def write_device_class(arguments: Arguments, _: PodWriter) -> Arguments:
-    """Of `DeviceState.set_class`."""
-    name, record = arguments
-    return (name, slim(device_class_object(record)) if record is not None else _NOTHING)
-
-
-def read_device_class(arguments: Arguments, _: ClusterState) -> Arguments:
-    """For `DeviceState.set_class`."""
-    name, found = arguments
-    return (name, class_record(found) if found is not None else _NOTHING)
-
-
-def write_slice(arguments: Arguments, _: PodWriter) -> Arguments:
-    """Of `DeviceState.set_slice`."""
-    name, record = arguments
-    return (name, slim(slice_object(record)) if record is not None else _NOTHING)
-
-
-def read_slice(arguments: Arguments, state: ClusterState) -> Arguments:
-    """For `DeviceState.set_slice`."""
-    name, found = arguments
-    return (name, state.devices.slim_slice(found) if found is not None else _NOTHING)
-
-
-def write_device_claim(arguments: Arguments, _: PodWriter) -> Arguments:
-    """Of `DeviceState.set_claim`."""
-    key, record = arguments
-    return (key, slim(resource_claim_object(record)) if record is not None else _NOTHING)
-
-
-def read_device_claim(arguments: Arguments, state: ClusterState) -> Arguments:
-    """For `DeviceState.set_claim`."""
-    key, found = arguments
-    return (key, state.devices.slim_claim(found) if found is not None else _NOTHING)
-
-
-def write_claim_template(arguments: Arguments, _: PodWriter) -> Arguments:
-    """Of `DeviceState.set_template`."""
-    key, record = arguments
-    return (key, slim(claim_template_object(record)) if record is not None else _NOTHING)
-
-
-def read_claim_template(arguments: Arguments, state: ClusterState) -> Arguments:
-    """For `DeviceState.set_template`."""
-    key, found = arguments
-    return (key, state.devices.slim_template(found) if found is not None else _NOTHING)
+write_device_class: Final = written_with(lambda record: slim(device_class_object(record)))
+read_device_class: Final = read_with(lambda found, _: class_record(found))
+write_slice: Final = written_with(lambda record: slim(slice_object(record)))
+read_slice: Final = read_with(lambda found, state: state.devices.slim_slice(found))
+write_device_claim: Final = written_with(lambda record: slim(resource_claim_object(record)))
+read_device_claim: Final = read_with(lambda found, state: state.devices.slim_claim(found))
+write_claim_template: Final = written_with(lambda record: slim(claim_template_object(record)))
+read_claim_template: Final = read_with(lambda found, state: state.devices.slim_template(found))
 
 
 def write_assumed(arguments: Arguments, _: PodWriter) -> Arguments:

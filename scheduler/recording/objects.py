@@ -11,6 +11,7 @@ from api.constants import (
     CONDITION_PREEMPTED_BY,
     CONDITION_SCHEDULED,
     CONDITION_TIMED_OUT,
+    DEGRADED,
     DESIRED_COUNT,
     MANAGED_BY,
     MANAGED_BY_TUTTI,
@@ -18,11 +19,13 @@ from api.constants import (
     ON_SCHEDULING_TIMEOUT,
     PREEMPTION_PRIORITY_CLASS,
     PROVIDER,
+    REPAIR_TIMEOUT,
     SCHEDULING_TIMEOUT,
     SELECTED_NODE,
     SUSPEND_ON_TIMEOUT,
     WAIT_FOR_FIRST_CONSUMER,
 )
+from api.degraded import NOTHING_SAID
 from api.meta import Condition, Metadata, OwnerReference
 from api.node import ContainerImage, Node, NodeSpec, NodeStatus
 from api.pod import EMPTY
@@ -124,6 +127,11 @@ def _group_annotations(record: GroupRecord) -> Iterator[tuple[str, str]]:
         yield SCHEDULING_TIMEOUT, f"{waiting.timeout_seconds:.9f}s"
     if waiting.is_suspended_on_timeout:
         yield ON_SCHEDULING_TIMEOUT, SUSPEND_ON_TIMEOUT
+    said = record.when_degraded
+    if said.policy != NOTHING_SAID.policy:
+        yield DEGRADED, said.policy
+    if said.repair_seconds != NOTHING_SAID.repair_seconds:
+        yield REPAIR_TIMEOUT, f"{said.repair_seconds:.9f}s"
 
 
 def _group_conditions(record: GroupRecord) -> Iterator[Condition]:

@@ -11,6 +11,7 @@ import msgspec
 
 from api.constants import (
     BIND_COMPLETED,
+    DEGRADED,
     DESIRED_COUNT,
     EXTENDED_CLAIM,
     LEGACY_STORAGE_CLASS,
@@ -20,6 +21,7 @@ from api.constants import (
     POD_GROUP,
     PREEMPTION_PRIORITY_CLASS,
     PROVIDER,
+    REPAIR_TIMEOUT,
     SCHEDULING_TIMEOUT,
     SELECTED_NODE,
 )
@@ -35,6 +37,7 @@ from scheduler.recording.pods import volumes_of, with_features
 KEPT_ANNOTATIONS: Final = frozenset(
     {
         BIND_COMPLETED,
+        DEGRADED,
         DESIRED_COUNT,
         EXTENDED_CLAIM,
         LEGACY_STORAGE_CLASS,
@@ -44,6 +47,7 @@ KEPT_ANNOTATIONS: Final = frozenset(
         POD_GROUP,
         PREEMPTION_PRIORITY_CLASS,
         PROVIDER,
+        REPAIR_TIMEOUT,
         SCHEDULING_TIMEOUT,
         SELECTED_NODE,
     }

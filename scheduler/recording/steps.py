@@ -54,8 +54,7 @@ from scheduler.recording.outcome import DecisionOutcome, PreemptionOutcome
 from scheduler.recording.pods import PodWriter
 from scheduler.recording.restore import reservation_of
 from scheduler.recording.slim import slim
-
-Arguments = tuple[Any, ...]
+from scheduler.recording.step_arguments import Arguments, read_with, written_with
 
 
 class Changed(msgspec.Struct, frozen=True, tag_field="step", tag="changed"):
@@ -137,29 +136,8 @@ def _slim_first(arguments: Arguments, _: PodWriter) -> Arguments:
     return (slim(arguments[0]), *arguments[1:])
 
 
-def _slim_second(arguments: Arguments, _: PodWriter) -> Arguments:
-    name, found = arguments
-    return (name, slim(found) if found is not None else None)
-
-
 def _read_node(arguments: Arguments, state: ClusterState) -> Arguments:
     return (state.slim_node(arguments[0]),)
-
-
-def _written_with(write: Callable[[Any], Any]) -> Callable[[Arguments, PodWriter], Arguments]:
-    def written(arguments: Arguments, _: PodWriter) -> Arguments:
-        key, record = arguments
-        return (key, write(record) if record is not None else None)
-
-    return written
-
-
-def _read_with(read: Callable[[Any], Any]) -> Callable[[Arguments, ClusterState], Arguments]:
-    def made(arguments: Arguments, _: ClusterState) -> Arguments:
-        key, found = arguments
-        return (key, read(found) if found is not None else None)
-
-    return made
 
 
 def _write_capacity(arguments: Arguments, _: PodWriter) -> Arguments:
@@ -230,14 +208,22 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
         _storage,
         "set_claim",
         tuple[ClaimKey, Claim | None],
-        _written_with(claim_object),
-        _read_with(claim_record),
+        written_with(claim_object),
+        read_with(lambda found, _: claim_record(found)),
     ),
     "volume": Operation(
-        _storage, "set_volume", tuple[str, Volume | None], _written_with(volume_object), _read_with(volume_record)
+        _storage,
+        "set_volume",
+        tuple[str, Volume | None],
+        written_with(volume_object),
+        read_with(lambda found, _: volume_record(found)),
     ),
     "storage class": Operation(
-        _storage, "set_class", tuple[str, StorageClass | None], _written_with(class_object), _read_with(class_record)
+        _storage,
+        "set_class",
+        tuple[str, StorageClass | None],
+        written_with(class_object),
+        read_with(lambda found, _: class_record(found)),
     ),
     "driver": Operation(_storage, "set_driver", tuple[str, DriverFacts | None]),
     "capacity": Operation(
@@ -273,7 +259,7 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
         write_claim_template,
         read_claim_template,
     ),
-    "device taint rule": Operation(_devices, "set_rule", tuple[str, DeviceTaintRule | None], _slim_second),
+    "device taint rule": Operation(_devices, "set_rule", tuple[str, DeviceTaintRule | None], written_with(slim)),
     "assume claims": Operation(_devices, "assume", tuple[tuple[ResourceClaim, ...]], write_assumed, read_assumed),
     "take claims back": Operation(_devices, "take_back", tuple[tuple[ClaimKey, ...]], _write_claims),
     "give a claim back": Operation(_devices, "begin_release", tuple[ClaimKey]),

@@ -11,6 +11,8 @@ from typing import Final
 
 from api.constants import (
     EVENT_FAILED_SCHEDULING,
+    EVENT_GANG_DEGRADED,
+    EVENT_GANG_RESTARTED,
     EVENT_PREEMPTED,
     EVENT_PREEMPTING,
     EVENT_SCHEDULED,
@@ -107,6 +109,19 @@ class EventWriter:
             reporter=self._scheduler_name(key),
         )
 
+    def group_degraded(self, key: EntityKey, group: GroupRecord, message: str) -> None:
+        """A started gang has fallen below its minimum; said once until it is whole again."""
+        if self._once.is_news(("degraded", key), EVENT_GANG_DEGRADED, ""):
+            self._tell_group(key, group, EVENT_GANG_DEGRADED, message, "Repairing")
+
+    def group_restarts(self, key: EntityKey, group: GroupRecord, message: str) -> None:
+        """Members were missing for too long: the whole gang leaves."""
+        self._tell_group(key, group, EVENT_GANG_RESTARTED, message, "Restarting")
+
+    def group_whole_again(self, key: EntityKey) -> None:
+        """It has its minimum again: the next loss is news."""
+        self._once.forget(("degraded", key))
+
     def pod_refused(self, key: EntityKey, pod: PodRecord, message: str) -> None:
         """A cycle found no place for a lone pod."""
         if self._once.is_news(key, EVENT_FAILED_SCHEDULING, message):
@@ -190,6 +205,7 @@ class EventWriter:
         """The item is gone."""
         self._once.forget(key)
         self._once.forget(("preempts", key))
+        self._once.forget(("degraded", key))
 
     def _tell_group(
         self, key: EntityKey, group: GroupRecord, reason: str, message: str, action: str, *, kind: EventType = "Warning"

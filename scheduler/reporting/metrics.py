@@ -17,7 +17,7 @@ from prometheus_client.registry import Collector
 from api import constants as names
 from kube.process.metrics import WatchMetrics
 from scheduler.algorithm.decision import Result
-from scheduler.cache.records import EntityKind
+from scheduler.cache.records import EntityKind, GroupRecord
 from scheduler.queue.item_errors import STAGES
 
 _DECISION_BUCKETS: Final = (0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
@@ -78,6 +78,13 @@ class SchedulerMetrics:
             names.METRIC_START_SECONDS, started, ["size"], buckets=_START_BUCKETS, registry=registry
         )
         pending = "Groups with pods that want a place, by the reason for which they wait."
+        degraded = "Started gangs that fell below the number of members that must run together."
+        self._degraded = counter(names.METRIC_DEGRADED, degraded)
+        self._restarts = counter(names.METRIC_RESTARTS, "Degraded gangs that left whole to queue again.")
+        repaired = "Time from a started gang's falling below its minimum until it had it again."
+        self._repair_seconds = Histogram(
+            names.METRIC_REPAIR_SECONDS, repaired, buckets=_START_BUCKETS, registry=registry
+        )
         self._pending = _Counts(names.METRIC_PENDING_PODGROUPS, pending, "reason", registry)
         partial_groups = "Gangs of which some members are bound, and fewer than must run together."
         self._partial = _Counts(names.METRIC_PARTIAL_PODGROUPS, partial_groups, "started", registry)
@@ -102,6 +109,18 @@ class SchedulerMetrics:
     def started(self, min_count: int, seconds: float) -> None:
         """The minimum of a group is bound, so many seconds after the group was created."""
         self._start_seconds.labels(SIZE_CLASSES[bisect_left(_SIZES, min_count)]).observe(seconds)
+
+    def degraded(self) -> None:
+        """A started gang has fallen below its minimum."""
+        self._degraded.inc()
+
+    def restarted(self) -> None:
+        """A degraded gang leaves whole."""
+        self._restarts.inc()
+
+    def repaired(self, seconds: float) -> None:
+        """A started gang has its minimum again, so many seconds after it fell below."""
+        self._repair_seconds.observe(seconds)
 
     def follow_pending(self, read: Callable[[], Mapping[str, int]]) -> None:
         """Show how many groups wait, by reason."""
@@ -152,6 +171,20 @@ class SchedulerMetrics:
     def follow_writes(self, lane: str, read: Callable[[], float]) -> None:
         """Show how many writes wait in a lane."""
         self._queued_writes.labels(lane).set_function(read)
+
+
+class CountedProgress:
+    """What is counted of groups' progress; `epoch` gives seconds since 1970."""
+
+    def __init__(self, metrics: SchedulerMetrics, epoch: Callable[[], float]) -> None:
+        self._metrics = metrics
+        self._epoch = epoch
+        self.degraded: Final = metrics.degraded
+        self.repaired: Final = metrics.repaired
+
+    def started(self, group: GroupRecord) -> None:
+        """The minimum of a group is bound."""
+        self._metrics.started(group.min_count, self._epoch() - group.created_seconds)
 
 
 class PreemptionMetrics:

@@ -1,15 +1,16 @@
 """How far each group has come: initially scheduled, started and short of members, or given up.
 
 `PodGroupInitiallyScheduled` turns True only when minCount members are bound for certain: the watch shows them, or the
-server answered so and the watch has not caught up. It never turns back. A gang that stays partly bound for longer than a
-limit says so in `Degraded`, until it is whole again.
+server answered so and the watch has not caught up. It never turns back. A gang that is partly bound says so in
+`PodGroupSatisfied`, until it is whole again: one that had started a moment after members were lost, with who they are, for then
+pods of a gang that ends are gone, too; another one when that lasts longer than a limit.
 """
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
 
 from api.constants import (
-    CONDITION_DEGRADED,
+    CONDITION_POD_GROUP_SATISFIED,
     CONDITION_SCHEDULED,
     CONDITION_TIMED_OUT,
     REASON_BELOW_MINIMUM,
@@ -24,7 +25,7 @@ from kube.process.trace import trace
 from scheduler.apicalls.conditions import TRUE, PodConditions, condition
 from scheduler.apicalls.group_conditions import GroupConditions
 from scheduler.cache.cluster import ClusterState
-from scheduler.cache.records import EntityKey, GroupRecord, MemberCounts
+from scheduler.cache.records import EntityKey, GroupRecord, MemberCounts, PodRecord
 from scheduler.plugins.messages import message
 from scheduler.plugins.status import Code
 from scheduler.queue.delay_queue import DelayQueue
@@ -32,7 +33,23 @@ from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.reporting.events import EventWriter
 
+_MOST_NAMED: Final = 8
+"""Lost members that are named one by one."""
+
 _AGAIN: Final = "nobody of the group waits too long any more"
+
+
+class ProgressCounts(Protocol):
+    """What is counted of groups' progress, for metrics."""
+
+    def started(self, group: GroupRecord) -> None:
+        """The minimum of a group is bound."""
+
+    def degraded(self) -> None:
+        """A started gang has fallen below its minimum."""
+
+    def repaired(self, seconds: float) -> None:
+        """It has its minimum again, so long after it fell below."""
 
 
 class Progress:
@@ -46,11 +63,14 @@ class Progress:
         event_writer: EventWriter,
         clock: Callable[[], float],
         degraded_after_seconds: float,
+        lost_report_seconds: float,
         errors: ItemErrors,
-        count_start: Callable[[GroupRecord], None],
+        counts: ProgressCounts,
     ) -> None:
         self._errors = errors
-        self._count_start = count_start
+        self._counts = counts
+        self._clock = clock
+        self._lost_report_seconds = lost_report_seconds
         self._state = state
         self._groups = groups
         self._event_writer = event_writer
@@ -58,11 +78,20 @@ class Progress:
         self._degraded_after_seconds = degraded_after_seconds
         self._answered: dict[EntityKey, set[str]] = {}
         self._started: set[EntityKey] = set()
-        self._short: set[EntityKey] = set()
+        self._short: dict[EntityKey, float] = {}
+        """Since when, in monotonic seconds."""
+        self._told_degraded: set[EntityKey] = set()
 
     def has_started(self, key: EntityKey) -> bool:
         """Whether the group's condition is True, or about to be."""
         return key in self._started
+
+    def start(self, key: EntityKey) -> None:
+        """As `update`, when the caches are filled: what earlier versions said in other words is taken away."""
+        group = self._state.group(key)
+        if group is not None:
+            self._groups.tidy(group)
+            self.update(key)
 
     def answered(self, key: EntityKey, pod_uid: str) -> None:
         """The server said that this member is bound."""
@@ -81,18 +110,18 @@ class Progress:
             self._whole(key, group)
         elif group.is_gang and (counts.bound or confirmed > counts.succeeded):
             if key not in self._short:
-                self._short.add(key)
-                self._short_due.add(key, self._degraded_after_seconds)
+                self._short[key] = self._clock()
+                had_started = self._had_started(key, group)
+                self._short_due.add(key, self._lost_report_seconds if had_started else self._degraded_after_seconds)
         else:
-            self._short.discard(key)
+            self._short.pop(key, None)
 
     def partial_groups(self) -> dict[str, int]:
         """Gangs with some members bound and fewer than their minimum, by whether they had started, for metrics."""
         had_started = 0
         for key in self._short:
             group = self._state.group(key)
-            said = condition_of(self._groups.current(group), CONDITION_SCHEDULED) if group is not None else None
-            had_started += key in self._started or (said is not None and said.status == TRUE)
+            had_started += group is not None and self._had_started(key, group)
         return {"false": len(self._short) - had_started, "true": had_started}
 
     def next_due_seconds(self) -> float | None:
@@ -103,12 +132,17 @@ class Progress:
         """The limit has passed for some: those that are still short say so."""
         for key in self._short_due.take_due():
             group = self._state.group(key)
-            if group is not None and key in self._short:
-                with self._errors.about(key, "report"):
-                    self._below_minimum(key, group)
+            if group is None or key not in self._short:
+                continue
+            if group.terminating or group.preempted_by:
+                # The request may be taken back.
+                self._short_due.add(key, self._lost_report_seconds)
+                continue
+            with self._errors.about(key, "report"):
+                self._below_minimum(key, group)
 
     def forbidden(self, key: EntityKey, reason: str, message: str) -> None:
-        """The server forbids the bind of a member, which the group says in `Degraded` with this reason and message."""
+        """The server forbids the bind of a member, which the group says in `PodGroupSatisfied` with this reason and message."""
         group = self._state.group(key)
         if group is None:
             return
@@ -121,8 +155,13 @@ class Progress:
         """The group is gone."""
         self._answered.pop(key, None)
         self._started.discard(key)
-        self._short.discard(key)
+        self._short.pop(key, None)
+        self._told_degraded.discard(key)
         self._short_due.discard(key)
+
+    def _had_started(self, key: EntityKey, group: GroupRecord) -> bool:
+        said = condition_of(self._groups.current(group), CONDITION_SCHEDULED)
+        return key in self._started or (said is not None and said.status == TRUE)
 
     def _confirmed(self, key: EntityKey, counts: MemberCounts) -> int:
         """Members that are bound or were, the answered ones included that the watch has not shown yet."""
@@ -137,24 +176,35 @@ class Progress:
         return counts.confirmed + len(waiting)
 
     def _whole(self, key: EntityKey, group: GroupRecord) -> None:
-        self._short.discard(key)
+        since = self._short.pop(key, None)
         if key not in self._started:
             self._started.add(key)
             wanted = condition(CONDITION_SCHEDULED, is_true=True, reason=REASON_SCHEDULED, message="")
             self._groups.want(group, wanted, then=lambda: self._say_started(key, group))
-        degraded = condition_of(self._groups.current(group), CONDITION_DEGRADED)
-        if degraded is not None and degraded.status == TRUE:
+        if key in self._told_degraded:
+            self._told_degraded.discard(key)
+            self._event_writer.group_whole_again(key)
+            if since is not None:
+                self._counts.repaired(self._clock() - since)
+        satisfied = condition_of(self._groups.current(group), CONDITION_POD_GROUP_SATISFIED)
+        if satisfied is not None and satisfied.status != TRUE:
             recovered = condition(
-                CONDITION_DEGRADED, is_true=False, reason=REASON_RECOVERED, message="the group has its minimum again"
+                CONDITION_POD_GROUP_SATISFIED,
+                is_true=True,
+                reason=REASON_RECOVERED,
+                message="the group has its minimum again",
             )
             self._groups.want(group, recovered)
 
     def _say_started(self, key: EntityKey, group: GroupRecord) -> None:
-        self._count_start(group)
+        self._counts.started(group)
         trace("bound", group.owner.uid, namespace=group.namespace, group=group.name, min_count=group.min_count)
         self._event_writer.group_scheduled(key, group)
 
     def _below_minimum(self, key: EntityKey, group: GroupRecord) -> None:
+        if self._had_started(key, group):
+            self._members_lost(key, group)
+            return
         counts = self._state.entities.counts(key)
         message = (
             f"{counts.bound + counts.succeeded} of at least {group.min_count} members are bound or done for more than "
@@ -162,8 +212,34 @@ class Progress:
         )
         self._degrade(group, REASON_BELOW_MINIMUM, message)
 
+    def _members_lost(self, key: EntityKey, group: GroupRecord) -> None:
+        counts = self._state.entities.counts(key)
+        lost = lost_message(group.min_count, counts.confirmed, list(self._state.losses.of(key).values()))
+        self._degrade(group, REASON_BELOW_MINIMUM, lost)
+        self._event_writer.group_degraded(key, group, lost)
+        if key not in self._told_degraded:
+            self._told_degraded.add(key)
+            self._counts.degraded()
+
     def _degrade(self, group: GroupRecord, reason: str, message: str) -> None:
-        self._groups.want(group, condition(CONDITION_DEGRADED, is_true=True, reason=reason, message=message))
+        self._groups.want(
+            group, condition(CONDITION_POD_GROUP_SATISFIED, is_true=False, reason=reason, message=message)
+        )
+
+
+def lost_message(min_count: int, left: int, lost: Sequence[PodRecord]) -> str:
+    """How many of a started gang are left, and who is missing.
+
+    Args:
+        min_count: the gang's minimum.
+        left: members that run or have succeeded.
+        lost: those that are known to be missing, in the order of their loss; somebody else may have replaced the first ones.
+    """
+    lost = lost[-max(min_count - left, 1) :]
+    named = ", ".join(f"{pod.name} (on {pod.node_name})" for pod in lost[:_MOST_NAMED])
+    more = f" and {len(lost) - _MOST_NAMED} more" if len(lost) > _MOST_NAMED else ""
+    missing = f"; missing: {named}{more}" if named else ""
+    return f"{left} of at least {min_count} members are left{missing}"
 
 
 class Timeouts:

@@ -82,7 +82,7 @@ class Reporter:
         """The caches are filled: say what a predecessor did not come to say."""
         for key in list(self._state.entities):
             with self._errors.about(key, _STAGE):
-                self._progress.update(key)
+                self._progress.start(key)
 
     def decided(self, decision: Decision) -> None:
         """A cycle ended."""
@@ -141,7 +141,7 @@ class Reporter:
 
         Args:
             pod_uid: the pod.
-            reason: of the condition `Degraded` of its group.
+            reason: of the condition `PodGroupSatisfied` of its group.
             message: for its group, or for itself if it has none.
         """
         key = self._state.item_of(pod_uid)

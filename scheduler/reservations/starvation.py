@@ -122,7 +122,8 @@ def _may_begin(
     key: EntityKey, past: Past, state: ClusterState, queue: SchedulingQueue, settings: QueueSettings, now_seconds: float
 ) -> bool:
     """Whether room may be reserved for a group that has none."""
-    if state.nominator.of(key) is not None or len(state.reservations) >= MOST_HOLDERS:
+    has_room = state.nominator.of(key) is not None or state.future_reservations.of(key) is not None
+    if has_room or len(state.reservations) >= MOST_HOLDERS:
         return False
     return now_seconds >= past.not_before_seconds and queue.refused_seconds(key) >= settings.reserve_after_seconds
 

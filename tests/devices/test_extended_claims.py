@@ -141,22 +141,16 @@ WRITES = [
 ]
 
 
+@pytest.mark.parametrize("trouble", ["the answer is lost", "the server is away"])
 @pytest.mark.parametrize(("verb", "what"), WRITES)
-async def test_a_lost_answer_makes_no_second_claim(cluster: WithExtendedResources, verb: str, what: str) -> None:
-    cluster.add_node("n0", 2)
-    cluster.api.after.append(once(verb, what, OutcomeUnknown("cut off")))
-    async with cluster.scheduler(**PATIENT):
-        cluster.members(2)
-        await cluster.api.until(lambda: len(cluster.api.bound()) == 2)
-    assert len(cluster.claims()) == 2
-
-
-@pytest.mark.parametrize(("verb", "what"), WRITES)
-async def test_a_server_that_is_away_for_a_moment_delays_the_gang(
-    cluster: WithExtendedResources, verb: str, what: str
+async def test_trouble_with_one_write_delays_the_gang_and_makes_no_second_claim(
+    cluster: WithExtendedResources, verb: str, what: str, trouble: str
 ) -> None:
     cluster.add_node("n0", 2)
-    cluster.api.before.append(once(verb, what, Unreachable("away")))
+    if trouble == "the answer is lost":
+        cluster.api.after.append(once(verb, what, OutcomeUnknown("cut off")))
+    else:
+        cluster.api.before.append(once(verb, what, Unreachable("away")))
     async with cluster.scheduler(**PATIENT):
         cluster.members(2)
         await cluster.api.until(lambda: len(cluster.api.bound()) == 2)

@@ -26,6 +26,8 @@ ANNOTATIONS = {
     constants.PROVIDER,
     constants.SCHEDULING_TIMEOUT,
     constants.ON_SCHEDULING_TIMEOUT,
+    constants.DEGRADED,
+    constants.REPAIR_TIMEOUT,
 }
 
 

@@ -97,7 +97,8 @@ def _group(one: Object, names: Mapping[str, str]) -> str:
     spec = one["spec"]
     told = _conditions(one, (constants.CONDITION_SCHEDULED,))
     # That it was degraded once is no trace that matters.
-    is_degraded = _conditions(one, (constants.CONDITION_DEGRADED,)).startswith(f"{constants.CONDITION_DEGRADED}=True")
+    satisfied = constants.CONDITION_POD_GROUP_SATISFIED
+    is_degraded = _conditions(one, (satisfied,)).startswith(f"{satisfied}=False")
     told += " degraded" if is_degraded else ""
     return f"of {_owner(one, names)} {spec.get('schedulingPolicy')} {sorted(spec.get('disruptionMode') or {})} {told}"
 

@@ -1,8 +1,15 @@
 """What a written PodGroup or Workload says, taken into the model."""
 
+import re
+from typing import Final
+
 from api import constants
 from verify.auditor.audit_log import Record
-from verify.auditor.model import Condition, Group, controller_of
+from verify.auditor.model import Condition, Group, Object, controller_of
+
+_PARTS: Final = re.compile(r"([\d.]+)(ms|s|m|h)")
+_UNIT_SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_USUAL_REPAIR_SECONDS: Final = 900.0
 
 
 def owned(record: Record) -> str | None:
@@ -22,8 +29,16 @@ def rewrite(group: Group, record: Record) -> None:
     group.whole = "all" in (spec.get("disruptionMode") or {})
     group.has_topology = bool((spec.get("schedulingConstraints") or {}).get("topology"))
     group.priority = spec.get("priority")
+    group.restarts_after_seconds = _restarts_after_seconds(metadata.get("annotations") or {})
     group.owner = controller_of(metadata)
     group.is_made_by_us = owned(record) is not None
+
+
+def _restarts_after_seconds(annotations: Object) -> float | None:
+    if annotations.get(constants.DEGRADED) != constants.RESTART:
+        return None
+    parts = _PARTS.findall(annotations.get(constants.REPAIR_TIMEOUT) or "")
+    return sum(float(number) * _UNIT_SECONDS[unit] for number, unit in parts) or _USUAL_REPAIR_SECONDS
 
 
 def tell(group: Group, record: Record) -> tuple[str, ...]:

@@ -214,6 +214,7 @@ class History:
             mappings = status["extendedResourceClaimStatus"].get("requestMappings") or ()
             pod.claimed = frozenset(one["resourceName"] for one in mappings)
         if status.get("phase") in TERMINAL:
+            pod.succeeded |= not pod.ended and status["phase"] == "Succeeded"
             yield from self._pod_ended(pod, record.received)
 
     def _pod_ended(self, pod: Pod, when: float) -> Iterator[Change]:
@@ -290,8 +291,9 @@ class History:
         version = version_of(record)
         if known is not None and 0 < version < known.version:
             return  # of writes that overlap the first one may be answered last
-        is_asked_to_go = record.verb == "delete" or bool(metadata.get("deletionTimestamp"))
-        if is_asked_to_go and not metadata.get("finalizers"):
+        # What a deletion only marks has a time of it; a finalizer that was written while it was deleted holds nothing back.
+        is_marked = bool(metadata.get("deletionTimestamp"))
+        if not metadata.get("finalizers") if is_marked else record.verb == "delete":
             if known is not None:
                 yield from self._claim_gone(known, record)
             return

@@ -24,6 +24,7 @@ class Pod:
         was_put: it had its node from the start, past every scheduler.
         left_at: when its deletion was asked for.
         ended_at: when it took no room any more.
+        succeeded: whether that was because it had done its work.
         nominated: the node it is nominated to.
         claimed: the extended resources for which it was told that it has a claim.
     """
@@ -41,6 +42,7 @@ class Pod:
     was_put: bool = False
     left_at: float = 0.0
     ended_at: float = 0.0
+    succeeded: bool = False
     nominated: str = ""
     claimed: frozenset[str] = frozenset()
 
@@ -84,6 +86,7 @@ class Group:
         whole: it leaves as a whole (disruption mode `all`).
         owner: UID of its controller.
         is_made_by_us: it carries our mark.
+        restarts_after_seconds: it wants to leave as a whole when members are missing for so long; None when it does not.
         bound: UIDs of the members that are bound and have not ended.
         satisfied: its minimum was bound once.
     """
@@ -99,6 +102,7 @@ class Group:
     priority: int | None = None
     owner: str = ""
     is_made_by_us: bool = False
+    restarts_after_seconds: float | None = None
     bound: set[str] = field(default_factory=set)
     satisfied: bool = False
     conditions: dict[str, Condition] = field(default_factory=dict)

@@ -29,6 +29,7 @@ AREAS: Final = {
         modules=("scheduler/queue/*.py", "scheduler/plugins/gang_scheduling.py", "scheduler/cache/pod_group_state.py"),
         tests=(
             "tests/scheduler/core/test_queue.py",
+            "tests/scheduler/core/test_queue_order.py",
             "tests/scheduler/core/test_gangs.py",
             "tests/scheduler/core/test_giving_up.py",
             "tests/scheduler/core/test_desired_count.py",

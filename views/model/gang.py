@@ -10,8 +10,8 @@ from enum import StrEnum
 from typing import Final
 
 from api.constants import (
-    CONDITION_DEGRADED,
     CONDITION_DISRUPTION_TARGET,
+    CONDITION_POD_GROUP_SATISFIED,
     CONDITION_PREEMPTED_BY,
     CONDITION_SCHEDULED,
     CONDITION_TIMED_OUT,
@@ -214,10 +214,10 @@ def _state_in_front_of_the_nodes(conditions: tuple[Condition, ...], members: Seq
 
 def _why(state: State, conditions: tuple[Condition, ...], members: Sequence[Member]) -> tuple[str, str]:
     """The reason of the group's condition while that says something, else what its pods say."""
-    degraded = condition_of(conditions, CONDITION_DEGRADED)
+    satisfied = condition_of(conditions, CONDITION_POD_GROUP_SATISFIED)
     if state not in WITHOUT_NODES:
-        is_degraded = degraded is not None and degraded.status == "True"
-        return (degraded.reason, degraded.message) if degraded is not None and is_degraded else ("", "")
+        is_degraded = satisfied is not None and satisfied.status == "False"
+        return (satisfied.reason, satisfied.message) if satisfied is not None and is_degraded else ("", "")
     refused = condition_of(conditions, CONDITION_SCHEDULED)
     is_said = refused is not None and refused.status == "False"
     reason, message = (refused.reason, refused.message) if refused is not None and is_said else ("", "")

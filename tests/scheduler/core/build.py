@@ -96,7 +96,7 @@ def pod(name: str, *, cpu: int | str = 1, group: str = "", on: str = "", **more:
 
 def group(name: str, need: int | None = None, **more: Any) -> PodGroup:
     """A gang of `need`, or a basic group without it; `more`: `uid`, `priority`, `topology`, `owner`, `created`,
-    `leaves` (disruption mode), `annotations`.
+    `leaves` (disruption mode), `annotations`, `conditions`.
     """
     metadata: dict[str, Any] = {
         "name": name,
@@ -119,7 +119,8 @@ def group(name: str, need: int | None = None, **more: Any) -> PodGroup:
         spec["disruptionMode"] = {more["leaves"]: {}}
     if "topology" in more:
         spec["schedulingConstraints"] = {"topology": [{"key": more["topology"]}]}
-    return _group(msgspec.json.encode({"metadata": metadata, "spec": spec}))
+    status = {"conditions": more.get("conditions", [])}
+    return _group(msgspec.json.encode({"metadata": metadata, "spec": spec, "status": status}))
 
 
 def stored(feed: StorageEventHandlers, manifest: dict[str, Any]) -> None:

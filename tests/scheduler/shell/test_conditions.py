@@ -1,6 +1,6 @@
 """How a list of conditions takes in a new one."""
 
-from api.constants import CONDITION_DEGRADED, CONDITION_SCHEDULED
+from api.constants import CONDITION_DEGRADED, CONDITION_POD_GROUP_SATISFIED, CONDITION_SCHEDULED
 from api.meta import Condition
 from scheduler.apicalls.conditions import MAX_MESSAGE, as_json, blockers, condition, with_conditions
 
@@ -45,11 +45,26 @@ def test_initially_scheduled_never_turns_back() -> None:
 def test_other_conditions_stay_where_and_what_they_are() -> None:
     other = Condition("DisruptionTarget", "True", "Preempted", "", EARLIER, 7)
     current = (other, scheduled(is_true=False, at=EARLIER))
-    degraded = condition(CONDITION_DEGRADED, is_true=True, reason="BelowMinimum", message="6 of 8")
+    degraded = condition(CONDITION_POD_GROUP_SATISFIED, is_true=False, reason="BelowMinimum", message="6 of 8")
     changed = with_conditions(current, [degraded], now=NOW)
     assert changed is not None
     assert changed[:2] == current
     assert as_json(changed)[0]["observedGeneration"] == 7
+
+
+def test_what_an_earlier_version_said_in_other_words_goes_with_any_write_and_alone() -> None:
+    earlier = Condition(CONDITION_DEGRADED, "True", "BelowMinimum", "2 of 3", EARLIER)
+    kept = scheduled(is_true=True, reason="Scheduled", at=EARLIER)
+    short = condition(CONDITION_POD_GROUP_SATISFIED, is_true=False, reason="BelowMinimum", message="2 of 3")
+    changed = with_conditions((earlier, kept), [short], now=NOW)
+    assert changed is not None
+    assert [one.type for one in changed] == [CONDITION_SCHEDULED, CONDITION_POD_GROUP_SATISFIED]
+    assert with_conditions((earlier, kept), [], now=NOW) == (kept,)
+
+
+def test_a_condition_of_that_type_that_somebody_else_wrote_stays() -> None:
+    theirs = Condition(CONDITION_DEGRADED, "True", "SlowNetwork", "", EARLIER)
+    assert with_conditions((theirs,), [], now=NOW) is None
 
 
 def test_a_message_cannot_fill_the_database() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from api.constants import CONDITION_DEGRADED, CONDITION_SCHEDULED
+from api.constants import CONDITION_POD_GROUP_SATISFIED, CONDITION_SCHEDULED
 from api.meta import Condition
 from api.podgroup import PodGroup
 from kube.client.errors import Forbidden, OutcomeUnknown, Unreachable
@@ -99,11 +99,12 @@ async def test_wishes_that_overtake_each_other_are_one_write(bench: Bench) -> No
 async def test_two_kinds_of_condition_are_written_together(bench: Bench) -> None:
     bench.conditions.want(bench.group.metadata, SCHEDULED)
     bench.conditions.want(
-        bench.group.metadata, condition(CONDITION_DEGRADED, is_true=True, reason="BelowMinimum", message="6 of 8")
+        bench.group.metadata,
+        condition(CONDITION_POD_GROUP_SATISFIED, is_true=False, reason="BelowMinimum", message="6 of 8"),
     )
     await bench.dispatcher.idle()
     assert len(bench.api.sent(*PATCH)) == 1
-    assert bench.api.condition("podgroups", "ns", "g", CONDITION_DEGRADED)["status"] == "True"
+    assert bench.api.condition("podgroups", "ns", "g", CONDITION_POD_GROUP_SATISFIED)["status"] == "False"
 
 
 async def test_what_somebody_else_wrote_meanwhile_is_kept(bench: Bench) -> None:

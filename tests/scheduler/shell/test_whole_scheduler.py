@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 from prometheus_client import generate_latest
 
-from api.constants import CONDITION_DEGRADED
+from api.constants import CONDITION_POD_GROUP_SATISFIED
 from kube.client.errors import Conflict, Forbidden, OutcomeUnknown
 from scheduler import schedule_one
 from scheduler.algorithm.decision import Decision
@@ -224,11 +224,13 @@ async def test_a_gang_that_stays_partly_bound_says_that_it_is_degraded_and_when_
         cluster.add_gang("g", 3)
         await cluster.api.until(lambda: len(cluster.api.bound()) == 2)
         cluster.api.before.append(stuck)
-        await cluster.api.until(lambda: cluster.group_says("g", CONDITION_DEGRADED) == ("True", "BelowMinimum"))
-        assert "2 of at least 3" in cluster.group_message("g", CONDITION_DEGRADED)
+        await cluster.api.until(
+            lambda: cluster.group_says("g", CONDITION_POD_GROUP_SATISFIED) == ("False", "BelowMinimum")
+        )
+        assert "2 of at least 3" in cluster.group_message("g", CONDITION_POD_GROUP_SATISFIED)
         assert cluster.group_says("g")[0] != "True"
         cluster.api.before.remove(stuck)
-        await cluster.api.until(lambda: cluster.group_says("g", CONDITION_DEGRADED) == ("False", "Recovered"))
+        await cluster.api.until(lambda: cluster.group_says("g", CONDITION_POD_GROUP_SATISFIED) == ("True", "Recovered"))
         assert cluster.group_says("g") == TRUE
 
 
@@ -238,7 +240,7 @@ async def test_a_missing_right_to_bind_is_said_on_the_group(cluster: Cluster) ->
     async with cluster.scheduler():
         cluster.add_gang("g", 2)
         await cluster.api.until(lambda: cluster.group_says("g") == ("False", "SchedulerError"))
-        assert cluster.group_says("g", CONDITION_DEGRADED) == ("True", "BindForbidden")
+        assert cluster.group_says("g", CONDITION_POD_GROUP_SATISFIED) == ("False", "BindForbidden")
     assert "cannot create binding" in cluster.group_message("g")
     assert cluster.api.bound() == {}
 
@@ -251,7 +253,9 @@ async def test_a_gang_whose_namespace_is_being_deleted_says_that_and_not_that_a_
     cluster.api.before.append(always("create", "pods/binding", going))
     async with cluster.scheduler():
         cluster.add_gang("g", 2)
-        await cluster.api.until(lambda: cluster.group_says("g", CONDITION_DEGRADED) == ("True", "NamespaceTerminating"))
+        await cluster.api.until(
+            lambda: cluster.group_says("g", CONDITION_POD_GROUP_SATISFIED) == ("False", "NamespaceTerminating")
+        )
         await cluster.api.until(lambda: "the namespace ns is being deleted" in cluster.group_message("g"))
     assert "may not bind" not in cluster.group_message("g")
 

@@ -66,13 +66,22 @@ def test_devices_that_were_given_back_or_are_used_are_right() -> None:
     assert broken("I2", *gang(), now=30.0) == []
 
 
-def test_a_claim_whose_deletion_waits_for_a_finalizer_keeps_its_devices() -> None:
+def deleted_with_finalizer(when: float, **metadata: str) -> Record:
+    """The claim `one` is deleted while it holds a device and has a finalizer."""
     held = {"allocation": {"devices": {"results": [{"driver": "d", "pool": "p", "device": "g0"}]}}}
-    metadata = {"uid": "uid-one", "finalizers": ["resource.kubernetes.io/delete-protection"]}
-    asked = write(MANAGER, "delete", "resourceclaims", "one", 1.5, response={"metadata": metadata, "status": held})
+    found = {"uid": "uid-one", "finalizers": ["resource.kubernetes.io/delete-protection"], **metadata}
+    return write(MANAGER, "delete", "resourceclaims", "one", when, response={"metadata": found, "status": held})
+
+
+def test_a_claim_whose_deletion_waits_for_a_finalizer_keeps_its_devices() -> None:
+    asked = deleted_with_finalizer(1.5, deletionTimestamp="2026-01-01T00:00:00Z")
     assert len(broken("I2", claim("one", 1.0, "g0"), asked, claim("two", 2.0, "g0"), now=SOON)) == 1
     freed = claim("one", 1.7, user=MANAGER)
     assert broken("I2", claim("one", 1.0, "g0"), asked, freed, claim("two", 2.0, "g0"), now=SOON) == []
+
+
+def test_a_claim_that_got_its_finalizer_while_the_server_deleted_it_is_gone() -> None:
+    assert broken("I2", claim("one", 1.0, "g0"), deleted_with_finalizer(1.5), claim("two", 2.0, "g0"), now=SOON) == []
 
 
 def test_devices_that_are_held_for_a_moment_too_long_are_seen_when_they_are_used_or_given_back() -> None:

@@ -1,0 +1,115 @@
+"""A degraded gang that could not be repaired leaves whole and queues again, with its age.
+
+A Job leaves as it does for a preemptor: by suspension, so no failure is counted (`suspensions`). Of a replica whose leader owns the
+group the leader is deleted, and the LeaderWorkerSet controller makes the replica anew. Of a group made by hand all pods are
+deleted; whoever made them makes new ones. Pods are marked `DisruptionTarget` before, and deletes name the UID.
+"""
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from api.constants import CONDITION_DISRUPTION_TARGET, REASON_GANG_RESTART
+from kube.client.client import Client, PatchKind
+from kube.client.errors import BadRequest, Conflict, Forbidden, Invalid, KubeError, NotFound
+from kube.client.resources import PODS
+from kube.outside import utc_now
+from scheduler.apicalls.conditions import WallClock, as_json, condition, time_stamp
+from scheduler.apicalls.dispatcher import APIDispatcher, Retries
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.pod_group_state import MemberState, PodGroupState
+from scheduler.cache.records import EntityKey, GroupRecord, PodRecord
+from scheduler.preemption.suspensions import Suspensions
+from scheduler.preemption.victims import JOB_KIND
+from scheduler.reporting.events import EventWriter
+
+_log = logging.getLogger(__name__)
+
+_FINAL: Final = (Forbidden, BadRequest, Invalid)
+_MESSAGE: Final = "members were missing for too long: the whole gang leaves and queues again"
+
+
+def pods_to_delete(members: PodGroupState, group: GroupRecord) -> list[PodRecord]:
+    """The pods whose deletion ends the gang: the leader that owns the group, if one does, else all that run."""
+    running = list(members.pods(MemberState.BOUND))
+    leaders = [pod for pod in running if pod.uid == group.takes_only_owner]
+    return leaders or running
+
+
+class Restarts:
+    """Ends gangs. Belongs to the scheduling loop.
+
+    Args:
+        client: refuses to send without the lease.
+        dispatcher: sends the writes, in the lane of evictions.
+        retries: repeats what failed.
+        state: the cluster as it is.
+        suspensions: the requests to suspend.
+        event_writer: tells people.
+        count: told of every gang.
+        wall_clock: for time stamps.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        dispatcher: APIDispatcher,
+        *,
+        retries: Retries,
+        state: ClusterState,
+        suspensions: Suspensions,
+        event_writer: EventWriter,
+        count: Callable[[], None],
+        wall_clock: WallClock = utc_now,
+    ) -> None:
+        self._client = client
+        self._dispatcher = dispatcher
+        self._retries = retries
+        self._state = state
+        self._suspensions = suspensions
+        self._event_writer = event_writer
+        self._count = count
+        self._wall_clock = wall_clock
+
+    def restart(self, key: EntityKey) -> None:
+        """Everybody of this gang leaves."""
+        members = self._state.item(key)
+        if members is None or members.group is None:
+            return
+        group = members.group
+        self._count()
+        self._event_writer.group_restarts(key, group, _MESSAGE)
+        if group.takes_only_owner and group.owner.kind == JOB_KIND:
+            self._suspensions.ask_to_restart(group, tuple(members.pods(MemberState.BOUND)), _MESSAGE)
+            return
+        for pod in pods_to_delete(members, group):
+            self._dispatcher.add_eviction(partial(self._end_pod, pod))
+
+    async def _end_pod(self, pod: PodRecord) -> str:
+        now, outcome = self._state.pod(pod.uid), "evicted"
+        if now is None or now.terminating or now.is_terminal:
+            outcome = "gone"
+        else:
+            try:
+                await self._mark(pod)
+                await self._client.delete(PODS, pod.name, pod.namespace, uid=pod.uid)
+            except (NotFound, Conflict):
+                outcome = "gone"
+            except _FINAL as error:
+                _log.error("pod %s/%s of a gang that is to start anew stays: %s", pod.namespace, pod.name, error)
+                outcome = "forbidden"
+            except KubeError as error:
+                again = partial(self._dispatcher.add_eviction, partial(self._end_pod, pod))
+                self._retries.add(("restart", pod.uid), again, error)
+                return "retry"
+        self._retries.forget(("restart", pod.uid))
+        return outcome
+
+    async def _mark(self, pod: PodRecord) -> None:
+        wanted = condition(CONDITION_DISRUPTION_TARGET, is_true=True, reason=REASON_GANG_RESTART, message=_MESSAGE)
+        entry = as_json([wanted])[0] | {"lastProbeTime": None, "lastTransitionTime": time_stamp(self._wall_clock())}
+        body = {"metadata": {"uid": pod.uid}, "status": {"conditions": [entry]}}
+        await self._client.patch(
+            PODS, body, pod.name, pod.namespace, subresource="status", kind=PatchKind.STRATEGIC, parse=False
+        )

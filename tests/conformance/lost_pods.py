@@ -1,0 +1,29 @@
+"""Pods that are lost: they fail one by one or with their node, and those that are left."""
+
+from verify.clusters.client import Api, Object
+from verify.clusters.jobs import Jobs
+
+
+def alive(jobs: Jobs, name: str) -> dict[str, str]:
+    """Node name by UID of the Job's pods that are bound and have not ended."""
+    return {
+        pod["metadata"]["uid"]: pod["spec"]["nodeName"]
+        for pod in jobs.pods(name)
+        if pod["spec"].get("nodeName")
+        and pod["status"].get("phase") not in {"Failed", "Succeeded"}
+        and not pod["metadata"].get("deletionTimestamp")
+    }
+
+
+def fails(api: Api, pod: Object) -> None:
+    """A pod ends as if its node had said so."""
+    path = api.path("pods", pod["metadata"]["namespace"], pod["metadata"]["name"]) + "/status"
+    api.request("PATCH", path, {"status": {"phase": "Failed"}}, kind="merge")
+
+
+def dies(api: Api, node: str, namespace: str) -> None:
+    """A node is gone, and the pods on it fail, as the pod garbage collector has it."""
+    api.delete("nodes", node)
+    for pod in api.list("pods", namespace):
+        if pod["spec"].get("nodeName") == node:
+            fails(api, pod)

@@ -1,0 +1,179 @@
+"""A started gang loses members: their room stays theirs until new ones are made, or the whole gang starts anew."""
+
+import pytest
+
+from tests.conformance.lost_pods import alive, dies, fails
+from verify.auditor.auditor import Auditor
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import GATE, Jobs, condition_entry, indexed_job
+from verify.clusters.lws import WORKER, Sets, leader_worker_set
+from verify.clusters.tutti_process import Tutti
+
+WORKERS = 4
+SETTLE_SECONDS = 60
+REPLACED_SECONDS = 120
+"""The Job controller pauses 10 s and more before it replaces pods."""
+
+REPAIR_SECONDS = 15
+
+
+def starts(jobs: Jobs, name: str, **annotations: str) -> dict[str, str]:
+    """A gang with one pod on each node that it uses runs, and says so; node name by UID of the pod."""
+    said = {f"tutti.scheduler/{key.replace('_', '-')}": value for key, value in annotations.items()}
+    jobs.create(indexed_job(name, WORKERS, annotations=said, backoffLimit=20))
+    eventually(lambda: jobs.whole(name), within_seconds=SETTLE_SECONDS)
+    eventually(lambda: satisfied(jobs, name, "PodGroupInitiallyScheduled", "True"), within_seconds=SETTLE_SECONDS)
+    return alive(jobs, name)
+
+
+def satisfied(jobs: Jobs, name: str, kind: str, status: str, reason: str = "") -> bool:
+    """Whether the condition of the Job's group has this status, and this reason where one is given."""
+    entry = condition_entry(jobs.group(name), kind)
+    assert entry is not None, f"the group of {name} says nothing about {kind}"
+    return entry["status"] == status and reason in {"", entry["reason"]}
+
+
+def waits_anew(jobs: Jobs, name: str) -> bool:
+    """Whether the Job has been let in again, and all its pods that have not ended wait for a place."""
+    pods = [
+        pod
+        for pod in jobs.pods(name)
+        if pod["status"].get("phase") not in {"Failed", "Succeeded"} and not pod["metadata"].get("deletionTimestamp")
+    ]
+    is_let_in = GATE not in jobs.get(name)["metadata"].get("annotations", {})
+    return is_let_in and len(pods) == WORKERS and not any(pod["spec"].get("nodeName") for pod in pods)
+
+
+def test_two_nodes_die_and_the_replacements_come_before_a_younger_gang(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti
+) -> None:
+    nodes.add(WORKERS + 2, cpu="1")
+    before = starts(jobs, "old")
+    lost = sorted(before)[:2]
+    for uid in lost:
+        dies(jobs.api, before[uid], jobs.namespace)
+    # Two nodes are free: as many as the gang has lost, and as many as the younger one needs.
+    jobs.create(indexed_job("young", 2))
+    eventually(lambda: jobs.waits("young"), within_seconds=SETTLE_SECONDS)
+
+    def is_repaired_first() -> bool:
+        assert jobs.bound("young") == 0, "the younger gang has taken the room of the lost"
+        return len(alive(jobs, "old")) == WORKERS
+
+    eventually(is_repaired_first, within_seconds=REPLACED_SECONDS)
+    after = alive(jobs, "old")
+    survivors = {uid: node for uid, node in before.items() if uid not in lost}
+    assert {uid: after[uid] for uid in survivors} == survivors
+    eventually(lambda: jobs.events("Job", "old", "GangDegraded"), within_seconds=SETTLE_SECONDS)
+    assert "2 of at least 4 members are left; missing: old-" in jobs.events("Job", "old", "GangDegraded")[0]
+    eventually(lambda: satisfied(jobs, "old", "PodGroupSatisfied", "True", "Recovered"), within_seconds=SETTLE_SECONDS)
+    assert jobs.bound("young") == 0
+    nodes.add(2, cpu="1")
+    eventually(lambda: jobs.whole("young"), within_seconds=SETTLE_SECONDS)
+
+
+def test_the_room_that_a_failed_member_leaves_is_not_for_a_younger_gang_that_waits(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti
+) -> None:
+    nodes.add(WORKERS + 1, cpu="1")
+    before = starts(jobs, "old")
+    jobs.create(indexed_job("young", 2))
+    eventually(lambda: jobs.waits("young"), within_seconds=SETTLE_SECONDS)
+    victim = jobs.pods("old")[0]
+    fails(jobs.api, victim)
+
+    def is_repaired_first() -> bool:
+        assert jobs.bound("young") == 0, "the younger gang has taken the room of the lost"
+        return len(alive(jobs, "old")) == WORKERS and victim["metadata"]["uid"] not in alive(jobs, "old")
+
+    eventually(is_repaired_first, within_seconds=REPLACED_SECONDS)
+    assert set(before) - {victim["metadata"]["uid"]} < set(alive(jobs, "old"))
+    nodes.add(1, cpu="1")
+    eventually(lambda: jobs.whole("young"), within_seconds=SETTLE_SECONDS)
+
+
+def test_a_gang_that_cannot_be_repaired_in_time_leaves_whole_once_and_starts_when_there_is_room_for_all(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti
+) -> None:
+    nodes.add(WORKERS, cpu="1")
+    before = starts(jobs, "anew", degraded="restart", repair_timeout=f"{REPAIR_SECONDS}s")
+    dies(jobs.api, before[min(before)], jobs.namespace)
+    eventually(lambda: not set(before) & set(alive(jobs, "anew")), within_seconds=REPLACED_SECONDS)
+    eventually(lambda: waits_anew(jobs, "anew"), within_seconds=REPLACED_SECONDS)
+    throughout(lambda: jobs.bound("anew") == 0, seconds=2)
+    nodes.add(1, cpu="1")
+    eventually(lambda: len(alive(jobs, "anew")) == WORKERS, within_seconds=REPLACED_SECONDS)
+    whole = alive(jobs, "anew")
+    throughout(lambda: alive(jobs, "anew") == whole, seconds=REPAIR_SECONDS + 5)
+    assert len(jobs.events("Job", "anew", "GangRestarted")) == 1
+
+
+@pytest.mark.parametrize("child", ["scheduler", "controllers", "webhooks"])
+def test_a_process_that_is_killed_while_a_gang_starts_anew_changes_nothing_in_the_end(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, auditor: Auditor, child: str
+) -> None:
+    auditor.windows.widen(REPLACED_SECONDS)
+    nodes.add(WORKERS, cpu="1")
+    before = starts(jobs, "anew", degraded="restart", repair_timeout=f"{REPAIR_SECONDS}s")
+    dies(jobs.api, before[min(before)], jobs.namespace)
+    eventually(lambda: condition_entry(jobs.group("anew"), "DisruptionTarget"), within_seconds=REPLACED_SECONDS)
+    tutti.kill_child(child)
+    eventually(lambda: not set(before) & set(alive(jobs, "anew")), within_seconds=REPLACED_SECONDS)
+    eventually(lambda: waits_anew(jobs, "anew"), within_seconds=REPLACED_SECONDS)
+    nodes.add(1, cpu="1")
+    eventually(lambda: len(alive(jobs, "anew")) == WORKERS, within_seconds=REPLACED_SECONDS)
+    whole = alive(jobs, "anew")
+    throughout(lambda: alive(jobs, "anew") == whole, seconds=2)
+    # An event that was not sent when its writer died is lost.
+    assert len(jobs.events("Job", "anew", "GangRestarted")) <= 1
+    eventually(tutti.ready, within_seconds=REPLACED_SECONDS)
+
+
+@pytest.mark.parametrize("child", ["scheduler", "controllers", "webhooks"])
+def test_a_process_that_is_killed_in_the_middle_of_it_changes_nothing_in_the_end(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, auditor: Auditor, child: str
+) -> None:
+    # The old lease has to run out before anybody goes on.
+    auditor.windows.widen(REPLACED_SECONDS)
+    nodes.add(WORKERS + 2, cpu="1")
+    before = starts(jobs, "old")
+    victim = min(before)
+    tutti.kill_child(child)
+    dies(jobs.api, before[victim], jobs.namespace)
+    if child == "webhooks":
+        # While they are away a Job is no gang.
+        eventually(tutti.admits, within_seconds=REPLACED_SECONDS)
+    # Two nodes are free, enough for the younger gang; it is made when the controllers are back.
+    jobs.create(indexed_job("young", 2))
+
+    def is_repaired_first() -> bool:
+        is_whole = len(alive(jobs, "old")) == WORKERS
+        assert is_whole or jobs.bound("young") == 0, "somebody younger has taken the room of the lost"
+        return is_whole
+
+    eventually(is_repaired_first, within_seconds=REPLACED_SECONDS)
+    survivors = {uid: node for uid, node in before.items() if uid != victim}
+    after = alive(jobs, "old")
+    assert {uid: after[uid] for uid in survivors} == survivors
+    eventually(tutti.ready, within_seconds=REPLACED_SECONDS)
+
+
+def test_a_replica_that_cannot_be_repaired_in_time_is_made_anew_by_its_leader(
+    sets: Sets, nodes: HollowNodes, tutti: Tutti
+) -> None:
+    nodes.add(3, cpu="1")
+    said = {"tutti.scheduler/degraded": "restart", "tutti.scheduler/repair-timeout": f"{REPAIR_SECONDS}s"}
+    sets.create(leader_worker_set("serve", size=3, annotations=said, template={"restartPolicy": "None"}))
+    eventually(lambda: sets.available("serve"), within_seconds=SETTLE_SECONDS)
+    before = sets.group("serve")["metadata"]["uid"]
+    workers = [pod for pod in sets.pods("serve") if pod["metadata"]["labels"][WORKER] != "0"]
+    dies(sets.api, workers[0]["spec"]["nodeName"], sets.namespace)
+
+    def is_anew() -> bool:
+        groups = sets.groups("serve")
+        return len(groups) == 1 and groups[0]["metadata"]["uid"] != before
+
+    eventually(is_anew, within_seconds=REPLACED_SECONDS)
+    nodes.add(1, cpu="1")
+    eventually(lambda: sets.whole("serve") and sets.sound("serve"), within_seconds=REPLACED_SECONDS)

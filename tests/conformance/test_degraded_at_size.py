@@ -1,0 +1,74 @@
+"""A large gang loses eight nodes at once: it is whole before a younger gang starts, two seconds after its replacements are made.
+
+`--log-cli-level=INFO` shows how long that took.
+"""
+
+import logging
+import random
+import time
+from functools import partial
+
+import pytest
+
+from tests.conformance.lost_pods import alive, dies
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, indexed_job
+from verify.clusters.tutti_process import Tutti
+
+_log = logging.getLogger(__name__)
+
+NODES = 1000
+MEMBERS = 500
+FREE = 20
+LOST = 8
+SETTLE_SECONDS = 300
+WHOLE_AGAIN_SECONDS = 2.0
+INDEX = "batch.kubernetes.io/job-completion-index"
+
+
+@pytest.mark.slow
+def test_eight_nodes_die_under_a_gang_of_500_on_1000_nodes(jobs: Jobs, nodes: HollowNodes, tutti: Tutti) -> None:
+    nodes.add(NODES, cpu="1")
+    # A limit for each index: the Job controller's pause is then 10 s, and not ten minutes after eight pods.
+    jobs.create(indexed_job("large", MEMBERS, backoffLimitPerIndex=9))
+    jobs.create(indexed_job("others", NODES - MEMBERS - FREE))
+    for name in ("large", "others"):
+        eventually(partial(jobs.whole, name), within_seconds=SETTLE_SECONDS, poll_seconds=1.0)
+    before = alive(jobs, "large")
+    indexes = {pod["metadata"]["uid"]: pod["metadata"]["labels"][INDEX] for pod in jobs.pods("large")}
+    lost = random.Random(LOST).sample(sorted(before), LOST)
+    for uid in lost:
+        dies(jobs.api, before[uid], jobs.namespace)
+    # It would fit into what is free, were no room kept.
+    jobs.create(indexed_job("young", FREE - LOST + 1))
+    eventually(lambda: jobs.waits("young"), within_seconds=SETTLE_SECONDS)
+    which = ",".join(indexes[uid] for uid in lost)
+    labels = f"batch.kubernetes.io/job-name=large,{INDEX} in ({which})"
+
+    def replacements() -> list[bool]:
+        """Whether each of them has its node."""
+        found = jobs.api.list("pods", jobs.namespace, labels=labels)
+        return [bool(pod["spec"].get("nodeName")) for pod in found if pod["metadata"]["uid"] not in before]
+
+    not_made = time.monotonic()
+
+    def are_placed() -> bool:
+        """Whether all have their nodes; notes when they did not all exist yet, so that what is measured is never too short."""
+        nonlocal not_made
+        asked = time.monotonic()
+        found = replacements()
+        not_made = asked if len(found) < LOST else not_made
+        return found == [True] * LOST
+
+    eventually(are_placed, within_seconds=SETTLE_SECONDS, poll_seconds=0.02)
+    seconds = time.monotonic() - not_made
+    said = "%d of %d nodes lost, %d pods: whole %.2f s at most after the pods were made"
+    _log.info(said, LOST, NODES, MEMBERS, seconds)
+    assert jobs.bound("young") == 0
+    after = alive(jobs, "large")
+    assert {uid: after.get(uid) for uid in before if uid not in lost} == {
+        uid: node for uid, node in before.items() if uid not in lost
+    }
+    assert len(after) == MEMBERS
+    assert seconds < WHOLE_AGAIN_SECONDS

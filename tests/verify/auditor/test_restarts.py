@@ -1,0 +1,115 @@
+"""I3: a gang leaves for nobody only where it asks for that, in time, whole, once, and not when it is finishing."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from tests.verify.auditor.histories import bind, broken, ended, evicted, group, node, pod, told, write
+from verify.auditor.audit_log import Record
+from verify.clusters.cluster_files import ADMIN
+
+LOST = 1.0
+TOO_EARLY = 50.0
+DUE = 61.5
+RESTART = {"tutti.scheduler/degraded": "restart", "tutti.scheduler/repair-timeout": "1m"}
+
+
+def asking(annotations: dict[str, str], *, owner: str = "") -> Record:
+    """A group of three that says this of lost members."""
+    made = group(3, owner=owner)
+    metadata = made.response["metadata"]
+    all_of_them = {**metadata["annotations"], **annotations}
+    return replace(made, response={**made.response, "metadata": {**metadata, "annotations": all_of_them}})
+
+
+def runs(annotations: dict[str, str] | None = None, *, owner: str = "") -> list[Record]:
+    """A gang of three runs, and its first member is lost."""
+    return [
+        node("9"),
+        asking(RESTART if annotations is None else annotations, owner=owner),
+        *(pod(f"g-{n}", owner=owner) for n in range(3)),
+        *(bind(f"g-{n}", 0.5) for n in range(3)),
+        ended("g-0", LOST, "Failed"),
+    ]
+
+
+def leaves(when: float, names: Sequence[str] = ("g-1", "g-2")) -> list[Record]:
+    """These members are deleted, and go; the second delete of each is one whose answer was lost."""
+    asked = [evicted(name, when) for name in names for _ in range(2)]
+    return [*asked, *(ended(name, when + 1, "Failed") for name in names)]
+
+
+def asked_to_start_anew(when: float) -> Record:
+    return told("g", when, DisruptionTarget=("True", "GangRestart", "members were missing for too long"))
+
+
+def test_a_gang_made_by_hand_leaves_when_its_time_is_over() -> None:
+    assert broken("I3", *runs(), *leaves(DUE)) == []
+
+
+@pytest.mark.parametrize(
+    ("annotations", "when", "why"),
+    [
+        (RESTART, TOO_EARLY, "members are missing for 49 s, and 60 s are allowed"),
+        ({"tutti.scheduler/degraded": "restart"}, DUE, "and 900 s are allowed"),
+        ({**RESTART, "tutti.scheduler/degraded": "repair"}, DUE, "it does not ask for that"),
+        ({}, DUE, "it does not ask for that"),
+    ],
+)
+def test_before_that_or_where_it_does_not_ask_for_it_nobody_may_be_deleted(
+    annotations: dict[str, str], when: float, why: str
+) -> None:
+    found = broken("I3", *runs(annotations), evicted("g-1", when))
+    assert len(found) == 1
+    assert why in found[0]
+
+
+def test_a_gang_that_is_whole_again_may_not_leave() -> None:
+    found = broken("I3", *runs(), pod("g-3", when=30.0), bind("g-3", 31.0), evicted("g-1", DUE))
+    assert len(found) == 1
+    assert "none of its members is missing" in found[0]
+
+
+def test_a_gang_that_has_never_been_short_may_not_leave() -> None:
+    found = broken("I3", *runs()[:-1], evicted("g-1", DUE))
+    assert len(found) == 1
+    assert "none of its members is missing" in found[0]
+
+
+def test_a_gang_that_is_finishing_may_not_leave() -> None:
+    found = broken("I3", *runs(), ended("g-2", 2.0), evicted("g-1", DUE))
+    assert len(found) == 1
+    assert "members of it have succeeded" in found[0]
+
+
+def test_the_next_pods_of_a_gang_that_has_left_are_not_excused_by_its_former_loss() -> None:
+    anew = [
+        *(pod(f"g-{n}", when=70.0) for n in range(10, 13)),
+        *(bind(f"g-{n}", 71.0) for n in range(10, 13)),
+        evicted("g-10", 72.0),
+    ]
+    assert len(broken("I3", *runs(), *leaves(DUE), *anew)) == 1
+
+
+def test_of_a_replica_only_the_leader_is_deleted() -> None:
+    replica = runs(owner="uid-g-1")
+    assert broken("I3", *replica, evicted("g-1", DUE)) == []
+    found = broken("I3", *replica, evicted("g-2", DUE))
+    assert len(found) == 1
+    assert "its leader is to be deleted for that" in found[0]
+
+
+def test_the_pods_of_a_job_are_not_deleted_but_the_job_is_asked_to_leave_once_and_in_time() -> None:
+    job = write(ADMIN, "create", "jobs", "train", 0.05, group="batch", response={"metadata": {"uid": "of-train"}})
+    lost = [job, *runs(owner="of-train")]
+    over = told("g", 65.0, DisruptionTarget=("False", "Left", ""))
+    assert broken("I3", *lost, asked_to_start_anew(DUE)) == []
+    for wrong, why in (
+        ([evicted("g-1", DUE)], "its Job is to be suspended for that"),
+        ([asked_to_start_anew(TOO_EARLY)], "members are missing for"),
+        ([asked_to_start_anew(DUE), over, asked_to_start_anew(70.0)], "it was asked before"),
+    ):
+        found = broken("I3", *lost, *wrong)
+        assert len(found) == 1
+        assert why in found[0]
