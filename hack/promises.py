@@ -1,7 +1,7 @@
 """Has every promise of docs/promises.md checked again, and prints one table: what was run, what it said, whether it holds.
 
     python -m hack.promises            # everything: hours; builds a real control plane when there is none
-    python -m hack.promises --short    # the short form, as in .ci/run: minutes
+    python -m hack.promises --short    # a little of everything that says something in minutes
     python -m hack.promises --only simulator --only soak
 
 A check that ran nothing, or skipped all it had, does not count as passed. The exit code is 1 when a check failed or ran nothing.
