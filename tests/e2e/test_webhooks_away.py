@@ -15,6 +15,7 @@ from verify.clusters.jobs import Jobs, is_gang, plain_job
 
 QUICK_SECONDS = 1.5
 EVENT_SECONDS = 30.0
+WAY_SECONDS = 10.0
 REPAIR_SECONDS = 60.0
 WEBHOOKS = "tutti-webhooks"
 
@@ -88,7 +89,10 @@ def test_a_gang_made_meanwhile_runs_as_an_ordinary_job_and_says_so(tutti: Node, 
         assert not is_gang(jobs.create(gang("unseen", 2, "sleep 1")))
         eventually(lambda: jobs.events("Job", "unseen", "NotAdmittedAsGang"), within_seconds=EVENT_SECONDS)
         eventually(lambda: jobs.succeeded("unseen"), within_seconds=EVENT_SECONDS)
-    assert is_gang(jobs.create(gang("seen", 2, "sleep 1")))
+    # That they are ready is known to the API server before the node has a way to them.
+    seen = gang("seen", 2, "sleep 1")
+    eventually(lambda: is_gang(jobs.api.create("jobs", seen, jobs.namespace, dry_run=True)), within_seconds=WAY_SECONDS)
+    assert is_gang(jobs.create(seen))
 
 
 def phase(node: Node, namespace: str, pod: str) -> str:
