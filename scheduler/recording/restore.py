@@ -7,10 +7,10 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, Final
 
 from api.meta import controller_of
+from api.pod import TERMINAL_PHASES, Pod
 from api.storage import CsiNode
 from kube.cache.decoding import cyclic_gc_paused
 from kube.process.settings import load_settings
@@ -35,6 +35,7 @@ from scheduler.recording.inputs import (
     ClusterObjects,
     DecisionInputs,
     KeptDevice,
+    Layout,
     NominationState,
     ReservationState,
     SchedulerState,
@@ -183,12 +184,19 @@ def _take_in(state: ClusterState, inputs: DecisionInputs) -> None:
     take_in_devices(state.devices, inputs)
     for group in objects.podgroups:
         state.upsert_group(group)
-    bound = [pod.metadata.uid for pod in objects.pods if pod.spec.node_name and not pod.is_terminal]
+    state.take_in_pods(_bound_first(state, objects.pods, layout))
+
+
+def _bound_first(state: ClusterState, pods: Iterable[Pod], layout: Layout | None) -> list[Pod]:
+    """Those that have a node first, in the order in which the rows of the layout are given out."""
+    bound: list[Pod] = []
+    others: list[Pod] = []
+    for pod in pods:
+        (bound if pod.spec.node_name and pod.status.phase not in TERMINAL_PHASES else others).append(pod)
     if layout is not None:
-        bound = state.assigned_pods.lay_out(layout.pods, bound)
-    pods = {pod.metadata.uid: pod for pod in objects.pods}
-    bound_first = [pods.pop(uid) for uid in bound]
-    state.take_in_pods(chain(bound_first, pods.values()))
+        by_uid = {pod.metadata.uid: pod for pod in bound}
+        bound = [by_uid[uid] for uid in state.assigned_pods.lay_out(layout.pods, by_uid)]
+    return bound + others
 
 
 def _take_in_owners(state: ClusterState, objects: ClusterObjects) -> None:
