@@ -107,6 +107,9 @@ class History:
             if pod.ended and now - pod.ended_at >= FORGET_SECONDS:
                 self._unlist(pod)
                 del self.pods[key]
+        self._early_binds = {
+            uid: early for uid, early in self._early_binds.items() if now - early[1].completed < FORGET_SECONDS
+        }
         for name, writes in self.leases.items():
             self.leases[name] = writes[-1:] if writes and now - writes[-1].completed > FORGET_SECONDS else writes
 
@@ -228,12 +231,12 @@ class History:
 
     def _bound(self, key: Key, node: str, record: Record) -> Iterator[Change]:
         pod = self.pods.get(key)
-        if pod is None:
-            return  # created before the first record that was fed
         uid = record.request.get("metadata", {}).get("uid", "") if record.resource == "pods/binding" else ""
-        if uid and uid != pod.uid:
+        if uid and (pod is None or uid != pod.uid):
             self._early_binds[uid] = (node, record)
             return
+        if pod is None:
+            return  # created before the first record that was fed
         before, pod.node, pod.bound_at = pod.node, node, record.completed
         pod.bound_by = record.user
         group = self.groups.get(pod.group) if pod.group else None

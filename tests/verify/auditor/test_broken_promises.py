@@ -122,6 +122,13 @@ def test_a_pod_made_again_under_its_name_may_be_bound_before_its_maker_has_the_a
     assert any("bound twice" in each for each in verdict(*first, *again, bind_by_uid("a", 3.2, "second-uid-a")))
 
 
+def test_a_member_counts_as_bound_although_its_maker_has_the_answer_later() -> None:
+    """A busy server shows a pod to watchers before it has answered who creates it."""
+    first = [node(), group(2), pod("a"), bind_by_uid("a", 1.0, "uid-a"), bind_by_uid("b", 1.1, "uid-b")]
+    assert verdict(*first, pod("b", when=1.2)) == []
+    assert any("1 of at least 2" in each for each in verdict(*first[:-1], pod("b", when=1.2)))
+
+
 def test_a_refused_attempt_to_bind_again_is_seen() -> None:
     (found,) = verdict(node(), pod("a", member_of=None), bind("a", 1.0), bind("a", 1.1, code=409))
     assert "tried to bind a pod again" in found
