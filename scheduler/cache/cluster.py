@@ -31,7 +31,7 @@ from scheduler.cache.pod_group_state import MemberState, PodGroupState
 from scheduler.cache.pod_signature import PodSignature, Texts
 from scheduler.cache.priority_classes import PriorityClasses
 from scheduler.cache.record_factory import RecordFactory
-from scheduler.cache.records import NO_CHANGE, Assumption, EntityKey, GroupRecord, Phase, PodRecord, StateChange
+from scheduler.cache.records import NO_CHANGE, Assumption, EntityKey, GroupRecord, PodRecord, StateChange
 from scheduler.cache.reservations import FuturePodReservations, Reservations
 from scheduler.cache.scoring import Scoring
 from scheduler.cache.storage import Storage
@@ -255,7 +255,7 @@ class ClusterState:
         is_unexpected = not (self._assumed or len(self.nominator) or len(self.future_reservations))
         with self.many_pods():
             for record in map(self._records.pod, pods):
-                if is_unexpected and record.uid not in self._pods and _only_takes_room(record):
+                if is_unexpected and record.uid not in self._pods and record.only_takes_room:
                     self._pods[record.uid] = record
                     self._occupancy.enter_bound(record)
                     self.entities.enter(record)
@@ -488,15 +488,3 @@ class ClusterState:
     def _regroup(self, members: PodGroupState) -> None:
         for pod in members.pods():
             self.assigned_pods.regroup((pod,), self.entities.group_of(pod))
-
-
-def _only_takes_room(pod: PodRecord) -> bool:
-    """Whether a bound pod concerns nobody but by the amounts that it takes, and its own group."""
-    return (
-        pod.node_name != ""
-        and pod.phase is Phase.ACTIVE
-        and pod.volumes is None
-        and pod.claims is None
-        and not pod.foreign_group
-        and not pod.demand.ports
-    )

@@ -115,6 +115,18 @@ class PodRecord(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
         """True when it has a node."""
         return self.node_name != ""
 
+    @property
+    def only_takes_room(self) -> bool:
+        """Whether it is bound and concerns nobody but by the amounts that it takes, and its own group."""
+        return (
+            self.is_bound
+            and self.phase is Phase.ACTIVE
+            and self.volumes is None
+            and self.claims is None
+            and not self.foreign_group
+            and not self.demand.ports
+        )
+
     def decides_like(self, other: "PodRecord") -> bool:
         """True when nothing that scheduling looks at differs (status updates of a running pod, mostly)."""
         return (

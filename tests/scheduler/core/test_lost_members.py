@@ -1,75 +1,16 @@
 """Members that are lost: the places of their replacements are kept from that moment, and survivors stay where they are."""
 
-from typing import Any
-
 import pytest
 
 from api.constants import DEGRADED, REPAIR_TIMEOUT
 from api.degraded import DEFAULT_REPAIR_SECONDS
-from scheduler.algorithm.decision import Decision
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.pod_group_state import PodGroupState
-from scheduler.cache.records import EntityKey, StateChange
 from scheduler.queue.settings import QueueSettings
 from scheduler.reservations import lost_members
-from scheduler.reservations.future_reservations import FutureReservations, Places
-from scheduler.reservations.lost_members import LostMembers
-from scheduler.reservations.starvation import StarvationReservations
+from scheduler.reservations.future_reservations import Places
 from tests.scheduler.core import build
-from tests.scheduler.core.world import CREATED_SECONDS, STARTED, World
-
-
-class Stage(World):
-    """A world in which room for lost members is kept before each cycle, as in the scheduling loop."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.begin()
-
-    def begin(self) -> None:
-        """What keeps room starts, knowing nothing."""
-        self.restarted: list[EntityKey] = []
-        self.starvation = StarvationReservations(
-            self.state, self.queue, lambda: self.now, QueueSettings(), apply=self.apply
-        )
-        self.future = FutureReservations(self.state, clock=lambda: self.now, reserve_seconds=600.0, apply=self.apply)
-        self.lost = LostMembers(
-            self.state,
-            clock=lambda: self.now,
-            epoch=lambda: self.now - STARTED + CREATED_SECONDS,
-            apply=self.apply,
-            restart=self.restarted.append,
-        )
-
-    def apply(self, change: StateChange) -> None:
-        if change.freed:
-            self.state.losses.room_appeared()
-        super().apply(change)
-
-    def step(self) -> Decision | None:
-        self.future.tick()
-        self.lost.tick()
-        decision = super().step()
-        if decision is not None:
-            self.starvation.decided(decision)
-        return decision
-
-    def gang(self, name: str, size: int, *, annotations: dict[str, str] | None = None, **more: Any) -> None:
-        """A gang of which all members must run."""
-        own = {key: more.pop(key) for key in ("topology", "created") if key in more}
-        self.group(name, size, annotations=annotations or {}, priority=more.get("priority", 0), **own)
-        self.pods(name, size, **more)
-
-    def lose(self, *names: str, phase: str = "Failed") -> None:
-        """These members fail, or another phase comes upon them."""
-        for name in names:
-            node = self.bound()[name]
-            self.pod(name, **{**self._objects[name], "phase": phase, "on": node})
-
-    def kept(self, group: str = "g") -> int:
-        """Places that are kept for replacements."""
-        kept = self.state.future_reservations.of(build.group_key(group))
-        return sum(sum(demands.values()) for demands in kept.demands.values()) if kept else 0
+from tests.scheduler.core.stage import Stage
 
 
 @pytest.fixture
@@ -403,121 +344,6 @@ def test_a_group_that_is_gone_before_its_pods_are_leaves_nothing_that_is_ever_du
     stage.run()
     assert stage.lost.next_due_seconds() is None
     assert stage.kept() == 0
-
-
-def _restarting(*, policy: str = "restart") -> Stage:
-    """A gang of three on three nodes."""
-    stage = Stage()
-    for number in range(3):
-        stage.node(f"n{number}", cpu=1)
-    stage.gang("g", 3, annotations={DEGRADED: policy, REPAIR_TIMEOUT: "1m"})
-    stage.run()
-    return stage
-
-
-def test_a_gang_that_could_not_be_repaired_in_time_leaves_once_where_it_asks_for_that() -> None:
-    stage = _restarting()
-    stage.lose("g-0")
-    stage.run()
-    assert stage.lost.next_due_seconds() == 60.0
-    stage.wait(59)
-    assert stage.restarted == []
-    stage.wait(1)
-    assert stage.restarted == [build.group_key("g")]
-    assert (stage.kept(), stage.lost.next_due_seconds()) == (0, None)
-    stage.wait(600)
-    assert stage.restarted == [build.group_key("g")]
-
-
-def test_one_that_is_whole_in_time_stays() -> None:
-    stage = _restarting()
-    stage.lose("g-0")
-    stage.wait(50)
-    stage.pod("g-0-again", group="g")
-    stage.run()
-    stage.wait(600)
-    assert stage.restarted == []
-    assert len(stage.state.losses) == 0
-
-
-def test_what_was_said_of_an_earlier_loss_does_not_count_for_the_next_one() -> None:
-    stage = _restarting()
-    stage.wait(300)
-    _says_it_is_short(stage, "2026-01-01T00:00:10Z")
-    stage.lose("g-0")
-    stage.run()
-    assert stage.lost.next_due_seconds() == 60.0
-
-
-def test_a_scheduler_that_takes_over_counts_the_time_that_its_predecessor_has_waited() -> None:
-    stage = _restarting()
-    stage.lose("g-0")
-    stage.run()
-    stage.wait(40)
-    _says_it_is_short(stage, "2026-01-01T00:00:02Z")
-    stage.begin()
-    stage.lost.restore()
-    assert stage.lost.next_due_seconds() == 22.0
-    stage.wait(22)
-    assert stage.restarted == [build.group_key("g")]
-
-
-def test_a_gang_that_a_predecessor_has_asked_to_start_anew_is_not_asked_again() -> None:
-    stage = _restarting()
-    stage.lose("g-0")
-    stage.wait(100)
-    asked = {"type": "DisruptionTarget", "status": "True", "reason": "GangRestart"}
-    _says_it_is_short(stage, "2026-01-01T00:00:02Z", asked)
-    stage.begin()
-    stage.lost.restore()
-    stage.wait(600)
-    assert stage.restarted == []
-    assert stage.kept() == 0
-
-
-def _says_it_is_short(stage: Stage, since: str, *more: dict[str, str]) -> None:
-    """The group's condition, of which the scheduler has written it."""
-    satisfied = {"type": "PodGroupSatisfied", "status": "False", "reason": "BelowMinimum", "lastTransitionTime": since}
-    said = {DEGRADED: "restart", REPAIR_TIMEOUT: "1m"}
-    stage.group("g", 3, annotations=said, priority=0, conditions=[satisfied, *more])
-
-
-@pytest.mark.parametrize("policy", ["repair", "report"])
-def test_with_another_policy_it_stays_too(policy: str) -> None:
-    stage = _restarting(policy=policy)
-    stage.lose("g-0")
-    stage.run()
-    stage.wait(600)
-    assert stage.restarted == []
-
-
-def test_a_gang_that_is_finishing_is_never_touched() -> None:
-    stage = _restarting()
-    stage.lose("g-1", phase="Succeeded")
-    stage.lose("g-0")
-    stage.run()
-    stage.wait(600)
-    assert stage.restarted == []
-
-
-def test_one_that_has_left_and_starts_anew_has_all_its_time_again() -> None:
-    stage = _restarting()
-    stage.lose("g-0")
-    stage.run()
-    stage.wait(60)
-    for number in range(3):
-        stage.pod_gone(f"g-{number}")
-    stage.run()
-    assert len(stage.state.losses) == 0
-    stage.pods("g", 3, first=10)
-    stage.run()
-    assert len(stage.bound("g")) == 3
-    stage.lose("g-10")
-    stage.run()
-    stage.wait(59)
-    assert len(stage.restarted) == 1
-    stage.wait(1)
-    assert len(stage.restarted) == 2
 
 
 def test_a_scheduler_that_stands_by_forgets_the_lost_with_their_group(stage: Stage) -> None:

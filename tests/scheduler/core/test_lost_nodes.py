@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from tests.scheduler.core.test_lost_members import Stage
+from tests.scheduler.core.stage import Stage
 
 _log = logging.getLogger(__name__)
 
