@@ -24,6 +24,7 @@ from scheduler.cache.pod_group_state import PodGroupState
 from scheduler.plugins import gang_scheduling, node_resources_fit, taint_toleration
 from scheduler.preemption import node_candidates, reprieve
 from scheduler.preemption.context import PotentialVictims
+from scheduler.preemption.disruption_marks import DisruptionMarks
 from scheduler.preemption.evaluator import Evaluator
 from scheduler.preemption.executor import Executor
 from scheduler.preemption.manager import PreemptionManager
@@ -119,7 +120,7 @@ async def preemption() -> Recorder:
             "nominated": Evaluator._nominate,
             "nomination written": Executor._write_nomination,
             "victims asked": Executor._begin,
-            "victim marked": Executor._mark,
+            "victim marked": DisruptionMarks.mark,
             "victim told": Executor._evicted,
         },
     )

@@ -18,16 +18,17 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from api.constants import CONDITION_DISRUPTION_TARGET, REASON_PREEMPTION_BY_SCHEDULER
-from kube.client.client import Client, PatchKind
-from kube.client.errors import BadRequest, Conflict, Forbidden, Invalid, KubeError, NotFound
+from api.constants import REASON_PREEMPTION_BY_SCHEDULER
+from kube.client.client import Client
+from kube.client.errors import Conflict, Forbidden, KubeError, NotFound
 from kube.client.resources import PODS
 from kube.outside import utc_now
-from scheduler.apicalls.conditions import WallClock, as_json, condition, time_stamp
+from scheduler.apicalls.conditions import WallClock
 from scheduler.apicalls.dispatcher import APIDispatcher, Later, Retries
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.nominator import Nomination
 from scheduler.cache.records import GroupRecord, PodRecord
+from scheduler.preemption.disruption_marks import REFUSALS, DisruptionMarks
 from scheduler.preemption.evaluator import Evaluator
 from scheduler.preemption.suspensions import Suspensions
 from scheduler.preemption.victims import Candidate, found_message
@@ -36,8 +37,6 @@ from scheduler.reporting.metrics import PreemptionMetrics
 
 _log = logging.getLogger(__name__)
 
-_MARK_ATTEMPTS: Final = 3
-_FINAL: Final = (Forbidden, BadRequest, Invalid)
 _START_SECONDS: Final = 1.0
 """How long status writes wait for the binds of a preemptor after the last of its victims was deleted."""
 
@@ -63,6 +62,7 @@ class _Run:
     Attributes:
         group: of the preemptor.
         message: of the `DisruptionTarget` condition.
+        marks: the conditions of its victims.
         cancelled: told when nobody was asked to leave.
         expect_no_more: lets status writes go out.
         cleared: nodes that pods of the preemptor are nominated to.
@@ -74,13 +74,13 @@ class _Run:
         waves: pods that are to be deleted together, once the wave before is answered.
         elsewhere: those that are deleted a moment after the last wave.
         begun: number of a victim -> UIDs of its pods whose delete was sent and not refused.
-        marks: UID of a pod -> attempts to mark it.
     """
 
     candidate: Candidate
     nomination: Nomination
     group: GroupRecord | None
     message: str
+    marks: DisruptionMarks
     cancelled: Callable[[Nomination], None]
     expect_no_more: Callable[[], None]
     cleared: frozenset[str]
@@ -92,7 +92,6 @@ class _Run:
     waves: deque[list[_Numbered]] = field(default_factory=deque)
     elsewhere: list[_Numbered] = field(default_factory=list)
     begun: dict[int, set[str]] = field(default_factory=dict)
-    marks: dict[str, int] = field(default_factory=dict)
     is_refusal_logged: bool = False
 
 
@@ -145,6 +144,9 @@ class Executor:
             nomination,
             group,
             message,
+            DisruptionMarks(
+                self._client, reason=REASON_PREEMPTION_BY_SCHEDULER, message=message, wall_clock=self._wall_clock
+            ),
             cancelled,
             expect_no_more=self._dispatcher.expect_urgent(_EXPECT_SECONDS),
             cleared=frozenset(node for _, node in known),
@@ -248,7 +250,7 @@ class Executor:
             outcome = _GONE
         elif self._goes_on(run, number):
             try:
-                await self._mark(run, pod)
+                await run.marks.mark(pod)
                 # The preemptor may have found room elsewhere while the mark was written.
                 if self._goes_on(run, number):
                     run.begun.setdefault(number, set()).add(pod.uid)
@@ -259,7 +261,7 @@ class Executor:
                 run.begun.setdefault(number, set()).add(pod.uid)
                 outcome = _GONE
             except KubeError as error:
-                if isinstance(error, _FINAL):
+                if isinstance(error, REFUSALS):
                     run.begun.get(number, set()).discard(pod.uid)
                     self._log_refusal(run, error)
                 again = partial(self._dispatcher.add_eviction, partial(self._preempt_pod, run, number, pod))
@@ -273,30 +275,6 @@ class Executor:
     def _goes_on(self, run: _Run, number: int) -> bool:
         """Whether pods of this victim are still to leave: one of them was asked to, or the candidate stands."""
         return bool(run.begun.get(number)) or self._evaluator.is_current(run.nomination)
-
-    async def _mark(self, run: _Run, pod: PodRecord) -> None:
-        """Raises only what says that the pod is gone, or that is worth another attempt."""
-        if run.marks.get(pod.uid, 0) >= _MARK_ATTEMPTS:
-            return
-        run.marks[pod.uid] = run.marks.get(pod.uid, 0) + 1
-        wanted = condition(
-            CONDITION_DISRUPTION_TARGET, is_true=True, reason=REASON_PREEMPTION_BY_SCHEDULER, message=run.message
-        )
-        entry = as_json([wanted])[0] | {"lastProbeTime": None, "lastTransitionTime": time_stamp(self._wall_clock())}
-        body = {"metadata": {"uid": pod.uid}, "status": {"conditions": [entry]}}
-        try:
-            await self._client.patch(
-                PODS, body, pod.name, pod.namespace, subresource="status", kind=PatchKind.STRATEGIC, parse=False
-            )
-        except (NotFound, Conflict):
-            raise
-        except KubeError as error:
-            if run.marks[pod.uid] < _MARK_ATTEMPTS and not isinstance(error, _FINAL):
-                raise
-            _log.warning(
-                "pod %s/%s is evicted without a DisruptionTarget condition: %s", pod.namespace, pod.name, error
-            )
-        run.marks[pod.uid] = _MARK_ATTEMPTS
 
     def _evicted(self, run: _Run, pod: PodRecord) -> None:
         run.nomination.evicted += 1

@@ -10,23 +10,23 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from api.constants import CONDITION_DISRUPTION_TARGET, REASON_GANG_RESTART
-from kube.client.client import Client, PatchKind
-from kube.client.errors import BadRequest, Conflict, Forbidden, Invalid, KubeError, NotFound
+from api.constants import REASON_GANG_RESTART
+from kube.client.client import Client
+from kube.client.errors import Conflict, KubeError, NotFound
 from kube.client.resources import PODS
 from kube.outside import utc_now
-from scheduler.apicalls.conditions import WallClock, as_json, condition, time_stamp
+from scheduler.apicalls.conditions import WallClock
 from scheduler.apicalls.dispatcher import APIDispatcher, Retries
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
 from scheduler.cache.records import EntityKey, GroupRecord, PodRecord
+from scheduler.preemption.disruption_marks import REFUSALS, DisruptionMarks
 from scheduler.preemption.suspensions import Suspensions
 from scheduler.preemption.victims import JOB_KIND
 from scheduler.reporting.events import EventWriter
 
 _log = logging.getLogger(__name__)
 
-_FINAL: Final = (Forbidden, BadRequest, Invalid)
 _MESSAGE: Final = "members were missing for too long: the whole gang leaves and queues again"
 
 
@@ -83,33 +83,26 @@ class Restarts:
         if group.takes_only_owner and group.owner.kind == JOB_KIND:
             self._suspensions.ask_to_restart(group, tuple(members.pods(MemberState.BOUND)), _MESSAGE)
             return
+        marks = DisruptionMarks(self._client, reason=REASON_GANG_RESTART, message=_MESSAGE, wall_clock=self._wall_clock)
         for pod in pods_to_delete(members, group):
-            self._dispatcher.add_eviction(partial(self._end_pod, pod))
+            self._dispatcher.add_eviction(partial(self._end_pod, marks, pod))
 
-    async def _end_pod(self, pod: PodRecord) -> str:
+    async def _end_pod(self, marks: DisruptionMarks, pod: PodRecord) -> str:
         now, outcome = self._state.pod(pod.uid), "evicted"
         if now is None or now.terminating or now.is_terminal:
             outcome = "gone"
         else:
             try:
-                await self._mark(pod)
+                await marks.mark(pod)
                 await self._client.delete(PODS, pod.name, pod.namespace, uid=pod.uid)
             except (NotFound, Conflict):
                 outcome = "gone"
-            except _FINAL as error:
+            except REFUSALS as error:
                 _log.error("pod %s/%s of a gang that is to start anew stays: %s", pod.namespace, pod.name, error)
                 outcome = "forbidden"
             except KubeError as error:
-                again = partial(self._dispatcher.add_eviction, partial(self._end_pod, pod))
+                again = partial(self._dispatcher.add_eviction, partial(self._end_pod, marks, pod))
                 self._retries.add(("restart", pod.uid), again, error)
                 return "retry"
         self._retries.forget(("restart", pod.uid))
         return outcome
-
-    async def _mark(self, pod: PodRecord) -> None:
-        wanted = condition(CONDITION_DISRUPTION_TARGET, is_true=True, reason=REASON_GANG_RESTART, message=_MESSAGE)
-        entry = as_json([wanted])[0] | {"lastProbeTime": None, "lastTransitionTime": time_stamp(self._wall_clock())}
-        body = {"metadata": {"uid": pod.uid}, "status": {"conditions": [entry]}}
-        await self._client.patch(
-            PODS, body, pod.name, pod.namespace, subresource="status", kind=PatchKind.STRATEGIC, parse=False
-        )

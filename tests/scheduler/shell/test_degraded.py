@@ -17,9 +17,11 @@ from api.constants import (
     MANAGED_BY_TUTTI,
     REPAIR_TIMEOUT,
 )
+from kube.client.errors import Forbidden
 from scheduler.cache.records import EntityKey
 from scheduler.schedule_one import ItemScheduler
 from tests.scheduler.shell.cluster import Cluster
+from tests.scheduler.shell.fake_api import always
 from tests.scheduler.shell.manifests import gang, node, pod
 from tests.scheduler.shell.virtual_time import run_virtually
 
@@ -377,5 +379,23 @@ def test_of_a_group_made_by_hand_the_pods_that_run_are_marked_and_deleted() -> N
             assert sorted(marked) == ["g-1", "g-2", "g-3"]
             assert len(cluster.events(EVENT_GANG_RESTARTED, "PodGroup")) == 1
             assert _count(cluster, "tutti_gang_restarts_total") == 1
+
+    run_virtually(story())
+
+
+def test_a_gang_starts_anew_although_its_pods_must_not_be_marked() -> None:
+    """Marks are only for the Job's count of failures; who may delete pods may be without the right to write their status."""
+
+    async def story() -> None:
+        cluster = _cluster()
+        cluster.add_nodes(4)
+        cluster.api.before.append(
+            always("patch", "pods/status", Forbidden(403, "Forbidden", "cannot patch pods/status"))
+        )
+        async with cluster.scheduler(**CALM):
+            await _stranded(cluster, RESTART)
+            await asyncio.sleep(1000)
+            assert sorted(cluster.api.sent("delete", "pods")) == ["g-1", "g-2", "g-3"]
+            assert not {"g-1", "g-2", "g-3"} & cluster.api.bound().keys()
 
     run_virtually(story())
