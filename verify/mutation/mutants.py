@@ -12,9 +12,6 @@ from verify.mutation.operators import replacements
 _LOGGERS: Final = frozenset({"_log"})
 """What is logged is for people who look for a defect: it is not judged."""
 
-_ESTIMATES: Final = frozenset({"spend"})
-"""What work is said to cost is an estimate, and none is the right one: that it is counted is judged, not how much it is."""
-
 CodeKey = tuple[str, int]
 """(qualified name, first line) of a function."""
 
@@ -140,8 +137,6 @@ def _first_line(node: ast.AST) -> int:
 
 
 def _in_expressions(node: ast.AST, lines: tuple[int, int], left_out: Iterable[str] = ()) -> Iterator[_Site]:
-    if _is_estimate(node):
-        return
     for name, value in ast.iter_fields(node):
         if name in left_out or (
             name in {"annotation", "returns", "type_params", "args"} and not isinstance(node, ast.Call)
@@ -154,10 +149,6 @@ def _in_expressions(node: ast.AST, lines: tuple[int, int], left_out: Iterable[st
                 for kind, new in replacements(child):
                     yield _Site(node, name, index, lines, kind, child, new)
             yield from _in_expressions(child, lines)
-
-
-def _is_estimate(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ESTIMATES
 
 
 def _is_told(statement: ast.stmt) -> bool:
