@@ -263,6 +263,8 @@ class History:
         if record.verb == "create":
             self.groups_made[key] = record.completed
         known = self.groups.get(key)
+        if known is None and record.response.get("metadata", {}).get("deletionTimestamp"):
+            return  # a finalizer that is taken off makes no group of one that is gone
         is_new = known is None or bool(record.object_uid and known.uid not in {"", record.object_uid})
         if known is None or is_new:
             known = self.groups[key] = Group(key, record.object_uid, record.user, record.completed)

@@ -129,6 +129,18 @@ def test_a_member_counts_as_bound_although_its_maker_has_the_answer_later() -> N
     assert any("1 of at least 2" in each for each in verdict(*first[:-1], pod("b", when=1.2)))
 
 
+def test_a_group_that_is_gone_does_not_come_back_when_its_finalizer_is_taken_off() -> None:
+    """What is left of its pods then makes no gang partial."""
+    started = [node(), group(2), pod("a"), pod("b"), bind("a", 1.0), bind("b", 1.1)]
+    deleted = write("gc", "delete", "podgroups", "g", 2.1)
+    response = {**group(2).response}
+    response["metadata"] = {**response["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    finalized = write("gc", "update", "podgroups", "g", 2.2, response=response)
+    assert verdict(*started, ended("a", 2.0), deleted, finalized) == []
+    finalized.response["metadata"].pop("deletionTimestamp")
+    assert any("1 of at least 2" in each for each in verdict(*started, ended("a", 2.0), deleted, finalized))
+
+
 def test_a_refused_attempt_to_bind_again_is_seen() -> None:
     (found,) = verdict(node(), pod("a", member_of=None), bind("a", 1.0), bind("a", 1.1, code=409))
     assert "tried to bind a pod again" in found
