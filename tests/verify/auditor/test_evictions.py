@@ -123,6 +123,13 @@ def test_a_victim_that_could_have_stayed_is_seen() -> None:
     assert broken("I4", *enough, *only_one, *start()) == []
 
 
+def test_room_of_somebody_whose_bind_was_under_way_when_the_plan_began_is_not_room() -> None:
+    records = [*scene(victims=1), pod("early", member_of=None, cpu="2", priority=10)]
+    under_way = bind("early", 1.2)
+    assert broken("I4", *records, under_way, *preempted(victims=1), *start()) == []
+    assert len(broken("I4", *records, bind("early", 3.2), *preempted(victims=1), *start())) == 1
+
+
 def test_victims_with_rules_of_their_own_are_not_judged_by_amounts() -> None:
     ports = [{"resources": {"requests": {"cpu": "1"}}, "ports": [{"containerPort": 80, "hostPort": 80}]}]
     records = [*scene(victims=1, containers=ports), *preempted(victims=1), *start()]

@@ -16,7 +16,7 @@ from verify.auditor.history import History
 from verify.auditor.identities import SCHEDULER_USER
 from verify.auditor.model import Group, Pod
 from verify.auditor.preemptions import Concluded, Plan, Preemptions, group_of
-from verify.auditor.promises.promise import Promise
+from verify.auditor.promises.promise import Promise, Windows
 
 
 class MinimalVictims(Promise):
@@ -38,7 +38,7 @@ class MinimalVictims(Promise):
                 self._leaving.setdefault(group.uid, (change.record.received, members))
         for found in self._preemptions.see(change, history):
             if isinstance(found, Concluded) and found.is_started:
-                yield from _too_many(found.plan, history, self.windows.foreign_race_seconds)
+                yield from _too_many(found.plan, history, self.windows)
 
     def close(self, now: float, history: History) -> Iterator[str]:
         """Groups of which some left long ago and some are still there."""
@@ -51,7 +51,7 @@ class MinimalVictims(Promise):
                 yield f"of a group that leaves whole {len(members) - len(stay)} pods were evicted, these were not: {stay}"
 
 
-def _too_many(plan: Plan, history: History, race_seconds: float) -> Iterator[str]:
+def _too_many(plan: Plan, history: History, windows: Windows) -> Iterator[str]:
     nominees = [history.by_uid[uid] for uid in plan.places if uid in history.by_uid]
     victims = plan.left(history)
     if plan.is_shared or not victims or (plan.group is not None and plan.group.has_topology):
@@ -60,7 +60,7 @@ def _too_many(plan: Plan, history: History, race_seconds: float) -> Iterator[str
         return
     for unit in _units(victims, history):
         uids = {pod.uid for pod in unit}
-        rooms = [_room_beside(node, plan, victims, history, race_seconds) for node in {pod.node for pod in unit}]
+        rooms = [_room_beside(node, plan, victims, history, windows) for node in {pod.node for pod in unit}]
         asked = [total(pod_amounts(pod.spec) for pod in unit if pod.node == node) for node in {p.node for p in unit}]
         if all(room is not None and _fits(need, room) for need, room in zip(asked, rooms, strict=True)):
             names = sorted("/".join(pod.key) for pod in unit)
@@ -76,10 +76,11 @@ def _units(victims: list[Pod], history: History) -> list[list[Pod]]:
     return list(units.values())
 
 
-def _room_beside(node: str, plan: Plan, victims: list[Pod], history: History, race_seconds: float) -> Amounts | None:
+def _room_beside(node: str, plan: Plan, victims: list[Pod], history: History, windows: Windows) -> Amounts | None:
     """What is left of a node with all victims gone and the preemptor there; None when it cannot be told.
 
-    Who ended a moment before the plan still counts: the scheduler may not have known. Pods that were leaving already count too.
+    Who ended a moment before the plan still counts: the scheduler may not have known. Pods that were leaving already count too,
+    and whom our scheduler bound soon after the plan began: it may have decided on them before, and their binds were under way.
     """
     if node not in history.nodes:
         return None
@@ -89,8 +90,8 @@ def _room_beside(node: str, plan: Plan, victims: list[Pod], history: History, ra
         for pod in history.on_node(node)
         if pod.uid not in gone
         and pod.uid not in comers
-        and pod.bound_at <= plan.began
-        and (not pod.ended or pod.ended_at > plan.began - race_seconds)
+        and pod.bound_at <= plan.began + (windows.bind_seconds if pod.bound_by == SCHEDULER_USER else 0)
+        and (not pod.ended or pod.ended_at > plan.began - windows.foreign_race_seconds)
     ]
     held = [
         pod for pod in history.by_uid.values() if pod.nominated == node and pod.uid not in plan.places and not pod.node
