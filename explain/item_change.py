@@ -6,12 +6,13 @@ Everything else is the cluster's own, so what is decided here is what the schedu
 
 import copy
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 import numpy as np
 
 from explain.device_views import SpecChange, asking_for, devices_of_nobody_but
+from scheduler.algorithm.cluster_view import ClusterView
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.demand import Demand, PortTable
 from scheduler.cache.node_rules import NodeRules
@@ -86,7 +87,7 @@ def _without_devices(demand: Demand) -> Demand:
     return Demand(demand.amounts, demand.ports, demand.problem)
 
 
-class ChangedCluster:
+class ChangedCluster(ClusterView):
     """The cluster with one item changed: whatever is not said here is the cluster's own.
 
     Args:
@@ -96,7 +97,7 @@ class ChangedCluster:
     """
 
     def __init__(self, state: ClusterState, key: EntityKey, changes: Sequence[Change]) -> None:
-        self._state: Final = state
+        super().__init__(state)
         self._key: Final = key
         self._changes: Final = tuple(changes)
         members = state.item(key)
@@ -108,11 +109,6 @@ class ChangedCluster:
     def __getattr__(self, name: str) -> Any:
         replaced = self._replaced.get(name)
         return replaced if replaced is not None else getattr(self._state, name)
-
-    @property
-    def view(self) -> ClusterState:
-        """Itself, for those who ask a cluster."""
-        return cast("ClusterState", self)
 
     def item(self, key: EntityKey) -> PodGroupState | None:
         """The members behind a key."""

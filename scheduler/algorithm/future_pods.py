@@ -10,13 +10,14 @@ is made when it is asked for and kept by nobody.
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, cast, overload
+from typing import Final, overload
 
 import msgspec
 
 from api.meta import Metadata
 from api.pod import Pod
 from api.revision import LEADER, Role, pod_spec_of, read_roles
+from scheduler.algorithm.cluster_view import ClusterView
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.future_uids import group_of, is_future_pod, number_of, uid_of
 from scheduler.cache.pod_group_state import MemberState, PendingPods, PodGroupState
@@ -164,8 +165,8 @@ MOST_ANNOUNCEMENTS: Final = 1024
 """Groups whose announcements are remembered, with one record for each role; others are read again."""
 
 
-class ClusterWithFuturePods:
-    """The cluster with the pods that are to come: whatever is not said here is the cluster's own.
+class ClusterWithFuturePods(ClusterView):
+    """The cluster with the pods that are to come.
 
     Args:
         state: the cluster as it is.
@@ -173,18 +174,10 @@ class ClusterWithFuturePods:
     """
 
     def __init__(self, state: ClusterState, *, beside: bool = False) -> None:
-        self._state: Final = state
+        super().__init__(state)
         self._beside: Final = beside
         self._announcements: Final[OrderedDict[str, Announcement]] = OrderedDict()
         """By UID of the group."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._state, name)
-
-    @property
-    def view(self) -> ClusterState:
-        """Itself, for those who ask a cluster."""
-        return cast("ClusterState", self)
 
     def item(self, key: EntityKey) -> PodGroupState | None:
         """The members behind a key, those that are to come included while none of them has a place."""

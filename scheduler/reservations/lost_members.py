@@ -12,11 +12,12 @@ is over, a gang that asks for it leaves whole (`restart`), unless some of its me
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any, Final, cast
+from typing import Final
 
 import msgspec
 
 from api.constants import RESTART
+from scheduler.algorithm.cluster_view import ClusterView
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.demand import Demand
@@ -85,11 +86,11 @@ def _replacements(state: ClusterState, members: PodGroupState) -> Iterator[tuple
         )
 
 
-class _WithReplacements:
-    """The cluster in which replacements of one group wait for a place; whatever is not said here is the cluster's own."""
+class _WithReplacements(ClusterView):
+    """The cluster in which replacements of one group wait for a place."""
 
     def __init__(self, state: ClusterState, members: PodGroupState, replacements: dict[str, PodRecord]) -> None:
-        self._state: Final = state
+        super().__init__(state)
         self._replacements: Final = replacements
         self._members: Final = PodGroupState(members.key, members.is_assumed)
         self._members.lineage = members.lineage
@@ -101,14 +102,6 @@ class _WithReplacements:
             self._members.put(pod)
         for pod in replacements.values():
             self._members.put(pod)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._state, name)
-
-    @property
-    def view(self) -> ClusterState:
-        """Itself, for those who ask a cluster."""
-        return cast("ClusterState", self)
 
     def item(self, key: EntityKey) -> PodGroupState | None:
         """The members behind a key."""
