@@ -72,8 +72,8 @@ class History:
     """UIDs."""
     _named: dict[Key, dict[Key, Pod]] = field(default_factory=dict)
     """Pods by the group that they name."""
-    _early_binds: dict[str, tuple[str, Record]] = field(default_factory=dict)
-    """Node and record by the UID of the pod: the server shows a pod to watchers before it has answered who creates it."""
+    _early: dict[str, list[Record]] = field(default_factory=dict)
+    """Binds and statuses by the UID of the pod: the server shows a pod to watchers before it has answered who creates it."""
 
     def take(self, record: Record) -> Iterator[Change]:
         """Takes one record in; what it changed, each change as soon as it is in the model."""
@@ -107,9 +107,7 @@ class History:
             if pod.ended and now - pod.ended_at >= FORGET_SECONDS:
                 self._unlist(pod)
                 del self.pods[key]
-        self._early_binds = {
-            uid: early for uid, early in self._early_binds.items() if now - early[1].completed < FORGET_SECONDS
-        }
+        self._early = {uid: early for uid, early in self._early.items() if now - early[-1].completed < FORGET_SECONDS}
         for name, writes in self.leases.items():
             self.leases[name] = writes[-1:] if writes and now - writes[-1].completed > FORGET_SECONDS else writes
 
@@ -140,6 +138,9 @@ class History:
             yield NodesChanged(record.completed)
 
     def _pod_record(self, key: Key, record: Record) -> Iterator[Change]:
+        if self._is_early(key, record):
+            self._early.setdefault(record.request["metadata"]["uid"], []).append(record)
+            return
         match record.resource, record.verb:
             case "pods", "create":
                 yield from self._pod_created(key, record)
@@ -154,6 +155,13 @@ class History:
                 yield from self._bound(key, record.request.get("target", {}).get("name", ""), record)
             case "pods/status", _:
                 yield from self._pod_told(key, record)
+
+    def _is_early(self, key: Key, record: Record) -> bool:
+        """Whether it is about a pod by its UID, which nobody has been told yet that it was created."""
+        if record.resource not in {"pods/binding", "pods/status"}:
+            return False
+        uid = (record.request.get("metadata") or {}).get("uid", "")
+        return bool(uid) and (key not in self.pods or self.pods[key].uid != uid)
 
     def _pod_created(self, key: Key, record: Record) -> Iterator[Change]:
         spec, metadata = record.response.get("spec", {}), record.response.get("metadata", {})
@@ -173,8 +181,8 @@ class History:
         pod.was_put = bool(spec.get("nodeName"))
         if pod.was_put:
             yield from self._bound(key, spec["nodeName"], record)
-        if pod.uid in self._early_binds:
-            yield from self._bound(key, *self._early_binds.pop(pod.uid))
+        for early in self._early.pop(pod.uid, ()):
+            yield from self._pod_record(key, early)
 
     def _pod_changed(self, key: Key, record: Record) -> None:
         pod = self.pods.get(key)
@@ -231,10 +239,6 @@ class History:
 
     def _bound(self, key: Key, node: str, record: Record) -> Iterator[Change]:
         pod = self.pods.get(key)
-        uid = record.request.get("metadata", {}).get("uid", "") if record.resource == "pods/binding" else ""
-        if uid and (pod is None or uid != pod.uid):
-            self._early_binds[uid] = (node, record)
-            return
         if pod is None:
             return  # created before the first record that was fed
         before, pod.node, pod.bound_at = pod.node, node, record.completed

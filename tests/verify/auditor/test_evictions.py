@@ -130,6 +130,18 @@ def test_room_of_somebody_whose_bind_was_under_way_when_the_plan_began_is_not_ro
     assert len(broken("I4", *records, bind("early", 3.2), *preempted(victims=1), *start())) == 1
 
 
+def test_a_nomination_counts_although_the_maker_of_the_pod_has_the_answer_later() -> None:
+    """A busy server shows a pod to watchers before it has answered who creates it."""
+    running = [pod("low-0", member_of=None, cpu="1", priority=1), bind("low-0", 0.5)]
+    wants = [node("4"), group(2, priority=10), pod("high-0", cpu="2", priority=10), *running]
+    early = nominated("high-1", 1.0)
+    early.request["metadata"] = {"uid": "uid-high-1"}
+    late = pod("high-1", cpu="2", priority=10, when=1.2)
+    left = [evicted("low-0", 2.0), ended("low-0", GONE, "Failed")]
+    assert broken("I4", *wants, nominated("high-0", 1.0), early, late, *left, *start()) == []
+    assert len(broken("I4", *wants, nominated("high-0", 1.0), late, *left, *start())) == 1
+
+
 def test_victims_with_rules_of_their_own_are_not_judged_by_amounts() -> None:
     ports = [{"resources": {"requests": {"cpu": "1"}}, "ports": [{"containerPort": 80, "hostPort": 80}]}]
     records = [*scene(victims=1, containers=ports), *preempted(victims=1), *start()]
