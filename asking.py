@@ -32,7 +32,7 @@ def _add_why(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         description="Say what an object waits for, which reasons keep it from starting, and one change that would be enough: "
         "tried by deciding on a copy of the cluster. Nothing is written.",
     )
-    why.add_argument("target", metavar="KIND/NAME", help="job/NAME, lws/NAME, podgroup/NAME or pod/NAME")
+    why.add_argument("target", metavar="KIND/NAME", help="KIND is job, lws, jobset, compositepodgroup, podgroup or pod")
     _add_source(why)
     why.add_argument(
         "--scheduler-namespace",

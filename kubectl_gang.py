@@ -42,8 +42,9 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="command")
     listing = commands.add_parser("list", aliases=["ls"], parents=[options], help="the gangs of a namespace, or of all")
     listing.add_argument("-o", "--output", choices=["wide", "json", "name"], help="other columns, or for programs")
-    tree = commands.add_parser("tree", parents=[options], help="a Job or LeaderWorkerSet with all that was made for it")
-    tree.add_argument("what", metavar="KIND/NAME", help="job/NAME, lws/NAME, podgroup/NAME or pod/NAME")
+    kinds = "job/NAME, lws/NAME, jobset/NAME, compositepodgroup/NAME, podgroup/NAME or pod/NAME"
+    tree = commands.add_parser("tree", parents=[options], help="a Job, LeaderWorkerSet or JobSet with all its groups")
+    tree.add_argument("what", metavar="KIND/NAME", help=kinds)
     tree.add_argument("-o", "--output", choices=["json"], help="for programs")
     watch = commands.add_parser("watch", parents=[options], help="the list, kept up to date until Ctrl-C")
     watch.add_argument("-o", "--output", choices=["wide"], help="other columns")

@@ -12,8 +12,10 @@ import msgspec
 from api.constants import EMBEDDED_PROVIDER, MANAGED, MANAGED_BY, MANAGED_BY_TUTTI, PROVIDER
 from api.gang import GroupIntent
 from api.job import Job
-from api.meta import OwnerReference, controller_of
+from api.kueue_topology import Levels
+from api.meta import OwnerReference, controlled_by, controller_of
 from api.names import pod_group_name, template_name, workload_name
+from api.owner_topology import said_of_topology
 from api.podgroup import (
     POD_GROUP_KIND,
     WORKLOAD,
@@ -78,7 +80,9 @@ def workload_manifest(
     }
 
 
-def pod_group_for_job(job: Job, workload: Workload, *, api_version: str) -> dict[str, Any]:
+def pod_group_for_job(
+    job: Job, workload: Workload, *, api_version: str, topologies: tuple[Levels, ...] = ()
+) -> dict[str, Any]:
     """The PodGroup of a Job, made from the one template of its Workload, ready to be created.
 
     The Workload may be a user's own: its settings are taken as they are, but it does not own the group. It outlives the Job,
@@ -88,17 +92,19 @@ def pod_group_for_job(job: Job, workload: Workload, *, api_version: str) -> dict
         job: the group's owner.
         workload: has one template.
         api_version: of the group API in force.
+        topologies: the levels of each Topology of Kueue's in the cluster.
     """
     template = workload.spec.pod_group_templates[0]
     workload_owner = OwnerReference(
         api_version=api_version, kind=WORKLOAD, name=workload.metadata.name, uid=workload.metadata.uid
     )
-    owners = [job_owner(job)]
+    owners, said = [job_owner(job)], _said(job)
     controller = controller_of(workload.metadata)
     if controller is not None and controller.uid == job.metadata.uid:
         owners.append(workload_owner)
+        said |= said_of_topology(job, topologies)
     name = pod_group_name(workload.metadata.name, template.name)
-    metadata = _metadata(job, name, *owners, more=_said(job))
+    metadata = _metadata(job, name, *owners, more=said)
     return pod_group_manifest(workload, template, metadata, api_version=api_version)
 
 
@@ -155,14 +161,7 @@ def pod_group_manifest(
 
 def job_owner(job: Job) -> OwnerReference:
     """The owner reference that makes a Job the controller of an object."""
-    return OwnerReference(
-        api_version=BATCH_V1,
-        kind=JOB_KIND,
-        name=job.metadata.name,
-        uid=job.metadata.uid,
-        controller=True,
-        block_owner_deletion=True,
-    )
+    return controlled_by(BATCH_V1, JOB_KIND, job.metadata)
 
 
 def _metadata(job: Job, name: str, *owners: OwnerReference, more: Mapping[str, str] = NOTHING_MORE) -> dict[str, Any]:

@@ -12,13 +12,19 @@ from typing import Any
 import msgspec
 
 from api.compile import metadata_of_ours, pod_group_manifest, template_for, workload_manifest
-from api.constants import LWS_GROUP_INDEX, LWS_NAME, LWS_REVISION, MIN_RESOURCES
+from api.compositepodgroup import (
+    COMPOSITE_KIND,
+    CompositeGangPolicy,
+    CompositePodGroupSpec,
+    CompositeSchedulingPolicy,
+)
+from api.constants import LWS_GROUP_INDEX, LWS_NAME, LWS_REVISION, MIN_RESOURCES, PARENT_COMPOSITE
 from api.gang import GroupIntent
 from api.lws import LWS_GROUP, LWS_KIND, LWS_V1, LeaderWorkerSet
-from api.meta import Metadata, OwnerReference
-from api.names import workload_name
-from api.podgroup import GangPolicy, SchedulingPolicy, TypedReference, Workload
-from api.replica import TEMPLATE_NAME
+from api.meta import Metadata, OwnerReference, controlled_by
+from api.names import composite_name, workload_name
+from api.podgroup import GangPolicy, SchedulingPolicy, TypedReference, Workload, WorkloadReference
+from api.replica import SET_TEMPLATE_NAME, TEMPLATE_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,7 @@ class Replica:
         priority_class_name: that of its pods.
         min_resources: value of the annotation of that name, empty for none.
         said: further annotations that the group takes over from its LeaderWorkerSet.
+        parent: the CompositePodGroup over all replicas, empty when each starts by itself.
     """
 
     leader: Metadata
@@ -40,29 +47,55 @@ class Replica:
     priority_class_name: str = ""
     min_resources: str = ""
     said: Mapping[str, str] = field(default_factory=dict)
+    parent: str = ""
 
 
 def workload_for_set(lws: LeaderWorkerSet, intent: GroupIntent, *, api_version: str) -> dict[str, Any]:
     """The Workload of a LeaderWorkerSet, ready to be created; `api_version` is that of the group API in force."""
     metadata = lws.metadata
-    owner = OwnerReference(
-        api_version=LWS_V1,
-        kind=LWS_KIND,
-        name=metadata.name,
-        uid=metadata.uid,
-        controller=True,
-        block_owner_deletion=True,
-    )
     return workload_manifest(
-        metadata=metadata_of_ours(metadata.namespace, workload_name(metadata.name, metadata.uid), owner),
+        metadata=metadata_of_ours(metadata.namespace, workload_name(metadata.name, metadata.uid), _set_owner(metadata)),
         controller=TypedReference(api_group=LWS_GROUP, kind=LWS_KIND, name=metadata.name),
         template=template_for(intent, TEMPLATE_NAME),
         api_version=api_version,
     )
 
 
-def pod_group_for_replica(replica: Replica, workload: Workload, *, api_version: str) -> dict[str, Any]:
+def _set_owner(metadata: Metadata) -> OwnerReference:
+    return controlled_by(LWS_V1, LWS_KIND, metadata)
+
+
+def composite_for_set(lws: LeaderWorkerSet, intent: GroupIntent, workload: str, *, api_version: str) -> dict[str, Any]:
+    """The CompositePodGroup over all replicas of a LeaderWorkerSet, ready to be created.
+
+    Args:
+        lws: the set.
+        intent: what its replicas are.
+        workload: name of its Workload.
+        api_version: where CompositePodGroups are kept.
+    """
+    metadata = lws.metadata
+    spec = CompositePodGroupSpec(
+        scheduling_policy=CompositeSchedulingPolicy(gang=CompositeGangPolicy(min_group_count=max(lws.replicas, 1))),
+        workload_ref=WorkloadReference(workload_name=workload, template_name=SET_TEMPLATE_NAME),
+        priority_class_name=intent.priority_class_name,
+    )
+    return {
+        "apiVersion": api_version,
+        "kind": COMPOSITE_KIND,
+        "metadata": metadata_of_ours(
+            metadata.namespace, composite_name(metadata.name, metadata.uid), _set_owner(metadata)
+        ),
+        "spec": msgspec.to_builtins(spec),
+    }
+
+
+def pod_group_for_replica(
+    replica: Replica, workload: Workload, *, api_version: str, names_parent_in_field: bool = True
+) -> dict[str, Any]:
     """The PodGroup of a replica, made from the one template of its Workload, ready to be created.
+
+    `names_parent_in_field` is false where the server drops the field that names the parent; then an annotation does.
 
     What depends on the replica's revision comes from the replica: its minimum and its priority class.
     """
@@ -80,4 +113,9 @@ def pod_group_for_replica(replica: Replica, workload: Workload, *, api_version: 
     metadata["labels"] = {key: value for key, value in labels.items() if value}
     if replica.min_resources:
         metadata["annotations"][MIN_RESOURCES] = replica.min_resources
-    return pod_group_manifest(workload, own, metadata, api_version=api_version)
+    if replica.parent and not names_parent_in_field:
+        metadata["annotations"][PARENT_COMPOSITE] = replica.parent
+    manifest = pod_group_manifest(workload, own, metadata, api_version=api_version)
+    if replica.parent and names_parent_in_field:
+        manifest["spec"]["parentCompositePodGroupName"] = replica.parent
+    return manifest

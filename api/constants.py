@@ -44,7 +44,14 @@ DISRUPTION_MODE: Final = "tutti.scheduler/disruption-mode"
 """On a Job or LeaderWorkerSet: `all` (the gang is preempted as a whole, default) or `single`."""
 
 TOPOLOGY: Final = "tutti.scheduler/topology"
-"""On a Job or LeaderWorkerSet: a node label key; the whole gang is placed inside one value of it."""
+"""On a Job, LeaderWorkerSet or PodGroup: node label keys, widest first, each required or `preferred:`
+(`api.topology_annotations`). The gang is placed inside one value of each required one."""
+
+SLICE_SIZE: Final = "tutti.scheduler/slice-size"
+"""On a Job, LeaderWorkerSet or PodGroup: how many members with consecutive ranks are a slice."""
+
+SLICE_TOPOLOGY: Final = "tutti.scheduler/slice-topology"
+"""Beside `SLICE_SIZE`: the node label inside one value of which each slice is placed, whichever that is."""
 
 ELASTIC: Final = "tutti.scheduler/elastic"
 """On a Job: `"true"` lets parallelism change while it is a gang; the minimum follows."""
@@ -57,6 +64,10 @@ PREEMPTION_PRIORITY_CLASS: Final = "tutti.scheduler/preemption-priority-class"
 
 ALLOW_AS_PREEMPTION_PRIORITY: Final = "tutti.scheduler/allow-as-preemption-priority"
 """Label on a PriorityClass: `"true"` lets groups of a lower priority name it as their `PREEMPTION_PRIORITY_CLASS`."""
+
+SCOPE: Final = "tutti.scheduler/scope"
+"""On owners of several gangs: how much starts together. On a JobSet `set`, `replicated-job` or `job`; admission writes it on its
+Jobs, too. On a LeaderWorkerSet `set` or `replica`."""
 
 SCHEDULING_TIMEOUT: Final = "tutti.scheduler/scheduling-timeout"
 """On a Job, LeaderWorkerSet or PodGroup: a duration such as `10m`, after which a group that could not start gives up."""
@@ -73,6 +84,9 @@ RESTART: Final = "restart"
 REPAIR_TIMEOUT: Final = "tutti.scheduler/repair-timeout"
 """On a Job, LeaderWorkerSet or PodGroup: a duration such as `15m` (default), for which room is kept for replacements."""
 
+SPARE_NODES: Final = "tutti.scheduler/spare-nodes"
+"""On a Job, LeaderWorkerSet or PodGroup: for so many of a started gang's nodes room is kept elsewhere, should they be lost."""
+
 STOP_ON_TIMEOUT: Final = "stop"
 SUSPEND_ON_TIMEOUT: Final = "suspend"
 
@@ -83,6 +97,9 @@ MANAGED: Final = "tutti.scheduler/managed"
 
 POD_GROUP: Final = "tutti.scheduler/pod-group"
 """Annotation on pod templates and pods: name of the PodGroup the pod belongs to."""
+
+PARENT_COMPOSITE: Final = "tutti.scheduler/parent-composite-pod-group"
+"""Annotation on PodGroups: name of the CompositePodGroup they belong to, where the server drops the field that says so."""
 
 POD_GROUP_UID: Final = "tutti.scheduler/pod-group-uid"
 """Annotation beside `POD_GROUP`: that PodGroup's UID, so that pod admission needs no look-up."""
@@ -137,6 +154,9 @@ STOPPED_IN_QUEUE: Final = "tutti.scheduler/stopped"
 JOB_UID_LABEL: Final = "batch.kubernetes.io/controller-uid"
 """Label the stock Job controller puts on every pod of a Job."""
 
+JOB_COMPLETION_INDEX: Final = "batch.kubernetes.io/job-completion-index"
+"""Label the stock Job controller puts on every pod of an Indexed Job (since Kubernetes 1.28): its rank."""
+
 # --- metadata of LeaderWorkerSets (github.com/kubernetes-sigs/lws) ----------------------------------------------------
 
 LWS_NAME: Final = "leaderworkerset.sigs.k8s.io/name"
@@ -149,7 +169,7 @@ LWS_GROUP_KEY: Final = "leaderworkerset.sigs.k8s.io/group-key"
 """Label on pods: the same for all pods of a replica, and unlike that of every other."""
 
 LWS_WORKER_INDEX: Final = "leaderworkerset.sigs.k8s.io/worker-index"
-"""Label on pods: `0` on leaders."""
+"""Label on pods: their rank in the replica, `0` on leaders."""
 
 LWS_REVISION: Final = "leaderworkerset.sigs.k8s.io/template-revision-hash"
 """Label on pods, StatefulSets and ControllerRevisions: which revision of the LeaderWorkerSet they follow."""
@@ -162,6 +182,29 @@ LWS_EXCLUSIVE_TOPOLOGY: Final = "leaderworkerset.sigs.k8s.io/exclusive-topology"
 
 LEADER_INDEX: Final = "0"
 """Value of `LWS_WORKER_INDEX` on leaders."""
+
+# --- metadata of JobSets (github.com/kubernetes-sigs/jobset), the same on Jobs, pod templates and pods -----------------
+
+JOBSET_NAME: Final = "jobset.sigs.k8s.io/jobset-name"
+"""Label: the JobSet that a Job or pod was made for."""
+
+JOBSET_UID: Final = "jobset.sigs.k8s.io/jobset-uid"
+"""Label: UID of that JobSet."""
+
+JOBSET_PART: Final = "jobset.sigs.k8s.io/replicatedjob-name"
+"""Label: which replicated Job of it."""
+
+JOBSET_JOB_INDEX: Final = "jobset.sigs.k8s.io/job-index"
+"""Label: which Job of that replicated Job."""
+
+JOBSET_ATTEMPT: Final = "jobset.sigs.k8s.io/restart-attempt"
+"""Label: how often the JobSet had been restarted when the Job was made."""
+
+JOBSET_EXCLUSIVE_TOPOLOGY: Final = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+"""Annotation of a JobSet or replicated Job: the node label a value of which each of its Jobs has for itself."""
+
+JOBSET_NODE_SELECTOR: Final = "alpha.jobset.sigs.k8s.io/node-selector"
+"""Annotation beside it: nodes are labelled beforehand, so that all pods of a Job come at once."""
 
 # --- storage (kubernetes.io) -------------------------------------------------------------------------------------------
 
@@ -194,6 +237,9 @@ WAIT_FOR_FIRST_CONSUMER: Final = "WaitForFirstConsumer"
 
 CONDITION_SCHEDULED: Final = "PodGroupInitiallyScheduled"
 """PodGroup condition: True for good once minCount members are bound (KEP-4671)."""
+
+CONDITION_COMPOSITE_SCHEDULED: Final = "CompositePodGroupInitiallyScheduled"
+"""CompositePodGroup condition: True for good once minGroupCount of its children have had their start."""
 
 CONDITION_POD_GROUP_SATISFIED: Final = "PodGroupSatisfied"
 """PodGroup condition: False while some members are bound, fewer than must run together; True again after that (KEP-4671)."""
@@ -257,6 +303,9 @@ REASON_UNSCHEDULABLE: Final = "Unschedulable"
 REASON_SCHEDULER_ERROR: Final = "SchedulerError"
 REASON_POD_GROUP_ERROR: Final = "PodGroupError"
 """The group's pods contradict each other or their group; before 1.38 this is `SchedulerError`, on pods it still is."""
+
+REASON_INVALID: Final = "Invalid"
+"""CompositePodGroup condition: the tree is none that can be scheduled: it is too deep, or goes in a circle."""
 
 REASON_SCHEDULING_TIMEOUT: Final = "SchedulingTimeout"
 """The group has given up waiting; also the reason of the event that says so."""
@@ -336,8 +385,11 @@ WHY_TOKEN_HEADER: Final = "Tutti-Authorization"
 
 # --- paths of the admission server -----------------------------------------------------------------------------------
 
+PATH_MUTATE_BUILT_IN_POD_GROUPS: Final = "/mutate/built-in-podgroups"
+PATH_MUTATE_COMPOSITES: Final = "/mutate/compositepodgroups"
 PATH_MUTATE_JOBS: Final = "/mutate/jobs"
 PATH_MUTATE_LEADERS: Final = "/mutate/leaders"
+PATH_MUTATE_JOB_SETS: Final = "/mutate/jobsets"
 PATH_MUTATE_LEADER_WORKER_SETS: Final = "/mutate/leaderworkersets"
 PATH_MUTATE_PODS: Final = "/mutate/pods"
 PATH_MUTATE_POD_GROUPS: Final = "/mutate/podgroups"
@@ -369,6 +421,7 @@ METRIC_OVER_BUDGET: Final = "tutti_over_budget_total"
 METRIC_RESTARTS: Final = "tutti_gang_restarts_total"
 METRIC_DEGRADED: Final = "tutti_degraded_gangs_total"
 METRIC_REPAIR_SECONDS: Final = "tutti_gang_repair_duration_seconds"
+METRIC_SPARE_PODS: Final = "tutti_spare_pods"
 METRIC_PARTIAL_PODGROUPS: Final = "tutti_partial_podgroups"
 METRIC_PENDING_PODGROUPS: Final = "tutti_pending_podgroups"
 METRIC_PREEMPTION_ATTEMPTS: Final = "tutti_workload_preemption_attempts_total"

@@ -19,13 +19,14 @@ from api.constants import (
     POD_GROUP,
     POLICY,
     STOCK_JOB_CONTROLLER,
-    TOPOLOGY,
 )
 from api.degraded import check_degraded
-from api.errors import InvalidGangSettings, InvalidName
+from api.errors import InvalidGangSettings
 from api.job import INDEXED, Job
 from api.meta import Metadata, OwnerReference, controller_of
-from api.names import check_label_key
+from api.owner_topology import job_topology
+from api.topology import ANYWHERE, TopologyRequest
+from api.topology_annotations import annotation_path, topology_request
 from api.waiting import check_waiting, waiting_of
 
 MAX_SHOWN: Final = 64
@@ -45,7 +46,7 @@ class GroupIntent(msgspec.Struct, frozen=True):
         min_count: pods that must start together; 1 for the basic policy.
         disruption_mode: whether preemption takes the group as a whole (`all`) or pods of it (`single`).
         elastic: whether a Job's parallelism may change while it is a gang; the minimum follows.
-        topology_key: node label inside one value of which all pods run, None for anywhere.
+        topology: how close its pods are to be.
         priority_class_name: that of the pods, "" for none.
     """
 
@@ -53,8 +54,13 @@ class GroupIntent(msgspec.Struct, frozen=True):
     min_count: int
     disruption_mode: Literal["all", "single"]
     elastic: bool = False
-    topology_key: str | None = None
+    topology: TopologyRequest = ANYWHERE
     priority_class_name: str = ""
+
+    @property
+    def topology_key(self) -> str | None:
+        """The node label inside one value of which all pods run, None for anywhere."""
+        return self.topology.required_key
 
 
 class Delegated(msgspec.Struct, frozen=True):
@@ -80,12 +86,13 @@ def job_intent(job: Job) -> GroupIntent | Delegated | Plain:
     if settings.policy is None and not is_gang_shaped(job):
         return Plain("it is not an Indexed Job with parallelism = completions > 1")
     is_gang = settings.policy != "basic"
+    minimum = (settings.min_count or max(job.pods_at_once, 1)) if is_gang else 1
     return GroupIntent(
         policy="gang" if is_gang else "basic",
-        min_count=(settings.min_count or max(job.pods_at_once, 1)) if is_gang else 1,
+        min_count=minimum,
         disruption_mode=settings.disruption_mode or ("all" if is_gang else "single"),
         elastic=settings.elastic,
-        topology_key=settings.topology_key,
+        topology=job_topology(job, minimum=minimum, is_gang=is_gang),
         priority_class_name=job.spec.template.spec.priority_class_name,
     )
 
@@ -134,7 +141,6 @@ class _Settings(msgspec.Struct, frozen=True):
     policy: Literal["gang", "basic", "none"] | None
     min_count: int | None
     disruption_mode: Literal["all", "single"] | None
-    topology_key: str | None
     elastic: bool
 
 
@@ -144,8 +150,7 @@ def _settings(job: Job) -> _Settings:
         policy=settings.policy,
         min_count=_min_count(job, settings.policy),
         disruption_mode=settings.disruption_mode,
-        topology_key=settings.topology_key,
-        elastic=_one_of(job.metadata, ELASTIC, ("true", "false")) == "true",
+        elastic=one_of(job.metadata, ELASTIC, ("true", "false")) == "true",
     )
 
 
@@ -155,13 +160,13 @@ class GroupSettings(msgspec.Struct, frozen=True):
     Attributes:
         policy: `gang`, `basic` or `none`.
         disruption_mode: `all` or `single`.
-        topology_key: a node label key.
+        topology: how close members are to be; `ANYWHERE` where they say nothing.
         timeout_seconds: time after which a group that could not start gives up, in whole seconds, rounded up.
     """
 
     policy: Literal["gang", "basic", "none"] | None
     disruption_mode: Literal["all", "single"] | None
-    topology_key: str | None
+    topology: TopologyRequest = ANYWHERE
     timeout_seconds: int | None = None
 
 
@@ -171,13 +176,13 @@ def settings_of(metadata: Metadata) -> GroupSettings:
     Raises:
         InvalidGangSettings: one has a value that cannot be used; the message says which and what would do.
     """
-    policy = _one_of(metadata, POLICY, ("gang", "basic", "none"))
-    mode = _one_of(metadata, DISRUPTION_MODE, ("all", "single"))
+    policy = one_of(metadata, POLICY, ("gang", "basic", "none"))
+    mode = one_of(metadata, DISRUPTION_MODE, ("all", "single"))
     if policy == "basic" and mode == "all":
-        raise InvalidGangSettings("all needs a gang, and the policy is basic", field=_path(DISRUPTION_MODE))
+        raise InvalidGangSettings("all needs a gang, and the policy is basic", field=annotation_path(DISRUPTION_MODE))
     check_waiting(metadata, is_basic=policy == "basic")
-    check_degraded(metadata)
-    return GroupSettings(policy, mode, _topology(metadata), _timeout_seconds(metadata))  # type: ignore[arg-type]
+    check_degraded(metadata, is_basic=policy == "basic")
+    return GroupSettings(policy, mode, topology_request(metadata), _timeout_seconds(metadata))  # type: ignore[arg-type]
 
 
 def _timeout_seconds(metadata: Metadata) -> int | None:
@@ -189,10 +194,15 @@ def _whole(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else 0
 
 
-def _one_of(metadata: Metadata, key: str, allowed: tuple[str, ...]) -> str | None:
+def one_of(metadata: Metadata, key: str, allowed: tuple[str, ...]) -> str | None:
+    """The value of an annotation, None where there is none.
+
+    Raises:
+        InvalidGangSettings: it is not one of those allowed.
+    """
     value = metadata.annotation(key)
     if value is not None and value not in allowed:
-        raise InvalidGangSettings(f"{_shown(value)} is not one of {', '.join(allowed)}", field=_path(key))
+        raise InvalidGangSettings(f"{_shown(value)} is not one of {', '.join(allowed)}", field=annotation_path(key))
     return value
 
 
@@ -205,25 +215,11 @@ def _min_count(job: Job, policy: str | None) -> int | None:
     if not 1 <= number <= most:
         raise InvalidGangSettings(
             f"{_shown(text)} is not a whole number from 1 to {most}, the pods this Job runs at once",
-            field=_path(MIN_COUNT),
+            field=annotation_path(MIN_COUNT),
         )
     if policy == "basic":
-        raise InvalidGangSettings("a minimum needs a gang, and the policy is basic", field=_path(MIN_COUNT))
+        raise InvalidGangSettings("a minimum needs a gang, and the policy is basic", field=annotation_path(MIN_COUNT))
     return number
-
-
-def _topology(metadata: Metadata) -> str | None:
-    key = metadata.annotation(TOPOLOGY)
-    if key is None:
-        return None
-    try:
-        return check_label_key(key, field=_path(TOPOLOGY))
-    except InvalidName as error:
-        raise InvalidGangSettings(str(error)) from error
-
-
-def _path(key: str) -> str:
-    return f"metadata.annotations[{key}]"
 
 
 def _shown(value: str) -> str:

@@ -56,6 +56,11 @@ class LeaderWorkerSet(msgspec.Struct, frozen=True):
         return 1 if size is None else size
 
     @property
+    def replicas(self) -> int:
+        """How many replicas it wants; 1 when not stated."""
+        return 1 if self.spec.replicas is None else self.spec.replicas
+
+    @property
     def leader_template(self) -> PodTemplate:
         """What leaders are made from: the worker's template when there is none of their own."""
         template = self.spec.leader_worker_template

@@ -68,6 +68,18 @@ class Condition(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True)
 NO_METADATA: Final = Metadata()
 
 
+def controlled_by(api_version: str, kind: str, metadata: Metadata) -> OwnerReference:
+    """The owner reference that makes the object with this metadata the controller of another, which goes first."""
+    return OwnerReference(
+        api_version=api_version,
+        kind=kind,
+        name=metadata.name,
+        uid=metadata.uid,
+        controller=True,
+        block_owner_deletion=True,
+    )
+
+
 def controller_of(metadata: Metadata) -> OwnerReference | None:
     """The owner reference with `controller: true`, None when the object has no controller."""
     for owner in metadata.owner_references or ():

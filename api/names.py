@@ -44,6 +44,13 @@ def workload_name(owner_name: str, owner_uid: str) -> str:
     return f"{_cut(owner_name, MAX_NAME - len(digest) - 1)}-{digest}"
 
 
+def composite_name(owner_name: str, owner_uid: str) -> str:
+    """Name of the CompositePodGroup over all gangs of an owner: its name, shortened where needed, and a hash of its UID."""
+    digest = _hash(f"(types.UID){owner_uid}/set")
+    tail = f"-set-{digest}"
+    return f"{_cut(owner_name, MAX_NAME - len(tail))}{tail}"
+
+
 def template_name(owner_name: str) -> str:
     """Name of the one PodGroup template of a Job, as a DNS label of at most 63 characters.
 
@@ -85,6 +92,19 @@ def replica_group_name(owner_name: str, group_index: int, revision: str, incarna
     """
     digest = _hash(f"{revision}/{incarnation}")
     tail = f"-{group_index}-{digest}"
+    return f"{_cut(owner_name, MAX_NAME - len(tail))}{tail}"
+
+
+def child_group_name(owner_name: str, owner_uid: str, part: str, attempt: int) -> str:
+    """Name of a PodGroup that stands for children of a parent: whose, which of them, which attempt, and a hash of the parent's UID.
+
+    Args:
+        owner_name: the parent's name, cut so that the whole has at most 253 characters.
+        owner_uid: the parent's UID.
+        part: which of its children.
+        attempt: how often the parent has been restarted; an attempt never counts the pods of another.
+    """
+    tail = f"-{part}-{attempt}-{_hash(f'{owner_uid}/{part}/{attempt}')}"
     return f"{_cut(owner_name, MAX_NAME - len(tail))}{tail}"
 
 

@@ -4,7 +4,10 @@ from typing import Any, Final
 
 import msgspec
 
+from api.constants import PARENT_COMPOSITE
 from api.meta import NO_METADATA, Condition, Metadata
+from api.topology import TopologyRequest
+from api.topology_annotations import group_topology
 
 WORKLOAD: Final = "Workload"
 POD_GROUP_KIND: Final = "PodGroup"
@@ -29,6 +32,11 @@ class DisruptionMode(msgspec.Struct, frozen=True, omit_defaults=True):
     all: dict[str, Any] | None = None
     single: dict[str, Any] | None = None
 
+    @property
+    def is_whole(self) -> bool:
+        """True when preemption must take all pods or none."""
+        return self.all is not None
+
 
 class TopologyConstraint(msgspec.Struct, frozen=True):
     """All members inside one value of this node label."""
@@ -40,6 +48,11 @@ class SchedulingConstraints(msgspec.Struct, frozen=True):
     """Where the members must be in relation to each other."""
 
     topology: tuple[TopologyConstraint, ...] = ()
+
+    @property
+    def topology_key(self) -> str | None:
+        """The node label inside one value of which all pods must be, None without such a constraint."""
+        return self.topology[0].key if self.topology else None
 
 
 class PodGroupTemplate(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -92,6 +105,12 @@ class PodGroupSpec(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
     priority_class_name: str = ""
     priority: int | None = None
     preemption_policy: str | None = None
+    parent_composite_pod_group_name: str | None = None
+
+    @property
+    def topology_key(self) -> str | None:
+        """The one key of its constraints, None without."""
+        return self.scheduling_constraints.topology_key if self.scheduling_constraints else None
 
 
 class PodGroupStatus(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -119,13 +138,22 @@ class PodGroup(msgspec.Struct, frozen=True, omit_defaults=True):
         return gang.min_count if gang else 1
 
     @property
+    def parent(self) -> str:
+        """Name of the CompositePodGroup it is a child of, empty for none; the field counts before the annotation."""
+        return self.spec.parent_composite_pod_group_name or self.metadata.annotation(PARENT_COMPOSITE) or ""
+
+    @property
     def is_disrupted_whole(self) -> bool:
         """True when preemption must take all of its pods or none."""
         mode = self.spec.disruption_mode
-        return mode is not None and mode.all is not None
+        return mode is not None and mode.is_whole
+
+    @property
+    def topology(self) -> TopologyRequest:
+        """How close its members are to be: what its annotations say where they are usable, else its field."""
+        return group_topology(self.metadata, spec_key=self.spec.topology_key, is_gang=self.is_gang)
 
     @property
     def topology_key(self) -> str | None:
         """The node label inside one value of which all members must be, None without such a constraint."""
-        constraints = self.spec.scheduling_constraints
-        return constraints.topology[0].key if constraints and constraints.topology else None
+        return self.topology.required_key

@@ -17,19 +17,27 @@ from api.constants import (
     MANAGED,
     POD_GROUP,
     POLICY,
+    SCOPE,
     STOCK_SCHEDULER_NAME,
-    TOPOLOGY,
 )
 from api.errors import InvalidGangSettings
-from api.gang import GroupIntent, Plain, settings_of
+from api.gang import MAX_SHOWN, GroupIntent, Plain, settings_of
 from api.job import PodTemplate
 from api.lws import LeaderWorkerSet
 from api.meta import Metadata, controller_of
 from api.names import replica_group_name
+from api.owner_topology import replica_topology
 from api.podgroup import PodGroup
 
 TEMPLATE_NAME: Final = "replica"
 """Name of the one PodGroup template of a LeaderWorkerSet's Workload."""
+
+SCOPE_REPLICA: Final = "replica"
+SCOPE_SET: Final = "set"
+_SCOPE: Final = f"metadata.annotations[{SCOPE}]"
+
+SET_TEMPLATE_NAME: Final = "set"
+"""What the CompositePodGroup over all replicas calls the template it was made from."""
 
 MAX_DIGITS: Final = 10
 
@@ -51,21 +59,37 @@ def replica_intent(lws: LeaderWorkerSet) -> GroupIntent | Plain:
     # A set that was taken in stays a gang when it shrinks to single pods: those name a group already.
     if settings.policy is None and not has_gangs(lws) and not is_managed_set(lws):
         return Plain("its replicas are single pods")
-    exclusive = lws.exclusive_topology
-    if exclusive is not None and settings.topology_key not in (None, exclusive):
-        raise InvalidGangSettings(
-            f"a replica has a value of {exclusive} for itself (annotation {LWS_EXCLUSIVE_TOPOLOGY}) and cannot be kept inside "
-            f"one {settings.topology_key} as well; use one of the two",
-            field=f"metadata.annotations[{TOPOLOGY}]",
-        )
     is_gang = settings.policy != "basic"
     return GroupIntent(
         policy="gang" if is_gang else "basic",
         min_count=max(lws.size, 1) if is_gang else 1,
         disruption_mode=settings.disruption_mode or ("all" if is_gang else "single"),
-        topology_key=exclusive or settings.topology_key,
+        topology=replica_topology(lws, is_gang=is_gang),
         priority_class_name=lws.leader_template.spec.priority_class_name,
     )
+
+
+def starts_as_a_set(lws: LeaderWorkerSet) -> bool:
+    """Whether all replicas are to start together (annotation `scope`); of a set that is a gang.
+
+    Raises:
+        InvalidGangSettings: the value cannot be used, or the set cannot start as a whole; the message says why.
+    """
+    scope = lws.metadata.annotation(SCOPE)
+    if scope in (None, SCOPE_REPLICA):
+        return False
+    if scope != SCOPE_SET:
+        raise InvalidGangSettings(f"{scope[:MAX_SHOWN]!r} is not one of {SCOPE_REPLICA}, {SCOPE_SET}", field=_SCOPE)
+    if settings_of(lws.metadata).policy == "basic":
+        raise InvalidGangSettings("replicas start together only as gangs, and the policy is basic", field=_SCOPE)
+    if lws.waits_for_leader or lws.exclusive_topology is not None:
+        why = "startupPolicy LeaderReady" if lws.waits_for_leader else f"the annotation {LWS_EXCLUSIVE_TOPOLOGY}"
+        raise InvalidGangSettings(
+            f"with {why} the workers of a replica are created only once their leader runs, so the whole set cannot start at "
+            f"once; leave it out, or use {SCOPE_REPLICA}",
+            field=_SCOPE,
+        )
+    return True
 
 
 def has_gangs(lws: LeaderWorkerSet) -> bool:

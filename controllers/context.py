@@ -10,6 +10,7 @@ from controllers.mutation_cache import MutationCache
 from controllers.provider_groups import ProviderGroups
 from controllers.settings import ControllersSettings
 from kube.client.client import Client
+from kube.client.resources import Resource
 from kube.groups.group_api import GroupAPI
 from providers.selection import Providers
 
@@ -29,6 +30,7 @@ class ControllerContext:
         recorder: writes events.
         metrics: counts.
         random: spreads load.
+        composites: where CompositePodGroups are kept; None where the server has none.
     """
 
     client: Client
@@ -41,3 +43,4 @@ class ControllerContext:
     recorder: Recorder
     metrics: Metrics
     random: randomness.Random
+    composites: Resource | None = None

@@ -21,6 +21,7 @@ from kube.client.client import Client
 from kube.client.credentials import Credentials, load_credentials
 from kube.client.errors import NotSent
 from kube.client.resources import JOBS, PODS
+from kube.groups.composites import find_composites
 from kube.groups.discovery import choose_group_api
 from kube.groups.group_api import GroupAPI
 from kube.process.health import HealthServer
@@ -56,6 +57,7 @@ async def main(settings: ControllersSettings, stop: asyncio.Event, *, registry: 
     agent = f"{CONTROLLERS_NAME}/{settings.identity}"
     async with Client(credentials, user_agent=agent, observe=metrics.request) as starter:
         group_api = await _start(starter, settings)
+        composites = await find_composites(starter, group_api)
     client = Client(
         credentials,
         user_agent=agent,
@@ -64,7 +66,7 @@ async def main(settings: ControllersSettings, stop: asyncio.Event, *, registry: 
         guard=require_lease,
     )
     random = Random()  # noqa: S311 (spreads load, guards nothing)
-    operator = Operator(client, group_api, settings, metrics=metrics, random=random)
+    operator = Operator(client, group_api, settings, metrics=metrics, random=random, composites=composites)
     health = HealthServer(
         settings.metrics_address,
         live={"operator": operator.stuck},

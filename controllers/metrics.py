@@ -15,7 +15,7 @@ from api.constants import (
     METRIC_RECONCILE_SECONDS,
     METRIC_WARNINGS,
 )
-from kube.client.resources import JOBS, LEADER_WORKER_SETS
+from kube.client.resources import JOB_SETS, JOBS, LEADER_WORKER_SETS
 from kube.outside import monotonic_seconds
 from kube.process.metrics import WatchMetrics
 
@@ -55,11 +55,11 @@ class Metrics:
         )
         self._warnings = Counter(
             METRIC_WARNINGS,
-            "Warning events about Jobs and LeaderWorkerSets, each once for an object, by its reason.",
+            "Warning events about Jobs, LeaderWorkerSets and JobSets, each once for an object, by its reason.",
             ["kind", "reason"],
             registry=registry,
         )
-        for kind in (JOBS.kind, LEADER_WORKER_SETS.kind):
+        for kind in (JOBS.kind, LEADER_WORKER_SETS.kind, JOB_SETS.kind):
             # A series that begins with 1 has not increased for Prometheus, and the first one would alert nobody.
             self._warnings.labels(kind, EVENT_NOT_ADMITTED_AS_GANG)
             self._errors.labels(kind)

@@ -1,4 +1,4 @@
-"""All parts of the controllers, wired: informers, the controllers of Jobs and of LeaderWorkerSets, events.
+"""All parts of the controllers, wired: informers, the controllers of Jobs, LeaderWorkerSets and JobSets, events.
 
 Every kind is followed by an informer, whose handlers run after its store has changed and add the owners concerned to a work queue.
 Nothing is reconciled before the informers have listed.
@@ -15,9 +15,11 @@ from api.podgroup import PodGroup, Workload
 from api.preemption import preemptor_of
 from controllers.context import ControllerContext
 from controllers.gangs.indexes import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
+from controllers.gangs.kind_manager import KindManager
 from controllers.jobs.controller import JobController
 from controllers.jobs.suspension import is_disruption_target, is_timed_out
-from controllers.leaderworkersets.manager import SetManager
+from controllers.jobsets.controller import JobSetController
+from controllers.leaderworkersets.controller import SetController
 from controllers.metrics import Metrics
 from controllers.mutation_cache import MutationCache
 from controllers.provider_groups import ProviderGroups
@@ -26,7 +28,7 @@ from kube.cache.decoding import ListDecoder
 from kube.cache.informer import Change, Informer
 from kube.client.client import Client
 from kube.client.events import EventRecorder
-from kube.client.resources import JOBS
+from kube.client.resources import JOB_SETS, JOBS, LEADER_WORKER_SETS, Resource
 from kube.groups.group_api import GroupAPI
 from kube.groups.version_gone import end_when_gone
 from providers.selection import standard_providers
@@ -36,8 +38,9 @@ SILENT_SECONDS: Final = 600.0
 
 FLUSH_SECONDS: Final = 2.0
 
-_GC_THRESHOLDS: Final = (200_000, 50, 1_000)
-"""The stores are many small objects that make no cycles: looking for cycles among them often is lost time."""
+_GC_THRESHOLDS: Final = (10_000, 200, 1_000)
+"""The stores are many small objects that make no cycles: looking for cycles among them often is lost time. Among what was made
+just now it is not: a request that fails leaves a cycle with all its frames, and as many as the first number allows are kept."""
 
 
 class Operator:
@@ -51,6 +54,7 @@ class Operator:
         *,
         metrics: Metrics,
         random: randomness.Random,
+        composites: Resource | None = None,
     ) -> None:
         """Nothing runs yet.
 
@@ -60,6 +64,7 @@ class Operator:
             settings: of this process.
             metrics: counts.
             random: spreads load.
+            composites: where CompositePodGroups are kept; None where the server has none.
         """
         self._running = False
         self._client = client
@@ -85,9 +90,13 @@ class Operator:
             recorder=self._recorder,
             metrics=metrics,
             random=random,
+            composites=composites,
         )
         self.jobs = JobController(context)
-        self.sets = SetManager(context)
+        self.kinds = (
+            KindManager(context, LEADER_WORKER_SETS, SetController),
+            KindManager(context, JOB_SETS, JobSetController),
+        )
         for resource, informer in (
             (group_api.workloads, self.workloads),
             (group_api.pod_groups, self.pod_groups),
@@ -115,7 +124,8 @@ class Operator:
                     await informer.synced.wait()
                 gc.freeze()
                 group.create_task(self.jobs.work())
-                group.create_task(self.sets.run())
+                for kind in self.kinds:
+                    group.create_task(kind.run())
         finally:
             self._running = False
             gc.unfreeze()
@@ -132,7 +142,9 @@ class Operator:
             ("PodGroups", self.pod_groups),
             ("Jobs", self.jobs.informer),
         ]
-        for kind, informer in (*followed, *self.sets.informers):
+        for manager in self.kinds:
+            followed += manager.informers
+        for kind, informer in followed:
             silence_seconds = informer.last_heard_seconds()
             if silence_seconds > SILENT_SECONDS:
                 return f"nothing was heard of {kind} for {silence_seconds:.0f} s"
@@ -151,21 +163,25 @@ class Operator:
         workload = change.new if change.new is not None else change.old
         if workload is not None:
             self.jobs.workload_changed(workload)
-            self.sets.workload_changed(workload)
+            for kind in self.kinds:
+                kind.workload_changed(workload)
 
     def _pod_group_changed(self, change: Change[PodGroup]) -> None:
         group = change.new if change.new is not None else change.old
         if change.new is not None:
-            self.sets.pod_group_status_changed(change.new)
+            for kind in self.kinds:
+                kind.pod_group_status_changed(change.new)
         if change.old is not None and change.new is not None and _same_but_status(change.old, change.new):
             return
         if group is not None:
             self.jobs.pod_group_changed(group)
-            self.sets.pod_group_changed(group)
+            for kind in self.kinds:
+                kind.pod_group_changed(group)
 
     def _group_object_changed(self, owned: Metadata) -> None:
         self.jobs.group_object_changed(owned)
-        self.sets.group_object_changed(owned)
+        for kind in self.kinds:
+            kind.group_object_changed(owned)
 
 
 def _same_but_status(old: PodGroup, new: PodGroup) -> bool:

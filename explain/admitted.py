@@ -17,6 +17,8 @@ Defaulter = Callable[[Request, AdmissionConfig], Response]
 _RESOURCES: Final = {
     "Job": GroupResource("batch", "v1", "jobs"),
     "LeaderWorkerSet": GroupResource("leaderworkerset.x-k8s.io", "v1", "leaderworkersets"),
+    "JobSet": GroupResource("jobset.x-k8s.io", "v1alpha2", "jobsets"),
+    "CompositePodGroup": GroupResource("tutti.scheduler", "v1beta1", "compositepodgroups"),
     "PodGroup": GroupResource("tutti.scheduler", "v1beta1", "podgroups"),
 }
 

@@ -39,6 +39,46 @@ class Members(msgspec.Struct, frozen=True, rename="camel"):
     placeable: int = 0
 
 
+class GroupState(StrEnum):
+    """How one group of a tree stands."""
+
+    STARTED = "started"
+    """It has its minimum."""
+    FITS = "fits"
+    """There is room for it; where its tree waits, for it by itself."""
+    WAITS = "waits"
+    """There is no room for it."""
+    INCOMPLETE = "incomplete"
+    """It lacks something that it must have before there is any use in looking for room."""
+
+
+class GroupAnswer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """One PodGroup of a tree.
+
+    Attributes:
+        name: of it.
+        parent: the CompositePodGroup that it is a child of.
+        state: in one word.
+        message: why it does not start, or that it could by itself; empty where there is nothing to say.
+        need: its pods that must start together.
+        pending: its pods that wait.
+        scheduled: its pods that have a place or are done.
+    """
+
+    name: str
+    parent: str
+    state: GroupState
+    message: str = ""
+    need: int = 0
+    pending: int = 0
+    scheduled: int = 0
+
+    @property
+    def starts(self) -> bool:
+        """Whether it has started, or there is room for it."""
+        return self.state in {GroupState.STARTED, GroupState.FITS}
+
+
 class Turn(msgspec.Struct, frozen=True, rename="camel"):
     """Its place among all that wait, from 1 on, and how many these are; 0 for one that is not in the queue."""
 
@@ -95,6 +135,8 @@ class Answer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
         waiting_seconds: since when it waits.
         certainty: how sure it is that no placement of a group is enough (`scheduler.plugins.status.Certainty`); empty for others.
         members: its pods.
+        groups: of a tree, its PodGroups.
+        min_group_count: of a tree, how many groups must start together below its root; 0 for others, and for a basic root.
         turn: its place in the queue.
         blocking: the smallest set of reasons that keeps it from starting.
         together: all of `blocking` must go; otherwise any one is enough.
@@ -110,6 +152,8 @@ class Answer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     waiting_seconds: float = 0.0
     certainty: str = ""
     members: Members = Members()
+    groups: tuple[GroupAnswer, ...] = ()
+    min_group_count: int = 0
     turn: Turn = Turn()
     blocking: tuple[Obstacle, ...] = ()
     together: bool = False

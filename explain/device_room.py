@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from explain.changed_tree import changed_members
 from explain.item_change import Change, ChangedCluster
 from scheduler.algorithm.devices import extended
 from scheduler.algorithm.devices.binder import DeviceBinder
@@ -58,7 +59,7 @@ def most_device_room(state: ClusterState, members: PodGroupState) -> IntArray | 
     """The same when nobody has devices, of the kind of its pods of which the most fit; None when no kind needs any."""
     if not asks_devices(state, members):
         return None
-    alone = ChangedCluster(state, members.key, [NOBODY_ELSE]).view
+    alone = ChangedCluster(state, members.key, [NOBODY_ELSE], changed_members).view
     rooms = (device_room(alone, members, signature) for signature in members.pending)
     found = [room for room in rooms if room is not None]
     return np.maximum.reduce(found) if found else None

@@ -8,11 +8,15 @@ from typing import Final
 import msgspec
 
 from api.errors import ConfigurationError
+from api.topology import ANYWHERE
 from explain.answer import Answer
 from explain.cluster_changes import nodes_like
 from explain.device_changes import add_slices_like, release_claims_of
 from explain.preempting import preempt, victim_names
-from explain.submitted import Submission, Submitted
+from explain.submitted import Submission
+from explain.submitted_items import Submitted
+from explain.targets import queued_item
+from explain.tree_groups import group_answers
 from explain.trials import Trials
 from explain.why import why
 from scheduler.algorithm.decision import Decision
@@ -106,37 +110,50 @@ def fit(state: ClusterState, submission: Submission, now_seconds: float, *, evic
 
 
 def _decide(state: ClusterState, item: Submitted, now_seconds: float, *, evicts: bool) -> Fit:
+    note = "; ".join(item.notes)
+    no = Fit(item.name, item.namespace, fits=False, note=note)
     foreign = next((pod for pod in item.pods if pod.spec.scheduler_name not in state.scheduler_names), None)
     if foreign is not None:
         text = f"its pods name the scheduler {foreign.spec.scheduler_name or 'default-scheduler'}, which is not ours"
-        return Fit(item.name, item.namespace, fits=False, note=text + (f"; {item.note}" if item.note else ""))
-    if item.group is not None:
-        state.upsert_group(item.group)
-    for pod in item.pods:
-        state.upsert_pod(pod)
-    key = _key(state, item)
+        return msgspec.structs.replace(no, note="; ".join((text, *item.notes)))
+    key = _entered(state, item)
+    if key is None:
+        return msgspec.structs.replace(no, note="; ".join(("no PodGroup is below it", *item.notes)))
     trials = Trials(state, key)
     decision = trials.decide()
     names: tuple[str, ...] = ()
     if decision.result == "unschedulable" and evicts:
-        found = preempt(trials)
-        if isinstance(found, Candidate):
-            names = victim_names(found)
-            release_claims_of(state.devices, found.pods)
-            for victim in found.pods:
-                state.remove_pod(victim.namespace, victim.name, victim.uid)
-            _nominate(state, found)
-            decision = trials.decide()
-            state.nominator.withdraw(key)
+        names = _evicted(trials)
+        decision = trials.decide() if names else decision
+        state.nominator.withdraw(key)
     if decision.result != "scheduled":
         answer = why(state, key, now_seconds, preempts=evicts)
-        return Fit(item.name, item.namespace, fits=False, note=item.note, answer=_named(answer, item))
+        return msgspec.structs.replace(no, answer=_named(answer, item))
     shares = tuple(_shares(state, key, decision))
     state.devices.assume(decided_claims(state, decision))
     for uid, node in decision.bindings:
         if state.pod(uid) is not None:
             state.assume(uid, node, inf)
-    return Fit(item.name, item.namespace, fits=True, nodes=shares, evicts=names, note=item.note)
+    note = "; ".join(filter(None, (_left_out(trials, decision), note)))
+    return Fit(item.name, item.namespace, fits=True, nodes=shares, evicts=names, note=note)
+
+
+def _evicted(trials: Trials) -> tuple[str, ...]:
+    """Who has left for the item, which has their room now; nobody where that does not help."""
+    found, state = preempt(trials), trials.state
+    if not isinstance(found, Candidate):
+        return ()
+    release_claims_of(state.devices, found.pods)
+    for victim in found.pods:
+        state.remove_pod(victim.namespace, victim.name, victim.uid)
+    _nominate(state, found)
+    return victim_names(found)
+
+
+def _left_out(trials: Trials, decision: Decision) -> str:
+    """Which groups of a tree do not start with it; empty when all do."""
+    waiting = [one.name for one in group_answers(trials, decision) if not one.starts]
+    return f"without podgroup/{', podgroup/'.join(waiting)}, for which it does not wait" if waiting else ""
 
 
 def _nominate(state: ClusterState, found: Candidate) -> None:
@@ -150,18 +167,29 @@ def _named(answer: Answer, item: Submitted) -> Answer:
     return msgspec.structs.replace(answer, item=msgspec.structs.replace(answer.item, owner=item.name))
 
 
-def _key(state: ClusterState, item: Submitted) -> EntityKey:
-    found = state.item_of(item.pods[0].metadata.uid) if item.pods else None
-    if found is not None:
-        return found
-    if item.group is not None:
-        return state.slim_group(item.group).item
-    raise ConfigurationError(f"{item.name}: there is nothing to place")
+def _entered(state: ClusterState, item: Submitted) -> EntityKey | None:
+    """Takes an item into the cluster; what is decided upon, None for a CompositePodGroup that has no groups."""
+    for composite in item.composites:
+        state.composites.upsert(composite)
+    for group in item.groups:
+        state.upsert_group(group)
+    for pod in item.pods:
+        state.upsert_pod(pod)
+    for pod in item.pods:
+        found = state.item_of(pod.metadata.uid)
+        if found is not None:
+            return queued_item(state, found)
+    for group in item.groups:
+        return queued_item(state, state.slim_group(group).item)
+    forest = state.entities.forest
+    below = (leaf for one in item.composites for leaf in forest.leaves_below(one.metadata.key))
+    return next((tree.key for tree in forest.trees_of(below)), None)
 
 
 def _shares(state: ClusterState, key: EntityKey, decision: Decision) -> Iterator[NodeShare]:
     group = state.group(key)
-    label = group.topology_key if group is not None and group.topology_key else ZONE
+    topology = group.topology if group is not None else ANYWHERE
+    label = topology.levels[-1].key if topology.levels else topology.slice_key or ZONE
     counts = Counter(node for _, node in decision.bindings)
     for node, pods in sorted(counts.items()):
         slot = state.nodes.slot_of.get(node)

@@ -5,7 +5,7 @@ Everything else is the cluster's own, so what is decided here is what the schedu
 """
 
 import copy
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, ItemsView, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -59,6 +59,10 @@ class Change(msgspec.Struct, frozen=True):
     is_alone: bool = False
 
 
+ItemChange = Callable[[PodGroupState, Sequence[Change]], PodGroupState]
+"""The item with these changes."""
+
+
 def rules_with(rules: NodeRules, **changes: Any) -> NodeRules:
     """The same rules but for some fields, which are named as the arguments of `NodeRules`."""
     fields: dict[str, Any] = {
@@ -94,16 +98,17 @@ class ChangedCluster(ClusterView):
         state: the cluster, possibly with pods that are to come.
         key: the item.
         changes: what is different, one after the other.
+        changed: makes the item as it is then.
     """
 
-    def __init__(self, state: ClusterState, key: EntityKey, changes: Sequence[Change]) -> None:
+    def __init__(self, state: ClusterState, key: EntityKey, changes: Sequence[Change], changed: ItemChange) -> None:
         super().__init__(state)
         self._key: Final = key
         self._changes: Final = tuple(changes)
         members = state.item(key)
         self._replaced: Final = _replaced(state, members, self._changes)
         self._derived: Final[dict[Callable[..., object], object]] = {}
-        self._members: Final = members if members is None else ChangedMembers(members, self._changes)
+        self._members: Final = members if members is None else changed(members, self._changes)
         self._forgotten: Final = _forgotten(self._changes)
 
     def __getattr__(self, name: str) -> Any:
@@ -216,7 +221,13 @@ class ChangedMembers(PodGroupState):
 
     __slots__ = ("_members",)
 
-    def __init__(self, members: PodGroupState, changes: Sequence[Change]) -> None:
+    def __init__(
+        self,
+        members: PodGroupState,
+        changes: Sequence[Change],
+        known: dict[Hashable, PodSignature] | None = None,
+    ) -> None:
+        """`known` has signatures that were made for others with the same changes, and gets those that are made here."""
         super().__init__(members.key, members.is_assumed)
         self._members = members
         self.lineage, self.problem, self.group = members.lineage, members.problem, members.group
@@ -226,7 +237,7 @@ class ChangedMembers(PodGroupState):
                 self.group = change.group(self.group)
             if change.priority is not None:
                 self._raise(change.priority)
-        self.pending = _changed_pending(members, changes)
+        self.pending = _changed_pending(members, changes, {} if known is None else known)
 
     def _raise(self, priority: int) -> None:
         if self.group is not None and self.group.priority is not None:
@@ -244,23 +255,28 @@ class ChangedMembers(PodGroupState):
         """The pods that stand like that; all of them when nothing is said."""
         return self._members.pods(*states)
 
+    def by_state(self) -> ItemsView[MemberState, Mapping[str, PodRecord]]:
+        """All pods by how they stand."""
+        return self._members.by_state()
+
 
 class _Together(PendingPods):
     """Pending pods of several signatures that ask for the same now."""
 
     def __init__(self, parts: Sequence[PendingPods]) -> None:
         super().__init__()
-        pairs = [(name, uid) for part in parts for name, uid in zip(part.names, part.uids, strict=False)]
-        rest = [uid for part in parts for uid in part.uids[len(part.names) :]]
-        self._names = [name for name, _ in sorted(pairs)]
+        pairs = [(key, uid) for part in parts for key, uid in zip(part.keys, part.uids, strict=False)]
+        rest = [uid for part in parts for uid in part.uids[len(part.keys) :]]
+        self._keys = [key for key, _ in sorted(pairs)]
         self._uids = [*(uid for _, uid in sorted(pairs)), *rest]
 
     def __len__(self) -> int:
         return len(self._uids)
 
 
-def _changed_pending(members: PodGroupState, changes: Sequence[Change]) -> dict[PodSignature, PendingPods]:
-    known: dict[Hashable, PodSignature] = {}
+def _changed_pending(
+    members: PodGroupState, changes: Sequence[Change], known: dict[Hashable, PodSignature]
+) -> dict[PodSignature, PendingPods]:
     parts: dict[PodSignature, list[PendingPods]] = {}
     for signature, waiting in members.pending.items():
         parts.setdefault(_changed(signature, changes, known), []).append(waiting)

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from api.requests import CPU, PODS, format_amount
+from api.topology import ANYWHERE
 from explain.hint import Hint, HintKind
 from explain.item_change import Change, demand_with, rules_with
 from explain.reasons import Reason
@@ -23,6 +24,7 @@ from explain.trials import Trials, greatest_that_starts
 from scheduler.algorithm.decision import Decision
 from scheduler.cache.demand import Demand
 from scheduler.cache.node_rules import NodeRules, NodeTerm, Toleration
+from scheduler.cache.pod_group_tree import TreeState
 from scheduler.cache.records import GroupRecord
 from scheduler.cache.selectors import FIELD_PREFIX, Requirement
 from scheduler.plugins.status import PodGroupDiagnosis
@@ -33,6 +35,8 @@ LEAST_SHARE: Final = 0.5
 MOST_TAINTS: Final = 8
 MOST_VALUES: Final = 3
 """Named in a message."""
+_COUNTED: Final = frozenset({"Pod", "JobSet"})
+"""Owners whose groups need all of their pods: a replica's leader, and a JobSet, whose size is its minimum."""
 _MEBI: Final = 2**20
 _GIBI: Final = 2**30
 
@@ -58,9 +62,12 @@ def rule_hints(trials: Trials, reasons: frozenset[Reason]) -> Iterator[Hint]:
 
 def _topology(trials: Trials) -> Iterator[Hint]:
     members = trials.members
-    key = members.group.topology_key if members is not None and members.group is not None else None
+    if isinstance(members, TreeState) and members.is_constrained_below:
+        return  # there is not one constraint that could be named
+    asked = members.group.topology if members is not None and members.group is not None else ANYWHERE
     decision = trials.decide(Change(group=without_topology))
-    if key is not None and decision.result == "scheduled":
+    key = asked.required_key or asked.slice_key
+    if key and decision.result == "scheduled":
         message = f"remove the topology constraint {key}: {_where(trials, key, decision)}"
         yield Hint(HintKind.REMOVE_TOPOLOGY, message, key=key)
 
@@ -180,7 +187,9 @@ def min_count_hints(trials: Trials, decision: Decision, least_share: float = LEA
     """A smaller minimum with which it starts; only for groups whose minimum is their owner's to choose."""
     members = trials.members
     group = members.group if members is not None else None
-    if members is None or group is None or not group.is_gang or group.min_resources or group.owner.kind == "Pod":
+    if members is None or group is None or not group.is_gang or group.min_resources or group.owner.kind in _COUNTED:
+        return
+    if group.is_tree:  # its minimum is one of groups
         return
     found = decision.status.diagnosis
     known = members.counts().known

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from api.job import Job
+from api.jobset import JobSet
 from explain.answer import Answer
 from explain.asked_scheduler import ask_scheduler
-from explain.live import USER_AGENT, read_job
-from explain.owner_facts import Event, answer_of_job
+from explain.live import USER_AGENT, read_job, read_job_set
+from explain.owner_facts import Event, answer_of_job, answer_of_job_set
 from explain.reasons import Reason
 from explain.source import Source, cluster_of, given_settings
 from explain.targets import Target, parse_target
@@ -26,7 +27,7 @@ from scheduler.recording.restore import Restored
 from scheduler.settings import SchedulerSettings
 
 _MISSING: Final = frozenset({Reason.MEMBERS, Reason.POD_GROUP})
-"""Reasons for which the Job itself may know more."""
+"""Reasons for which the owner itself may know more."""
 
 _ASKED: Final = (
     "you may not list nodes and pods of the whole cluster: the scheduler was asked; "
@@ -50,15 +51,15 @@ async def main_why(
     """
     target = parse_target(text, namespace)
     async with connected(source) as client:
-        job = await _of_job(client, target)
+        owner = await _of_owner(client, target)
         try:
             restored = await read_whole(client, source)
         except Forbidden:
             found = await ask_scheduler(client, target, source.scheduler_namespace)
             sys.stderr.write(_ASKED)
-            return tell(job.instead_of(found, time.time()), target, as_json=as_json, say=say)
+            return tell(owner.instead_of(found, time.time()), target, as_json=as_json, say=say)
     names = restored.core.state.scheduler_names
-    answers = job.instead_of(answers_of(restored, target), restored.clock.epoch(), names)
+    answers = owner.instead_of(answers_of(restored, target), restored.clock.epoch(), names)
     code = tell(answers, target, as_json=as_json, say=say)
     if leave is not None:
         leave(code)
@@ -91,26 +92,37 @@ async def read_whole(client: Client, source: Source) -> Restored:
 
 
 @dataclass(frozen=True, slots=True)
-class _OfJob:
-    """What a Job says of itself, and what is said about it."""
+class _OfOwner:
+    """What a Job or JobSet says of itself, and what is said about it."""
 
     job: Job | None = None
     events: tuple[Event, ...] = ()
+    jobset: JobSet | None = None
 
     def instead_of(
         self, answers: list[Answer], now_seconds: float, scheduler_names: frozenset[str] | None = None
     ) -> list[Answer]:
-        """The answer that the Job gives by itself, where these have none or miss something; else these."""
-        if self.job is None or (answers and not any(answer.reason in _MISSING for answer in answers)):
+        """The answer that the owner gives by itself, where these have none or miss something; else these."""
+        if answers and not any(answer.reason in _MISSING for answer in answers):
             return answers
         names = scheduler_names if scheduler_names is not None else SchedulerSettings().scheduler_names
-        created = epoch_seconds(self.job.metadata.creation_timestamp)
-        found = answer_of_job(self.job, self.events, now_seconds, scheduler_names=names, created_seconds=created)
+        found = self._answer(now_seconds, names)
         return [found] if found is not None else answers
 
+    def _answer(self, now_seconds: float, names: frozenset[str]) -> Answer | None:
+        if self.job is not None:
+            created = epoch_seconds(self.job.metadata.creation_timestamp)
+            return answer_of_job(self.job, self.events, now_seconds, scheduler_names=names, created_seconds=created)
+        if self.jobset is not None:
+            created = epoch_seconds(self.jobset.metadata.creation_timestamp)
+            return answer_of_job_set(self.jobset, now_seconds, scheduler_names=names, created_seconds=created)
+        return None
 
-async def _of_job(client: Client, target: Target) -> _OfJob:
+
+async def _of_owner(client: Client, target: Target) -> _OfOwner:
+    if target.kind == "jobset":
+        return _OfOwner(jobset=await read_job_set(client, target.namespace, target.name))
     if target.kind != "job":
-        return _OfJob()
+        return _OfOwner()
     job, events = await read_job(client, target.namespace, target.name)
-    return _OfJob(job, tuple(events))
+    return _OfOwner(job, tuple(events))

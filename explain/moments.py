@@ -18,7 +18,12 @@ from views.model.objects import Objects
 from views.model.records import Member, machine_of, member_of
 from views.page.tape import Moment
 
-_SHOWN: Final = frozenset({"node", "node gone", "group", "group gone", "pod", "pod gone", "assume", "forget"})
+_SHOWN: Final = frozenset(
+    {
+        *("node", "node gone", "group", "group gone", "composite", "composite gone"),
+        *("pod", "pod gone", "assume", "forget"),
+    }
+)
 _DECODERS: Final = {name: msgspec.json.Decoder(OPERATIONS[name].types) for name in _SHOWN}
 _REASONS: Final = {
     "scheduled": REASON_SCHEDULED,
@@ -33,6 +38,8 @@ def objects_of(recording: Recording) -> Objects:
     found = recording.inputs.objects
     for group in found.podgroups:
         objects.groups.put(group)
+    for composite in found.compositepodgroups:
+        objects.composites.put(composite)
     for member in _members(recording).values():
         objects.members.put(member)
     for node in found.nodes:
@@ -80,6 +87,10 @@ class Moments:
                 namespace, name, _ = arguments
                 self._groups.pop((namespace, name), None)
                 yield Moment(self._now, "group", key=(namespace, name))
+            case "composite":
+                yield Moment(self._now, "composite", arguments[0])
+            case "composite gone":
+                yield Moment(self._now, "composite", key=(arguments[0], arguments[1]))
             case "pod":
                 yield self._pod(_member(arguments[0]))
             case "assume":

@@ -4,16 +4,18 @@ from typing import Final
 
 from scheduler.cache.records import EntityKey, GroupRecord, PodRecord
 
-_SHORT: Final = {"Job": "job", "LeaderWorkerSet": "lws", "Pod": "pod"}
+_SHORT: Final = {"Job": "job", "JobSet": "jobset", "LeaderWorkerSet": "lws"}
 
 
 def item_name(key: EntityKey, group: GroupRecord | None) -> str:
-    """The owner of a group, or the group itself, or the pod."""
+    """The owner of a group or tree, or that itself, or the pod."""
     if key.kind == "pod":
         return f"pod/{key.name}"
-    kind = _SHORT.get(group.owner.kind, "") if group is not None and group.owner.name else ""
     # The owner of an LWS replica's group is its leader pod, whose name says less than the group's.
-    return f"{kind}/{group.owner.name}" if group is not None and kind == "job" else f"podgroup/{key.name}"
+    kind = _SHORT.get(group.owner.kind, "") if group is not None and group.owner.name else ""
+    if group is not None and kind:
+        return f"{kind}/{group.owner.name}"
+    return f"{'compositepodgroup' if key.kind == 'composite' else 'podgroup'}/{key.name}"
 
 
 def pod_name(pod: PodRecord) -> str:

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 
 from api.requests import CPU, PODS, format_amount
+from api.topology import ANYWHERE
 from explain.device_room import most_device_room
 from scheduler.algorithm.devices.counts import UNLIMITED
 from scheduler.cache.cluster import ClusterState
@@ -89,7 +90,8 @@ def _shape(model: NodeFacts, nodes: NodeTable, asked: list[str]) -> str:
 
 
 def _label_keys(members: PodGroupState) -> set[str]:
-    keys = {members.group.topology_key} if members.group is not None and members.group.topology_key else set()
+    topology = members.group.topology if members.group is not None else ANYWHERE
+    keys = {topology.slice_key, *(level.key for level in topology.levels)}
     for signature in members.pending:
         rules = signature.rules
         keys |= {one.key for one in rules.selector}

@@ -20,6 +20,7 @@ from scheduler.cache.cluster import ClusterState
 from scheduler.cache.node_columns import Slots
 from scheduler.cache.node_rules import NodeRules
 from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.pod_group_tree import TreeState
 from scheduler.cache.pod_signature import PodSignature
 from scheduler.plugins import dynamic_resources, node_affinity, node_declared_features, taint_toleration
 from scheduler.plugins.node_ports import nodes_in_conflict
@@ -90,8 +91,19 @@ def _sentence(members: PodGroupState, reason: Reason, decision: Decision) -> str
     if reason is not Reason.TOPOLOGY or members.group is None:
         return _SENTENCES[reason] + _said_by_filters(reason, decision)
     found = decision.status.diagnosis
-    best = f" (best: {found.best_domain})" if isinstance(found, PodGroupDiagnosis) and found.best_domain else ""
-    return f"all of it must be inside one {members.group.topology_key}{best}"
+    told = found if isinstance(found, PodGroupDiagnosis) else None
+    best = f" (best: {told.best_domain})" if told is not None and told.best_domain else ""
+    wider = f", and one {told.wider_key} takes too few already" if told is not None and told.wider_key else ""
+    asked = members.group.topology
+    if isinstance(members, TreeState) and members.is_constrained_below:
+        inside = f"all of it must be inside one {asked.required_key}, and " if asked.required_key is not None else ""
+        return f"{inside}groups below it ask for a topology of their own"
+    parts = (
+        [f"all of it must be inside one {asked.required_key}{best}{wider}"] if asked.required_key is not None else []
+    )
+    if asked.slice_size:
+        parts.append(f"each slice of {asked.slice_size} must be inside one {asked.slice_key}")
+    return " and ".join(parts)
 
 
 _FILTERS: Final = {

@@ -1,4 +1,4 @@
-"""What a Job itself says of why it waits, before any of its pods can be looked at. Pure."""
+"""What a Job or JobSet itself says of why it waits, before any of its pods can be looked at. Pure."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -6,12 +6,17 @@ from typing import Any, Final
 import msgspec
 
 from api.constants import GATE, GATE_POD_GROUP, MANAGED
+from api.constants import STOCK_SCHEDULER_NAME as _STOCK
 from api.job import Job
+from api.jobset import JobSet
 from explain.answer import Answer, Item, Members, Verdict
 from explain.reasons import Reason
 
 FAILED_CREATE: Final = "FailedCreate"
 """The reason of the events that tell of pods which the API server refused."""
+
+
+_SUSPENDED: Final = "it is suspended (spec.suspend), by its user or by a queue such as Kueue"
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -47,6 +52,39 @@ def answer_of_job(
     )
 
 
+def answer_of_job_set(
+    jobset: JobSet, now_seconds: float, *, scheduler_names: frozenset[str], created_seconds: float
+) -> Answer | None:
+    """The answer that the JobSet gives by itself; None when its pods decide. The arguments are those of `answer_of_job`."""
+    found = _reason_of_job_set(jobset, scheduler_names)
+    if found is None:
+        return None
+    verdict, reason, message = found
+    metadata = jobset.metadata
+    pods = sum(part.pods for part in jobset.parts)
+    return Answer(
+        item=Item("jobset", metadata.namespace, metadata.name, f"jobset/{metadata.name}"),
+        verdict=verdict,
+        reason=reason,
+        message=message,
+        waiting_seconds=0.0 if verdict is Verdict.STARTED else max(now_seconds - created_seconds, 0.0),
+        members=Members(need=pods, missing=0 if verdict is Verdict.STARTED else pods),
+    )
+
+
+def _reason_of_job_set(jobset: JobSet, scheduler_names: frozenset[str]) -> tuple[Verdict, Reason | None, str] | None:
+    if jobset.is_finished:
+        return Verdict.STARTED, None, "it has finished"
+    if jobset.is_suspended:
+        return Verdict.WAITS, Reason.SUSPENDED, _SUSPENDED
+    templates = [part.template.spec.template for part in jobset.parts]
+    names = {template.spec.scheduler_name or _STOCK for template in templates}
+    if not names or names & scheduler_names:
+        return None
+    hint = "" if any(one.metadata.label(MANAGED) for one in templates) else ": it was not taken in as a gang"
+    return Verdict.WAITS, Reason.OTHER_SCHEDULER, f"its pods are placed by the scheduler {min(names)}{hint}"
+
+
 def _reason(
     job: Job, events: Sequence[Event], scheduler_names: frozenset[str]
 ) -> tuple[Verdict, Reason | None, str] | None:
@@ -57,12 +95,8 @@ def _reason(
         text = "Tutti holds it until its Workload and PodGroup are made: are the controllers running?"
         return Verdict.WAITS, Reason.HELD, text
     if job.spec.suspend:
-        return (
-            Verdict.WAITS,
-            Reason.SUSPENDED,
-            "it is suspended (spec.suspend), by its user or by a queue such as Kueue",
-        )
-    name = template.spec.scheduler_name or "default-scheduler"
+        return Verdict.WAITS, Reason.SUSPENDED, _SUSPENDED
+    name = template.spec.scheduler_name or _STOCK
     if name not in scheduler_names:
         hint = "" if template.metadata.label(MANAGED) else ": it was not taken in as a gang"
         return Verdict.WAITS, Reason.OTHER_SCHEDULER, f"its pods are placed by the scheduler {name}{hint}"

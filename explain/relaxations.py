@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from api.requests import PODS
+from api.topology import ANYWHERE
 from explain.device_room import asks_devices, claim_problems
 from explain.item_change import Change, demand_with, rules_with
 from explain.reasons import Reason
@@ -18,6 +19,7 @@ from scheduler.cache.cluster import ClusterState
 from scheduler.cache.demand import Demand
 from scheduler.cache.node_rules import NodeRules, Toleration
 from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.pod_group_tree import TreeState
 from scheduler.cache.pod_rules import AffinityTerms
 from scheduler.cache.records import GroupRecord
 from scheduler.plugins.taint_toleration import tolerated
@@ -58,7 +60,9 @@ def _about_nodes(state: ClusterState, members: PodGroupState) -> Iterator[Relaxa
 
 def _about_pods(state: ClusterState, members: PodGroupState) -> Iterator[Relaxation]:
     rules = {signature.rules: None for signature in members.pending}
-    if members.group is not None and members.group.topology_key is not None:
+    topology = members.group.topology if members.group is not None else ANYWHERE
+    is_inside = isinstance(members, TreeState) and members.is_constrained_below
+    if topology.required_key is not None or topology.slice_size or is_inside:
         yield Relaxation(Reason.TOPOLOGY, Change(group=without_topology))
     if any(spread.is_hard for one in rules for spread in one.spread_constraints):
         yield Relaxation(Reason.SPREAD, Change(rules=preferring_spread))
@@ -116,8 +120,8 @@ def without_pod_terms(rules: NodeRules) -> NodeRules:
 
 
 def without_topology(group: GroupRecord) -> GroupRecord:
-    """The group without its topology constraint."""
-    return msgspec.structs.replace(group, topology_key=None)
+    """The group that may be anywhere."""
+    return msgspec.structs.replace(group, topology=ANYWHERE)
 
 
 def without_ports(demand: Demand) -> Demand:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from api.errors import TuttiError
+from explain.changed_tree import changed_members
 from explain.item_change import Change, ChangedCluster
 from explain.node_classes import NodeClass, node_classes
 from scheduler.algorithm.decision import Decision
@@ -65,16 +66,28 @@ class Trials:
         Raises:
             NoMoreTrials: there were too many decisions already.
         """
+        self._count()
+        return decide(self.view(changes), self.key)
+
+    def decide_alone(self, group: EntityKey) -> Decision:
+        """What would be decided of one group of a tree if it were in none.
+
+        Raises:
+            NoMoreTrials: there were too many decisions already.
+        """
+        self._count()
+        return decide(self.seen.view, group)
+
+    def _count(self) -> None:
         if self.made >= self._most:
             raise NoMoreTrials(f"{self._most} decisions were not enough")
         if self._before_each is not None:
             self._before_each()
         self.made += 1
-        return decide(self.view(changes), self.key)
 
     def view(self, changes: Sequence[Change]) -> ClusterState:
         """The cluster with these changes."""
-        return ChangedCluster(self.seen.view, self.key, changes).view if changes else self.seen.view
+        return ChangedCluster(self.seen.view, self.key, changes, changed_members).view if changes else self.seen.view
 
     def starts(self, *changes: Change) -> bool:
         """Whether it would start with these changes."""

@@ -16,10 +16,13 @@ from explain.obstacles import obstacles
 from explain.preempting import preempt, victim_names
 from explain.reasons import Reason
 from explain.relaxations import relaxations
+from explain.targets import queued_items
+from explain.tree_groups import group_answers
 from explain.trials import MOST_DECISIONS, NoMoreTrials, Trials
 from scheduler.algorithm.decision import Decision
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.pod_group_tree import TreeState
 from scheduler.cache.records import EntityKey
 from scheduler.plugins.gang_scheduling import pre_enqueue
 from scheduler.plugins.messages import message
@@ -30,6 +33,7 @@ _PRE_ENQUEUE: Final = {
     Code.WAITING_FOR_POD_GROUP: Reason.POD_GROUP,
     Code.WAITING_FOR_MEMBERS: Reason.MEMBERS,
     Code.SCHEDULING_GATED: Reason.GATES,
+    Code.INVALID: Reason.INVALID,
 }
 _NOTHING_FOUND: Final = Blocking()
 _TOPOLOGY: Final = "TopologyPlacementGenerator"
@@ -95,7 +99,9 @@ class _Question:
             found = gate_hints(self._trials)
         elif reason is Reason.MEMBERS:
             found = min_count_hints(self._trials, Decision(self._trials.key, gate), least_share=0.0)
-        return self._told(Verdict.WAITS, reason, message(gate), hint=self._first(found))
+        # No room and no time mends a tree that is none.
+        verdict = Verdict.NEVER if reason is Reason.INVALID else Verdict.WAITS
+        return self._told(verdict, reason, message(gate), hint=self._first(found))
 
     def _decided(self, decision: Decision) -> Answer:
         if decision.result == "scheduled":
@@ -161,6 +167,9 @@ class _Question:
     ) -> Answer:
         members, key = self._members, self._trials.key
         told = obstacles(self._trials, decision, blocking.reasons) if decision is not None else ()
+        tree = members if isinstance(members, TreeState) else None
+        root = tree.branch.record if tree is not None and tree.branch is not None else None
+        groups = group_answers(self._trials, decision) if verdict is not Verdict.STARTED else ()
         waits = 0.0 if verdict is Verdict.STARTED else max(self._now_seconds - members.waits_since_seconds, 0.0)
         return Answer(
             item=Item(key.kind, key.namespace, key.name, item_name(key, members.group)),
@@ -170,6 +179,8 @@ class _Question:
             waiting_seconds=waits,
             certainty=_certainty(decision) if verdict is Verdict.WAITS else "",
             members=_members(members, decision),
+            groups=groups,
+            min_group_count=root.min_group_count if root is not None and root.is_gang else 0,
             turn=turn_of(self._trials.state, key),
             blocking=told,
             together=blocking.together,
@@ -206,13 +217,10 @@ def _members(members: PodGroupState, decision: Decision | None) -> Members:
 
 def turn_of(state: ClusterState, key: EntityKey) -> Turn:
     """The place of an item among all that may be tried, in the order in which the queue tries them."""
-    waiting = []
-    for other in state.entities:
+    waiting = {}
+    for other in queued_items(state):
         members = state.item(other)
         if members is not None and members.pending_count and pre_enqueue(members) is None:
-            waiting.append((-members.priority, members.waits_since_seconds, other.uid))
-            if other == key:
-                own = waiting[-1]
-    if not any(one[2] == key.uid for one in waiting):
-        return Turn(0, len(waiting))
-    return Turn(1 + sum(one < own for one in waiting), len(waiting))
+            waiting[other] = (-members.priority, members.waits_since_seconds, other.uid)
+    own = waiting.get(key)
+    return Turn(1 + sum(one < own for one in waiting.values()) if own is not None else 0, len(waiting))

@@ -53,7 +53,12 @@ def tell(answers: Sequence[Answer], target: Target, *, as_json: bool, say: Say) 
         ConfigurationError: there are none.
     """
     if not answers:
-        raise ConfigurationError(f"{target} in {target.namespace}: nothing of that name is scheduled by Tutti")
+        why_not = (
+            "no PodGroup is below it"
+            if target.kind == "compositepodgroup"
+            else "nothing of that name is scheduled by Tutti"
+        )
+        raise ConfigurationError(f"{target} in {target.namespace}: {why_not}")
     if as_json:
         say(msgspec.json.format(msgspec.json.encode(answers), indent=2).decode())
     else:

@@ -22,7 +22,9 @@ TESTS_SAY = r"\d+ (?:passed|failed|skipped|error).* in .*"
 HOLDS, FAILED, NOTHING = "holds", "FAILED", "NOT RUN"
 EXIT_USAGE = 2
 OUTPUT_LINES = 15
-"""Of what a check that failed has printed."""
+"""Of the end of what a check that failed has printed."""
+ERROR_LINES = 15
+"""Of what it has marked as errors before that, as pytest does."""
 
 FAULTS_QUICK = (
     "suspend-and-resume-answer-lost or set-rolls-out-conflict or pod-preempts-pod-beside-a-budget-crash-after-a-write"
@@ -75,7 +77,7 @@ CHECKS = (
         "seeded runs in virtual time break no promise",
         ("-m", "verify.simulator", "--seeds", "10000"),
         ("-m", "verify.simulator", "--seeds", "6"),
-        r"\d+ seeds.*",
+        r"all [1-9]\d* runs kept every promise",
     ),
     Check(
         "planted",
@@ -182,8 +184,15 @@ def report(outcomes: dict[str, Outcome]) -> list[str]:
         lines += [f"{'':<8} {'':<10} {outcome.command}, {outcome.seconds:.0f} s"]
     for name, outcome in outcomes.items():
         if outcome.verdict != HOLDS:
-            lines += ["", f"{name}:", *outcome.output.splitlines()[-OUTPUT_LINES:]]
+            lines += ["", f"{name}:", *excerpt(outcome.output)]
     return lines
+
+
+def excerpt(output: str) -> list[str]:
+    """What went wrong, and how it ended: a log that a failing test has left may be long."""
+    lines = output.splitlines()
+    errors = [line for line in lines[:-OUTPUT_LINES] if line.startswith("E  ")]
+    return [*errors[:ERROR_LINES], *lines[-OUTPUT_LINES:]]
 
 
 if __name__ == "__main__":

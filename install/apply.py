@@ -14,8 +14,6 @@ from install.poller import Poller
 from kube.client.client import Client
 from kube.client.errors import AlreadyExists, Conflict, NotFound, OutcomeUnknown
 from kube.client.resources import CUSTOM_RESOURCE_DEFINITIONS
-from kube.groups.discovery import served_group_apis
-from kube.groups.group_api import OWN
 
 Outcome = Literal["created", "changed", "unchanged"]
 
@@ -97,17 +95,29 @@ async def wait_until_served(client: Client, manifests: Iterable[Manifest], polle
     Raises:
         ConfigurationError: it does not, and why.
     """
-    names = [each.name for each in manifests if each.resource == CUSTOM_RESOURCE_DEFINITIONS]
+    crds = [each for each in manifests if each.resource == CUSTOM_RESOURCE_DEFINITIONS]
     complaints: list[str] = []
 
     async def established() -> bool:
-        complaints[:] = [text for name in names if (text := await _complaint(client, name))]
-        return not complaints and OWN in await served_group_apis(client)
+        complaints[:] = [text for crd in crds if (text := await _complaint(client, crd.name))]
+        return not complaints and all([await _is_served(client, crd) for crd in crds])
 
     if not await poller.until(established, within_seconds=ESTABLISHED_SECONDS):
         raise ConfigurationError(
             "; ".join(complaints) or "the API server does not serve our CRDs although it took them"
         )
+
+
+async def _is_served(client: Client, crd: Manifest) -> bool:
+    spec = crd.body["spec"]
+    for version in spec["versions"]:
+        try:
+            found = await client.request_json("GET", f"/apis/{spec['group']}/{version['name']}")
+        except NotFound:
+            return False
+        if all(each.get("name") != spec["names"]["plural"] for each in found.get("resources") or []):
+            return False
+    return True
 
 
 async def _complaint(client: Client, name: str) -> str | None:

@@ -12,8 +12,9 @@ from install.poller import Poller
 from install.rights import needed_to_install, require
 from kube.client.client import Client
 from kube.client.resources import NAMESPACES
+from kube.groups.composites import find_composites
 from kube.groups.discovery import decide, read_record, served_group_apis
-from kube.groups.group_api import OWN, GroupAPI
+from kube.groups.group_api import BUILT_IN_COMPOSITES, OWN, OWN_COMPOSITES, GroupAPI
 
 Say = Callable[[str], None]
 
@@ -47,9 +48,10 @@ async def prepare(client: Client, *, pinned: Literal["auto", "built-in", "own"],
     group_api = decide(record, pinned, await served_group_apis(client) | {OWN})
     namespaces = tuple(each for each in rbac if each.resource == NAMESPACES)
     outcomes = [await apply(client, each, poller) for each in namespaces]
-    if group_api is OWN:
-        outcomes += [await apply(client, each, poller) for each in crds]
-        await wait_until_served(client, crds, poller)
+    wanted = crds if group_api is OWN else await _for_trees(client, group_api, crds)
+    outcomes += [await apply(client, each, poller) for each in wanted]
+    if wanted:
+        await wait_until_served(client, wanted, poller)
     outcomes += [await apply(client, each, poller) for each in rbac + policy if each not in namespaces]
     counts = Counter(outcomes)
     say(
@@ -57,3 +59,10 @@ async def prepare(client: Client, *, pinned: Literal["auto", "built-in", "own"],
         f"{counts['changed']} changed, {counts['unchanged']} found in order"
     )
     return Prepared(group_api, rbac, webhooks)
+
+
+async def _for_trees(client: Client, group_api: GroupAPI, crds: tuple[Manifest, ...]) -> tuple[Manifest, ...]:
+    """The CRD of CompositePodGroups, where the server has the other kinds and not this one."""
+    if await find_composites(client, group_api) == BUILT_IN_COMPOSITES:
+        return ()
+    return tuple(each for each in crds if each.name == f"{OWN_COMPOSITES.plural}.{OWN_COMPOSITES.group}")

@@ -23,7 +23,7 @@ from kube.client.client import Client
 from kube.client.errors import Invalid
 from kube.client.resources import JOBS, KUEUE_WORKLOADS, PODS
 from kube.groups.discovery import served_group_apis
-from kube.groups.group_api import OWN, one_version_each
+from kube.groups.group_api import BUILT_IN_COMPOSITES, OWN, OWN_COMPOSITES, one_version_each
 
 PROTECTION: Final = "scheduling.k8s.io/podgroup-protection"
 """Finalizer that the built-in group API puts on every PodGroup; with the group's members still running it stays."""
@@ -119,7 +119,7 @@ async def disown_pods(client: Client) -> int:
 
 
 async def delete_groups(client: Client) -> int:
-    """Delete the Workloads and PodGroups that we made, in both group APIs; how many there were."""
+    """Delete the Workloads, PodGroups and CompositePodGroups that we made, in both group APIs; how many there were."""
     count = 0
     # Of our own kinds one alone may be left.
     for api in one_version_each(await served_group_apis(client) | {OWN}):
@@ -129,6 +129,9 @@ async def delete_groups(client: Client) -> int:
         for resource in (api.pod_groups, api.workloads):
             found = _ours(await list_if_served(client, resource))
             count += await each(found, lambda one, kind=resource: remove_object(client, kind, one))  # type: ignore[misc]
+    for resource in (BUILT_IN_COMPOSITES, OWN_COMPOSITES):
+        found = _ours(await list_if_served(client, resource))
+        count += await each(found, lambda one, kind=resource: remove_object(client, kind, one))  # type: ignore[misc]
     return count
 
 
@@ -138,5 +141,5 @@ def _ours(found: Iterable[Object]) -> list[Object]:
 
 async def others_groups(client: Client) -> int:
     """How many Workloads and PodGroups of our own kinds somebody else made."""
-    found = [await list_if_served(client, resource) for resource in (OWN.workloads, OWN.pod_groups)]
+    found = [await list_if_served(client, resource) for resource in (OWN.workloads, OWN.pod_groups, OWN_COMPOSITES)]
     return sum(not is_ours(one) for objects in found for one in objects)

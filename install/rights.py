@@ -17,6 +17,7 @@ from kube.client.client import Client
 from kube.client.errors import NotFound
 from kube.client.resources import (
     CONFIG_MAPS,
+    JOB_SETS,
     JOBS,
     LEADER_WORKER_SETS,
     LEASES,
@@ -25,7 +26,7 @@ from kube.client.resources import (
     SERVICE_ACCOUNTS,
     Resource,
 )
-from kube.groups.group_api import BUILT_IN, OWN
+from kube.groups.group_api import BUILT_IN, BUILT_IN_COMPOSITES, OWN, OWN_COMPOSITES
 
 _REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _SHOWN: Final = 6
@@ -70,11 +71,13 @@ def needed_to_uninstall(manifests: Iterable[Manifest], system_namespace: str) ->
     """What `tutti uninstall` uses whatever is installed: delete all that, and give Jobs and pods back."""
     rights = _on_kinds(manifests, ("get", "delete"))
     rights |= {_right(verb, resource) for verb in ("get", "list", "patch") for resource in (JOBS, PODS)}
-    rights.add(_right("list", LEADER_WORKER_SETS))
+    rights |= {_right("list", resource) for resource in (LEADER_WORKER_SETS, JOB_SETS)}
     for api in (OWN, BUILT_IN):
         rights |= {
             _right(v, each) for v in ("get", "list", "patch", "delete") for each in (api.workloads, api.pod_groups)
         }
+    for composites in (OWN_COMPOSITES, BUILT_IN_COMPOSITES):
+        rights |= {_right(verb, composites) for verb in ("list", "delete")}
     for resource in (CONFIG_MAPS, LEASES, SECRETS):
         rights |= {_right(verb, resource, system_namespace) for verb in ("get", "list", "delete")}
     return frozenset(rights)

@@ -18,10 +18,11 @@ from api.constants import (
     STOCK_SCHEDULER_NAME,
     SYSTEM_NAMESPACE,
 )
+from api.jobset import FINISHED
 from install.removal import Object, list_if_served
 from kube.client.client import Client
 from kube.client.errors import NotFound
-from kube.client.resources import CONFIG_MAPS, JOBS, LEADER_WORKER_SETS, PODS, Resource
+from kube.client.resources import CONFIG_MAPS, JOB_SETS, JOBS, LEADER_WORKER_SETS, PODS, Resource
 
 _FINISHED: Final = frozenset({"Complete", "Failed"})
 _SECTIONS: Final = ("scheduler", "controllers", "webhooks")
@@ -37,7 +38,7 @@ async def scheduler_names(client: Client) -> frozenset[str]:
     for config_map in settings.get("items") or []:
         for text in (config_map.get("data") or {}).values():
             names |= names_in_settings(text)
-    for resource in (JOBS, PODS, LEADER_WORKER_SETS):
+    for resource in (JOBS, PODS, LEADER_WORKER_SETS, JOB_SETS):
         for found in await list_if_served(client, resource):
             names |= {name for labels, name in _templates(resource, found) if labels.get(MANAGED) == EMBEDDED_PROVIDER}
     return frozenset(names - {"", STOCK_SCHEDULER_NAME})
@@ -60,11 +61,12 @@ def names_in_settings(text: str) -> set[str]:
 
 
 async def stranded(client: Client, names: Collection[str]) -> list[str]:
-    """Unfinished Jobs, waiting pods and LeaderWorkerSets, as kind and namespace/name, that only a scheduler of ours would place."""
+    """Unfinished Jobs and JobSets, LeaderWorkerSets and waiting pods, as kind and namespace/name, that only we would place."""
     found = []
     for resource, is_stranded in (
         (JOBS, is_stranded_job),
         (LEADER_WORKER_SETS, is_stranded_set),
+        (JOB_SETS, is_stranded_job_set),
         (PODS, is_stranded_pod),
     ):
         kind = "pod" if resource is PODS else resource.kind
@@ -86,6 +88,13 @@ def is_stranded_set(lws: Object, names: Collection[str]) -> bool:
     return _names_one(LEADER_WORKER_SETS, lws, names)
 
 
+def is_stranded_job_set(jobset: Object, names: Collection[str]) -> bool:
+    """Whether the JobSet will still make pods that only our scheduler would place."""
+    conditions = (jobset.get("status") or {}).get("conditions") or []
+    ended = any(each["type"] in FINISHED and each["status"] == "True" for each in conditions)
+    return not ended and _names_one(JOB_SETS, jobset, names)
+
+
 def is_stranded_pod(pod: Object, names: Collection[str]) -> bool:
     """Whether the pod waits for our scheduler."""
     waits = not pod["spec"].get("nodeName") and (pod.get("status") or {}).get("phase", "Pending") == "Pending"
@@ -103,6 +112,9 @@ def _templates(resource: Resource, found: Object) -> Iterator[tuple[Mapping[str,
         templates = [found]
     elif resource is JOBS:
         templates = [found["spec"]["template"]]
+    elif resource is JOB_SETS:
+        jobs = [each.get("template") or {} for each in (found.get("spec") or {}).get("replicatedJobs") or ()]
+        templates = [(job.get("spec") or {}).get("template") for job in jobs]
     else:
         both = (found.get("spec") or {}).get("leaderWorkerTemplate") or {}
         templates = [both.get("leaderTemplate"), both.get("workerTemplate")]

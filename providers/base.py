@@ -72,6 +72,11 @@ class Capabilities:
     reads_pod_groups: bool = False
     needs_built_in_groups: bool = False
 
+    @property
+    def holds_unsuspended(self) -> bool:
+        """Whether pods of an owner that nobody suspends start together: they wait for their group, and can be told it later."""
+        return self.needs_group and self.reads_pod_groups and self.late_association
+
 
 @dataclass(frozen=True, slots=True)
 class PodMetadata:

@@ -15,11 +15,15 @@ from api.constants import (
     ON_SCHEDULING_TIMEOUT,
     REPAIR_TIMEOUT,
     SCHEDULING_TIMEOUT,
+    SLICE_SIZE,
+    SPARE_NODES,
     TOPOLOGY,
 )
 from api.gang import GroupIntent
 from api.job import Job
 from api.meta import Metadata
+from api.topology import TopologyRequest
+from api.topology_annotations import topology_annotations, topology_request
 from providers.base import Provider
 
 
@@ -70,12 +74,25 @@ def unobserved(provider: Provider, metadata: Metadata) -> list[Limit]:
     tells_when = able.timeout and able.reads_pod_groups
     asked_for = (
         (TOPOLOGY, metadata.annotation(TOPOLOGY) is not None and not able.topology),
+        (SLICE_SIZE, metadata.annotation(SLICE_SIZE) is not None and provider.name != EMBEDDED_PROVIDER),
         (DISRUPTION_MODE, metadata.annotation(DISRUPTION_MODE) == "all" and not able.whole_disruption),
         (SCHEDULING_TIMEOUT, metadata.annotation(SCHEDULING_TIMEOUT) is not None and not able.timeout),
         (DEGRADED, metadata.annotation(DEGRADED) is not None and provider.name != EMBEDDED_PROVIDER),
         (REPAIR_TIMEOUT, metadata.annotation(REPAIR_TIMEOUT) is not None and provider.name != EMBEDDED_PROVIDER),
+        (SPARE_NODES, metadata.annotation(SPARE_NODES) is not None and provider.name != EMBEDDED_PROVIDER),
         (ON_SCHEDULING_TIMEOUT, metadata.annotation(ON_SCHEDULING_TIMEOUT) is not None and not tells_when),
     )
-    return [
+    found = [
         Limit(key, f"provider {provider.name} does not observe it", breaks=False) for key, unmet in asked_for if unmet
     ]
+    return [*found, *_only_required(provider, topology_request(metadata))]
+
+
+def _only_required(provider: Provider, request: TopologyRequest) -> list[Limit]:
+    """What a scheduler leaves out that knows one required level and no other."""
+    knows_all = provider.name == EMBEDDED_PROVIDER or TOPOLOGY not in topology_annotations(request)
+    if knows_all or not provider.capabilities.topology:
+        return []
+    key = request.required_key
+    note = f"inside one {key}" if key is not None else "nowhere in particular"
+    return [Limit(TOPOLOGY, f"provider {provider.name} knows one required level: the gang is {note}", breaks=False)]

@@ -1,6 +1,7 @@
 """How the scheduler starts: its clients and rights, what the server has, and what is served beside its work."""
 
 import asyncio
+import logging
 import random
 import time
 from collections.abc import Container, Sequence
@@ -13,6 +14,7 @@ from kube.client.client import Client
 from kube.client.credentials import Credentials, load_credentials
 from kube.client.errors import NotSent
 from kube.client.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, PODS, PRIORITY_CLASSES, Resource
+from kube.groups.composites import NOT_AVAILABLE, find_composites
 from kube.groups.discovery import choose_group_api
 from kube.groups.group_api import GroupAPI
 from kube.groups.server_version import group_error_reason
@@ -30,8 +32,11 @@ from scheduler.recording.file import CONTENT_TYPE
 from scheduler.reporting.hints import StartSearch
 from scheduler.reporting.metrics import SchedulerMetrics
 from scheduler.settings import SchedulerSettings
+from scheduler.shared_parts import Surroundings
 from scheduler.tenants.setup import why_server
-from scheduler.wiring import Scheduler, Surroundings, build_scheduler
+from scheduler.wiring import Scheduler, build_scheduler
+
+_log = logging.getLogger(__name__)
 
 FOLLOWED: Final[tuple[Resource, ...]] = (
     NODES,
@@ -42,10 +47,11 @@ FOLLOWED: Final[tuple[Resource, ...]] = (
     *OWNERS,
     *STORAGE,
 )
-"""Kinds we follow beside the PodGroups of the group API in force."""
+"""Kinds we follow beside the PodGroups of the group API in force, and the CompositePodGroups where there are some."""
 
-READ_CONNECTIONS: Final = len(FOLLOWED) + 1 + len(DEVICES) + 6
-"""Every watch keeps a connection for itself for as long as it lasts, those of PodGroups and devices too; the rest share six."""
+READ_CONNECTIONS: Final = len(FOLLOWED) + 2 + len(DEVICES) + 6
+"""Every watch keeps a connection for itself for as long as it lasts, those of groups of both kinds and devices too; the rest share
+six."""
 
 INPUTS_PATH: Final = "/debug/snapshot"
 DECISIONS_PATH: Final = "/debug/decisions"
@@ -87,29 +93,7 @@ async def main(
         Client(credentials, user_agent=user_agent, max_connections=READ_CONNECTIONS, observe=metrics.request) as reader,
         _writer(credentials, user_agent, elector, settings, metrics) as writer,
     ):
-        server = await preflight(reader)
-        group_api = await choose_group_api(
-            reader, pinned=settings.group_api, system_namespace=settings.system_namespace
-        )
-        device_kinds = await serves_devices(reader)
-        await _check_rights(reader, group_api, device_kinds)
-        scheduler = build_scheduler(
-            Surroundings(
-                reader=reader,
-                writer=writer,
-                group_api=group_api,
-                settings=settings,
-                metrics=metrics,
-                may_write=elector.holds,
-                clock=time.monotonic,
-                epoch=time.time,
-                jitter=random.Random(),  # noqa: S311 (spreads retries, guards nothing)
-                group_error_reason=group_error_reason(server),
-                find_hint=find_hint,
-                server_version=str(server.get("gitVersion") or ""),
-                device_kinds=device_kinds,
-            )
-        )
+        scheduler, group_api = await _scheduler(reader, writer, settings, metrics, elector, find_hint)
         served = Served(
             metrics.registry,
             metrics_access(is_asked=settings.metrics_authentication, credentials=credentials, user_agent=user_agent),
@@ -118,6 +102,46 @@ async def main(
         )
         version = end_when_gone(reader, group_api, in_trouble=lambda: scheduler.informers.groups.is_in_trouble)
         return await Process(scheduler, elector, settings, served, version).run(stop)
+
+
+async def _scheduler(
+    reader: Client,
+    writer: Client,
+    settings: SchedulerSettings,
+    metrics: SchedulerMetrics,
+    elector: LeaderElector,
+    find_hint: StartSearch | None,
+) -> tuple[Scheduler, GroupAPI]:
+    """A scheduler for what this server has, and the group API it works with.
+
+    Raises:
+        ConfigurationError: the server cannot be reached, or has no such group API.
+        Forbidden: a right is missing.
+    """
+    server = await preflight(reader)
+    group_api = await choose_group_api(reader, pinned=settings.group_api, system_namespace=settings.system_namespace)
+    device_kinds = await serves_devices(reader)
+    composites = await find_composites(reader, group_api)
+    if composites is None:
+        _log.warning("%s", NOT_AVAILABLE)
+    await _check_rights(reader, group_api, device_kinds, composites)
+    surroundings = Surroundings(
+        reader=reader,
+        writer=writer,
+        group_api=group_api,
+        settings=settings,
+        metrics=metrics,
+        may_write=elector.holds,
+        clock=time.monotonic,
+        epoch=time.time,
+        jitter=random.Random(),  # noqa: S311 (spreads retries, guards nothing)
+        group_error_reason=group_error_reason(server),
+        find_hint=find_hint,
+        server_version=str(server.get("gitVersion") or ""),
+        device_kinds=device_kinds,
+        composites=composites,
+    )
+    return build_scheduler(surroundings), group_api
 
 
 def _elector(credentials: Credentials, settings: SchedulerSettings) -> LeaderElector:
@@ -181,8 +205,11 @@ def _tenants(
     )
 
 
-async def _check_rights(client: Client, group_api: GroupAPI, device_kinds: Container[str]) -> None:
+async def _check_rights(
+    client: Client, group_api: GroupAPI, device_kinds: Container[str], composites: Resource | None
+) -> None:
     """One small read of everything we follow, so that a missing right ends the start instead of being retried for ever."""
     devices = [resource for resource in DEVICES if resource.plural in device_kinds]
-    followed = (*FOLLOWED, group_api.pod_groups, *devices)
+    trees = () if composites is None else (composites,)
+    followed = (*FOLLOWED, group_api.pod_groups, *trees, *devices)
     await asyncio.gather(*(client.request_json("GET", resource.path(), params={"limit": "1"}) for resource in followed))

@@ -20,6 +20,7 @@ from scheduler.binding.claim_binding import ClaimBinding
 from scheduler.binding.volume_binding import VolumeBinding
 from scheduler.cache.cluster import ClusterState, UnknownPod
 from scheduler.cache.records import EntityKey
+from scheduler.lasting_refusal import LastingRefusals
 from scheduler.plugins.status import Code, Status
 from scheduler.preemption.manager import PreemptionManager
 from scheduler.queue.active import Cause
@@ -44,11 +45,13 @@ class CycleResult:
         decision: as far as it is about pods that exist.
         binds: one for each of its bindings.
         future: the room it counts on for pods that will be created later.
+        aim: the members that were to be placed together, 0 for as few as must.
     """
 
     decision: Decision
     binds: tuple[Bind, ...]
     future: Places
+    aim: int
 
 
 class _Stopwatch:
@@ -117,6 +120,7 @@ class ItemScheduler:
         self._claims = claims
         self._binder = binder
         self._preemption = preemption
+        self._lasting = LastingRefusals(seen)
         self._starvation = starvation
         self._future = future
         self._reporter = reporter
@@ -141,7 +145,7 @@ class ItemScheduler:
             # the room up, and the item is tried again because of it.
             if not decision.is_hope and self._preemption.awaited(key) == awaited:
                 # Takes back claims that nobody uses, or begins a preemption, where that helps (upstream: PostFilter).
-                decision = self._claims.post_filter(decision) or self._preemption.post_filter(decision)
+                decision = self._claims.post_filter(decision) or await self._post_filter(decision, result.aim, watch)
             decided = self._clock()
             self._assumptions.assume(result.binds)
         except Exception as error:  # noqa: BLE001 (noted; one object that meets a defect must not stop the others)
@@ -164,7 +168,15 @@ class ItemScheduler:
         decision, future = of_existing_pods(decide(self._seen.view, key, aim), self._seen)
         if self.journal is not None:
             self.journal.decided(key, aim, decision, future)
-        return CycleResult(decision, tuple(self._bind(*binding) for binding in decision.bindings), future)
+        return CycleResult(decision, tuple(self._bind(*binding) for binding in decision.bindings), future, aim)
+
+    async def _post_filter(self, decision: Decision, aim: int, watch: _Stopwatch) -> Decision:
+        begun = self._clock()
+        decision = self._preemption.post_filter(decision)
+        if self._lasting.may_differ(decision):
+            await watch.give_way(begun)
+            decision = self._lasting.of(decision, aim)
+        return decision
 
     def _bind(self, pod_uid: str, node_name: str) -> Bind:
         pod, node_uid = self._state.pod(pod_uid), self._state.node_uid(node_name)

@@ -1,24 +1,14 @@
 """Puts one scheduler together from its parts. No part makes another; what is shared is made here, once."""
 
-import asyncio
-import random
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from api.constants import REASON_SCHEDULER_ERROR
 from api.names import ALPHABET
-from api.podgroup import PodGroup
-from kube.cache.decoding import ListDecoder
-from kube.cache.informer import Informer
-from kube.client.client import Client
 from kube.client.events import EventRecorder
-from kube.groups.group_api import GroupAPI
-from scheduler.apicalls.conditions import PodConditions
-from scheduler.apicalls.dispatcher import EVICTION_LANE, STATUS_LANE, URGENT_LANE, APIDispatcher, Retries
-from scheduler.apicalls.group_conditions import GroupConditions
+from scheduler.apicalls.dispatcher import EVICTION_LANE, STATUS_LANE, URGENT_LANE, APIDispatcher
 from scheduler.binding.assumptions import Assumptions
 from scheduler.binding.binder import Binder
 from scheduler.binding.claim_binding import ClaimBinding, ResultsWithClaims
@@ -28,7 +18,6 @@ from scheduler.binding.resource_claim_writes import ResourceClaimWriter
 from scheduler.binding.volume_binding import VolumeBinding
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.records import StateChange
-from scheduler.core import build_core, deciding_settings
 from scheduler.eventhandlers.cache_comparer import CacheComparer
 from scheduler.eventhandlers.devices import DeviceEventHandlers
 from scheduler.eventhandlers.event_handlers import EventHandlers, FanOut
@@ -37,57 +26,20 @@ from scheduler.eventhandlers.storage import StorageEventHandlers
 from scheduler.preemption.executor import Executor
 from scheduler.preemption.manager import PreemptionManager
 from scheduler.preemption.restarts import Restarts
-from scheduler.preemption.suspensions import Suspensions
-from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.scheduling_queue import SchedulingQueue
-from scheduler.recording.capture import Moment
 from scheduler.recording.recordings import Recordings
-from scheduler.reporting.events import EventWriter
-from scheduler.reporting.hints import Hints, StartSearch
 from scheduler.reporting.metrics import CountedProgress, PreemptionMetrics, SchedulerMetrics
 from scheduler.reporting.preemption_priority import PreemptionPriorityReporter
 from scheduler.reporting.progress import Progress
 from scheduler.reporting.reporter import Reporter
+from scheduler.reporting.trees import TreeReporter
 from scheduler.reservations.future_reservations import FutureReservations
 from scheduler.reservations.lost_members import LostMembers
-from scheduler.run import Pace, SchedulingLoop, Stages, Waker
+from scheduler.reservations.spare_nodes import SpareNodes
+from scheduler.reservations.starvation import StarvationReservations
+from scheduler.run import Pace, SchedulingLoop, Stages
 from scheduler.schedule_one import ItemScheduler
-from scheduler.settings import SchedulerSettings
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a scheduler is given from outside.
-
-    Attributes:
-        reader: for lists and watches.
-        writer: for everything that changes the cluster; refuses to send without the lease.
-        group_api: where PodGroups are kept.
-        settings: of the process.
-        metrics: where to count.
-        may_write: whether the lease is held now.
-        clock: monotonic seconds.
-        epoch: seconds since 1970.
-        jitter: spreads retries.
-        group_error_reason: what groups say that contradict themselves; the server's version decides.
-        find_hint: looks for what would help a group that waits; None: nobody does.
-        server_version: of the API server, for recordings.
-        device_kinds: plural names of the kinds of `resource.k8s.io` to follow; pods with resource claims are refused when empty.
-    """
-
-    reader: Client
-    writer: Client
-    group_api: GroupAPI
-    settings: SchedulerSettings
-    metrics: SchedulerMetrics
-    may_write: Callable[[], bool]
-    clock: Callable[[], float]
-    epoch: Callable[[], float]
-    jitter: random.Random
-    group_error_reason: str = REASON_SCHEDULER_ERROR
-    find_hint: StartSearch | None = None
-    server_version: str = ""
-    device_kinds: frozenset[str] = frozenset()
+from scheduler.shared_parts import SharedParts, Surroundings
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,80 +55,22 @@ class Scheduler:
     recordings: Recordings
 
 
-class _Shared:
-    """What most parts have to do with."""
-
-    def __init__(self, given: Surroundings, apply: Callable[[StateChange], None]) -> None:
-        """`apply` takes what changes by itself."""
-        settings, clock, pod_groups = given.settings, given.clock, given.group_api.pod_groups
-        self.given: Final = given
-        self.later: Final = asyncio.get_running_loop().call_later
-        self.errors: Final = ItemErrors()
-        self.waker: Final = Waker()
-        self.core: Final = build_core(settings, clock=clock, epoch=given.epoch, apply=apply, errors=self.errors)
-        self.core.state.nodes.steps.exceeded = given.metrics.over_budget
-        self.core.state.devices.is_followed = bool(given.device_kinds)
-        self.state: Final = self.core.state
-        self.queue: Final = self.core.queue
-        self.recordings: Final = Recordings(self.core, self._moment, clock, settings.record_decisions)
-        self._deciding: Final = deciding_settings(settings)
-        self.dispatcher: Final = APIDispatcher(
-            concurrency=settings.bind_concurrency,
-            may_write=given.may_write,
-            clock=clock,
-            patience_seconds=settings.status_patience_seconds,
-            count=given.metrics.write,
-        )
-        self.retries: Final = Retries(self.later, given.jitter)
-        self.informer: Final[Informer[PodGroup]] = Informer(given.reader, pod_groups, ListDecoder(PodGroup))
-        self.groups: Final = GroupConditions(
-            given.writer, self.dispatcher, pod_groups, shown=self.informer.store.get, retries=self.retries
-        )
-        self.pods: Final = PodConditions(
-            given.writer, self.dispatcher, is_waiting=self._is_waiting, retries=self.retries
-        )
-        self.recorder: Final = EventRecorder(
-            given.writer,
-            component=settings.scheduler_name,
-            instance=settings.identity,
-            clock=clock,
-            gate=self.dispatcher.quiet,
-        )
-        self.event_writer: Final = EventWriter(
-            self.recorder,
-            pod_groups,
-            scheduler_name=self.state.entities.scheduler_name,
-            clock=clock,
-            repeat_seconds=settings.repeat_event_seconds,
-        )
-        self.suspensions: Final = Suspensions(self.state, self.groups)
-        self.hints: Final = Hints(given.find_hint, self.state, self._is_idle, clock, settings.hint_after_seconds)
-
-    def _moment(self) -> Moment:
-        given = self.given
-        return Moment(given.epoch(), given.clock(), self._deciding, given.group_api.name, given.server_version)
-
-    def _is_idle(self) -> bool:
-        due = self.queue.next_due_seconds()
-        return due is None or due > 0.0
-
-    def _is_waiting(self, uid: str) -> bool:
-        pod = self.state.pod(uid)
-        return pod is not None and not pod.is_bound and not pod.is_terminal and self.state.assumption(uid) is None
-
-
 class _Binding(NamedTuple):
     assumptions: Assumptions
     binder: Binder
     volumes: VolumeBinding
     claims: ClaimBinding
 
+    def sending(self) -> int:
+        """Binds under way. Who waits for volumes or claims keeps no connection and may do so for minutes."""
+        return self.assumptions.open_binds - self.volumes.waiting - self.claims.waiting
+
 
 def build_scheduler(given: Surroundings) -> Scheduler:
     """A scheduler, ready to be started. To be called in the event loop it will run in."""
     # Who tells of changes hears of them, too: this one is looked up when it is called.
     apply: Callable[[StateChange], None] = lambda change: changes.apply(change)  # noqa: E731, PLW0108
-    shared = _Shared(given, apply)
+    shared = SharedParts(given, apply)
     state, queue, errors = shared.state, shared.queue, shared.errors
     reporter = _reporter(shared)
     priorities = PreemptionPriorityReporter(state, shared.groups)
@@ -193,6 +87,7 @@ def build_scheduler(given: Surroundings) -> Scheduler:
         preemption=preemption,
         priorities=priorities,
         errors=errors,
+        composites=shared.composites.conditions,
     )
     binding = _binding(shared, reporter, changes)
     storage = StorageEventHandlers(state, changes.apply, binding.volumes.storage_changed)
@@ -207,6 +102,7 @@ def build_scheduler(given: Surroundings) -> Scheduler:
             (DeviceEventHandlers(state, changes.apply, binding.claims.claims_changed), given.device_kinds)
             if given.device_kinds
             else None,
+            shared.composites.informer,
         ),
         loop=_loop(shared, reporter, preemption, changes, binding),
         dispatcher=shared.dispatcher,
@@ -221,7 +117,7 @@ def build_scheduler(given: Surroundings) -> Scheduler:
     return scheduler
 
 
-def _reporter(shared: _Shared) -> Reporter:
+def _reporter(shared: SharedParts) -> Reporter:
     given = shared.given
     progress = Progress(
         state=shared.state,
@@ -245,6 +141,13 @@ def _reporter(shared: _Shared) -> Reporter:
         settings=given.settings,
         errors=shared.errors,
         hints=shared.hints,
+        trees=TreeReporter(
+            state=shared.state,
+            groups=shared.groups,
+            composites=shared.composites.conditions,
+            progress=progress,
+            event_writer=shared.event_writer,
+        ),
         group_error_reason=given.group_error_reason,
     )
     shared.hints.tell = reporter.advised
@@ -252,7 +155,7 @@ def _reporter(shared: _Shared) -> Reporter:
 
 
 def _preemption(
-    shared: _Shared, priorities: PreemptionPriorityReporter, apply: Callable[[StateChange], None]
+    shared: SharedParts, priorities: PreemptionPriorityReporter, apply: Callable[[StateChange], None]
 ) -> PreemptionManager:
     given, settings = shared.given, shared.given.settings
     evaluator = shared.core.evaluator
@@ -284,7 +187,7 @@ def _preemption(
     )
 
 
-def _binding(shared: _Shared, reporter: Reporter, changes: FanOut) -> _Binding:
+def _binding(shared: SharedParts, reporter: Reporter, changes: FanOut) -> _Binding:
     given, settings = shared.given, shared.given.settings
     assumptions = Assumptions(
         client=given.writer,
@@ -333,59 +236,97 @@ def _binding(shared: _Shared, reporter: Reporter, changes: FanOut) -> _Binding:
     return _Binding(assumptions, binder, volumes, claims)
 
 
-def _loop(
-    shared: _Shared, reporter: Reporter, preemption: PreemptionManager, changes: FanOut, binding: _Binding
-) -> SchedulingLoop:
-    assumptions, volumes = binding.assumptions, binding.volumes
-    clock, settings, metrics = shared.given.clock, shared.given.settings, shared.given.metrics
-    state, queue, errors = shared.state, shared.queue, shared.errors
-    starvation = shared.core.starvation
-    future = FutureReservations(
-        state, clock=clock, reserve_seconds=settings.keep_remainder_seconds, apply=changes.apply, errors=errors
-    )
+class _Rooms(NamedTuple):
+    """Who keeps room for whom."""
+
+    starvation: StarvationReservations
+    future: FutureReservations
+    lost: LostMembers
+    spare: SpareNodes
+
+    def tick_before_each(self) -> None:
+        """What must be kept before anybody else is decided on; spare nodes after lost members."""
+        self.lost.tick()
+        self.spare.tick()
+
+
+def _rooms(shared: SharedParts, changes: FanOut) -> _Rooms:
+    given, state, errors = shared.given, shared.state, shared.errors
     restarts = Restarts(
-        shared.given.writer,
+        given.writer,
         shared.dispatcher,
         retries=shared.retries,
         state=state,
         suspensions=shared.suspensions,
         event_writer=shared.event_writer,
-        count=metrics.restarted,
+        count=given.metrics.restarted,
     )
-    lost = LostMembers(
-        state,
-        clock=clock,
-        epoch=shared.given.epoch,
-        apply=changes.apply,
-        restart=restarts.restart,
-        errors=errors,
+    rooms = _Rooms(
+        starvation=shared.core.starvation,
+        future=FutureReservations(
+            state,
+            clock=given.clock,
+            reserve_seconds=given.settings.keep_remainder_seconds,
+            apply=changes.apply,
+            errors=errors,
+        ),
+        lost=LostMembers(
+            state,
+            clock=given.clock,
+            epoch=given.epoch,
+            apply=changes.apply,
+            restart=restarts.restart,
+            errors=errors,
+        ),
+        spare=SpareNodes(state, clock=given.clock, apply=changes.apply, errors=errors),
     )
-    stages = Stages(clock, errors)
+    given.metrics.follow_spare_pods(rooms.spare.pods)
+    return rooms
+
+
+def _stages(shared: SharedParts, reporter: Reporter, assumptions: Assumptions, rooms: _Rooms) -> Stages:
+    stages = Stages(shared.given.clock, shared.errors)
     stages.add("report", reporter.say_what_is_due, reporter.next_due_seconds)
     stages.add("recheck", assumptions.recheck_old, assumptions.next_due_seconds)
-    stages.add("reserve", starvation.tick, starvation.next_due_seconds)
-    stages.add("keep", future.tick, future.next_due_seconds)
-    stages.add("repair", lost.tick, lost.next_due_seconds)
+    stages.add("reserve", rooms.starvation.tick, rooms.starvation.next_due_seconds)
+    stages.add("keep", rooms.future.tick, rooms.future.next_due_seconds)
+    stages.add("repair", rooms.lost.tick, rooms.lost.next_due_seconds)
+    stages.add("repair", rooms.spare.tick, rooms.spare.next_due_seconds)
     stages.add("hint", shared.hints.tick, shared.hints.next_due_seconds)
-    scheduler = ItemScheduler(
-        state=state,
+    return stages
+
+
+def _item_scheduler(
+    shared: SharedParts, reporter: Reporter, preemption: PreemptionManager, binding: _Binding, rooms: _Rooms
+) -> ItemScheduler:
+    settings, metrics = shared.given.settings, shared.given.metrics
+    return ItemScheduler(
+        state=shared.state,
         seen=shared.core.seen,
-        queue=queue,
-        assumptions=assumptions,
-        volumes=volumes,
+        queue=shared.queue,
+        assumptions=binding.assumptions,
+        volumes=binding.volumes,
         claims=binding.claims,
         binder=binding.binder,
         preemption=preemption,
-        starvation=starvation,
-        future=future,
+        starvation=rooms.starvation,
+        future=rooms.future,
         reporter=reporter,
-        errors=errors,
+        errors=shared.errors,
         observe=metrics.attempt,
         spent=metrics.spent,
         count=metrics.item_error,
-        clock=clock,
+        clock=shared.given.clock,
         slice_seconds=settings.slice_seconds,
     )
+
+
+def _loop(
+    shared: SharedParts, reporter: Reporter, preemption: PreemptionManager, changes: FanOut, binding: _Binding
+) -> SchedulingLoop:
+    rooms = _rooms(shared, changes)
+    scheduler = _item_scheduler(shared, reporter, preemption, binding, rooms)
+    settings = shared.given.settings
 
     def record() -> None:
         scheduler.journal = shared.recordings.begin()
@@ -393,25 +334,19 @@ def _loop(
     return SchedulingLoop(
         scheduler=scheduler,
         seen=shared.core.seen,
-        queue=queue,
-        stages=stages,
+        queue=shared.queue,
+        stages=_stages(shared, reporter, binding.assumptions, rooms),
         at_start={
             "report": reporter.start,
-            "restore": future.restore,
-            "repair": lost.restore,
+            "restore": rooms.future.restore,
+            "repair": rooms.lost.restore,
             "recover": preemption.restore,
             "record": record,
             "release": binding.claims.restore,
         },
-        before_each=lost.tick,
+        before_each=rooms.tick_before_each,
         collect_news=reporter.collect_news,
-        # Who waits for volumes or claims keeps no connection and may do so for minutes.
-        pace=Pace(
-            settings.slice_seconds,
-            settings.bind_backlog,
-            lambda: assumptions.open_binds - volumes.waiting - binding.claims.waiting,
-            clock,
-        ),
+        pace=Pace(settings.slice_seconds, settings.bind_backlog, binding.sending, shared.given.clock),
         waker=shared.waker,
     )
 

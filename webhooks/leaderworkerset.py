@@ -18,6 +18,7 @@ import msgspec
 from api.constants import (
     DISRUPTION_MODE,
     ELASTIC,
+    EMBEDDED_PROVIDER,
     INCARNATION,
     LEADER_FIRST,
     MANAGED,
@@ -25,13 +26,14 @@ from api.constants import (
     POLICY,
     PREEMPTION_PRIORITY_CLASS,
     PROVIDER,
+    SCOPE,
     TOPOLOGY,
 )
 from api.errors import InvalidGangSettings, InvalidQuantity
 from api.gang import GroupIntent, Plain, settings_of
 from api.lws import LeaderWorkerSet
 from api.names import MAX_LABEL
-from api.replica import has_gangs, is_managed_set, replica_intent
+from api.replica import SCOPE_REPLICA, has_gangs, is_managed_set, replica_intent, starts_as_a_set
 from api.revision import RevisionTemplates
 from providers.base import PodMetadata, Provider
 from providers.gang import Gang
@@ -49,6 +51,7 @@ LEADER_WORKER: Final = ("spec", "leaderWorkerTemplate")
 TEMPLATES: Final = ("leaderTemplate", "workerTemplate")
 NETWORK: Final = ("spec", "networkConfig")
 _KIND: Final = DefaultedKind(replica_intent, has_gangs, (POLICY, DISRUPTION_MODE, TOPOLOGY))
+_SCOPE: Final = f"metadata.annotations[{SCOPE}]"
 _REVISION_HASH: Final = 10
 """Length of the hash that a StatefulSet adds to its name in a label of its pods."""
 
@@ -114,6 +117,15 @@ def _decide(lws: LeaderWorkerSet, former: LeaderWorkerSet | None, namespace: str
         return _Decision(Plain(f"its pod templates name the scheduler {name}, which Tutti does not use"))
     if reason := _why_plain(meant, provider, intent):
         return _Decision(Plain(reason), defaulted.annotations, defaulted.warnings)
+    if starts_as_a_set(meant) and provider.name != EMBEDDED_PROVIDER:
+        raise InvalidGangSettings(
+            f"replicas start together with the provider {EMBEDDED_PROVIDER} only, and this set is for {provider.name}",
+            field=_SCOPE,
+        )
+    if was_managed and former is not None and _scope(former) != _scope(lws):
+        raise InvalidGangSettings(
+            "it cannot be changed, for groups that exist keep what they were made for", field=_SCOPE
+        )
     if former is None or _preemption_class(former) != _preemption_class(lws):
         # One that was allowed when it was said must not keep its set from being changed later.
         check_preemption_class(lws.metadata, lws.leader_template.spec.priority_class_name, config.classes())
@@ -123,6 +135,10 @@ def _decide(lws: LeaderWorkerSet, former: LeaderWorkerSet | None, namespace: str
 
 def _preemption_class(lws: LeaderWorkerSet) -> str | None:
     return lws.metadata.annotation(PREEMPTION_PRIORITY_CLASS)
+
+
+def _scope(lws: LeaderWorkerSet) -> str:
+    return lws.metadata.annotation(SCOPE) or SCOPE_REPLICA
 
 
 def _why_plain(lws: LeaderWorkerSet, provider: Provider, intent: GroupIntent) -> str | None:

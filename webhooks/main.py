@@ -147,6 +147,7 @@ class _Process:
             add_pod_failure_policy=settings.add_pod_failure_policy,
             gang_jobs=settings.feature_gates.gang_jobs,
             gang_sets=settings.feature_gates.gang_leader_worker_sets,
+            gang_job_sets=settings.feature_gates.gang_job_sets,
             integration=integration_in_force(settings.job_integration, self.group_api),
             defaults=settings.defaults.annotations,
             namespace=self._namespace_annotations,

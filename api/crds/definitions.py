@@ -1,9 +1,10 @@
-"""The two CRDs whole, as they are applied: names, columns and schema."""
+"""The three CRDs whole, as they are applied: names, columns and schema."""
 
 from typing import Any
 
+from api.compositepodgroup import COMPOSITE_KIND
 from api.constants import GROUP, VERSION
-from api.crds import podgroup, workload
+from api.crds import compositepodgroup, podgroup, workload
 from api.crds.schema import Schema
 from api.podgroup import POD_GROUP_KIND, WORKLOAD
 
@@ -16,7 +17,10 @@ def definitions() -> dict[str, Definition]:
     group_object["x-kubernetes-validations"] = [podgroup.CLAIM_RULE]
     group_version = _version(podgroup.COLUMNS, group_object, subresources={"status": {}})
     workload_version = _version(workload.COLUMNS, _object(workload.DESCRIPTION, workload.spec()))
+    composite_object = _object(compositepodgroup.DESCRIPTION, compositepodgroup.spec(), compositepodgroup.status())
+    composite_version = _version(compositepodgroup.COLUMNS, composite_object, subresources={"status": {}})
     return {
+        "compositepodgroups": _definition(COMPOSITE_KIND, short_name="gangtree", version=composite_version),
         "podgroups": _definition(POD_GROUP_KIND, short_name="gang", version=group_version),
         "workloads": _definition(WORKLOAD, short_name="tw", version=workload_version),
     }

@@ -1,6 +1,6 @@
 """The schema of PodGroup: `scheduling.k8s.io/v1beta1` of Kubernetes 1.37 under our own group.
 
-Limits, defaults and what may change are the same; composite groups are left out, as on a server with their gate off.
+Limits, defaults and what may change are the same.
 """
 
 from typing import Any, Final
@@ -96,13 +96,9 @@ def spec() -> Schema:
         "What is asked of the scheduler. Only schedulingPolicy.gang.minCount may be changed later.",
         {
             "schedulingPolicy": settings.scheduling_policy(),
-            "workloadRef": fields(
-                "The Workload and the template in it that the group was made from. Immutable.",
-                {
-                    "workloadName": subdomain("Name of a Workload in the same namespace; it need not exist."),
-                    "templateName": template_name("Name of one of its podGroupTemplates."),
-                },
-                required=("workloadName", "templateName"),
+            "workloadRef": workload_ref(),
+            "parentCompositePodGroupName": subdomain(
+                "Name of a CompositePodGroup in the same namespace of which it is a child; it need not exist yet. Immutable."
             ),
             "schedulingConstraints": settings.scheduling_constraints(),
             "resourceClaims": settings.resource_claims(),
@@ -118,7 +114,29 @@ def spec() -> Schema:
             "preemptionPolicy": settings.preemption_policy(),
         },
         required=("schedulingPolicy",),
-        rules=(immutable("workloadRef"), *settings.kept_for_good()),
+        rules=(
+            immutable("workloadRef"),
+            immutable("parentCompositePodGroupName"),
+            rule(
+                "!has(self.parentCompositePodGroupName) || has(self.workloadRef)",
+                "must be set when parentCompositePodGroupName is set",
+                reason="FieldValueRequired",
+                field="workloadRef",
+            ),
+            *settings.kept_for_good(),
+        ),
+    )
+
+
+def workload_ref() -> Schema:
+    """`workloadRef`: where the group comes from."""
+    return fields(
+        "The Workload and the template in it that the group was made from. Immutable.",
+        {
+            "workloadName": subdomain("Name of a Workload in the same namespace; it need not exist."),
+            "templateName": template_name("Name of one of its podGroupTemplates."),
+        },
+        required=("workloadName", "templateName"),
     )
 
 
@@ -128,7 +146,7 @@ def status() -> Schema:
         f"{CONDITION_SCHEDULED} becomes True once minCount members are bound, and stays True. While it is False, its "
         "reason and message say why the group waits.",
         "type",
-        _condition(),
+        condition_schema(),
     )
     claim = {
         "name": text("Name of an entry of spec.resourceClaims.", minLength=1, maxLength=LABEL_LENGTH),
@@ -143,7 +161,8 @@ def status() -> Schema:
     return fields("What the scheduler made of the group.", {"conditions": conditions, "resourceClaimStatuses": claims})
 
 
-def _condition() -> Schema:
+def condition_schema() -> Schema:
+    """One entry of `status.conditions`."""
     name = (
         r"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])"
     )

@@ -29,16 +29,20 @@ def scheduling_policy() -> Schema:
         "members that end later. May be changed.",
         minimum=1,
     )
-    return fields(
+    return gang_or_basic(
         "How the members are scheduled; exactly one of basic and gang. It cannot be switched later.",
-        {
-            "basic": fields("Members are scheduled one by one, as room allows.", {}),
-            "gang": fields(
-                "All or nothing. No member starts before minCount members can.",
-                {"minCount": min_count},
-                required=("minCount",),
-            ),
-        },
+        basic="Members are scheduled one by one, as room allows.",
+        gang="All or nothing. No member starts before minCount members can.",
+        minimum=("minCount", min_count),
+    )
+
+
+def gang_or_basic(about: str, *, basic: str, gang: str, minimum: tuple[str, Schema]) -> Schema:
+    """Exactly one of two policies, for good; `minimum` is the field of `gang`, its name and its schema."""
+    name, count = minimum
+    return fields(
+        about,
+        {"basic": fields(basic, {}), "gang": fields(gang, {name: count}, required=(name,))},
         rules=(
             *one_of("basic", "gang"),
             rule("has(self.basic) == has(oldSelf.basic)", IMMUTABLE, field="basic"),

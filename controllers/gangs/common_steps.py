@@ -89,8 +89,10 @@ class Rules:
         providers: the gang schedulers.
         group_api_version: `apiVersion` of the group API in force.
         makes_gangs: whether new owners become gangs. Off, those that are gangs are still reconciled.
+        has_composites: whether the server has CompositePodGroups.
     """
 
     providers: Providers
     group_api_version: str
     makes_gangs: bool = True
+    has_composites: bool = True

@@ -19,6 +19,11 @@ RESYNC_SPREAD: Final = 0.1
 """A resync spreads its objects over this part of the period, so that it never blocks the loop."""
 
 
+def _namespace_of(key: Key) -> str:
+    """Whose objects wait for each other: a tenant has a namespace, or some."""
+    return key[0]
+
+
 class Controller(Generic[T]):
     """Looks at objects of one kind: each that came, changed or went, those that somebody names, and all of them now and then."""
 
@@ -44,7 +49,10 @@ class Controller(Generic[T]):
             context.recorder, resource, is_there=self.owners.has, warned=context.metrics.warned
         )
         self.queue: WorkQueue[Key] = WorkQueue(
-            reconciler(self.owners, self._event_recorder), workers=context.settings.workers, random=context.random
+            reconciler(self.owners, self._event_recorder),
+            workers=context.settings.workers,
+            random=context.random,
+            flow=_namespace_of,
         )
         self.informer.add_handler(self._owner_changed)
         context.metrics.follow_queue(resource.kind, lambda: float(len(self.queue)))

@@ -12,6 +12,7 @@ from typing import Any, Final, Generic, Literal, TypeVar
 
 import msgspec
 
+from api.compositepodgroup import CompositePodGroup
 from api.constants import (
     EVENT_FAILED_POD_GROUP_CREATE,
     EVENT_FAILED_WORKLOAD_CREATE,
@@ -33,7 +34,7 @@ from kube.client.resources import Resource
 from kube.process.trace import trace
 
 T = TypeVar("T", bound=KubeObject)
-G = TypeVar("G", Workload, PodGroup)
+G = TypeVar("G", Workload, PodGroup, CompositePodGroup)
 
 Origin = Literal["created", "found"]
 

@@ -17,6 +17,7 @@ from api.podgroup import PodGroup, Workload
 from controllers.gangs.common_steps import CreateWorkload, SetWorkloadMinimum, ShowKindMissing, Warn
 from controllers.gangs.group_object_writer import GroupObjectWriter
 from controllers.gangs.kind_missing_condition import show_kind_missing
+from controllers.gangs.kueue_topologies import kueue_levels
 from controllers.gangs.patches import Body, group_minimum_patch, pod_association_patch, pod_release_patch
 from controllers.gangs.pod import GangPod
 from controllers.gangs.tools import Tools
@@ -138,7 +139,8 @@ async def _create_pod_group(step: CreatePodGroup, progress: _Progress, tools: To
     if step.template is not None:
         manifest = delegated_pod_group(job, workload, step.template, api_version=resource.api_version)
     else:
-        manifest = pod_group_for_job(job, workload, api_version=resource.api_version)
+        topologies = await kueue_levels(tools.client, job)
+        manifest = pod_group_for_job(job, workload, api_version=resource.api_version, topologies=topologies)
     return await create(_creation(resource, manifest, PodGroup, job), tools, tools.pod_groups)
 
 
@@ -238,7 +240,7 @@ def job_patch(job: Job, step: PatchJob, association: PodMetadata | None) -> list
         operations.append({"op": "remove", "path": _pointer("metadata", "annotations", GATE)})
         if job.metadata.annotation(HELD) is not None:
             operations.append({"op": "remove", "path": _pointer("metadata", "annotations", HELD)})
-        if is_suspended(job) and not is_left_to_kueue(job):
+        if step.resume and is_suspended(job) and not is_left_to_kueue(job):
             operations.append({"op": "replace", "path": "/spec/suspend", "value": False})
     if step.close_gate or step.suspend:
         if job.metadata.annotations is None:

@@ -9,19 +9,31 @@ import contextlib
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Final
 
+import msgspec
+
 from api.compile import JOB_KIND, delegated_pod_group_name
 from api.constants import JOB_UID_LABEL, KUEUE_JOB_UID
 from api.gang import Delegated, delegation_of
 from api.job import Job
+from api.jobset import JobSet
 from api.meta import Metadata, controller_of
 from api.names import pod_group_name, workload_name
+from api.parents.kinds import JOB_SET, kind_of
 from api.podgroup import PodGroup, Workload
 from controllers.gangs.indexes import BY_CONTROLLER, BY_WORKLOAD, index_workload
 from controllers.gangs.ownership import counts_for, describe_holder
 from controllers.gangs.pod import GangPod
 from controllers.jobs.group_objects import provider_of
 from controllers.jobs.kueue import KueueWorkload, ServedKueueWorkload, needs_kueue_workload
-from controllers.jobs.observed import ObservedJob, group_named_by, is_over, is_suspended, needs_pods, waits_for_group
+from controllers.jobs.observed import (
+    ObservedJob,
+    group_named_by,
+    is_gated,
+    is_over,
+    is_suspended,
+    needs_pods,
+    waits_for_group,
+)
 from controllers.jobs.preemptors import Preemptors
 from controllers.jobs.suspension import is_timed_out
 from controllers.mutation_cache import MutationCache
@@ -30,7 +42,7 @@ from kube.cache.decoding import ListDecoder
 from kube.cache.store import Key
 from kube.client.client import Client
 from kube.client.errors import NotFound
-from kube.client.resources import JOBS, KUEUE_WORKLOADS, PODS, Resource
+from kube.client.resources import JOB_SETS, JOBS, KUEUE_WORKLOADS, PODS, Resource
 from providers.selection import Providers
 
 _PODS: Final = ListDecoder(GangPod)
@@ -90,8 +102,8 @@ class JobObserver:
         """The facts about the Job.
 
         Raises:
-            KubeError: its pods, the Workloads of its parent, the group objects of its scheduler, or a pod that wants its room
-                could not be listed.
+            KubeError: its pods, its parent, the Workloads of its parent, the group objects of its scheduler, or a pod that wants
+                its room could not be read.
         """
         delegated = delegation_of(job)
         workloads = await self._workloads_of(job, delegated)
@@ -112,12 +124,24 @@ class JobObserver:
             kind_missing=objects is None,
             kueue_workload=await self._kueue_workload(job, named_group),
             is_preemptor_gone=await self._is_preemptor_gone(job, named_group),
+            is_parent_suspended=await self._is_parent_suspended(job),
         )
 
     async def _is_preemptor_gone(self, job: Job, group: PodGroup | None) -> bool:
         if group is None or is_over(job) or is_suspended(job):
             return False
         return await self._preemptors.is_gone(group)
+
+    async def _is_parent_suspended(self, job: Job) -> bool:
+        owner = controller_of(job.metadata)
+        if owner is None or kind_of(owner) is not JOB_SET or not (is_gated(job) and is_suspended(job)):
+            return False
+        try:
+            found = await self._client.get(JOB_SETS, owner.name, job.metadata.namespace)
+        except NotFound:
+            return False
+        jobset = msgspec.convert(found, JobSet)
+        return jobset.metadata.uid == owner.uid and jobset.is_suspended
 
     async def _group_objects_of(self, job: Job) -> tuple[ProviderGroup, ...] | None:
         if is_over(job):

@@ -31,6 +31,7 @@ class ObservedJob:
         kueue_workload: Kueue's Workload for the Job; looked at only when the Job may have to be stopped.
         is_preemptor_gone: the group is a disruption target for a preemptor that is gone or placed; not looked up once the Job is
             suspended.
+        is_parent_suspended: the Job waits at our gate, and what owns its `spec.suspend` is suspended by now.
     """
 
     job: Job
@@ -43,6 +44,7 @@ class ObservedJob:
     kind_missing: bool = False
     kueue_workload: ServedKueueWorkload | None = None
     is_preemptor_gone: bool = False
+    is_parent_suspended: bool = False
 
     @property
     def workload(self) -> Workload | None:

@@ -4,6 +4,7 @@ The rules, in the order of the code:
 
 - A Job that has finished or is being deleted needs nothing; owner references clean up.
 - A Job that admission did not take in stays plain; if it would have been a gang, its user gets one event.
+- A Job of a JobSet that was taken in has its group from there; its pods are told the name where admission did not.
 - A managed Job whose template names no group yet gets Workload and PodGroup, then one patch associates its template
   and opens the gate. If it runs already, its pods get the name of the group instead, as long as none has been placed alone.
 - A managed Job whose template names a group keeps it: what is missing of our own is made again under the same name.
@@ -15,11 +16,13 @@ Nothing here changes, adopts or deletes what others made, and a Job at rest plan
 from dataclasses import replace
 
 from api.compile import delegated_pod_group_name, workload_for_job
-from api.constants import EVENT_NAME_TAKEN, EVENT_NOT_ADMITTED_AS_GANG
+from api.constants import EVENT_NAME_TAKEN, EVENT_NOT_ADMITTED_AS_GANG, EVENT_SCHEDULING_DEPENDENCY_NOT_FOUND
 from api.gang import Delegated, GroupIntent, delegation_of, is_managed_template
 from api.job import Job
 from api.names import pod_group_name, template_name, workload_name
+from api.parents.children import Child, child_of
 from api.podgroup import PodGroup, SchedulingPolicy, Workload
+from api.replica import group_to_come
 from controllers.gangs.common_steps import (
     NAME_TAKEN_SECONDS,
     CreateWorkload,
@@ -77,18 +80,28 @@ def plan(seen: ObservedJob, rules: Rules) -> JobPlan:
     job = seen.job
     if is_over(job):
         return NOTHING
+    child = child_of(job)
+    if child is not None:
+        return _plan_child(seen, child)
     if not is_managed_template(job):
         planned = _plan_unmanaged(seen, rules)
     elif group_named_by(job):
         planned = _plan_associated(seen, desired_group(job, rules.providers), rules)
     else:
         planned = _plan_unassociated(seen, desired_group(job, rules.providers), rules)
+    if seen.is_parent_suspended:
+        planned = replace(planned, steps=tuple(_leaving_suspended(step) for step in planned.steps))
     provider = provider_of(job, rules.providers)
     waits = provider is not None and seen.kind_missing and is_gated(job)
     conditions = condition_steps(
         job.status.conditions or (), kind_missing(provider).note if provider is not None and waits else ""
     )
     return replace(planned, steps=(*planned.steps, *conditions)) if conditions else planned
+
+
+def _leaving_suspended(step: Step) -> Step:
+    """The gate goes, the suspension stays: it is the parent's by now, who resumes the Job with itself."""
+    return replace(step, resume=False) if isinstance(step, PatchJob) else step
 
 
 # --- a Job that admission did not take in --------------------------------------------------------------------------------
@@ -104,12 +117,29 @@ def _plan_unmanaged(seen: ObservedJob, rules: Rules) -> JobPlan:
     if isinstance(desired, Refusal):
         steps += _warning(desired, action="Admit")
     elif structure_problem(seen) is None:
+        missed = "Tutti did not see its creation"
+        if isinstance(desired, Delegated):
+            missed += f", or the Workload of its parent {desired.parent.kind} {desired.parent.name} came after it"
         note = (
-            "runs as an ordinary Job, its pods are placed one by one: Tutti did not see its creation; "
+            f"runs as an ordinary Job, its pods are placed one by one: {missed}; "
             "delete it and create it again to have its pods start together"
         )
         steps.append(Warn(EVENT_NOT_ADMITTED_AS_GANG, note, action="Admit"))
     return JobPlan(tuple(steps))
+
+
+# --- a Job whose parent has the group ---------------------------------------------------------------------------------------
+
+
+def _plan_child(seen: ObservedJob, child: Child) -> JobPlan:
+    """Its pods wait for a group that the controller of its parent makes; they are told its name where admission did not."""
+    group = group_to_come(child.group_name, seen.job.metadata.namespace)
+    if group_named_by(seen.job):
+        return NOTHING
+    if is_suspended(seen.job):
+        return JobPlan((PatchJob(associate=True, group=group),)) if seen.job.status.start_time is None else NOTHING
+    unassociated = tuple(pod for pod in seen.pods if not (pod.names_group or pod.is_over or pod.is_bound))
+    return JobPlan((AnnotatePods(unassociated, group),)) if unassociated else NOTHING
 
 
 # --- a managed Job whose template names no group yet ---------------------------------------------------------------------
@@ -123,7 +153,8 @@ def _plan_unassociated(seen: ObservedJob, desired: DesiredGroup | Refusal, rules
     capabilities = _capabilities(seen.job, rules)
     problem = structure_problem(seen) or (too_late(seen) if capabilities.needs_group else None)
     if problem is not None:
-        return _fall_back(seen, problem)
+        # Whoever suspended it may yet describe the group; once it is resumed admission holds it until that is settled.
+        return NOTHING if _may_be_described_yet(seen, problem) else _fall_back(seen, problem)
     if seen.name_taken:
         return _wait_for_name(seen)
     group = seen.pod_groups[0] if seen.pod_groups else None
@@ -138,6 +169,11 @@ def _plan_unassociated(seen: ObservedJob, desired: DesiredGroup | Refusal, rules
         # A template that pods were made from is frozen until the Job controller has seen the suspension and cleared the start time.
         steps.append(PatchJob(associate=True, group=group, open_gate=is_gated(seen.job)))
     return JobPlan(tuple(steps))
+
+
+def _may_be_described_yet(seen: ObservedJob, problem: Refusal) -> bool:
+    is_described_later = problem.reason == EVENT_SCHEDULING_DEPENDENCY_NOT_FOUND
+    return is_described_later and is_suspended(seen.job) and not is_gated(seen.job)
 
 
 def _leave_to_native_controller(seen: ObservedJob) -> JobPlan:

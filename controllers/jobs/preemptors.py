@@ -6,6 +6,7 @@ before it is; a healthy gang is not suspended for nobody.
 
 from typing import Final
 
+from api.compositepodgroup import COMPOSITE_KIND
 from api.podgroup import POD_GROUP_KIND, PodGroup
 from api.preemption import Preemptor, preemptor_of
 from controllers.gangs.pod import GangPod
@@ -32,6 +33,9 @@ class Preemptors:
         """
         preemptor = preemptor_of(group.status.conditions)
         if preemptor is None:
+            return False
+        if preemptor.kind == COMPOSITE_KIND:
+            # Followed by the scheduler alone, which takes its request back.
             return False
         if preemptor.kind == POD_GROUP_KIND:
             known = self._pod_groups.get(preemptor.namespace, preemptor.name)

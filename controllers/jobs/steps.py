@@ -53,6 +53,7 @@ class PatchJob:
         group: that group; None stands for the one this pass has just created.
         unmanage: take our label off the template.
         open_gate: resume the Job if it is suspended, unless that is left to Kueue, and take the gate annotation off.
+        resume: False: whoever suspended the Job meanwhile resumes it, and an open gate is all it gets.
         close_gate: suspend the Job and put the gate annotation on.
         suspend: suspend the Job until somebody else resumes it, and say on it that it was us.
     """
@@ -61,6 +62,7 @@ class PatchJob:
     group: PodGroup | None = None
     unmanage: bool = False
     open_gate: bool = False
+    resume: bool = True
     close_gate: bool = False
     suspend: bool = False
 

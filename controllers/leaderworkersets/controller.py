@@ -59,14 +59,22 @@ class SetController(Controller[LeaderWorkerSet]):
             workloads=context.workloads,
             pod_groups=context.pod_groups,
             group_objects=GroupObjects(context.providers, context.provider_groups),
+            composites=context.composites,
         )
 
         def reconciler(
             sets: OwnerCache[LeaderWorkerSet], event_recorder: DedupEventRecorder
         ) -> Reconciler[LeaderWorkerSet, ObservedSet]:
-            tools = SetTools(**vars(tools_of(context, sets, event_recorder)), leaders=leaders)
+            tools = SetTools(
+                **vars(tools_of(context, sets, event_recorder)), leaders=leaders, composites=context.composites
+            )
             gang_sets = context.settings.feature_gates.gang_leader_worker_sets
-            rules = Rules(context.providers, context.group_api.workloads.api_version, makes_gangs=gang_sets)
+            rules = Rules(
+                context.providers,
+                context.group_api.workloads.api_version,
+                makes_gangs=gang_sets,
+                has_composites=context.composites is not None,
+            )
             return set_reconciler(tools, self._observer, rules)
 
         super().__init__(context, LEADER_WORKER_SETS, ListDecoder(LeaderWorkerSet), reconciler)

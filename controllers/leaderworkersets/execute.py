@@ -4,33 +4,50 @@ What the steps rely on is as for Jobs: every write names the UID of what it chan
 about, and the client asks for the lease right before each write. Groups of different replicas are created side by side.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from api.compile_replica import Replica, pod_group_for_replica
-from api.constants import LWS_GROUP_INDEX, MIN_RESOURCES
+from api.compile_replica import Replica, composite_for_set, pod_group_for_replica
+from api.compositepodgroup import CompositePodGroup
+from api.constants import EVENT_INVALID_GANG_SETTINGS, LWS_GROUP_INDEX, MIN_RESOURCES
+from api.gang import GroupIntent
 from api.lws import LeaderWorkerSet
+from api.owner_topology import said_of_topology
 from api.podgroup import PodGroup, Workload
 from api.replica import group_index, group_to_come
 from controllers.gangs.common_steps import CreateWorkload, SetWorkloadMinimum, ShowKindMissing, Warn
 from controllers.gangs.group_object_writer import GroupObjectWriter
 from controllers.gangs.kind_missing_condition import show_kind_missing
+from controllers.gangs.kueue_topologies import kueue_levels
 from controllers.gangs.patches import group_minimum_patch, pod_association_patch
 from controllers.gangs.schedulers import provider_of_pods
 from controllers.gangs.tools import Tools
-from controllers.gangs.writes import Creation, Outdated, all_of, create, patch, read_owner, set_workload_minimum
+from controllers.gangs.writes import (
+    Creation,
+    Outdated,
+    all_of,
+    create,
+    create_or_find,
+    patch,
+    read_owner,
+    set_workload_minimum,
+)
 from controllers.leaderworkersets.observed import ReplicaPod
 from controllers.leaderworkersets.steps import (
     AnnotateReplicaPods,
     ApplyReplicaGroupObjects,
     ConfirmSet,
+    CreateComposite,
     CreateGroups,
     LowerMinimumToLeader,
+    SetCompositeMinimum,
     SetPlan,
 )
 from controllers.mutation_cache import MutationCache
-from kube.client.resources import LEADER_WORKER_SETS, PODS
+from kube.client.errors import Invalid
+from kube.client.resources import LEADER_WORKER_SETS, PODS, Resource
+from kube.groups.composites import has_parent_field
 
 
 @dataclass(frozen=True)
@@ -39,9 +56,11 @@ class SetTools(Tools[LeaderWorkerSet]):
 
     Attributes:
         leaders: all leader pods, our own recent writes included.
+        composites: where CompositePodGroups are kept; None where the server has none.
     """
 
     leaders: MutationCache[ReplicaPod] = field(kw_only=True)
+    composites: Resource | None = field(kw_only=True, default=None)
 
 
 async def execute(plan: SetPlan, lws: LeaderWorkerSet, tools: SetTools) -> None:
@@ -64,11 +83,18 @@ async def execute(plan: SetPlan, lws: LeaderWorkerSet, tools: SetTools) -> None:
                 resource = tools.group_api.workloads
                 creation = Creation(resource, step.manifest, Workload, owner=lws, subject=lws, whose=whose)
                 made = await create(creation, tools, tools.workloads)
+            case CreateComposite():
+                name = step.workload or (made.metadata.name if made is not None else "")
+                await make_composite(lws, step.intent, name, tools)
+            case SetCompositeMinimum():
+                await set_composite_minimum(step, lws, tools)
             case CreateGroups():
                 workload = step.workload or made
                 if workload is None:
                     raise Outdated("the Workload of this pass was not made")
-                await all_of(_create_group(each, workload, lws, tools) for each in step.replicas)
+                said = said_of_topology(lws, await kueue_levels(tools.client, lws))
+                replicas = [replace(each, said={**each.said, **said}) for each in step.replicas]
+                await all_of(_create_group(each, workload, lws, tools) for each in replicas)
             case AnnotateReplicaPods():
                 await all_of(_associate(pod, name, tools) for pod, name in step.pods)
             case _:
@@ -105,10 +131,46 @@ async def _confirm(lws: LeaderWorkerSet, tools: SetTools) -> LeaderWorkerSet:
 async def _create_group(replica: Replica, workload: Workload, lws: LeaderWorkerSet, tools: SetTools) -> PodGroup:
     resource, leader = tools.group_api.pod_groups, replica.leader
     index = leader.label(LWS_GROUP_INDEX) or str(group_index(leader))
-    manifest = pod_group_for_replica(replica, workload, api_version=resource.api_version)
+    in_field = tools.composites is None or has_parent_field(tools.group_api, tools.composites)
+    manifest = pod_group_for_replica(
+        replica, workload, api_version=resource.api_version, names_parent_in_field=in_field
+    )
     whose = f"replica {index} of LeaderWorkerSet {lws.metadata.name}"
     creation = Creation(resource, manifest, PodGroup, owner=ReplicaPod(leader), subject=lws, whose=whose)
     return await create(creation, tools, tools.pod_groups)
+
+
+async def make_composite(lws: LeaderWorkerSet, intent: GroupIntent, workload: str, tools: SetTools) -> None:
+    """Creates the CompositePodGroup over all replicas, or finds the one of an earlier attempt.
+
+    Raises:
+        NameTaken: somebody else's object has the name.
+        KubeError: the server refused, or it is unknown what happened.
+    """
+    resource = tools.composites
+    if resource is None:
+        return
+    manifest = composite_for_set(lws, intent, workload, api_version=resource.api_version)
+    await create_or_find(tools.client, resource, manifest, CompositePodGroup, lws)
+
+
+async def set_composite_minimum(step: SetCompositeMinimum, lws: LeaderWorkerSet, tools: SetTools) -> None:
+    """Changes how many replicas start together; where the server has that for good, the user is told."""
+    resource, metadata = tools.composites, step.composite.metadata
+    if resource is None:
+        return
+    body = {
+        "metadata": {"uid": metadata.uid},
+        "spec": {"schedulingPolicy": {"gang": {"minGroupCount": step.min_group_count}}},
+    }
+    try:
+        await patch(tools.client, resource, metadata, body)
+    except Invalid:
+        note = (
+            f"{step.composite.need} replicas start together, as when it was created: this server lets nobody change "
+            f"minGroupCount of CompositePodGroup {metadata.name}; create the set again to have it otherwise"
+        )
+        tools.event_recorder.warn_once(lws, reason=EVENT_INVALID_GANG_SETTINGS, note=note, action="SetMinimum")
 
 
 async def _apply_group_objects(step: ApplyReplicaGroupObjects, lws: LeaderWorkerSet, tools: SetTools) -> None:

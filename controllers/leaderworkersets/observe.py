@@ -8,12 +8,15 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from api.constants import LWS_GROUP_INDEX, LWS_NAME
+import msgspec
+
+from api.compositepodgroup import CompositePodGroup
+from api.constants import LWS_GROUP_INDEX, LWS_NAME, SCOPE
 from api.lws import LWS_GROUP, LWS_KIND, LeaderWorkerSet
 from api.meta import Metadata, controller_of
-from api.names import workload_name
+from api.names import composite_name, workload_name
 from api.podgroup import PodGroup, Workload
-from api.replica import group_index
+from api.replica import SCOPE_SET, group_index
 from controllers.gangs.indexes import BY_CONTROLLER
 from controllers.gangs.ownership import counts_for, describe_holder
 from controllers.gangs.schedulers import provider_of_pods
@@ -34,7 +37,8 @@ from controllers.provider_groups import KindMissing, ProviderGroup, ProviderGrou
 from kube.cache.decoding import ListDecoder
 from kube.cache.store import Indexer, Key, Store
 from kube.client.client import Client
-from kube.client.resources import PODS
+from kube.client.errors import NotFound
+from kube.client.resources import PODS, Resource
 from providers.base import GroupKind
 from providers.selection import Providers
 
@@ -98,6 +102,7 @@ class SetObserver:
         workloads: MutationCache[Workload],
         pod_groups: MutationCache[PodGroup],
         group_objects: GroupObjects,
+        composites: Resource | None = None,
     ) -> None:
         """Facts come from these.
 
@@ -107,6 +112,7 @@ class SetObserver:
             stateful_sets: indexed by `STATEFUL_SET_INDEXERS`.
             workloads: indexed by `WORKLOAD_INDEXERS`.
             pod_groups: all of them.
+            composites: where CompositePodGroups are kept; None where the server has none.
             group_objects: gives what the gang scheduler of a leader has for it, and whether it has a kind of its own.
         """
         self._client = client
@@ -115,6 +121,7 @@ class SetObserver:
         self._workloads = workloads
         self._pod_groups = pod_groups
         self._group_objects = group_objects
+        self._composites = composites
         self._revisions = Revisions(client)
 
     async def observe(self, lws: LeaderWorkerSet) -> ObservedSet:
@@ -133,6 +140,7 @@ class SetObserver:
             workloads=workloads,
             replicas=tuple(replicas),
             name_taken="" if workloads else self._workload_name_taken(metadata),
+            composite=await self._composite(metadata) if metadata.annotation(SCOPE) == SCOPE_SET else None,
         )
 
     def sets_of_group(self, group: PodGroup) -> set[Key]:
@@ -154,6 +162,18 @@ class SetObserver:
         return {(workload.metadata.namespace, reference.name)} if reference is not None and named else set()
 
     # --- inside --------------------------------------------------------------------------------------------------------
+
+    async def _composite(self, metadata: Metadata) -> CompositePodGroup | None:
+        if self._composites is None:
+            return None
+        name = composite_name(metadata.name, metadata.uid)
+        try:
+            found = msgspec.convert(
+                await self._client.get(self._composites, name, metadata.namespace), CompositePodGroup
+            )
+        except NotFound:
+            return None
+        return found if counts_for(found.metadata, metadata.uid) else None
 
     def _leaders_of(self, lws: LeaderWorkerSet) -> list[ReplicaPod]:
         metadata = lws.metadata

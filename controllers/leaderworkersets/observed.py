@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from api.compositepodgroup import CompositePodGroup
 from api.constants import LWS_EXCLUSIVE_TOPOLOGY, LWS_NAME, LWS_REVISION, MANAGED, POD_GROUP
 from api.job import PodTemplate
 from api.lws import LeaderWorkerSet
@@ -100,12 +101,14 @@ class ObservedSet:
         workloads: the Workloads that name it as their controller and count.
         replicas: its replicas, in the order of their leaders' names.
         name_taken: what holds the name of a missing Workload, for people; empty when it is free.
+        composite: the CompositePodGroup over all replicas; looked up only where they start together.
     """
 
     lws: LeaderWorkerSet
     workloads: tuple[Workload, ...] = ()
     replicas: tuple[ObservedReplica, ...] = ()
     name_taken: str = ""
+    composite: CompositePodGroup | None = None
 
     @property
     def workload(self) -> Workload | None:

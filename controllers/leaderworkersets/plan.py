@@ -36,6 +36,7 @@ from api.constants import (
 from api.errors import InvalidGangSettings, InvalidQuantity
 from api.gang import GroupIntent, Plain
 from api.meta import controller_of
+from api.names import composite_name
 from api.podgroup import Workload
 from api.replica import group_index, group_name_of, is_managed_set, replica_intent
 from api.revision import roles_of, write_roles
@@ -49,6 +50,7 @@ from controllers.gangs.common_steps import (
     Warn,
     condition_steps,
 )
+from controllers.leaderworkersets.composite import composite_steps, whole_set_obstacle
 from controllers.leaderworkersets.group_objects import group_object_step, lacks_revision, missing_kind_note, provider_of
 from controllers.leaderworkersets.observed import (
     ObservedReplica,
@@ -112,7 +114,13 @@ def _plan_managed(seen: ObservedSet, replicas: tuple[ObservedReplica, ...], rule
         steps += [ConfirmSet(), CreateWorkload(_workload(seen, desired, rules))]
     elif workload is not None and isinstance(desired, GroupIntent):
         steps += _minimum(seen, workload, desired, rules)
-    return _with_replicas(seen, replicas, steps, rules)
+    parent = ""
+    if isinstance(desired, GroupIntent) and (why_not_yet := whole_set_obstacle(seen, rules)) is not None:
+        if why_not_yet:
+            return SetPlan((Warn(EVENT_INVALID_GANG_SETTINGS, why_not_yet, action="CreateGroup"),))
+        parent = composite_name(seen.lws.metadata.name, seen.lws.metadata.uid)
+        steps += composite_steps(seen, workload, desired)
+    return _with_replicas(seen, replicas, steps, rules, parent)
 
 
 # --- the set -----------------------------------------------------------------------------------------------------------------
@@ -196,7 +204,7 @@ def _members_at_once(provider_name: str, size: int, rules: Rules, *, leads_alone
 
 
 def _with_replicas(
-    seen: ObservedSet, replicas: tuple[ObservedReplica, ...], steps: list[Step], rules: Rules
+    seen: ObservedSet, replicas: tuple[ObservedReplica, ...], steps: list[Step], rules: Rules, parent: str
 ) -> SetPlan:
     lives = [each for each in replicas if not each.leader.is_over]
     requeue_after: list[float] = []
@@ -216,7 +224,7 @@ def _with_replicas(
         elif needs_revision(seen.lws, each) and each.revision is None:
             requeue_after.append(NO_REVISION_SECONDS)
         elif each.group is None:
-            made += _replica(seen, each, steps, rules)
+            made += _replica(seen, each, steps, rules, parent)
         elif needs_revision(seen.lws, each) and each.revision is not None and _accepts_late_association(each, rules):
             steps.append(LowerMinimumToLeader(each.group, _roles(seen, each)))
     if made:
@@ -275,7 +283,7 @@ def _name_for(replica: ObservedReplica) -> str:
     return group_name_of(replica.leader.metadata, replica.leader.metadata.uid)
 
 
-def _replica(seen: ObservedSet, each: ObservedReplica, steps: list[Step], rules: Rules) -> list[Replica]:
+def _replica(seen: ObservedSet, each: ObservedReplica, steps: list[Step], rules: Rules, parent: str) -> list[Replica]:
     leader = each.leader
     alone = leads_alone(seen.lws, leader.metadata)
     try:
@@ -292,6 +300,7 @@ def _replica(seen: ObservedSet, each: ObservedReplica, steps: list[Step], rules:
             priority_class_name=leader.spec.priority_class_name,
             min_resources=resources,
             said=_carried_annotations(seen, leader),
+            parent=parent,
         )
     ]
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from api.compile_replica import Replica
+from api.compositepodgroup import CompositePodGroup
+from api.gang import GroupIntent
 from api.podgroup import PodGroup, Workload
 from controllers.gangs.common_steps import CreateWorkload, Plan, SetWorkloadMinimum, ShowKindMissing, Warn
 from controllers.leaderworkersets.observed import ReplicaPod
@@ -16,6 +18,27 @@ class ConfirmSet:
 
     Comes before the creation of its Workload: the store may hold a set whose deletion nobody reported.
     """
+
+
+@dataclass(frozen=True, slots=True)
+class CreateComposite:
+    """Creates the CompositePodGroup over all replicas.
+
+    Attributes:
+        intent: what its replicas are.
+        workload: name of its Workload; None stands for the one this pass has just created.
+    """
+
+    intent: GroupIntent
+    workload: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SetCompositeMinimum:
+    """So many replicas start together from now on, where the server lets that be changed."""
+
+    composite: CompositePodGroup
+    min_group_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +80,8 @@ Step = (
     ConfirmSet
     | CreateWorkload
     | SetWorkloadMinimum
+    | CreateComposite
+    | SetCompositeMinimum
     | CreateGroups
     | AnnotateReplicaPods
     | LowerMinimumToLeader

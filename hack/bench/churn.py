@@ -51,7 +51,7 @@ def measure() -> None:
         f"Churn: {CHURNED:,} nodes, namespaces, groups, Jobs and twice as many pods, {BATCH} at a time",
         ["of each kind came and went", "MiB resident", "blocks allocated"],
         rows,
-        notes=["the caches with a limit (10,000 sets of labels and owners among them) fill during the first steps"],
+        notes=["the caches with a limit (1,024 sets of labels and owners among them) fill during the first steps"],
     )
 
 

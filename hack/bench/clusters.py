@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from api.compositepodgroup import CompositePodGroup
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
@@ -21,17 +22,19 @@ NAMESPACE = "bench"
 
 decode_node = msgspec.json.Decoder(Node).decode
 decode_pod = msgspec.json.Decoder(Pod).decode
+decode_composite = msgspec.json.Decoder(CompositePodGroup).decode
 decode_group = msgspec.json.Decoder(PodGroup).decode
 
 
-def cluster(nodes: int) -> ClusterState:
-    """Equal nodes in racks of a hundred."""
+def cluster(nodes: int, more_labels: Callable[[int], dict[str, str]] = lambda _: {}) -> ClusterState:
+    """Equal nodes in racks of a hundred; `more_labels` are those of the node with that number."""
     state = ClusterState(frozenset({"tutti"}))
     amounts = {"cpu": "64", "memory": "512Gi", "ephemeral-storage": "1Ti", "pods": "110"}
     allocatable = {name: amounts.get(name, "8") for name in (*RESOURCES, "pods")}
     for index in range(nodes):
         name = f"node-{index}"
         labels = {"kubernetes.io/hostname": name, RACK: f"rack-{index // NODES_PER_RACK}"}
+        labels |= more_labels(index)
         node = {
             "metadata": {"name": name, "uid": f"u-{name}", "labels": labels},
             "status": {"allocatable": allocatable},
@@ -56,19 +59,57 @@ def gang(
     milli_cpu: Callable[[int], int] = lambda _: 1000,
     affinity: dict[str, Any] | None = None,
     topology_key: str = "",
+    parent: str = "",
+    annotations: dict[str, str] | None = None,
+    has_ranks: bool = False,
+    priority: int | None = None,
 ) -> EntityKey:
-    """A group that needs all of its pods, which ask for so many milli-CPUs each."""
+    """A group that needs all of its pods, which ask for so many milli-CPUs each.
+
+    `annotations` are those of the group; `parent` is a CompositePodGroup above it.
+    """
     spec: dict[str, Any] = {"schedulingPolicy": {"gang": {"minCount": size}}}
+    if parent:
+        spec["parentCompositePodGroupName"] = parent
+    if priority is not None:
+        spec["priority"] = priority
     if topology_key:
         spec["schedulingConstraints"] = {"topology": [{"key": topology_key}]}
-    metadata = {"name": name, "namespace": NAMESPACE, "uid": f"u-{name}"}
+    metadata = {"name": name, "namespace": NAMESPACE, "uid": f"u-{name}", "annotations": annotations or {}}
     state.upsert_group(decode_group(json.dumps({"metadata": metadata, "spec": spec})))
     for index in range(size):
         pod = pod_manifest(f"{name}-{index}", milli_cpu(index), gang=name)
         if affinity:
             pod["spec"]["affinity"] = affinity
+        if priority is not None:
+            pod["spec"]["priority"] = priority
+        if has_ranks:
+            pod["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"] = str(index)
         state.upsert_pod(decode_pod(json.dumps(pod)))
     return EntityKey("group", NAMESPACE, name, f"u-{name}")
+
+
+def tree(
+    state: ClusterState, name: str, branches: int, gangs: int, size: int, *, priority: int | None = None, **more: Any
+) -> EntityKey:
+    """A tree of two levels above its gangs, all of which are needed; `more` as of `gang`, for each of these."""
+    key = _composite(state, name, branches, priority=priority)
+    for branch in range(branches):
+        _composite(state, f"{name}-{branch}", gangs, parent=name, priority=priority)
+        for number in range(gangs):
+            gang(state, f"{name}-{branch}-{number}", size, parent=f"{name}-{branch}", priority=priority, **more)
+    return key
+
+
+def _composite(state: ClusterState, name: str, need: int, *, priority: int | None, parent: str = "") -> EntityKey:
+    spec: dict[str, Any] = {"schedulingPolicy": {"gang": {"minGroupCount": need}}}
+    if priority is not None:
+        spec["priority"] = priority
+    if parent:
+        spec["parentCompositePodGroupName"] = parent
+    metadata = {"name": name, "namespace": NAMESPACE, "uid": f"u-{name}"}
+    state.composites.upsert(decode_composite(json.dumps({"metadata": metadata, "spec": spec})))
+    return EntityKey("composite", NAMESPACE, name, f"u-{name}")
 
 
 def lone_pods(state: ClusterState, prefix: str, count: int) -> list[EntityKey]:

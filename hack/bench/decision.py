@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
-from hack.bench import clusters, devices, hostile, label_keys
+from hack.bench import clusters, devices, hostile, label_keys, levels, trees
 from hack.bench.table import median_ms, show
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.records import EntityKey
@@ -61,6 +61,8 @@ def measure() -> None:
             _stream("TopologyAware 9 × 1000, 50 racks, all of them scored", 5000, 9, 1000, topology_key=clusters.RACK),
         ],
     )
+    levels.measure()
+    trees.measure()
     _nominations()
     devices.measure()
     label_keys.measure()

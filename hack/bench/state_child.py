@@ -28,7 +28,8 @@ from kube.groups.group_api import BUILT_IN
 from scheduler.main import READ_CONNECTIONS
 from scheduler.reporting.metrics import SchedulerMetrics
 from scheduler.settings import SchedulerSettings
-from scheduler.wiring import Scheduler, Surroundings, build_scheduler
+from scheduler.shared_parts import Surroundings
+from scheduler.wiring import Scheduler, build_scheduler
 
 PAGE: Final = PAGE_SIZE
 EVENTS: Final = 5_000

@@ -25,7 +25,7 @@ type: application
 version: {version}
 appVersion: {version}
 kubeVersion: ">=1.30.0-0"
-keywords: [scheduling, gang-scheduling, batch, jobs, leaderworkerset]
+keywords: [scheduling, gang-scheduling, batch, jobs, leaderworkerset, jobset]
 """
 
 

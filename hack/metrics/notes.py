@@ -102,6 +102,11 @@ NOTES: Final[dict[str, Note]] = {
         "seconds",
         "Ten seconds and more of it are the Job controller's pause before it makes a replacement; docs/degraded.md.",
     ),
+    names.METRIC_SPARE_PODS: Note(
+        "pods",
+        "Room is missing where the cluster is full; the gang runs, and would wait for room if it lost a node (docs/degraded.md).",
+        {"room": "kept, missing"},
+    ),
     names.METRIC_PARTIAL_PODGROUPS: Note(
         "gangs",
         "`false` must be 0 but for moments, that is the promise; `true` are gangs that have lost a member since.",

@@ -8,6 +8,8 @@ Invariants:
   no trouble by itself: of a kind without any event since it was started, an API server sends no bookmarks either. Whether the
   server is there is seen by the opening.
 - Nothing ends `run` but cancellation; every failure is waited out with growing pauses. A reason is logged when it changes.
+- Pauses grow while streams do not open or do not last a second. One that did is forgotten with it, whether it told anything or not:
+  else a quiet kind whose connection breaks now and then would be followed later each time, in the end by half a minute.
 """
 
 import asyncio
@@ -180,8 +182,16 @@ class Informer(Generic[T]):
     # --- watching ----------------------------------------------------------------------------------------------------
 
     async def _watch(self, version: str) -> None:
-        opened = self._clock()
+        begun = self._clock()
         heard_anything = False
+        lasting: asyncio.TimerHandle | None = None
+
+        def opened() -> None:
+            nonlocal lasting
+            self._heard = self._clock()
+            # Of a quiet kind nothing more may come before the stream breaks: that it has lasted is all there is to go by.
+            lasting = asyncio.get_running_loop().call_later(_SHORT_STREAM_SECONDS, self._recovered)
+
         stream = self._client.watch(
             self._resource,
             self._namespace,
@@ -190,6 +200,7 @@ class Informer(Generic[T]):
             field_selector=self._field_selector,
             timeout_seconds=self._random.uniform(*_WATCH_SECONDS),
             silence_seconds=self._silence_seconds,
+            opened=opened,
         )
         try:
             async with contextlib.aclosing(stream):
@@ -200,11 +211,10 @@ class Informer(Generic[T]):
                     if not heard_anything:
                         heard_anything = True
                         self._recovered()
-        except StreamSilent:
-            # What the server said last may be that it begins to answer.
-            self._heard = max(self._heard, opened)
-            raise
-        if heard_anything or self._clock() - opened >= _SHORT_STREAM_SECONDS:
+        finally:
+            if lasting is not None:
+                lasting.cancel()
+        if heard_anything or self._clock() - begun >= _SHORT_STREAM_SECONDS:
             self._recovered()
         else:
             # A server that ends every stream at once must not be asked in a tight loop.

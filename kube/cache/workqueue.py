@@ -2,17 +2,18 @@
 
 Invariants: a key is never worked on by two workers at once; a key added while it is being worked on is looked at once
 more afterwards, however often it was added; a failing key is retried with its own growing pauses and never blocks others.
+Where keys belong to flows, such as namespaces, these take turns: whoever adds ten thousand keys waits for them himself.
 """
 
 import asyncio
 import logging
 import random as randomness
-from collections import deque
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
 
 from api.errors import TuttiError
 from kube.backoff import Backoff
+from kube.cache.fair_queue import FairQueue
 from kube.client.errors import one_line
 from kube.outside import monotonic_seconds, new_random
 
@@ -22,6 +23,10 @@ K = TypeVar("K", bound=Hashable)
 
 Reconcile = Callable[[K], Awaitable[float | None]]
 """Looks at one key; a returned number asks for another look after so many seconds."""
+
+
+def _one_flow(_: object) -> None:
+    """The flow of every key where none are told apart."""
 
 
 class WorkQueue(Generic[K]):
@@ -34,6 +39,7 @@ class WorkQueue(Generic[K]):
         random: spreads the pauses.
         base_seconds: the pause of a key after its first failure.
         max_seconds: the longest such pause.
+        flow: keys with the same one are looked at in their order, different ones take turns; without it all keys have the same.
     """
 
     def __init__(
@@ -45,6 +51,7 @@ class WorkQueue(Generic[K]):
         random: randomness.Random | None = None,
         base_seconds: float = 0.2,
         max_seconds: float = 60.0,
+        flow: Callable[[K], Hashable] | None = None,
     ) -> None:
         self._reconcile = reconcile
         self._workers = workers
@@ -52,7 +59,7 @@ class WorkQueue(Generic[K]):
         self._random = random or new_random()
         self._base_seconds = base_seconds
         self._max_seconds = max_seconds
-        self._ready: deque[K] = deque()
+        self._ready = FairQueue[K](flow or _one_flow)
         self._waiting: set[K] = set()
         self._working: set[K] = set()
         self._again: set[K] = set()

@@ -11,7 +11,7 @@ It does as little per call as possible (writes are what limits a scheduler): no 
 import contextlib
 import functools
 import random
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from enum import StrEnum
 from types import TracebackType
 from typing import Any, Self
@@ -235,6 +235,7 @@ class Client:
         label_selector: str | None = None,
         field_selector: str | None = None,
         silence_seconds: float | None = None,
+        opened: Callable[[], None] | None = None,
     ) -> AsyncGenerator[bytes, None]:
         """Changes after `resource_version`, one undecoded JSON object per item, bookmarks included.
 
@@ -246,6 +247,7 @@ class Client:
             label_selector: only objects it matches.
             field_selector: only objects it matches.
             silence_seconds: a stream on which nothing came for so long is taken for dead; None: never.
+            opened: called once the server has said that it will tell; of a quiet kind nothing else may come for long.
 
         Raises:
             StreamSilent: it fell silent.
@@ -259,7 +261,7 @@ class Client:
             "timeoutSeconds": str(int(timeout_seconds)),
         }
         request = Request("watch", resource.plural, "GET", path, params)
-        return self._connection.stream(request, silence_seconds)
+        return self._connection.stream(request, silence_seconds, opened)
 
     # --- writes ------------------------------------------------------------------------------------------------------
 

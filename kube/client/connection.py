@@ -142,12 +142,15 @@ class Connection:
                 self._observed(request, "200", started)
                 return answer
 
-    async def stream(self, request: Request, silence_seconds: float | None) -> AsyncGenerator[bytes, None]:
+    async def stream(
+        self, request: Request, silence_seconds: float | None, opened: Callable[[], None] | None = None
+    ) -> AsyncGenerator[bytes, None]:
         """The lines of a successful answer's body as they arrive.
 
         Args:
             request: what to send.
             silence_seconds: the longest time without a line; None: for ever.
+            opened: called when the server has begun to answer, before the first line.
 
         Raises:
             StreamSilent: it began and then fell silent.
@@ -164,6 +167,8 @@ class Connection:
             try:
                 if response.status != 200:
                     raise await _failure(response, request)
+                if opened is not None:
+                    opened()
                 async with contextlib.aclosing(lines(response, request.name)) as received:
                     async for line in received:
                         yield line

@@ -121,12 +121,17 @@ class EventSeriesCache:
             patch_after=moment + _FIRST_PATCH_SECONDS,
         )
         self._series.move_to_end(occurrence.key)
-        while len(self._series) > _MAX_REMEMBERED:
-            self._series.popitem(last=False)
+        self._forget_old(moment)
 
     def forget(self, occurrence: Occurrence) -> None:
         """The event is gone or was never written: the next occurrence starts anew."""
         self._series.pop(occurrence.key, None)
+
+    def _forget_old(self, moment: float) -> None:
+        """What nothing can continue any more goes, and whatever is too much."""
+        # They stand in the order in which they go stale: every occurrence moves its series to the end.
+        while len(self._series) > _MAX_REMEMBERED or next(iter(self._series.values())).fresh_until <= moment:
+            self._series.popitem(last=False)
 
 
 def may_patch(series: Series, moment: float) -> bool:

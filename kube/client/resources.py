@@ -71,10 +71,16 @@ DEPLOYMENTS = Resource("apps", "v1", "deployments", "Deployment", namespaced=Tru
 JOBS = Resource("batch", "v1", "jobs", "Job", namespaced=True)
 CRON_JOBS = Resource("batch", "v1", "cronjobs", "CronJob", namespaced=True)
 LEADER_WORKER_SETS = Resource("leaderworkerset.x-k8s.io", "v1", "leaderworkersets", "LeaderWorkerSet", namespaced=True)
+JOB_SETS = Resource("jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet", namespaced=True)
 KUEUE_WORKLOADS = tuple(
     Resource("kueue.x-k8s.io", version, "workloads", "Workload", namespaced=True) for version in ("v1beta2", "v1beta1")
 )
 """Kueue's Workloads in each version that a server may serve, the newest first."""
+KUEUE_TOPOLOGIES = tuple(
+    Resource("kueue.x-k8s.io", version, "topologies", "Topology", namespaced=False)
+    for version in ("v1", "v1beta2", "v1beta1", "v1alpha1")
+)
+"""Kueue's Topologies, likewise."""
 
 STORAGE_CLASSES = Resource("storage.k8s.io", "v1", "storageclasses", "StorageClass", namespaced=False)
 CSI_NODES = Resource("storage.k8s.io", "v1", "csinodes", "CSINode", namespaced=False)

@@ -5,6 +5,7 @@ Only *reads* are repeated after anything else. A write whose outcome is unknown 
 knows how to look.
 """
 
+import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -55,12 +56,18 @@ class ReadRetry:
     async def __call__(self, read: Callable[[], Awaitable[_Answer]]) -> _Answer:
         """The answer of `read`, or the error of its last attempt."""
         backoff = Backoff(self._base_seconds, self._max_seconds, self._jitter)
+        try:
+            # Nearly every read ends here. A `tenacity` retry takes as long as all else that is done for a read, and leaves cycles
+            # that only the garbage collector frees: of a failure with all its frames.
+            return await read()
+        except _REPEATABLE:
+            await asyncio.sleep(backoff.next_seconds())
 
         def pause(_: RetryCallState) -> float:
             return backoff.next_seconds()
 
         attempts = AsyncRetrying(
-            stop=stop_after_attempt(READ_ATTEMPTS),
+            stop=stop_after_attempt(READ_ATTEMPTS - 1),
             retry=retry_if_exception_type(_REPEATABLE),
             wait=pause,
             reraise=True,

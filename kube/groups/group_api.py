@@ -65,6 +65,13 @@ OWN: Final = GroupAPI(
     guards_itself=False,
 )
 
+BUILT_IN_COMPOSITES: Final = Resource(
+    BUILT_IN_GROUP, "v1alpha3", "compositepodgroups", "CompositePodGroup", namespaced=True
+)
+"""Alpha in 1.37: behind the gate CompositePodGroup, in a version that is served when asked for."""
+
+OWN_COMPOSITES: Final = Resource(GROUP, VERSION, "compositepodgroups", "CompositePodGroup", namespaced=True)
+
 GROUP_APIS: Final = (BUILT_IN_V1, BUILT_IN, OWN)
 """All that we can use, the most wanted first."""
 

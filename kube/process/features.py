@@ -13,3 +13,6 @@ class FeatureGates(StrictSettings):
 
     gang_leader_worker_sets: bool = Field(default=True, alias="gangLeaderWorkerSets")
     """Whether the replicas of new LeaderWorkerSets become gangs. Switched off, those that are gangs already are looked after."""
+
+    gang_job_sets: bool = Field(default=True, alias="gangJobSets")
+    """Whether new JobSets become gangs. Switched off, those that are gangs already are looked after."""

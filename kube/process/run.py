@@ -16,6 +16,7 @@ import uvloop
 from api.errors import ConfigurationError, TuttiError
 from kube.client.client import Client
 from kube.client.errors import Forbidden, KubeError, Unauthorized, Unreachable, one_line
+from kube.process.heap import keep_heap_trimmed
 from kube.process.lease import LeaseLost
 from kube.process.logs import tell_refusal
 
@@ -92,7 +93,11 @@ async def _with_signals(main: Main) -> int:
     stop = asyncio.Event()
     task = asyncio.ensure_future(main(stop))
     stop_on_signals(stop, task)
-    return await task
+    trimming = asyncio.ensure_future(keep_heap_trimmed())
+    try:
+        return await task
+    finally:
+        trimming.cancel()
 
 
 def _exit_code(error: Exception) -> int:

@@ -27,6 +27,7 @@ _DISCOVERY = [
     "/version",
     "/version/",
 ]
+_OF_USERS = ("view", "edit", "admin")
 _PUBLIC = ["/healthz", "/livez", "/readyz", "/version", "/version/"]
 _WORKLOADS: list[tuple[str, list[str]]] = [
     (
@@ -66,7 +67,7 @@ def bootstrap(core: Core) -> None:
     for name in NAMESPACES:
         _put(core, ("", "namespaces"), _object("v1", "Namespace", name, **_namespace(name)))
     for name, rules in _roles().items():
-        _put(core, (_RBAC, "clusterroles"), _rbac("ClusterRole", name, rules=rules))
+        _put(core, (_RBAC, "clusterroles"), _rbac("ClusterRole", name, rules=rules, **_joined(name)))
     for name, role, groups in _BINDINGS:
         _put(core, (_RBAC, "clusterrolebindings"), _rbac("ClusterRoleBinding", name, **_binding(role, groups)))
     for name, value in (("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)):
@@ -100,6 +101,14 @@ def _roles() -> dict[str, list[Object]]:
         "system:discovery": [{"nonResourceURLs": _DISCOVERY, "verbs": ["get"]}],
         "system:public-info-viewer": [{"nonResourceURLs": _PUBLIC, "verbs": ["get"]}],
     }
+
+
+def _joined(role: str) -> Object:
+    """Whose rules join those of the roles of users: of every ClusterRole with the label."""
+    if role not in _OF_USERS:
+        return {}
+    label = {f"rbac.authorization.k8s.io/aggregate-to-{role}": "true"}
+    return {"aggregationRule": {"clusterRoleSelectors": [{"matchLabels": label}]}}
 
 
 def _rule(group: str, resources: list[str], verbs: list[str]) -> Object:

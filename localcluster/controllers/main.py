@@ -20,6 +20,7 @@ from localcluster.controllers.accounts import AccountController
 from localcluster.controllers.disruption.controller import DisruptionController
 from localcluster.controllers.garbage.collector import GarbageCollector
 from localcluster.controllers.jobs.controller import JobController
+from localcluster.controllers.jobsets.controller import JobSetController
 from localcluster.controllers.leaderworkersets.admission.server import serving
 from localcluster.controllers.leaderworkersets.controller import LeaderWorkerSetController, Serve
 from localcluster.controllers.namespaces import NamespaceController
@@ -104,6 +105,9 @@ def stand_ins(
             LeaderWorkerSetController(
                 client, recorder("leaderworkerset-controller"), now=utc_now, clock=clock, random=random, serve=serve
             ).run
+        ),
+        "jobset": lambda: (
+            JobSetController(client, recorder("jobset-controller"), now=utc_now, clock=clock, random=random).run
         ),
         "serviceaccount": lambda: AccountController(client, clock=clock, random=random).run,
         "resourceclaim": lambda: (

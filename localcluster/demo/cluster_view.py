@@ -49,6 +49,11 @@ class ClusterView:
         for informer in (self._groups, self._jobs, self._pods, self._nodes):
             await informer.synced.wait()
 
+    def say(self, lines: Sequence[str]) -> None:
+        """Lines that stay."""
+        for line in lines:
+            self._screen.say(line)
+
     def overview(self) -> Overview:
         """What is to be seen now."""
         return overview_of(self._groups.store, self._jobs.store, self._pods.store.all(), self._nodes.store)

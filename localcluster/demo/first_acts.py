@@ -17,12 +17,10 @@ from localcluster.demo.overview import WAITS as WAITING
 from localcluster.demo.overview import Overview
 from localcluster.demo.questions import NOT_STARTED, why
 from localcluster.demo.screen import Step
-from localcluster.demo.stage import PATIENCE_SECONDS, SHAPE, Stage, started
+from localcluster.demo.stage import SHAPE, Stage
 
 FITTING_SIZE: Final = 4
 REPLICA_SIZE: Final = 3
-WATCHING_SECONDS: Final = 4.0
-"""How long a gang is seen to wait before room is made."""
 
 
 async def fits(stage: Stage, step: Step) -> bool:
@@ -55,15 +53,7 @@ async def waits(stage: Stage, step: Step) -> bool:
     """A gang that has room for all but one of its pods: none starts."""
     if not await stage.create(step, [waiting_gang(stage.most)]):
         return False
-    good = await stage.view.until(_says_why, PATIENCE_SECONDS)
-    row = stage.view.overview().row(WAITS)
-    step.remark = row.reason if row is not None else "it has no PodGroup"
-    if not good:
-        return False
-    started_early = await stage.view.until(lambda overview: started(overview, WAITS) > 0, WATCHING_SECONDS)
-    if started_early:
-        step.remark = f"{stage.counts(WAITS)}, although there was no room for all"
-    return not started_early
+    return await stage.waits_whole(step, WAITS, _says_why)
 
 
 async def explains(stage: Stage, step: Step) -> bool:

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 import yaml
 
+from api.constants import SCOPE
 from api.errors import ConfigurationError
 from kube.client.errors import one_line
-from kube.client.resources import LEADER_WORKER_SETS, RESOURCE_CLAIM_TEMPLATES
+from kube.client.resources import JOB_SETS, LEADER_WORKER_SETS, RESOURCE_CLAIM_TEMPLATES
 from localcluster.lifecycle import RUN_SECONDS
 
 NAMESPACE: Final = "default"
@@ -19,6 +20,7 @@ ORDINARY: Final = "errands"
 REPLICATED: Final = "choir"
 URGENT: Final = "soloists"
 LATE: Final = "encore"
+WHOLE: Final = "opera"
 RECORDS: Final = "studio"
 MIXES: Final = "mixdown"
 ONE_DEVICE: Final = "one-gpu"
@@ -97,6 +99,22 @@ def replicated_set(size: int) -> Manifest:
             "leaderWorkerTemplate": {"size": size, "workerTemplate": {"spec": {"containers": [container]}}},
         },
     }
+
+
+def whole_job_set(size: int) -> Manifest:
+    """A JobSet that starts as a whole: a conductor, and players of whom a node takes only one."""
+    parts = [("conductor", 1, "250m"), ("players", size, "5")]
+    return {
+        "apiVersion": JOB_SETS.api_version,
+        "kind": JOB_SETS.kind,
+        "metadata": {"name": WHOLE, "namespace": NAMESPACE, "annotations": {SCOPE: "set"}},
+        "spec": {"replicatedJobs": [_replicated_job(name, count, cpu) for name, count, cpu in parts]},
+    }
+
+
+def _replicated_job(name: str, count: int, cpu: str) -> Manifest:
+    job = _job(name, cpu=cpu, seconds=15, completionMode="Indexed", completions=count, parallelism=count)
+    return {"name": name, "replicas": 1, "template": {"spec": job["spec"]}}
 
 
 def ordinary_job() -> Manifest:

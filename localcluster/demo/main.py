@@ -1,4 +1,4 @@
-"""`make demo`: a cluster, Tutti on it, its live page, twelve steps, a summary. Exit code 0 when every step went as it should."""
+"""`make demo`: a cluster, Tutti on it, its live page, fifteen steps, a summary. Exit code 0 when every step went as it should."""
 
 import argparse
 import asyncio

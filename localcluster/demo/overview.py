@@ -4,7 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from api.constants import CONDITION_DISRUPTION_TARGET, CONDITION_POD_SCHEDULED, CONDITION_SCHEDULED, GATE, LWS_NAME
+from api.constants import (
+    CONDITION_DISRUPTION_TARGET,
+    CONDITION_POD_SCHEDULED,
+    CONDITION_SCHEDULED,
+    GATE,
+    JOBSET_NAME,
+    LWS_NAME,
+)
 from api.errors import InvalidQuantity
 from api.membership import group_name
 from api.meta import condition_of, controller_of
@@ -82,14 +89,17 @@ def overview_of(
     by_uid = {job.metadata.uid: job for job in jobs}
     shown: list[tuple[str, Row]] = []
     grouped: set[str] = set()
+    owners: set[str] = set()
     for group in groups:
         owner = controller_of(group.metadata)
+        owners |= {owner.uid} if owner is not None else set()
         job = by_uid.get(owner.uid) if owner is not None else None
         if job is not None:
             grouped.add(job.metadata.uid)
         shown.append((group.metadata.creation_timestamp or "", _gang_row(group, job, pods)))
     for uid, job in by_uid.items():
-        if uid not in grouped:
+        parent = controller_of(job.metadata)
+        if uid not in grouped and (parent is None or parent.uid not in owners):
             shown.append((job.metadata.creation_timestamp or "", _job_row(job, pods)))
     rows = tuple(row for _, row in sorted(shown, key=lambda each: (each[0], each[1].name)))
     return Overview(rows, tuple(sorted((_node_row(node, pods) for node in nodes), key=_by_number)))
@@ -102,10 +112,15 @@ def _gang_row(group: PodGroup, job: Job | None, pods: Sequence[Pod]) -> Row:
         if pod.metadata.namespace == group.metadata.namespace and group_name(pod) == group.metadata.name
     ]
     members = _members(mine)
-    name = job.metadata.name if job is not None else group.metadata.label(LWS_NAME) or group.metadata.name
+    name = job.metadata.name if job is not None else _set_name(group) or group.metadata.name
     running = frozenset(pod.metadata.uid for pod in mine if pod.spec.node_name and not pod.is_terminal)
     state, reason = _ended(job) or _state(group, members, mine)
     return Row(name, group.is_gang, group.need, members, state, reason, running)
+
+
+def _set_name(group: PodGroup) -> str:
+    """The LeaderWorkerSet or JobSet that a group is a part of, "" for none."""
+    return group.metadata.label(LWS_NAME) or group.metadata.label(JOBSET_NAME) or ""
 
 
 def _state(group: PodGroup, members: Members, pods: Sequence[Pod]) -> tuple[str, str]:

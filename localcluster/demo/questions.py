@@ -1,4 +1,4 @@
-"""`tutti why`, asked as a person would ask it: as a program."""
+"""`tutti why` and `kubectl gang tree`, asked as a person would ask them: as programs."""
 
 import asyncio
 import json
@@ -24,19 +24,23 @@ class Told:
 
 async def why(cluster: Cluster, what: str) -> Told:
     """Why `KIND/NAME` waits."""
+    code, out, complaint = await _asked(cluster, "tutti.py", "why", what, "--output=json")
+    if not out:
+        return Told(code, complaint=complaint)
+    answer, *_ = json.loads(out)
+    return Told(code, (answer.get("hint") or {}).get("message", ""), complaint)
+
+
+async def tree(cluster: Cluster, what: str) -> list[str]:
+    """What hangs together with `KIND/NAME`, line by line; what stands in the way of an answer if there is none."""
+    _, out, complaint = await _asked(cluster, "kubectl_gang.py", "tree", what)
+    return out.splitlines() or [complaint]
+
+
+async def _asked(cluster: Cluster, program: str, *words: str) -> tuple[int, str, str]:
+    """The exit code, what was said, and what was complained about as one line."""
     pipe = asyncio.subprocess.PIPE
-    command = [
-        sys.executable,
-        str(REPOSITORY / "tutti.py"),
-        "why",
-        what,
-        f"--kubeconfig={cluster.kubeconfig}",
-        "--output=json",
-    ]
+    command = [sys.executable, str(REPOSITORY / program), *words, f"--kubeconfig={cluster.kubeconfig}"]
     process = await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=pipe, stdin=asyncio.subprocess.DEVNULL)
     out, err = await process.communicate()
-    complaint = " ".join(err.decode(errors="replace").split())
-    if not out:
-        return Told(process.returncode or 0, complaint=complaint)
-    answer, *_ = json.loads(out)
-    return Told(process.returncode or 0, (answer.get("hint") or {}).get("message", ""), complaint)
+    return process.returncode or 0, out.decode(errors="replace"), " ".join(err.decode(errors="replace").split())

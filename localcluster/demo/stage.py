@@ -1,6 +1,6 @@
 """What all acts of the demo have at hand."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,6 +15,8 @@ DEVICE_CLASS: Final = "gpu"
 DEVICES_PER_NODE: Final = 2
 DEVICES: Final = f"{DEVICE_CLASS}={DEVICES_PER_NODE}"
 PATIENCE_SECONDS: Final = 30.0
+WATCHING_SECONDS: Final = 4.0
+"""How long a gang is seen to wait before room is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,18 @@ class Stage:
         good = await self.view.until(lambda overview: started(overview, name) >= size, within_seconds)
         step.remark = self.counts(name)
         return good
+
+    async def waits_whole(self, step: Step, name: str, is_refused: Callable[[Overview], bool]) -> bool:
+        """Whether it is refused in time and then none of its pods starts; the remark says why it waits, or how many started."""
+        good = await self.view.until(is_refused, PATIENCE_SECONDS)
+        row = self.view.overview().row(name)
+        step.remark = row.reason if row is not None else "it has no PodGroup"
+        if not good:
+            return False
+        started_early = await self.view.until(lambda overview: started(overview, name) > 0, WATCHING_SECONDS)
+        if started_early:
+            step.remark = f"{self.counts(name)}, although there was no room for all"
+        return not started_early
 
     def counts(self, name: str) -> str:
         """How many of its pods have started, for people."""

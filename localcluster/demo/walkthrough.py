@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from localcluster.cluster import Cluster
-from localcluster.demo import device_acts, first_acts, later_acts
+from localcluster.demo import device_acts, first_acts, jobset_acts, later_acts
 from localcluster.demo.cluster_view import ClusterView
 from localcluster.demo.jobs import Manifest
 from localcluster.demo.screen import Step
@@ -29,6 +29,9 @@ ACTS: Final[tuple[tuple[str, Act], ...]] = (
     ("the scheduler is killed: nothing is lost, a gang that came meanwhile starts", later_acts.survives),
     ("the gang that had to leave comes back by itself, whole", later_acts.comes_back),
     ("all of them run to their end", later_acts.ends),
+    ("a JobSet that starts as a whole waits whole", jobset_acts.waits),
+    ("`kubectl gang tree` shows what it consists of", jobset_acts.shown),
+    ("a node is added: the JobSet starts whole, all its Jobs together", jobset_acts.starts),
 )
 
 

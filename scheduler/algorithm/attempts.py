@@ -6,7 +6,6 @@ next way is tried. What no way can reach is known from an upper bound. Where eve
 placements (`exact`) as far as its budget goes, and its refusal says whether one may exist that was not found.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
@@ -14,7 +13,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.algorithm.exact.members import SearchBudget, search_for_members
+from scheduler.algorithm.attempt import Attempt, AttemptBudget
+from scheduler.algorithm.exact.fallback import SearchFallback
+from scheduler.algorithm.exact.members import SearchBudget
 from scheduler.algorithm.heterogeneous import HeterogeneousMembers, are_heterogeneous
 from scheduler.algorithm.heterogeneous_in_order import place_in_order
 from scheduler.algorithm.overlay import Placed
@@ -23,7 +24,6 @@ from scheduler.algorithm.snapshot import SnapshotOverlay
 from scheduler.algorithm.upper_bound import by_base, by_value, most_pods, most_pods_by_node
 from scheduler.cache.nodes import NodeTable
 from scheduler.cache.pod_signature import PodsBySignature, PodSignature
-from scheduler.plugins.status import Certainty
 
 MOST_DOMAINS: Final = 16
 """Values of a label in which pods that must be together are tried, roomiest first."""
@@ -35,48 +35,6 @@ PODS_LIMIT_EACH_OTHER: Final = "where one of the pods goes limits the others."
 
 Way = Callable[[SnapshotOverlay], list[Placed]]
 """Puts members on the nodes of a snapshot without tentative pods."""
-
-
-class Attempt:
-    """The outcome of one try.
-
-    Attributes:
-        snapshot: the snapshot with the placed pods on it.
-        placed: pods by signature and node slot.
-        total: how many pods were placed.
-        certainty: whether another try might place enough, where this one has not.
-        incomplete_reason: why it might, a clause of the message that people read; empty when none can.
-        domain: the value of the topology label inside which the pods are, empty without one.
-    """
-
-    __slots__ = ("_counts", "certainty", "domain", "incomplete_reason", "placed", "snapshot", "total")
-
-    def __init__(self, snapshot: SnapshotOverlay, placed: list[Placed]) -> None:
-        self.snapshot: Final = snapshot
-        self.placed: Final = placed
-        self.total: Final = sum(part.total for part in placed)
-        self._counts: Counter[PodSignature] | None = None
-        self.certainty = Certainty.COUNTED
-        self.incomplete_reason = ""
-        self.domain = ""
-
-    def count(self, signature: PodSignature) -> int:
-        """How many members of a signature got a node."""
-        if self._counts is None:
-            self._counts = Counter()
-            for part in self.placed:
-                self._counts[part.signature] += part.total
-        return self._counts[signature]
-
-
-class AttemptBudget:
-    """How many pods may still be placed tentatively before giving up on further ways, shared by the attempts of one decision."""
-
-    __slots__ = ("pods",)
-
-    def __init__(self, pending: PodsBySignature) -> None:
-        """Enough for a few orders of a large group and for very many of a small one."""
-        self.pods = 1000 + 3 * sum(pending.values())
 
 
 def affect_each_other(snapshot: SnapshotOverlay, pending: PodsBySignature) -> bool:
@@ -122,15 +80,19 @@ def best_attempt(
         ways, budget = make(pending, nodes, empty), None
     best: Attempt | None = None
     steps, cost = nodes.steps, 0
+    fallback = SearchFallback(empty, pending, wanted, ways.limit, ways.incomplete_reason, budget, new_snapshot, search)
     for place in ways.ways:
-        if best is not None and budget is not None and (budget.pods <= 0 or steps.left < _MARGIN * cost):
-            break
+        if best is not None:
+            if budget is not None and (budget.pods <= 0 or steps.left < _MARGIN * cost + fallback.kept):
+                break
+            settled = fallback.take(best)
+            if settled is not None:
+                return settled
         begun = steps.spent
         snapshot = new_snapshot()
         attempt = Attempt(snapshot, place(snapshot))
         cost = max(cost, steps.spent - begun)
-        if budget is not None:
-            budget.pods -= sum(pending.values())
+        fallback.count(pending)
         if best is None or attempt.total > best.total:
             best = attempt
         if best.total == ways.limit or ways.limit < wanted:
@@ -140,30 +102,7 @@ def best_attempt(
     if best.total >= wanted or ways.limit < wanted:
         best.incomplete_reason = "" if ways.limit < wanted else ways.incomplete_reason
         return best
-    return _searched(best, ways.incomplete_reason, pending, wanted, new_snapshot, search)
-
-
-def _searched(
-    best: Attempt,
-    incomplete_reason: str,
-    pending: PodsBySignature,
-    wanted: int,
-    new_snapshot: Callable[[], SnapshotOverlay],
-    search: SearchBudget | None,
-) -> Attempt:
-    """What the search finds, or this attempt with what is known after it."""
-    best.certainty, best.incomplete_reason = Certainty.NOT_SEARCHED, incomplete_reason
-    if search is None:
-        return best
-    snapshot = new_snapshot()
-    found = search_for_members(snapshot, pending, wanted, search)
-    if found.placed:
-        snapshot.assume_all(found.placed)
-        return Attempt(snapshot, found.placed)
-    best.certainty = found.certainty
-    if best.certainty is Certainty.PROVED:
-        best.incomplete_reason = ""
-    return best
+    return fallback.last(best)
 
 
 class _Ways(NamedTuple):

@@ -159,10 +159,11 @@ class FreeByPriority:
 
 def fits_after_nominations(state: ClusterState, priority: int) -> FitCache:
     """The fits for items of this priority that hold nothing themselves, on what others leave to them."""
-    return state.derived(_free_by_priority).fits_for(priority)
+    return state.derived(free_by_priority).fits_for(priority)
 
 
-def _free_by_priority(state: ClusterState) -> FreeByPriority:
+def free_by_priority(state: ClusterState) -> FreeByPriority:
+    """What others leave to items of each priority; to be asked for by `state.derived`."""
     return FreeByPriority(state.nodes, state.ports, state.nominator, state.reservations)
 
 

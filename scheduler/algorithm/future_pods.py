@@ -20,7 +20,7 @@ from api.revision import LEADER, Role, pod_spec_of, read_roles
 from scheduler.algorithm.cluster_view import ClusterView
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.future_uids import group_of, is_future_pod, number_of, uid_of
-from scheduler.cache.pod_group_state import MemberState, PendingPods, PodGroupState
+from scheduler.cache.pod_group_state import MemberState, PendingKey, PendingPods, PodGroupState
 from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.records import EntityKey, GroupRecord, PodRecord
 
@@ -104,20 +104,21 @@ class PendingAndFuturePods(PendingPods):
         """`roles` are those of this signature, at least one."""
         super().__init__()
         uids = there.uids if there is not None else ()
-        self._names = [*(there.names if there is not None else ()), roles[0].name_of(roles[0].numbers[0])]
+        first = ("", roles[0].numbers[0], roles[0].name_of(roles[0].numbers[0]))
+        self._keys = [*(there.keys if there is not None else ()), first]
         self._all: Final = PendingAndFutureUids(uids, group_uid, [role.numbers for role in roles])
 
     def __len__(self) -> int:
         return len(self._all)
 
     @property
-    def names(self) -> Sequence[str]:
+    def keys(self) -> Sequence[PendingKey]:
         """Of those that exist, sorted, and of the first of the others."""
-        return self._names
+        return self._keys
 
     @property
     def uids(self) -> Sequence[str]:
-        """Of those that exist in the order of their names, then of the others."""
+        """Of those that exist in the order of their ranks, then of the others."""
         return self._all
 
 

@@ -29,7 +29,7 @@ _STEP: Final = 2**20
 
 
 def spread(
-    count: int, capacity: PodsByNode, score: NDArray[np.int64], score_table: ScoreTable
+    count: int, capacity: PodsByNode, score: NDArray[np.int64], score_table: ScoreTable, among: Slots | None = None
 ) -> tuple[Slots, PodsByNode]:
     """Places `count` equal pods (or as many as fit) on nodes.
 
@@ -38,11 +38,12 @@ def spread(
         capacity: how many of them each node can take, `[node]`.
         score: how good each node is for its first pod, `[node]`.
         score_table: how good nodes are for their 1st, 2nd, ... pod; column 0 equals `score`; `[node, pod]`.
+        among: the nodes that may be used, ascending; None for all.
 
     Returns:
         Node slots, ascending, and how many pods each of them gets.
     """
-    nodes = np.flatnonzero(capacity)
+    nodes = np.flatnonzero(capacity) if among is None else among[capacity[among] > 0]
     if not len(nodes):
         return nodes, capacity[nodes]
     if len(nodes) > count:

@@ -14,13 +14,14 @@ from scheduler.cache.cluster import ClusterState
 from scheduler.cache.demand import PortTable
 from scheduler.cache.node_columns import ChangeLog, Slots
 from scheduler.cache.node_rules import NodeRules
-from scheduler.cache.nodes import Amounts, NodeTable
+from scheduler.cache.nodes import CPU_ROW, MEMORY_ROW, Amounts, NodeTable
 from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.steps import ONE_SCAN
 from scheduler.plugins.framework import ImageScores, RuleScores, StaticFilterResult, total_score
 from scheduler.plugins.node_ports import nodes_in_conflict
 from scheduler.plugins.node_resources_fit import pods_that_fit
 from scheduler.plugins.resource_allocation import ROWS, NodesWithPods, PodLoads
+from scheduler.plugins.single_node_scores import SingleLoad, SingleNode, plain_loads
 
 _KEPT: Final = 256
 _STEP: Final = 2**32
@@ -91,7 +92,7 @@ class TopNodes:
 
 LEAST_FITS = 64
 FITS_BYTES = 64 * 1024 * 1024
-MOST_FITS = 4096
+MOST_FITS = 256
 """Room for views of signatures; the least recently used go first."""
 FEW = 32
 """Changed nodes that are looked at one by one."""
@@ -156,6 +157,7 @@ class Fit:
         self._load, self._two = (
             PodLoads.of(signature.demand, depth, signature.scoring, nodes.row_of) for depth in (1, 2)
         )
+        self._single_load: SingleLoad | None = None
         self._alike: dict[tuple[int, ...], tuple[int, int, int]] = {}
         self._room_position = 0
         self._rule_position = 0
@@ -165,6 +167,31 @@ class Fit:
         if (self._second[slots] == UNKNOWN).any():
             self._second[slots] = [second for _, _, second in self._figures(slots)]
         return self._second[slots]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether `figures_on` may be asked: only amounts decide, and they are scored as in the default profile."""
+        return self.signature.scoring.is_usual and not self.signature.demand.ports
+
+    def figures_on(self, slot: int, free: Amounts, scored: Amounts) -> tuple[int, int]:
+        """Capacity and score of one node with other amounts than it has, `[resource, node]` as in the node table.
+
+        In plain numbers: for one node a call of numpy costs more than the whole figure.
+        """
+        nodes = self._nodes
+        demand = nodes.resolve(self.signature.demand)
+        capacity = 0
+        if not demand.missing and not self.mask.codes[slot]:
+            asked = zip(demand.rows.tolist(), demand.amounts.tolist(), strict=True)
+            capacity = max(0, min(free.item(row, slot) // amount for row, amount in asked))
+        if self._single_load is None:
+            (self._single_load,) = plain_loads(self._load)
+        node = SingleNode(
+            *(nodes.allocatable.item(row, slot) for row in (CPU_ROW, MEMORY_ROW)),
+            *(free.item(row, slot) for row in (CPU_ROW, MEMORY_ROW)),
+            *(scored.item(row, slot) for row in range(len(ROWS))),
+        )
+        return capacity, int(node.score(self._single_load))
 
     def catch_up(self) -> None:
         """Looks again at the nodes that changed since the last call."""

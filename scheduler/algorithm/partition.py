@@ -27,7 +27,7 @@ from scheduler.cache.steps import ONE_BY_ONE
 
 
 class MemberPartition:
-    """UIDs of the pods by signature, in the order of their names, and what they and other pods mean to each other."""
+    """UIDs of the pods by signature, in the order of ranks, then of names, and what they and other pods mean to each other."""
 
     __slots__ = ("topology", "uids")
 
@@ -43,7 +43,7 @@ class MemberPartition:
 
 
 class _EqualPods:
-    """Pods that nothing tells apart; `uids` in the order of their names."""
+    """Pods that nothing tells apart; `uids` in the order of their ranks, then of their names."""
 
     __slots__ = ("device_claims", "labels", "pod_claims", "uids")
 

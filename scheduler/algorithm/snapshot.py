@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.algorithm.devices.binder import DeviceAllocation, limited
-from scheduler.algorithm.identical import PodsByNode, pack_full, spread, spread_over
+from scheduler.algorithm.identical import PodsByNode, ScoreTable, pack_full, spread, spread_over
 from scheduler.algorithm.node_fits import FitCache
 from scheduler.algorithm.overlay import AssumedResources, Placed
 from scheduler.algorithm.topology import Topology
@@ -36,9 +36,10 @@ _SCANS_OF_A_PLACEMENT: Final = 10
 _SCANS_OF_A_SCORE: Final = 20
 _SCANS_OF_REASONS: Final = 10
 """Operations on all nodes that these take."""
+_PLAIN: Final = 10_000
 _KNOWN: Final = 10_000
 _UNKNOWN: Final = 50_000
-"""Steps of judging one node in a state that was met before, and in a new one."""
+"""Steps of judging one node in plain numbers, in a state that was met before, and in a new one."""
 
 
 class SnapshotOverlay:
@@ -146,21 +147,33 @@ class SnapshotOverlay:
         table = partial(self.scores_on, signature)
         return Placed(signature, *spread_over(nodes, count, fit.capacity, fit.score[nodes], table, fit.second))
 
+    def place_among(self, signature: PodSignature, parts: Sequence[tuple[Slots, int]]) -> list[Placed]:
+        """The same on several sets of nodes that have none in common: (node slots, ascending; how many pods) of each."""
+        capacity, score, table = self._judged(signature)
+        placed = [Placed(signature, *spread(count, capacity, score, table, among)) for among, count in parts]
+        self.assume_all(placed)
+        return placed
+
     def _on_all_nodes(self, signature: PodSignature, count: int, *, pack: bool) -> Placed:
+        capacity, score, table = self._judged(signature)
+        if pack:
+            return Placed(signature, *pack_full(count, capacity, score))
+        return Placed(signature, *spread(count, capacity, score, table))
+
+    def _judged(self, signature: PodSignature) -> tuple[PodsByNode, NDArray[np.int64], ScoreTable]:
+        """How many pods each node takes, how good it is for the first, and for all of them."""
         self.spend(_SCANS_OF_A_PLACEMENT)
         capacity = self.capacity(signature)
         score = self.score(signature)
         other_scores = self._other_scores(signature, capacity)
         if other_scores is not None:
             score = score + other_scores
-        if pack:
-            return Placed(signature, *pack_full(count, capacity, score))
 
         def table(slots: Slots, depth: int) -> NDArray[np.int64]:
             scores = self.scores_on(signature, slots, depth)
             return scores if other_scores is None else scores + other_scores[slots][:, None]
 
-        return Placed(signature, *spread(count, capacity, score, table))
+        return capacity, score, table
 
     def diagnosis(self, signature: PodSignature, *, room_is_kept: bool = False) -> Diagnosis:
         """Why no further pod of this signature fits; `room_is_kept` is the same of the diagnosis."""
@@ -291,9 +304,13 @@ class SnapshotOverlay:
         self, signature: PodSignature, slot: int, known: dict[tuple[int, ...], tuple[int, int]]
     ) -> tuple[int, int]:
         """`room_on` and `scores_on` for a first pod on one node; `known` remembers them by the state of the node."""
+        fit = self.fits.of(signature)
+        if fit.is_plain and self._devices_for(signature) is None:
+            self.steps.spend(_PLAIN)
+            return fit.figures_on(slot, self._resources.free, self._resources.scored)
         tables = self._resources.free, self._resources.scored, self.nodes.allocatable
         state = (
-            int(self.fits.of(signature).mask.codes[slot]),
+            int(fit.mask.codes[slot]),
             *(each for table in tables for each in table[:, slot].tolist()),
         )
         has_more_to_ask = signature.demand.ports or self._devices_for(signature) is not None

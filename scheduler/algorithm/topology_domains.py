@@ -12,22 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.requests import PODS
-from scheduler.algorithm.attempts import (
-    PODS_DIFFER,
-    PODS_LIMIT_EACH_OTHER,
-    Attempt,
-    AttemptBudget,
-    affect_each_other,
-    best_attempt,
-)
+from api.topology import ANYWHERE
+from scheduler.algorithm.attempt import Attempt, AttemptBudget
+from scheduler.algorithm.attempts import PODS_DIFFER, PODS_LIMIT_EACH_OTHER, affect_each_other, best_attempt
 from scheduler.algorithm.exact.members import SearchBudget
 from scheduler.algorithm.snapshot import NewSnapshot
 from scheduler.algorithm.upper_bound import by_base, most_in_domain
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.node_columns import Column, Slots
 from scheduler.cache.nodes import Amounts, NodeTable
+from scheduler.cache.pod_group_state import PodGroupState
 from scheduler.cache.pod_signature import PodsBySignature
-from scheduler.plugins.status import Certainty
+from scheduler.plugins.status import Certainty, Code, Status
+
+NAME: Final = "TopologyPlacementGenerator"
 
 Sums = NDArray[np.float64]
 """Whole numbers; the sum of many nodes' memory may be more than fits an int64."""
@@ -126,6 +124,21 @@ def domains_in_use(key: str, placed: Iterable[str], nodes: NodeTable) -> set[str
     slots = (nodes.slot_of.get(name) for name in placed)
     facts = (nodes.facts[slot] for slot in slots if slot is not None)
     return {value for known in facts if known and (value := known.label(key)) is not None}
+
+
+def pinned_values(state: ClusterState, members: PodGroupState) -> dict[str, str] | Status:
+    """By label of a required level: the value where members run, nothing where none does; why no value can be right."""
+    found: dict[str, str] = {}
+    request = members.group.topology if members.group is not None else ANYWHERE
+    in_use = state.nodes_in_use(members) if members.scheduled_count else ()
+    for key in (level.key for level in request.levels if level.is_required):
+        values = domains_in_use(key, in_use, state.nodes)
+        if len(values) > 1:
+            text = f"members already run in more than one {key}: {', '.join(sorted(values))}"
+            return Status(Code.ERROR, text, plugin=NAME)
+        if values:
+            found[key] = next(iter(values))
+    return found
 
 
 def best_domain(

@@ -67,7 +67,9 @@ def most(pending: PodsBySignature, snapshot: SnapshotOverlay) -> int:
     if are_heterogeneous(snapshot, pending):
         room, _ = HeterogeneousMembers(snapshot, list(pending)).room()
         return sum(map(min, pending.values(), room))
-    return sum(most_pods(snapshot, signature, count) for signature, count in by_base(pending).items())
+    # Rules about other pods, volumes and devices are known of each signature by itself, not of its base.
+    alike = by_base(pending) if snapshot.topology_state is None else pending
+    return sum(most_pods(snapshot, signature, count) for signature, count in alike.items())
 
 
 def by_base(pending: PodsBySignature) -> dict[PodSignature, int]:

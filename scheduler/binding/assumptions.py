@@ -116,7 +116,7 @@ class Assumptions:
         now = self._clock()
         if self._expiry_due is None or now < self._expiry_due:
             return
-        late = self._state.expire(now)
+        late = self._state.assumed_pods.expire(now)
         for uid in late:
             pod = self._state.pod(uid)
             if pod is not None and uid not in self._open:
@@ -133,7 +133,7 @@ class Assumptions:
         assumption = self._state.assumption(bind.uid)
         if assumption is not None and (assumption.node_name, assumption.node_uid) != (bind.node_name, bind.node_uid):
             return "the pod was given another node meanwhile"
-        return self._state.bind_obstacle(bind.uid)
+        return self._state.assumed_pods.bind_obstacle(bind.uid)
 
     def bound(self, bind: Bind) -> None:
         """The watch will confirm it; until then the server's word counts."""
@@ -178,7 +178,7 @@ class Assumptions:
         self._open.discard(pod_uid)
         assumption = self._state.assumption(pod_uid)
         if assumption is not None and assumption.node_name == node_name:
-            key = self._state.item_of(pod_uid)
+            key = self._state.queued_item_of(pod_uid)
             if key is not None:
                 self._queue.bind_failed(key)
             self._apply(self._state.forget(pod_uid))

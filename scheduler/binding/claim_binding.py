@@ -334,7 +334,7 @@ class ClaimBinding:
             if problem:
                 _log.warning("%s", problem)
             self._idle.discard(write.claim.metadata.uid)
-            self._apply(self._state.devices_changed(self._devices.end_release(key, version)))
+            self._apply(self._state.waiting_pods.devices_changed(self._devices.end_release(key, version)))
 
         self._devices.begin_release(key)
         self._writer.give_back(write, ended)

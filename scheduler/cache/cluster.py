@@ -17,17 +17,22 @@ from api.podgroup import PodGroup
 from api.priorityclass import PriorityClass
 from scheduler.cache.announced_claims import AnnouncedClaims
 from scheduler.cache.assigned_pods import AssignedPods
+from scheduler.cache.assumed_pods import AssumedPods
 from scheduler.cache.comparer import Drift, compare
+from scheduler.cache.composites import CompositePodGroups
 from scheduler.cache.default_topology_spread import DefaultSpreads
 from scheduler.cache.demand import Demand, PortTable
 from scheduler.cache.devices.state import DeviceState
 from scheduler.cache.disruption_budgets import Budgets
 from scheduler.cache.entities import Entities, ForeignGroups
+from scheduler.cache.groups_with_spare_nodes import GroupsWithSpareNodes
 from scheduler.cache.losses import Losses, loses_place
 from scheduler.cache.nodes import NodeTable, facts_of
 from scheduler.cache.nominator import ForeignNominations, Nominator
 from scheduler.cache.occupancy import Occupancy
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
+from scheduler.cache.pod_group_tree import queued_item
+from scheduler.cache.pod_groups import PodGroups
 from scheduler.cache.pod_signature import PodSignature, Texts
 from scheduler.cache.priority_classes import PriorityClasses
 from scheduler.cache.record_factory import RecordFactory
@@ -36,6 +41,7 @@ from scheduler.cache.reservations import FuturePodReservations, Reservations
 from scheduler.cache.scoring import Scoring
 from scheduler.cache.storage import Storage
 from scheduler.cache.topology_index import TopologyIndex
+from scheduler.cache.waiting_pods import WaitingPods
 
 
 class UnknownPod(TuttiError):
@@ -43,9 +49,6 @@ class UnknownPod(TuttiError):
 
 
 Derived = TypeVar("Derived")
-
-RECHECK_SECONDS: Final = 30.0
-"""An assumption that ran out and was not resolved is reported again after this time."""
 
 
 class ClusterState:
@@ -68,19 +71,21 @@ class ClusterState:
         self.future_reservations: Final = FuturePodReservations()
         self.reservations: Final = Reservations(beside=self.future_reservations)
         self.losses: Final = Losses()
+        self.with_spare_nodes: Final = GroupsWithSpareNodes()
         self.budgets: Final = Budgets()
         self.foreign_groups: Final = ForeignGroups()
         self._foreign_nominations = ForeignNominations(self.nominator, scheduler_names)
         self._records: Final = RecordFactory(scheduler_names, scorings)
-        self._pods: dict[str, PodRecord] = {}
+        self._pods: Final[dict[str, PodRecord]] = {}
         self._derived: dict[Callable[[ClusterState], object], object] = {}
         pods_on: dict[str, dict[str, PodRecord]] = {}
         self.topology_index: Final = TopologyIndex(self.nodes, pods_on)
         self.default_spreads: Final = DefaultSpreads()
         self.storage: Final = Storage(self.nodes)
         self.devices: Final = DeviceState(self.nodes)
-        self._announced_claims: Final = AnnouncedClaims(self.devices)
-        self._assumed: Final[dict[str, Assumption]] = {}
+        announced_claims = AnnouncedClaims(self.devices)
+        self.assumed_pods: Final = AssumedPods(self._pods, self.node_uid)
+        self._assumed: Final = self.assumed_pods.by_uid
         self.entities: Final = Entities(scheduler_names, self._assumed.__contains__)
         self._occupancy: Final = Occupancy(
             self.nodes,
@@ -90,7 +95,17 @@ class ClusterState:
             self.storage,
             pods_on,
             self._assumed,
-            self.entities.group_of,
+            self.entities.leaves_with,
+        )
+        self.waiting_pods: Final = WaitingPods(self._pods, self.entities, self.storage, self.devices, announced_claims)
+        self.composites: Final = CompositePodGroups(self._records, self.entities, self._occupancy.regroup)
+        self._groups: Final = PodGroups(
+            self.entities,
+            self.composites,
+            self._occupancy.regroup,
+            self.losses,
+            self.with_spare_nodes,
+            announced_claims,
         )
 
     # --- records -----------------------------------------------------------------------------------------------------
@@ -158,33 +173,11 @@ class ClusterState:
 
     def upsert_group(self, group: PodGroup | GroupRecord) -> StateChange:
         """A PodGroup came, or says something new."""
-        record = group if isinstance(group, GroupRecord) else self.slim_group(group)
-        members = self.entities.make_group(record.namespace, record.name)
-        old = members.group
-        if old is not None and record.decides_like(old):
-            members.group = record
-            return NO_CHANGE
-        before = members.key
-        self._announced_claims.moved(old, record)
-        members.set_group(record, record.item)
-        self._regroup(members)
-        gone = (before,) if before != members.key and (before.uid or not members.is_empty) else ()
-        return StateChange(items=(members.key,), gone=gone)
+        return self._groups.upsert(group if isinstance(group, GroupRecord) else self.slim_group(group))
 
     def remove_group(self, namespace: str, name: str, uid: str) -> StateChange:
         """A PodGroup went; its unbound pods are held until one of that name exists again."""
-        members = self.entities.of_group(namespace, name)
-        if members is None or members.group is None or members.group.uid != uid:
-            return NO_CHANGE
-        before = members.key
-        self.losses.forget(before)
-        self._announced_claims.moved(members.group, None)
-        members.set_group(None, EntityKey("group", namespace, name, ""))
-        self._regroup(members)
-        if members.is_empty:
-            self.entities.drop_group(namespace, name)
-            return StateChange(gone=(before,))
-        return StateChange(items=(members.key,), gone=(before,))
+        return self._groups.remove(namespace, name, uid)
 
     def set_priority_class(self, found: PriorityClass) -> tuple[EntityKey, ...]:
         """A PriorityClass came: as victims, the groups that name it have another priority now. Those groups."""
@@ -197,7 +190,7 @@ class ClusterState:
     def _class_counts(self, name: str) -> tuple[EntityKey, ...]:
         named = self.entities.of_class(name)
         for members in named:
-            self._regroup(members)
+            self._occupancy.regroup(members)
         return tuple(members.key for members in named)
 
     def group(self, key: EntityKey) -> GroupRecord | None:
@@ -240,9 +233,9 @@ class ClusterState:
             self.future_reservations.taken(item, record.node_name, record.demand)
         if old is not None:
             self._note_loss(old, record)
-        sharers = self._mounts(old, record) if record.volumes is not None else ()
+        sharers = self.waiting_pods.note_volumes(old, record) if record.volumes is not None else ()
         if record.claims is not None or record.demand.extended is not None:
-            self._note_claims(old, record)
+            self.waiting_pods.note_claims(old, record)
         return StateChange(
             items=sharers if is_confirmed else (*keys, *sharers),
             gone=gone,
@@ -284,8 +277,8 @@ class ClusterState:
         items: tuple[EntityKey, ...] = (members.key,) if members and not gone else ()
         self._note_loss(old, None)
         if old.volumes is not None:
-            items += self._mounts(old, None)
-        self._note_claims(old, None)
+            items += self.waiting_pods.note_volumes(old, None)
+        self.waiting_pods.note_claims(old, None)
         return StateChange(items=items, gone=gone, freed=freed)
 
     def pod(self, uid: str) -> PodRecord | None:
@@ -325,7 +318,7 @@ class ClusterState:
         if members is None or members.is_lone or not members.count(MemberState.BARRED):
             return NO_CHANGE
         members.set_group(members.group, members.key)
-        self._regroup(members)
+        self._occupancy.regroup(members)
         return StateChange(items=(members.key,))
 
     # --- assumptions -------------------------------------------------------------------------------------------------
@@ -358,18 +351,6 @@ class ClusterState:
         members = self.entities.reconsider(record)
         return StateChange(items=(members.key,) if members else (), freed=freed)
 
-    def expire(self, now_seconds: float) -> list[str]:
-        """Pods whose assumption ran out; their room stays taken, for a lost answer is unknown.
-
-        The caller reads each pod and then calls `upsert_pod`, `remove_pod` or `forget`. One that is left alone is reported
-        again after `RECHECK_SECONDS`.
-        """
-        late = [uid for uid, assumption in self._assumed.items() if assumption.deadline_seconds <= now_seconds]
-        for uid in late:
-            assumption = self._assumed[uid]
-            self._assumed[uid] = Assumption(assumption.node_name, assumption.node_uid, now_seconds + RECHECK_SECONDS)
-        return late
-
     @property
     def assumptions(self) -> Mapping[str, Assumption]:
         """All assumptions by UID of the pod."""
@@ -378,26 +359,6 @@ class ClusterState:
     def assumption(self, pod_uid: str) -> Assumption | None:
         """The assumption of a pod."""
         return self._assumed.get(pod_uid)
-
-    def bind_obstacle(self, pod_uid: str) -> str | None:
-        """Why an assumed pod must not be bound any more, None when it may; to be asked right before the request."""
-        record, assumption = self._pods.get(pod_uid), self._assumed.get(pod_uid)
-        if record is None:
-            return "the pod is gone"
-        if record.is_bound:
-            return f"the pod is bound to {record.node_name} already"
-        if assumption is None:
-            return "the pod is not assumed on any node"
-        if record.terminating:
-            return "the pod is being deleted"
-        uid = self.node_uid(assumption.node_name)
-        if uid is None:
-            return f"node {assumption.node_name} is gone"
-        return (
-            None
-            if uid == assumption.node_uid
-            else f"node {assumption.node_name} was replaced by another of the same name"
-        )
 
     # --- items -------------------------------------------------------------------------------------------------------
 
@@ -411,53 +372,24 @@ class ClusterState:
         members = self.entities.of_pod(record) if record else None
         return members.key if members else None
 
+    def queued_item_of(self, pod_uid: str) -> EntityKey | None:
+        """The item that is scheduled for a pod: the one it belongs to, or the tree of that."""
+        record = self._pods.get(pod_uid)
+        members = self.entities.of_pod(record) if record else None
+        return queued_item(members) if members is not None else None
+
     def nodes_in_use(self, members: PodGroupState) -> list[str]:
         """Names of the nodes that members are bound to or assumed on."""
+        return [node for _, node in self.placed_members(members)]
+
+    def placed_members(self, members: PodGroupState) -> list[tuple[PodRecord, str]]:
+        """Members that are bound or assumed, and the names of their nodes."""
         placed = members.pods(MemberState.ASSUMED, MemberState.BOUND)
-        return [node for pod in placed if (node := self._occupancy.node_of(pod))]
+        return [(pod, node) for pod in placed if (node := self._occupancy.node_of(pod))]
 
     def recount(self, pods: Iterable[PodRecord]) -> Drift:
         """Compares what is kept here with a fresh list of all pods."""
         return compare(self.nodes, self._pods, self._assumed, pods)
-
-    # --- storage -----------------------------------------------------------------------------------------------------
-
-    def storage_changed(self, pod_uids: Iterable[str]) -> StateChange:
-        """Something that these pods, which wait for a place, mount has changed."""
-        keys = (self.item_of(uid) for uid in pod_uids)
-        return StateChange(items=tuple(dict.fromkeys(key for key in keys if key is not None)))
-
-    def _mounts(self, old: PodRecord | None, new: PodRecord | None) -> tuple[EntityKey, ...]:
-        """Notes that a pod with volumes waits for a place, or does no more; the items its leaving may help."""
-        pod = new or old
-        if pod is None:
-            return ()
-        if new is not None and new.signature is not None:
-            self.storage.pod_waits(new)
-        else:
-            self.storage.pod_waits_no_more(pod)
-        has_left = old is not None and (new is None or new.is_terminal)
-        return self.storage_changed(self.storage.sharing(pod)).items if has_left else ()
-
-    # --- devices -----------------------------------------------------------------------------------------------------
-
-    def devices_changed(self, uids: Iterable[str]) -> StateChange:
-        """Something about devices has changed that may help these pods, or pods to come of these groups."""
-        keys = (self.item_of(uid) or self._waiting_group(uid) for uid in uids)
-        return StateChange(items=tuple(dict.fromkeys(key for key in keys if key is not None)))
-
-    def _waiting_group(self, uid: str) -> EntityKey | None:
-        """The item of a group that announces pods with claims, as long as none of its pods has a place."""
-        name = self._announced_claims.group(uid)
-        members = self.entities.of_group(*name) if name is not None else None
-        return members.key if members is not None and members.pending and not members.scheduled_count else None
-
-    def _note_claims(self, old: PodRecord | None, new: PodRecord | None) -> None:
-        """Notes which pods with claims, or extended resources, wait for a place."""
-        if old is not None and (old.claims is not None or old.demand.extended is not None):
-            self.devices.pod_waits_no_more(old.namespace, old.uid, old.claims)
-        if new is not None and new.signature is not None:
-            self.devices.pod_waits(new.namespace, new.uid, new.claims, new.demand.extended)
 
     # --- what layers above keep ---------------------------------------------------------------------------------------
 
@@ -484,7 +416,3 @@ class ClusterState:
         group = self.entities.group_of(old) if loses_place(old, new) else None
         if group is not None and group.is_gang:
             self.losses.lost(group.item, old)
-
-    def _regroup(self, members: PodGroupState) -> None:
-        for pod in members.pods():
-            self.assigned_pods.regroup((pod,), self.entities.group_of(pod))

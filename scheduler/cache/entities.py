@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from scheduler.cache.pod_group_state import MemberState, PodGroupState, is_of
+from scheduler.cache.pod_group_tree import Forest
 from scheduler.cache.records import EntityKey, GroupRecord, MemberCounts, PodRecord
 
 
@@ -21,16 +22,19 @@ class Entities:
         self._groups: dict[tuple[str, str], PodGroupState] = {}
         self._lone: dict[str, PodGroupState] = {}
         self._lineage: dict[str, str] = {}
+        self.forest: Final = Forest(is_assumed)
 
     # --- questions ---------------------------------------------------------------------------------------------------
 
     def get(self, key: EntityKey) -> PodGroupState | None:
         """The members behind a key, None when the key is no item (any more)."""
+        if key.kind == "composite":
+            return self.forest.get(key)
         members = self._lone.get(key.uid) if key.kind == "pod" else self._groups.get((key.namespace, key.name))
         return members if members is not None and members.key == key else None
 
     def __iter__(self) -> Iterator[EntityKey]:
-        """Every key: groups with or without pods, pods that wait for a group, lone pods."""
+        """Every key: groups with or without pods, those of trees too, pods that wait for a group, lone pods; no trees."""
         for members in (*self._groups.values(), *self._lone.values()):
             yield members.key
 
@@ -79,6 +83,13 @@ class Entities:
         if group is None or not group.takes_only_owner:
             return group
         return group if is_of(pod, group.takes_only_owner, self._lineage) else None
+
+    def leaves_with(self, pod: PodRecord) -> GroupRecord | None:
+        """What a pod is a part of when somebody has to leave: its group, or the highest tree above that leaves whole only."""
+        group = self.group_of(pod)
+        if group is None or not group.parent:
+            return group
+        return self.forest.whole_unit((group.namespace, group.parent)) or group
 
     def scheduler_name(self, key: EntityKey) -> str:
         """The `schedulerName` of an item's pods, which a sound group has one of; "" while it has no living pod."""

@@ -33,7 +33,7 @@ HARD_EFFECTS: Final = frozenset({"NoSchedule", "NoExecute"})
 SOFT_EFFECT: Final = "PreferNoSchedule"
 FIRST_SLOTS: Final = 64
 MOST_LABEL_COLUMNS: Final = 256
-MOST_RESOLVED: Final = 4096
+MOST_RESOLVED: Final = 1024
 PLENTY: Final = 2**40
 """Counted as there of a resource that a device class stands for, on a node without it: its devices say how much there is."""
 

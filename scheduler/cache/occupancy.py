@@ -9,6 +9,7 @@ from typing import Final
 from scheduler.cache.assigned_pods import AssignedPods
 from scheduler.cache.demand import PortTable
 from scheduler.cache.nodes import NodeFacts, NodeTable
+from scheduler.cache.pod_group_state import PodGroupState
 from scheduler.cache.records import Assumption, GroupRecord, PodRecord
 from scheduler.cache.storage import Storage
 from scheduler.cache.topology_index import TopologyIndex
@@ -25,7 +26,7 @@ class Occupancy:
         storage: claims in use.
         pods_on: the pods that take room, by node name and UID; shared with `topology_index`, changed here only.
         assumed: by UID the pods that we decided to bind and that are not known to be bound.
-        group_of: the PodGroup that a pod is a member of.
+        group_of: the group that a pod leaves with.
     """
 
     def __init__(
@@ -109,6 +110,11 @@ class Occupancy:
         node = self.node_of(pod)
         if node:
             self._pods_on[node][pod.uid] = pod
+
+    def regroup(self, members: PodGroupState) -> None:
+        """A group has changed: notes anew with whom its pods would leave their nodes."""
+        for pod in members.pods():
+            self._assigned_pods.regroup((pod,), self._group_of(pod))
 
     def add_node(self, facts: NodeFacts) -> int:
         """A node appeared; those who are on it already are counted. Returns its slot."""

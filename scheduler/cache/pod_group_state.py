@@ -7,48 +7,76 @@ of siblings that are leaving. Pods that name the group but belong to another own
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from enum import IntEnum
-from typing import Final
+from typing import Final, Protocol
 
+from api.parents.kinds import is_child_pod_of
 from scheduler.cache.pod_signature import PodSignature
+from scheduler.cache.ranks import rank_of
 from scheduler.cache.records import AgreedFields, EntityKey, GroupRecord, MemberCounts, Phase, PodRecord
 
 POLICY_NEVER: Final = "Never"
 
+PendingKey = tuple[str, int, str]
+"""The rank of a pod, and its name."""
+
 
 class PendingPods:
-    """Names and UIDs side by side; a decision takes the first so many `uids`."""
+    """UIDs in the order of ranks, of pods without a rank in that of names; a decision takes the first so many `uids`."""
 
-    __slots__ = ("_names", "_uids")
+    __slots__ = ("_keys", "_uids")
 
     def __init__(self) -> None:
-        self._names: list[str] = []
+        self._keys: list[PendingKey] = []
         self._uids: list[str] = []
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._keys)
 
     @property
-    def names(self) -> Sequence[str]:
+    def keys(self) -> Sequence[PendingKey]:
         """Of the pods that exist, sorted."""
-        return self._names
+        return self._keys
+
+    @property
+    def first_name(self) -> str:
+        """The name of the first of them."""
+        return self._keys[0][2]
 
     @property
     def uids(self) -> Sequence[str]:
-        """In the order of the names."""
+        """In the order of the keys."""
         return self._uids
 
-    def add(self, name: str, uid: str) -> None:
+    def add(self, pod: PodRecord) -> None:
         """Takes in a pod."""
-        index = bisect_left(self._names, name)
-        self._names.insert(index, name)
-        self._uids.insert(index, uid)
+        key = _pending_key(pod)
+        index = bisect_left(self._keys, key)
+        self._keys.insert(index, key)
+        self._uids.insert(index, pod.uid)
 
-    def remove(self, name: str, uid: str) -> None:
+    def extend(self, others: "PendingPods") -> None:
+        """Takes in all of these behind its own; of such a one nothing is removed."""
+        self._keys.extend(others.keys)
+        self._uids.extend(others.uids)
+
+    def first(self, count: int) -> "PendingPods":
+        """The first so many of them."""
+        found = PendingPods()
+        found._keys, found._uids = list(self.keys[:count]), list(self.uids[:count])
+        return found
+
+    def remove(self, pod: PodRecord) -> None:
         """Lets a pod go; of two pods of one name (a predecessor that is not gone yet) the right one."""
-        index = self._uids.index(uid, bisect_left(self._names, name))
-        del self._names[index], self._uids[index]
+        # Those that get a place leave in this order.
+        is_first = self._uids[0] == pod.uid
+        index = 0 if is_first else self._uids.index(pod.uid, bisect_left(self._keys, _pending_key(pod)))
+        del self._keys[index], self._uids[index]
+
+
+def _pending_key(pod: PodRecord) -> PendingKey:
+    return (*rank_of(pod), pod.name)
 
 
 class MemberState(IntEnum):
@@ -67,6 +95,14 @@ _NO_LINEAGE: Mapping[str, str] = {}
 _TO_AGREE = frozenset({MemberState.PENDING, MemberState.GATED, MemberState.ASSUMED, MemberState.BOUND})
 
 
+class TreeOfGroups(Protocol):
+    """What a group knows of the tree it belongs to."""
+
+    key: EntityKey
+    is_stale: bool
+    """Its groups have changed since it was looked at."""
+
+
 class PodGroupState:
     """The pods that name one group, or one lone pod (`is_lone`)."""
 
@@ -81,6 +117,7 @@ class PodGroupState:
         "pending",
         "problem",
         "profiles",
+        "tree",
     )
 
     def __init__(self, key: EntityKey, is_assumed: Callable[[str], bool]) -> None:
@@ -96,6 +133,8 @@ class PodGroupState:
         self.problem = ""
         """Why none of them can be placed, whatever the nodes have; empty when that is not so."""
         self.is_assumed = is_assumed
+        self.tree: TreeOfGroups | None = None
+        """The tree of groups it belongs to, which is scheduled in its place."""
         self._by_state: dict[MemberState, dict[str, PodRecord]] = {}
         self._oldest_seconds: float | None = None
         """When the oldest pending pod was created, once somebody has asked and as long as it holds."""
@@ -164,6 +203,10 @@ class PodGroupState:
         """True when no pod names it."""
         return not self._by_state
 
+    def by_state(self) -> ItemsView[MemberState, Mapping[str, PodRecord]]:
+        """The pods by UID, for each state in which there are some."""
+        return self._by_state.items()
+
     def pods(self, *states: MemberState) -> Iterator[PodRecord]:
         """The pods that stand like that; all of them when nothing is said."""
         for state in states or tuple(self._by_state):
@@ -176,6 +219,8 @@ class PodGroupState:
 
     def enter(self, pod: PodRecord) -> None:
         """Takes in a pod that is not known."""
+        if self.tree is not None:
+            self.tree.is_stale = True
         state = self._judge(pod)
         pods = self._by_state.get(state)
         if pods is None:
@@ -190,16 +235,20 @@ class PodGroupState:
             waiting = self.pending.get(pod.signature)
             if waiting is None:
                 waiting = self.pending[pod.signature] = PendingPods()
-            waiting.add(pod.name, pod.uid)
+            waiting.add(pod)
 
     def refresh(self, pod: PodRecord) -> None:
         """Exchanges the record of a known pod for one that decides alike."""
+        if self.tree is not None:
+            self.tree.is_stale = True
         for pods in self._by_state.values():
             if pod.uid in pods:
                 pods[pod.uid] = pod
 
     def drop(self, uid: str) -> None:
         """Forgets a pod, if known."""
+        if self.tree is not None:
+            self.tree.is_stale = True
         for state, pods in self._by_state.items():  # noqa: B007 (both are used below)
             if uid in pods:
                 break
@@ -216,7 +265,7 @@ class PodGroupState:
             self._oldest_seconds = None
         if state is MemberState.PENDING and pod.signature is not None:
             waiting = self.pending[pod.signature]
-            waiting.remove(pod.name, pod.uid)
+            waiting.remove(pod)
             if not waiting:
                 del self.pending[pod.signature]
 
@@ -256,4 +305,6 @@ class PodGroupState:
 
 def is_of(pod: PodRecord, owner_uid: str, lineage: Mapping[str, str]) -> bool:
     """Whether a pod belongs to an owner: it is the owner, or the owner controls it, or controls its controller."""
-    return owner_uid in (pod.owner.uid, pod.uid) or lineage.get(pod.owner.uid) == owner_uid
+    if owner_uid in (pod.owner.uid, pod.uid) or lineage.get(pod.owner.uid) == owner_uid:
+        return True
+    return is_child_pod_of(pod.labels, pod.owner.kind, owner_uid)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
+from api.compositepodgroup import CompositePodGroup
 from api.constants import (
     CONDITION_POD_GROUP_SATISFIED,
     CONDITION_SCHEDULED,
@@ -31,11 +32,13 @@ from scheduler.cache.node_rules import NodeRules
 from scheduler.cache.pod_rules import AffinityTerms
 from scheduler.cache.pod_signature import PodSignature, SignatureTable, Texts
 from scheduler.cache.pod_volumes import parse_volumes
-from scheduler.cache.records import NO_OWNER, AgreedFields, GroupRecord, Owner, Phase, PodRecord
+from scheduler.cache.records import NO_OWNER, AgreedFields, CompositeRecord, GroupRecord, Owner, Phase, PodRecord
 from scheduler.cache.scoring import DEFAULT, Scoring
 
 _PHASES: Final = {"Succeeded": Phase.SUCCEEDED, "Failed": Phase.FAILED}
 _MOST_SHARED: Final = 10_000
+_MOST_SHARED_BY_PODS: Final = 1_024
+"""Sets of labels, and owners: most belong to one pod or one gang, whose pods come together. Each takes about 2 KiB."""
 _MOST_TIMES: Final = 4096
 _NO_LABELS: Final[dict[str, str]] = {}
 
@@ -141,7 +144,7 @@ class RecordFactory:
             priority=None if spec.priority is None else _int32(spec.priority),
             preemption_class=sys.intern(meta.annotation(PREEMPTION_PRIORITY_CLASS) or ""),
             preemption_policy=spec.preemption_policy,
-            topology_key=group.topology_key,
+            topology=group.topology,
             takes_only_owner=owner.uid if is_ours else "",
             leaves_whole=group.is_disrupted_whole,
             owner=owner,
@@ -157,6 +160,25 @@ class RecordFactory:
             is_restarting=is_asked_to_restart(group.status.conditions),
             when_degraded=when_degraded(meta),
             short_since_seconds=epoch_seconds(satisfied.last_transition_time) if satisfied and is_short else 0.0,
+            parent=sys.intern(group.parent),
+        )
+
+    def composite(self, group: CompositePodGroup) -> CompositeRecord:
+        """The record of a CompositePodGroup."""
+        meta, spec = group.metadata, group.spec
+        return CompositeRecord(
+            namespace=sys.intern(meta.namespace),
+            name=sys.intern(meta.name),
+            uid=meta.uid,
+            parent=sys.intern(spec.parent_composite_pod_group_name or ""),
+            min_group_count=max(_int32(group.need), 1),
+            is_gang=group.is_gang,
+            priority=None if spec.priority is None else _int32(spec.priority),
+            preemption_policy=spec.preemption_policy,
+            topology_key=group.topology_key,
+            leaves_whole=group.is_disrupted_whole,
+            owner=self._owner(meta),
+            created_seconds=epoch_seconds(meta.creation_timestamp),
         )
 
     def _affinity_terms(self, spec: PodSpec, meta: Metadata) -> AffinityTerms | None:
@@ -177,7 +199,7 @@ class RecordFactory:
         key = tuple(labels.items())
         found = self._labels.get(key)
         if found is None:
-            if len(self._labels) >= _MOST_SHARED:
+            if len(self._labels) >= _MOST_SHARED_BY_PODS:
                 self._labels.clear()
             found = self._labels[key] = {sys.intern(name): sys.intern(value) for name, value in labels.items()}
         return found
@@ -198,7 +220,7 @@ class RecordFactory:
             return NO_OWNER
         owner = self._owners.get(reference.uid)
         if owner is None:
-            if len(self._owners) >= _MOST_SHARED:
+            if len(self._owners) >= _MOST_SHARED_BY_PODS:
                 self._owners.clear()
             owner = Owner(reference.uid, sys.intern(reference.kind), reference.name, sys.intern(reference.api_version))
             self._owners[reference.uid] = owner

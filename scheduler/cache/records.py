@@ -12,6 +12,7 @@ import msgspec
 from api.constants import EMBEDDED_PROVIDER
 from api.degraded import WhenDegraded
 from api.meta import Metadata
+from api.topology import TopologyRequest
 from api.waiting import Waiting
 from scheduler.cache.demand import Demand
 from scheduler.cache.devices.pod_claims import PodClaims
@@ -49,13 +50,13 @@ class Owner(msgspec.Struct, frozen=True, gc=False):
 NO_OWNER = Owner()
 
 
-EntityKind = Literal["group", "pod"]
+EntityKind = Literal["group", "pod", "composite"]
 
 
 class EntityKey(msgspec.Struct, frozen=True, gc=False, order=True):
-    """What the queue holds: a group or a lone pod, by UID.
+    """What the queue holds: a group, a lone pod, or a tree of groups by its root, by UID.
 
-    A group key with an empty UID stands for the pods that name a PodGroup which does not exist.
+    A group key with an empty UID stands for the pods that name a PodGroup which does not exist; a composite key likewise.
     """
 
     kind: EntityKind
@@ -161,7 +162,8 @@ class GroupRecord(msgspec.Struct, frozen=True, gc=False):
     preemption_class: str
     """The PriorityClass that counts when somebody wants its room, empty for that of `priority`."""
     preemption_policy: str | None
-    topology_key: str | None
+    topology: TopologyRequest
+    """How close its members are to be."""
     takes_only_owner: str
     leaves_whole: bool
     owner: Owner
@@ -184,6 +186,15 @@ class GroupRecord(msgspec.Struct, frozen=True, gc=False):
     """What its annotations say of the time when members are missing."""
     short_since_seconds: float = 0.0
     """Since when its condition says that members are missing (seconds since 1970); 0 when it does not."""
+    parent: str = ""
+    """Name of the CompositePodGroup it is a child of, empty for none."""
+    is_tree: bool = False
+    """It is a CompositePodGroup, which stands for all that is below it."""
+
+    @property
+    def topology_key(self) -> str | None:
+        """The narrowest level inside one domain of which all members must be, None for anywhere."""
+        return self.topology.required_key
 
     @property
     def is_foreign(self) -> bool:
@@ -204,13 +215,36 @@ class GroupRecord(msgspec.Struct, frozen=True, gc=False):
             and self.priority == other.priority
             and self.preemption_class == other.preemption_class
             and self.preemption_policy == other.preemption_policy
-            and self.topology_key == other.topology_key
+            and self.topology == other.topology
             and self.takes_only_owner == other.takes_only_owner
             and self.leaves_whole == other.leaves_whole
             and self.waiting == other.waiting
             and self.when_degraded == other.when_degraded
             and self.min_resources == other.min_resources
+            and self.parent == other.parent
         )
+
+
+class CompositeRecord(msgspec.Struct, frozen=True, gc=False):
+    """A CompositePodGroup as the scheduler keeps it; `min_group_count` is 1 for a basic one."""
+
+    namespace: str
+    name: str
+    uid: str
+    parent: str
+    min_group_count: int
+    is_gang: bool
+    priority: int | None
+    preemption_policy: str | None
+    topology_key: str | None
+    leaves_whole: bool
+    owner: Owner
+    created_seconds: float
+
+    @property
+    def item(self) -> EntityKey:
+        """Its key in the queue, where it is the root of its tree."""
+        return EntityKey("composite", self.namespace, self.name, self.uid)
 
 
 class StateChange(msgspec.Struct, frozen=True):

@@ -112,6 +112,10 @@ class Reservations:
         self._version += 1
         return self._by_key.pop(key, None)
 
+    def holds_against(self, key: EntityKey, priority: int) -> bool:
+        """Whether anything is kept here against an item of that priority, whatever is kept beside."""
+        return any(one.key != key and one.priority >= priority for one in self._by_key.values())
+
     def against(self, key: EntityKey, priority: int) -> Iterator[tuple[str, Counter[Demand]]]:
         """What is kept on which node against an item of that priority."""
         for reservation in self._by_key.values():

@@ -30,6 +30,7 @@ from kube.client.resources import (
     VOLUME_ATTACHMENTS,
     Resource,
 )
+from kube.groups.composites import find_composites
 from kube.groups.discovery import decide, read_record, served_group_apis
 from kube.groups.group_api import GroupAPI
 from kube.process.run import preflight
@@ -99,11 +100,13 @@ async def read_cluster(
     limit = asyncio.Semaphore(_AT_ONCE)
     served = await serves_devices(client)
     of_devices = tuple(one for one in DEVICES if one.plural in served)
-    resources = (*NEEDED, group_api.pod_groups, *OTHERS, *of_devices)
+    composites = await find_composites(client, group_api)
+    optional = (*(() if composites is None else (composites,)), *OTHERS, *of_devices)
+    resources = (*NEEDED, group_api.pod_groups, *optional)
 
     async def listed(resource: Resource) -> list[msgspec.Struct] | None:
         async with limit:
-            return await _listed(client, resource, is_needed=resource not in (*OTHERS, *of_devices))
+            return await _listed(client, resource, is_needed=resource not in optional)
 
     found = dict(zip(resources, await _all_or_none([listed(resource) for resource in resources]), strict=True))
     objects: Mapping[str, list[Any]] = {

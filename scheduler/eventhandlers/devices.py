@@ -80,7 +80,7 @@ class DeviceEventHandlers:
         self._concerns(self._state.devices.set_rule(_either(change).metadata.name, change.new))
 
     def _concerns(self, pod_uids: Iterable[str]) -> None:
-        self._apply(self._state.devices_changed(pod_uids))
+        self._apply(self._state.waiting_pods.devices_changed(pod_uids))
 
 
 def device_informers(

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from api.compositepodgroup import CompositePodGroup
 from api.meta import NO_METADATA
 from api.namespace import Namespace
 from api.node import Node
@@ -15,6 +16,7 @@ from api.pod import Pod
 from api.podgroup import PodGroup
 from api.priorityclass import PriorityClass
 from kube.cache.informer import Change
+from scheduler.apicalls.composite_objects import as_group
 from scheduler.apicalls.conditions import PodConditions
 from scheduler.apicalls.group_conditions import GroupConditions
 from scheduler.cache.cluster import ClusterState
@@ -73,7 +75,7 @@ class FanOut:
 class EventHandlers:
     """Handlers for the informers of pods, nodes, groups, namespaces, PriorityClasses and disruption budgets."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (what hears of events)
         self,
         *,
         state: ClusterState,
@@ -84,7 +86,10 @@ class EventHandlers:
         preemption: PreemptionManager,
         priorities: PreemptionPriorityReporter,
         errors: ItemErrors,
+        composites: GroupConditions | None = None,
     ) -> None:
+        """`composites` writes to CompositePodGroups; None where the server has none."""
+        self._composites = composites
         self._state = state
         self._changes = changes
         self._queue = queue
@@ -140,6 +145,20 @@ class EventHandlers:
             elif change.old is not None:
                 self._groups.gone(metadata.uid)
                 self._changes.apply(self._state.remove_group(metadata.namespace, metadata.name, metadata.uid))
+
+    def composite_changed(self, change: Change[CompositePodGroup]) -> None:
+        """A CompositePodGroup came, changed (by our own status writes too) or went."""
+        group = change.new or change.old
+        metadata = group.metadata if group is not None else NO_METADATA
+        with self._errors.about(EntityKey("composite", metadata.namespace, metadata.name, metadata.uid), TAKE_IN):
+            if change.new is not None:
+                if self._composites is not None:
+                    self._composites.seen(as_group(change.new))
+                self._changes.apply(self._state.composites.upsert(change.new))
+            elif change.old is not None:
+                if self._composites is not None:
+                    self._composites.gone(metadata.uid)
+                self._changes.apply(self._state.composites.remove(metadata.namespace, metadata.name, metadata.uid))
 
     def namespace_changed(self, change: Change[Namespace]) -> None:
         """A namespace came, changed or went: rules about other pods may choose by its labels."""

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from api.compositepodgroup import CompositePodGroup
 from api.meta import Metadata, controller_of
 from api.namespace import Namespace
 from api.node import Node
@@ -142,6 +143,8 @@ class Informers:
     storage: tuple[Informer[Any], ...]
     devices: tuple[Informer[Any], ...] = ()
     """Empty while devices are not followed."""
+    composites: Informer[CompositePodGroup] | None = None
+    """None where the server has no CompositePodGroups."""
 
     @property
     def early(self) -> tuple[Informer[Any], ...]:
@@ -149,6 +152,7 @@ class Informers:
         return (
             self.nodes,
             self.groups,
+            *((self.composites,) if self.composites is not None else ()),
             self.budgets,
             self.namespaces,
             self.classes,
@@ -172,6 +176,8 @@ class Informers:
         yield PODS.plural, self.pods
         yield NODES.plural, self.nodes
         yield "podgroups", self.groups
+        if self.composites is not None:
+            yield "compositepodgroups", self.composites
         yield POD_DISRUPTION_BUDGETS.plural, self.budgets
         yield NAMESPACES.plural, self.namespaces
         yield PRIORITY_CLASSES.plural, self.classes
@@ -189,6 +195,7 @@ def build_informers(
     storage: StorageEventHandlers,
     errors: ItemErrors,
     devices: tuple[DeviceEventHandlers, Container[str]] | None = None,
+    composites: Informer[CompositePodGroup] | None = None,
 ) -> Informers:
     """The informers, with their handlers.
 
@@ -200,6 +207,7 @@ def build_informers(
         storage: of volumes and claims for them.
         errors: where exceptions about single items are noted.
         devices: hear of devices, and which of their kinds are served; None when nobody follows them.
+        composites: as `groups`; None where the server has none.
     """
     informers = Informers(
         pods=Informer(reader, PODS, Converted(ListDecoder(Pod), handlers.pod_record)),
@@ -211,10 +219,13 @@ def build_informers(
         owners=owner_informers(reader, state.default_spreads, handlers.controller_changed, errors),
         storage=storage_informers(reader, storage, errors),
         devices=device_informers(reader, state, devices[0], errors, devices[1]) if devices is not None else (),
+        composites=composites,
     )
     informers.pods.add_handler(handlers.pod_changed)
     informers.nodes.add_handler(handlers.node_changed)
     informers.groups.add_handler(handlers.group_changed)
+    if composites is not None:
+        composites.add_handler(handlers.composite_changed)
     informers.budgets.add_handler(handlers.budget_changed)
     informers.namespaces.add_handler(handlers.namespace_changed)
     informers.classes.add_handler(handlers.priority_class_changed)

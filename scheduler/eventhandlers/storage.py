@@ -102,7 +102,7 @@ class StorageEventHandlers:
         self._concerns(storage.all_waiting() if is_gone else ())
 
     def _concerns(self, pod_uids: Iterable[str]) -> None:
-        self._apply(self._state.storage_changed(pod_uids))
+        self._apply(self._state.waiting_pods.storage_changed(pod_uids))
         self._noticed()
 
 

@@ -8,7 +8,9 @@ longer than one decision may. Upstream shows nothing of the former to its users;
 from collections.abc import Mapping
 
 from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.pod_group_tree import TreeState
 from scheduler.cache.records import AgreedFields
+from scheduler.plugins.composite_gang_scheduling import tree_disagreement, tree_gate
 from scheduler.plugins.status import Code, Status
 
 _GANG_SCHEDULING = "GangScheduling"
@@ -25,6 +27,8 @@ def pre_enqueue(members: PodGroupState) -> Status | None:
 
     It needs its PodGroup, pods without scheduling gates, and minCount members.
     """
+    if isinstance(members, TreeState):
+        return tree_gate(members)
     if members.is_lone:
         pod = next(members.pods(), None)
         if pod is not None and pod.managed:
@@ -87,6 +91,8 @@ def validate_pod_group(
     """
     if members.problem:
         return _group_error(members.problem)
+    if isinstance(members, TreeState) and (of_tree := tree_disagreement(members)) is not None:
+        return of_tree
     problem = _disagreement(members) or _too_many(members, most_members)
     no_devices = _DEVICES_UNKNOWN if devices_are_unknown else _DEVICES_UNSERVED
     return problem or _unplaceable(members, no_devices="" if devices_are_followed else no_devices)
@@ -161,6 +167,6 @@ def _unplaceable(members: PodGroupState, *, no_devices: str) -> Status | None:
         if signature.rules.asks_devices:
             problem = problem or no_devices
         if problem:
-            name = waiting.names[0]
+            name = waiting.first_name
             return Status(Code.ERROR, problem if members.is_lone else f"pod {name}: {problem}")
     return None

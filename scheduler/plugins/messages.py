@@ -80,6 +80,10 @@ def _of_group(found: PodGroupDiagnosis) -> str:
     to_come = f" and room for the {found.to_come} pods that come later" if found.to_come else ""
     beside = f" beside {found.scheduled} already scheduled" if found.scheduled else ""
     inside = f" inside one {found.topology_key} (best: {found.best_domain})" if found.topology_key else ""
+    if found.wider_key:
+        inside += f" and at most {found.wider_most} inside one {found.wider_key}"
+    if found.slice_key:
+        inside += f" in slices of {found.slice_size}, each inside one {found.slice_key}"
     reasons = _of_nodes(found.pod, " for the rest" if found.placed else "")
     return (
         f"minCount ({found.need - found.to_come}){to_come} cannot be satisfied: {found.placed} of {found.pending} pods "

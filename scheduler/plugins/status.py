@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from api.constants import (
+    REASON_INVALID,
     REASON_SCHEDULER_ERROR,
     REASON_SCHEDULING_GATED,
     REASON_SCHEDULING_TIMEOUT,
@@ -44,6 +45,8 @@ class Code(StrEnum):
     SCHEDULING_GATED = REASON_SCHEDULING_GATED
     WAITING_FOR_CLAIMS = REASON_WAITING_FOR_CLAIMS
     """Of single pods, whose group may start without them."""
+    INVALID = REASON_INVALID
+    """Of trees of groups that can never be scheduled as they are."""
     TIMED_OUT = REASON_SCHEDULING_TIMEOUT
 
 
@@ -147,6 +150,10 @@ class PodGroupDiagnosis(msgspec.Struct, frozen=True, kw_only=True):
         to_come: members of `need` that do not exist yet.
         topology_key: the node label of which all must be inside one value; None without such a constraint.
         best_domain: the value of it where most of them fit.
+        wider_key: a wider level that is required and too small already, empty without one.
+        wider_most: of the pending members no more than this fit inside one domain of that.
+        slice_size: members of a slice, 0 without slices.
+        slice_key: the node label of which each slice must be inside one value.
         pod: why the first member without a place has none.
         certainty: whether a placement may exist that was not found.
         incomplete_reason: why one may exist; empty when there is none for certain.
@@ -160,6 +167,10 @@ class PodGroupDiagnosis(msgspec.Struct, frozen=True, kw_only=True):
     to_come: int = 0
     topology_key: str | None = None
     best_domain: str = ""
+    wider_key: str = ""
+    wider_most: int = 0
+    slice_size: int = 0
+    slice_key: str = ""
     pod: Diagnosis
     certainty: Certainty = Certainty.COUNTED
     incomplete_reason: str = ""
@@ -168,4 +179,12 @@ class PodGroupDiagnosis(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def obstacles(self) -> Hashable:
         """As for `Status`."""
-        return (self.topology_key, self.best_domain, self.pod.obstacles, self.certainty, self.incomplete_reason)
+        return (
+            self.topology_key,
+            self.best_domain,
+            self.wider_key,
+            self.slice_key,
+            self.pod.obstacles,
+            self.certainty,
+            self.incomplete_reason,
+        )

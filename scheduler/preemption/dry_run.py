@@ -8,28 +8,36 @@ A group with a topology constraint is tried inside every domain and the cheapest
 nodes that look best.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.algorithm.attempts import Attempt, best_attempt
+from api.topology import ANYWHERE
+from scheduler.algorithm.attempt import Attempt
 from scheduler.algorithm.devices.extended import asks_devices
 from scheduler.algorithm.free_after_nominations import SnapshotOnResources
+from scheduler.algorithm.level_tree import level_tree_of
 from scheduler.algorithm.node_fits import fits_of
 from scheduler.algorithm.overlay import ResourceOverlay
-from scheduler.algorithm.topology_domains import domains_in_use
+from scheduler.algorithm.partition import MemberPartition
+from scheduler.algorithm.schedule_pod_group import attempt_on_nodes
+from scheduler.algorithm.snapshot import NewSnapshot
+from scheduler.algorithm.topology_domains import pinned_values
+from scheduler.algorithm.tree_selections import required_pods
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.pod_group_tree import TreeState
 from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.steps import OverBudgetError
 from scheduler.plugins.gang_scheduling import missing_count
 from scheduler.plugins.node_resources_fit import pods_that_fit
+from scheduler.plugins.status import Status
 from scheduler.preemption.context import PotentialVictims, PreemptionContext, Violators
 from scheduler.preemption.node_candidates import Mask, fits_by_node, node_candidates, select_nodes
 from scheduler.preemption.reprieve import Placement, candidate_for, kept_devices
-from scheduler.preemption.victims import Candidate, KeptDevices, Refusal, RefusalCode
+from scheduler.preemption.victims import LIFT, Candidate, KeptDevices, Refusal, RefusalCode
 
 MOST_COMPARED: Final = 32
 """Nodes on which a candidate for a single pod is worked out whole, the most promising of all."""
@@ -56,6 +64,25 @@ def dry_run_preemption(
         overdue: UIDs of pods that were asked to leave and do not.
         is_nominated: it has been nominated before; a refusal because others are leaving says where it goes then.
     """
+    if not isinstance(members, TreeState):
+        return _dry_run(state, members, violators, overdue, is_nominated=is_nominated)
+    # The first choice of groups with which the tree could start; nobody leaves for what is beyond its minimum.
+    found: Candidate | Refusal = Refusal(RefusalCode.TREE)
+    for required in required_pods(members):
+        found = _dry_run(state, required, violators, overdue, is_nominated=is_nominated)
+        if isinstance(found, Candidate) or found.waits or found.code is RefusalCode.OVER_BUDGET:
+            return found
+    return found
+
+
+def _dry_run(
+    state: ClusterState,
+    members: PodGroupState,
+    violators: Violators | None,
+    overdue: Collection[str],
+    *,
+    is_nominated: bool,
+) -> Candidate | Refusal:
     assigned_pods = state.assigned_pods
     if not members.may_preempt:
         return Refusal(RefusalCode.NEVER)
@@ -145,18 +172,21 @@ def _domains_that_fit_most(context: PreemptionContext) -> list["_Domain"]:
 
 def _domain_masks(state: ClusterState, members: PodGroupState) -> Iterator[Mask | None]:
     """[node slot] of each topology domain the members may be in; None stands for the whole cluster."""
-    key = members.group.topology_key if members.group else None
-    if key is None:
+    request = members.group.topology if members.group is not None else ANYWHERE
+    keys = tuple(level.key for level in request.levels if level.is_required)
+    if not keys:
         yield None
         return
-    column = state.nodes.label_column(key)
-    pins = domains_in_use(key, state.nodes_in_use(members), state.nodes)
-    if len(pins) > 1:
+    pins = pinned_values(state, members)
+    if isinstance(pins, Status):
         return
-    for code in np.unique(column.codes[state.nodes.alive]).tolist():
-        value = column.values[code]
-        if value is not None and pins <= {value}:
-            yield column.codes == code
+    tree = level_tree_of(state, keys)
+    usable = state.nodes.alive & tree.has_all(range(len(keys)))
+    for key, value in pins.items():
+        usable &= state.nodes.label_column(key).one_of((value,), np.arange(state.nodes.slots))
+    codes = tree.codes[-1]
+    for code in np.unique(codes[usable]).tolist():
+        yield usable & (codes == code)
 
 
 class _Domain:
@@ -176,10 +206,21 @@ class _Domain:
         self._signatures = context.pending
         self._has_ports = any(signature.demand.ports for signature in self._signatures)
         self._ignores_other_pods = context.topology is None
-        self._is_plain = self._ignores_other_pods and len(self._signatures) == 1 and not self._has_ports
+        group = context.members.group
+        tree = context.members if isinstance(context.members, TreeState) else None
+        self._inner_keys = sorted(tree.inner_keys()) if tree is not None else []
+        self._is_divided = bool(self._inner_keys) or (group is not None and group.topology.slice_size > 0)
+        """Slices, or groups of a tree, must be inside domains of their own."""
+        self._is_plain = (
+            self._ignores_other_pods and len(self._signatures) == 1 and not self._has_ports and not self._is_divided
+        )
         self._latest: tuple[PotentialVictims, Attempt] | None = None
+        self._steps = context.state.nodes.steps
+        begun = self._steps.spent
         self.most_that_fit = self._fits(potential)
         """Members that fit when everybody who could leave has left."""
+        self._cost = self._steps.spent - begun
+        """Steps of asking once how many fit."""
 
     @property
     def fits_already(self) -> bool:
@@ -193,7 +234,7 @@ class _Domain:
     def candidates(self) -> Iterator[Candidate]:
         """The candidates worth comparing: one for each choice of who may leave, or one per promising node for a single pod."""
         for potential in self._choices():
-            if self.most_that_fit == 1 and len(self._signatures) == 1:
+            if self.most_that_fit == 1 and len(self._signatures) == 1 and not self._is_divided:
                 yield from (
                     self._on_each_node(potential) if self._is_plain else self._on_each_node_among_others(potential)
                 )
@@ -215,11 +256,13 @@ class _Domain:
         if self._context.claim_releases is not None and not is_lone:
             # Nodes are not cleared by count where devices matter: the fewest units, from the least important up, are tried instead.
             found.append(self._up_to_level(cheapest, _ranks(cheapest)))
+        found += self._in_cheap_domains(cheapest)
         if not everybody.violates.any():
             return found
         spared = everybody.where(~everybody.violates)
         if self._fits(spared) >= self.most_that_fit:
-            return [spared if is_lone else self._up_to_level(spared, spared.priority), *found]
+            suffices = spared if is_lone else self._up_to_level(spared, spared.priority)
+            return [suffices, *self._in_cheap_domains(suffices), *found]
         violating = np.where(everybody.violates, everybody.priority, _LOWEST)
         return [self._up_to_level(everybody, violating), *found]
 
@@ -236,6 +279,20 @@ class _Domain:
                 low = middle + 1
         return found
 
+    def _in_cheap_domains(self, potential: PotentialVictims) -> list[PotentialVictims]:
+        """Of these as few as suffice in the domains that are cheapest to clear, for each label that divides a tree."""
+        found = []
+        for key in self._inner_keys:
+            column = self._context.state.nodes.label_column(key)
+            if self._affords(len(column.values)):
+                there = self._up_to_level(potential, _ranks_by_domain(potential, column.codes))
+                found.append(self._up_to_level(there, _ranks(there)) if self._affords(MOST_RANKS) else there)
+        return found
+
+    def _affords(self, levels: int) -> bool:
+        """Whether the lowest of so many levels can be looked for; half of what is left is for the candidates."""
+        return self._steps.left > 2 * self._cost * (levels.bit_length() + 1)
+
     # --- how much fits -----------------------------------------------------------------------------------------------
 
     def _fits(self, leaving: PotentialVictims) -> int:
@@ -251,14 +308,20 @@ class _Domain:
         if self._latest is not None and self._latest[0] is leaving:
             return self._latest[1]
         need = missing_count(self._context.members)
-        attempt = best_attempt(self._signatures, need, self._context.state.nodes, self._snapshots(resources, leaving))
+        found = MemberPartition(self._context.uids, self._context.topology)
+        new_snapshot = self._new_snapshot(resources, leaving)
+        attempt = attempt_on_nodes(
+            self._context.state, self._context.members, found, need, new_snapshot, self._mask, ""
+        )
         if self._latest is None or attempt.total >= self._latest[1].total:
             self._latest = (leaving, attempt)
         return attempt
 
-    def _snapshots(self, resources: ResourceOverlay, leaving: PotentialVictims) -> Callable[[], SnapshotOnResources]:
+    def _new_snapshot(self, resources: ResourceOverlay, leaving: PotentialVictims) -> NewSnapshot:
         state, topology = self._context.state, self._context.topology_without(leaving)
-        return lambda: SnapshotOnResources(state.nodes, fits_of(state), resources, self._mask, topology=topology)
+        return lambda allowed, _: SnapshotOnResources(
+            state.nodes, fits_of(state), resources, allowed, topology=topology
+        )
 
     # --- candidates --------------------------------------------------------------------------------------------------
 
@@ -281,7 +344,8 @@ class _Domain:
     def _on_each_node_among_others(self, potential: PotentialVictims) -> list[Candidate]:
         """One pod that minds others, or wants a host port: the nodes with the fewest in its way first."""
         [signature] = self._signatures
-        snapshot = self._snapshots(self._context.resources_without(potential), potential)()
+        new_snapshot = self._new_snapshot(self._context.resources_without(potential), potential)
+        snapshot = new_snapshot(self._mask, "")
         feasible = np.flatnonzero(snapshot.capacity(signature))
         in_the_way = self._count_in_the_way(signature, potential)
         order = feasible[np.lexsort((feasible, in_the_way[feasible]))]
@@ -311,7 +375,7 @@ class _Domain:
         None when that places fewer than can be placed, or when more than amounts keeps the members away.
         """
         context = self._context
-        if not self._ignores_other_pods or self._has_ports:
+        if not self._ignores_other_pods or self._has_ports or self._is_divided:
             return None
         everything = context.resources_without(potential)
         order = sorted(
@@ -361,3 +425,21 @@ def _ranks(potential: PotentialVictims) -> NDArray[np.int64]:
     ranks = np.cumsum(np.diff(potential.unit, prepend=potential.unit[:1]) != 0)
     units = int(ranks[-1]) + 1 if len(ranks) else 1
     return ranks * min(units, MOST_RANKS) // units
+
+
+def _ranks_by_domain(potential: PotentialVictims, codes: NDArray[np.int32]) -> NDArray[np.int64]:
+    """[pod] how early its unit leaves if domains are cleared one by one, first those in which the least would have to go.
+
+    Args:
+        potential: who may leave.
+        codes: [node slot] the domain.
+    """
+    domain = codes[potential.slot]
+    cost = np.bincount(domain, weights=potential.priority + LIFT)
+    rank = np.empty(len(cost), dtype=np.int64)
+    rank[np.argsort(cost, kind="stable")] = np.arange(len(cost))
+    # A unit leaves whole: with the last of its pods.
+    units, number = np.unique(potential.unit, return_inverse=True)
+    last = np.zeros(len(units), dtype=np.int64)
+    np.maximum.at(last, number, rank[domain])
+    return last[number]

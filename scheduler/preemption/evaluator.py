@@ -22,6 +22,7 @@ from scheduler.cache.demand import Demand
 from scheduler.cache.devices.records import HeldDevice
 from scheduler.cache.nominator import Nomination
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
+from scheduler.cache.pod_group_tree import queued_item
 from scheduler.cache.records import EntityKey, PodRecord
 from scheduler.plugins.gang_scheduling import missing_count, pre_enqueue
 from scheduler.preemption.context import Violators
@@ -327,7 +328,7 @@ class Evaluator:
             return None
         for claim in self._state.devices.holding():
             if any(held.id in wanted for held in claim.held) and not all(
-                uid in nomination.victims or self._is_leaving(uid) or self._state.item_of(uid) == nomination.key
+                uid in nomination.victims or self._is_leaving(uid) or self._state.queued_item_of(uid) == nomination.key
                 for uid in claim.reserved_for
             ):
                 return "devices that it counts on were taken by claim {}/{}".format(*claim.key)
@@ -365,10 +366,10 @@ class _Nominated(msgspec.Struct, frozen=True):
 def _nominated_items(state: ClusterState) -> Iterator[_Nominated]:
     """All items of which a waiting pod is nominated."""
     asked = _asked_by_preemptor(state)
-    for key in state.entities:
-        members = state.entities.get(key)
-        pods = _nominated_pods(members) if members is not None else ()
-        if members is None or not pods:
+    for members in _items(state):
+        key = members.key
+        pods = _nominated_pods(members)
+        if not pods:
             continue
         may_start = pre_enqueue(members) is None
         meant = [pod for pod in pods if may_start and state.node_uid(pod.nominated_node) is not None]
@@ -376,6 +377,17 @@ def _nominated_items(state: ClusterState) -> Iterator[_Nominated]:
         nodes = {node for node, _ in places.values()}
         victims = frozenset((*_leaving(state, nodes, members.priority), *asked.get(key.uid, ())))
         yield _Nominated(key, members.priority, pods, places, victims)
+
+
+def _items(state: ClusterState) -> list[PodGroupState]:
+    """All that are scheduled by themselves: trees in the place of their groups."""
+    found: dict[EntityKey, PodGroupState] = {}
+    for key in state.entities:
+        members = state.entities.get(key)
+        item = state.entities.get(queued_item(members)) if members is not None else None
+        if item is not None:
+            found[item.key] = item
+    return list(found.values())
 
 
 def _nominated_pods(members: PodGroupState) -> tuple[PodRecord, ...]:

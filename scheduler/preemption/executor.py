@@ -31,7 +31,7 @@ from scheduler.cache.records import GroupRecord, PodRecord
 from scheduler.preemption.disruption_marks import REFUSALS, DisruptionMarks
 from scheduler.preemption.evaluator import Evaluator
 from scheduler.preemption.suspensions import Suspensions
-from scheduler.preemption.victims import Candidate, found_message
+from scheduler.preemption.victims import KIND_NAMES, Candidate, found_message
 from scheduler.reporting.events import EventWriter
 from scheduler.reporting.metrics import PreemptionMetrics
 
@@ -136,7 +136,7 @@ class Executor:
         self._metrics.candidate_found(len(candidate.pods), candidate.cost.violations)
         group = self._state.group(candidate.key)
         name = self._state.entities.scheduler_name(candidate.key) or self._scheduler_name
-        message = f"{name}: preempting to accommodate a higher priority {'podgroup' if group is not None else 'pod'}"
+        message = f"{name}: preempting to accommodate a higher priority {KIND_NAMES[candidate.key.kind]}"
         nominees = ((self._state.pod(uid), node) for uid, node in candidate.places)
         known = [(pod, node) for pod, node in nominees if pod is not None]
         run = _Run(

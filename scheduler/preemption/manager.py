@@ -10,6 +10,7 @@ from api.podgroup import PodGroup
 from scheduler.algorithm.decision import Decision
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.nominator import Nomination
+from scheduler.cache.pod_group_tree import queued_item
 from scheduler.cache.records import EntityKey, StateChange
 from scheduler.preemption.evaluator import Evaluator, with_post_filter
 from scheduler.preemption.executor import Executor
@@ -108,7 +109,7 @@ class PreemptionManager:
             group = self._state.group(key)
             if group is not None and group.preemption_class:
                 self._priorities.review(key)
-        for key in keys if len(self._state.nominator) else ():
+        for key in self._queued(keys) if len(self._state.nominator) else ():
             nomination = self._state.nominator.of(key)
             if nomination is not None and not self._evaluator.is_wanted(nomination):
                 self.items_gone((key,))
@@ -121,6 +122,11 @@ class PreemptionManager:
         self._suspensions.seen(group)
 
     # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _queued(self, keys: tuple[EntityKey, ...]) -> set[EntityKey]:
+        """The items that are scheduled for these: trees in the place of their groups."""
+        found = ((key, self._state.item(key)) for key in keys)
+        return {queued_item(members) if members is not None else key for key, members in found}
 
     def _cancelled(self, nomination: Nomination) -> None:
         """Nobody was asked to leave: the candidate makes no sense any more."""

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Final
 
 from api.constants import REASON_GANG_RESTART
+from api.parents.kinds import leaves_by_suspension
 from kube.client.client import Client
 from kube.client.errors import Conflict, KubeError, NotFound
 from kube.client.resources import PODS
@@ -22,7 +23,6 @@ from scheduler.cache.pod_group_state import MemberState, PodGroupState
 from scheduler.cache.records import EntityKey, GroupRecord, PodRecord
 from scheduler.preemption.disruption_marks import REFUSALS, DisruptionMarks
 from scheduler.preemption.suspensions import Suspensions
-from scheduler.preemption.victims import JOB_KIND
 from scheduler.reporting.events import EventWriter
 
 _log = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ class Restarts:
         group = members.group
         self._count()
         self._event_writer.group_restarts(key, group, _MESSAGE)
-        if group.takes_only_owner and group.owner.kind == JOB_KIND:
+        if group.takes_only_owner and leaves_by_suspension(group.owner.kind):
             self._suspensions.ask_to_restart(group, tuple(members.pods(MemberState.BOUND)), _MESSAGE)
             return
         marks = DisruptionMarks(self._client, reason=REASON_GANG_RESTART, message=_MESSAGE, wall_clock=self._wall_clock)

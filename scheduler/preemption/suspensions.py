@@ -1,4 +1,4 @@
-"""Groups of Jobs that are asked to leave: they are suspended by the controllers, so the request must not outlive its reason.
+"""Groups of Jobs and JobSets that are asked to leave: controllers suspend Jobs, so the request must not outlive its reason.
 
 It stands while somebody wants the room. It is taken back when all its pods have left, for then the Job queues again; when nobody
 wants the room any more and no pod has left yet; and when its Job has made new pods meanwhile. A group of which some pods have
@@ -7,7 +7,9 @@ is asked is read from the groups themselves, so this holds after a restart, too.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
+from api.compositepodgroup import COMPOSITE_KIND
 from api.constants import (
     CONDITION_DISRUPTION_TARGET,
     CONDITION_PREEMPTED_BY,
@@ -21,10 +23,10 @@ from scheduler.apicalls.group_conditions import GroupConditions
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.nominator import Nomination
 from scheduler.cache.pod_group_state import PodGroupState
-from scheduler.cache.records import EntityKey, GroupRecord, PodRecord
+from scheduler.cache.records import EntityKey, EntityKind, GroupRecord, PodRecord
 from scheduler.preemption.victims import Victim
 
-_POD_KIND = "Pod"
+_KINDS: Final[dict[EntityKind, str]] = {"group": POD_GROUP_KIND, "pod": "Pod", "composite": COMPOSITE_KIND}
 _HAVE_LEFT = "all its pods have left; it queues again"
 _NOT_WANTED = "nobody needs its room any more"
 _IS_BACK = "its pods have left and new ones came"
@@ -64,7 +66,7 @@ class Suspensions:
         if group is None:
             return
         self._asked[group.item] = frozenset(pod.uid for pod in victim.pods)
-        kind = POD_GROUP_KIND if preemptor.kind == "group" else _POD_KIND
+        kind = _KINDS[preemptor.kind]
         reference = Preemptor(kind, preemptor.namespace, preemptor.name, preemptor.uid).reference
         self._say(group, is_true=True, message=message, kind=kind, reference=reference)
 
@@ -126,8 +128,13 @@ class Suspensions:
         running = self._running(members)
         if not running:
             return _HAVE_LEFT
+        if any(pod.terminating for pod in running):
+            return None
+        if victims.isdisjoint(pod.uid for pod in running):
+            # The Jobs of a JobSet are resumed at once, and their new pods may have found room elsewhere.
+            return _IS_BACK
         is_wanted = any(nomination.victims & victims for nomination in self._state.nominator)
-        if is_wanted or members.key in self._restarting or any(pod.terminating for pod in running):
+        if is_wanted or members.key in self._restarting:
             return None
         if victims <= {pod.uid for pod in running}:
             return _NOT_WANTED

@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from api.parents.kinds import leaves_by_suspension
 from scheduler.cache.assigned_pods import PreemptionUnit
 from scheduler.cache.devices.records import HeldDevice
 from scheduler.cache.node_columns import Slots
@@ -26,10 +27,9 @@ from scheduler.cache.records import EntityKey, PodRecord
 LIFT: Final = 2.0**31
 """Added to every victim's priority in sums, so that fewer victims cost less whatever their priority is (as upstream does)."""
 
-JOB_KIND: Final = "Job"
 KeptDevices = tuple[tuple[str, tuple[HeldDevice, ...]], ...]
 """(pod UID, the devices it counts on)."""
-Kind = Literal["group", "pod"]
+Kind = Literal["group", "pod", "composite"]
 
 
 # --- which victims leave before which --------------------------------------------------------------------------------
@@ -110,12 +110,12 @@ class Victim(msgspec.Struct, frozen=True):
 
     @property
     def leaves_by_suspension(self) -> bool:
-        """Whether it is the gang of a Job: that is suspended, for deleting its pods would count as failures.
+        """Whether it is the gang of a Job, or of a JobSet: Jobs are suspended, for deleting their pods would count as failures.
 
         Where a podFailurePolicy ignores them, the Job controller still waits for minutes before it replaces so many.
         """
         group = self.unit.group
-        return group is not None and bool(group.takes_only_owner) and group.owner.kind == JOB_KIND
+        return group is not None and bool(group.takes_only_owner) and leaves_by_suspension(group.owner.kind)
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -151,6 +151,8 @@ class RefusalCode(Enum):
     """Pods that are leaving already make the room."""
     OVER_BUDGET = auto()
     """The steps of one evaluation did not suffice (`scheduler.cache.steps`)."""
+    TREE = auto()
+    """A tree of groups that has started, or whose groups are confined to topology domains: others leave only for its start."""
     PAUSED = auto()
     """Its last preemption was too short a time ago."""
 
@@ -202,10 +204,15 @@ _MESSAGES: Final = {
     RefusalCode.NO_VICTIMS: "No preemption victims found for incoming preemptor",
     RefusalCode.NO_NODE: "no node can take the pod even without all pods of lower priority",
     RefusalCode.ONGOING: "ongoing preemption on nominated nodes",
+    RefusalCode.TREE: "nobody is asked to leave for groups beyond minGroupCount",
     RefusalCode.OVER_BUDGET: "finding out who would have to leave takes longer than one decision may",
 }
 
 
+KIND_NAMES: Final[dict[Kind, str]] = {"group": "podgroup", "pod": "pod", "composite": "compositepodgroup"}
+"""What messages call the kinds of items, in upstream's words."""
+
+
 def found_message(victims: int, kind: Kind) -> str:
     """Said of a candidate with so many victims that is carried out for an item of this kind (upstream's words)."""
-    return f"found a placement for {'podgroup' if kind == 'group' else 'pod'}, preempting {victims} victims"
+    return f"found a placement for {KIND_NAMES[kind]}, preempting {victims} victims"

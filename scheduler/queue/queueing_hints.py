@@ -14,13 +14,16 @@ from scheduler.algorithm.topology_domains import domains_in_use
 from scheduler.algorithm.upper_bound import by_base, most, most_in_domain
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.pod_group_tree import TreeState
 from scheduler.cache.pod_signature import PodSignature
 from scheduler.plugins.gang_scheduling import missing_count
 
 
 def wakes_exactly(state: ClusterState, members: PodGroupState) -> bool:
     """True when `placeable` is not only necessary but sufficient."""
-    if members.group and members.group.topology_key:
+    if isinstance(members, TreeState):
+        return False
+    if members.group and (members.group.topology_key or members.group.topology.slice_size):
         return False
     return len({signature.base for signature in members.pending}) == 1 and not depends_on_other_pods(state, members)
 

@@ -88,6 +88,11 @@ class SchedulingQueue:
         if members is None:
             self.remove(key)
             return
+        if members.tree is not None:
+            # Its tree is scheduled in its place.
+            self.remove(key)
+            self.activate(members.tree.key, state, is_due=is_due)
+            return
         entity = self._entities.get(key)
         if entity is None:
             entity = self._entities[key] = QueuedEntity(key, next(self._arrivals))

@@ -2,7 +2,8 @@
 
 Every text becomes a made-up word, save for those whose meaning decides something: kinds, operators, amounts, times, keys of labels.
 So a text that nobody thought of is hidden and not shown. The made-up words are in the order of the true ones, for of equals the
-order decides. Whole numbers stay where a selector compares them: as values of the labels and taints that some `Gt` or `Lt` names.
+order decides. Whole numbers stay where they are compared: as values of the labels and taints that some `Gt` or `Lt` names, and as
+ranks.
 Texts that are for people alone are left out.
 """
 
@@ -13,6 +14,7 @@ import msgspec
 
 from api import constants
 from kube.cache.decoding import cyclic_gc_paused
+from scheduler.cache.ranks import RANK_LABELS
 from scheduler.cache.selectors import whole_number
 from scheduler.recording import anonymous_devices
 from scheduler.recording.anonymous_devices import DeviceWalk, looked_at
@@ -63,6 +65,9 @@ _KEPT_ANNOTATIONS: Final = frozenset(
         constants.PROVIDER,
         constants.REPAIR_TIMEOUT,
         constants.SCHEDULING_TIMEOUT,
+        constants.SLICE_SIZE,
+        constants.SLICE_TOPOLOGY,
+        constants.TOPOLOGY,
     }
 )
 _COMPARING: Final = frozenset({"Gt", "Lt"})
@@ -118,7 +123,7 @@ def _hidden(
     with cyclic_gc_paused():
         plain = msgspec.json.decode(msgspec.json.encode(inputs))
         compounds = dict(_compounds(plain))
-        compared = frozenset(_compared(plain))
+        compared = frozenset(_compared(plain)).union(RANK_LABELS)
         ask = _Asked(compounds, looked_at(plain), compared, keeps_expressions=keeps_expressions)
         kept = _words(readable(plain), ask)
         plain["objects"].update(dict.fromkeys(leaves_out, ()))

@@ -35,7 +35,7 @@ from scheduler.cache.nodes import NodeFacts, SlotLayout
 from scheduler.cache.nominator import Nomination
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
 from scheduler.cache.pod_signature import Texts
-from scheduler.cache.records import GroupRecord, PodRecord
+from scheduler.cache.records import CompositeRecord, GroupRecord, PodRecord
 from scheduler.cache.reservations import Reservations
 from scheduler.cache.selectors import Labels, Requirement, Selector
 from scheduler.cache.storage import DriverFacts, Storage
@@ -60,6 +60,7 @@ from scheduler.recording.objects import (
     capacity_object,
     claim_object,
     class_object,
+    composite_object,
     group_object,
     node_object,
     selector_object,
@@ -95,6 +96,7 @@ class Taken:
     """By slot."""
     namespaces: Mapping[str, Labels]
     classes: tuple[PriorityClass, ...]
+    composites: tuple[CompositeRecord, ...]
     groups: tuple[GroupRecord, ...]
     pods: Mapping[str, PodRecord]
     pending: tuple[str, ...]
@@ -135,6 +137,8 @@ class Taken:
             yield "namespaces", Namespace(Metadata(name=name, labels=dict(labels)))
         for priority_class in self.classes:
             yield "priorityclasses", slim(priority_class)
+        for composite in self.composites:
+            yield "compositepodgroups", composite_object(composite)
         for group in self.groups:
             yield "podgroups", group_object(group)
         for budget in self.budgets:
@@ -189,6 +193,7 @@ def take(core: Core, moment: Moment) -> Taken:
         images=nodes.images.by_slot(),
         namespaces=dict(state.topology_index.namespaces),
         classes=tuple(state.classes),
+        composites=tuple(state.entities.forest.composites.values()),
         groups=tuple(members.group for members in state.entities.states() if members.group is not None),
         pods=dict(state.pods),
         pending=tuple(_pending(state.entities.states())),

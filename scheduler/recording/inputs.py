@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from api.compositepodgroup import CompositePodGroup
 from api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from api.namespace import Namespace
 from api.node import Node
@@ -31,6 +32,7 @@ class ClusterObjects(msgspec.Struct, frozen=True, kw_only=True):
     nodes: tuple[Node, ...] = ()
     namespaces: tuple[Namespace, ...] = ()
     priorityclasses: tuple[PriorityClass, ...] = ()
+    compositepodgroups: tuple[CompositePodGroup, ...] = ()
     podgroups: tuple[PodGroup, ...] = ()
     pods: tuple[Pod, ...] = ()
     poddisruptionbudgets: tuple[Budget, ...] = ()

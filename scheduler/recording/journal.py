@@ -101,12 +101,10 @@ class Journal:
 
     def decided(self, key: EntityKey, aim: int, decision: Decision, future: Places) -> None:
         """An item was decided on, and nothing has been done about it yet."""
-        volume = self._newer
-        if volume.decisions >= self._most or len(volume.steps) >= self._most * CHANGES_OF_A_DECISION:
-            self._older, self._newer = volume, _Volume(take(self._core, self._moment()))
-            volume = self._newer
-        volume.decisions += 1
-        volume.steps.append(_Decision(key, self._clock(), aim, decision, future))
+        if self._newer.decisions >= self._most:
+            self._begin_volume()
+        self._newer.decisions += 1
+        self._newer.steps.append(_Decision(key, self._clock(), aim, decision, future))
 
     def recorded(self) -> RecordedSteps:
         """The last decisions."""
@@ -114,11 +112,17 @@ class Journal:
             return RecordedSteps(self._newer.inputs, tuple(self._newer.steps))
         return RecordedSteps(self._older.inputs, (*self._older.steps, *self._newer.steps))
 
+    def _begin_volume(self) -> None:
+        self._older, self._newer = self._newer, _Volume(take(self._core, self._moment()))
+
     def _noting(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(method)
         def noting(*arguments: Any, **named: Any) -> Any:
             if self._depth:
                 return method(*arguments, **named)
+            if len(self._newer.steps) >= self._most * CHANGES_OF_A_DECISION:
+                # Not left to the next decision: a cluster without gangs changes as well, for days.
+                self._begin_volume()
             self._newer.steps.append(_Change(name, (*arguments, *named.values())))
             return self._inside(method, *arguments, **named)
 

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from api.compositepodgroup import CompositePodGroup
 from api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from api.meta import Metadata
 from api.namespace import Namespace
@@ -34,6 +35,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "Node": Kind("nodes", Node),
     "Namespace": Kind("namespaces", Namespace),
     "PriorityClass": Kind("priorityclasses", PriorityClass),
+    "CompositePodGroup": Kind("compositepodgroups", CompositePodGroup),
     "PodGroup": Kind("podgroups", PodGroup),
     "Pod": Kind("pods", Pod),
     "PodDisruptionBudget": Kind("poddisruptionbudgets", Budget),

@@ -5,6 +5,12 @@ from typing import Any, Final
 
 import msgspec
 
+from api.compositepodgroup import (
+    CompositeGangPolicy,
+    CompositePodGroup,
+    CompositePodGroupSpec,
+    CompositeSchedulingPolicy,
+)
 from api.constants import (
     BIND_COMPLETED,
     CONDITION_DISRUPTION_TARGET,
@@ -22,6 +28,7 @@ from api.constants import (
     REPAIR_TIMEOUT,
     SCHEDULING_TIMEOUT,
     SELECTED_NODE,
+    SPARE_NODES,
     SUSPEND_ON_TIMEOUT,
     WAIT_FOR_FIRST_CONSUMER,
 )
@@ -55,9 +62,10 @@ from api.storage import (
     VolumeSpec,
     VolumeStatus,
 )
+from api.topology_annotations import topology_annotations
 from scheduler.cache.node_rules import NodeTerm
 from scheduler.cache.nodes import NodeFacts
-from scheduler.cache.records import GroupRecord
+from scheduler.cache.records import CompositeRecord, GroupRecord
 from scheduler.cache.selectors import FIELD_PREFIX, RawRequirement, RawSelector, Requirement, Selector
 from scheduler.cache.volume_records import (
     BLOCK,
@@ -106,8 +114,32 @@ def group_object(record: GroupRecord) -> PodGroup:
             disruption_mode=DisruptionMode(all={}) if record.leaves_whole else None,
             priority=record.priority,
             preemption_policy=record.preemption_policy,
+            parent_composite_pod_group_name=record.parent or None,
         ),
         PodGroupStatus(tuple(_group_conditions(record)) or None),
+    )
+
+
+def composite_object(record: CompositeRecord) -> CompositePodGroup:
+    """A CompositePodGroup that says this of itself."""
+    gang = CompositeGangPolicy(record.min_group_count) if record.is_gang else None
+    topology = record.topology_key
+    return CompositePodGroup(
+        Metadata(
+            name=record.name,
+            namespace=record.namespace,
+            uid=record.uid,
+            creation_timestamp=time_stamp(record.created_seconds),
+            owner_references=owner_references(record.owner),
+        ),
+        CompositePodGroupSpec(
+            scheduling_policy=CompositeSchedulingPolicy(gang=gang, basic=None if record.is_gang else {}),
+            parent_composite_pod_group_name=record.parent or None,
+            scheduling_constraints=SchedulingConstraints((TopologyConstraint(topology),)) if topology else None,
+            disruption_mode=DisruptionMode(all={}) if record.leaves_whole else None,
+            priority=record.priority,
+            preemption_policy=record.preemption_policy,
+        ),
     )
 
 
@@ -127,11 +159,14 @@ def _group_annotations(record: GroupRecord) -> Iterator[tuple[str, str]]:
         yield SCHEDULING_TIMEOUT, f"{waiting.timeout_seconds:.9f}s"
     if waiting.is_suspended_on_timeout:
         yield ON_SCHEDULING_TIMEOUT, SUSPEND_ON_TIMEOUT
+    yield from topology_annotations(record.topology).items()
     said = record.when_degraded
     if said.policy != NOTHING_SAID.policy:
         yield DEGRADED, said.policy
     if said.repair_seconds != NOTHING_SAID.repair_seconds:
         yield REPAIR_TIMEOUT, f"{said.repair_seconds:.9f}s"
+    if said.spare_nodes:
+        yield SPARE_NODES, str(said.spare_nodes)
 
 
 def _group_conditions(record: GroupRecord) -> Iterator[Condition]:

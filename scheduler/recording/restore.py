@@ -182,6 +182,8 @@ def _take_in(state: ClusterState, inputs: DecisionInputs) -> None:
     _take_in_owners(state, objects)
     _take_in_storage(state, objects)
     take_in_devices(state.devices, inputs)
+    for composite in objects.compositepodgroups:
+        state.composites.upsert(composite)
     for group in objects.podgroups:
         state.upsert_group(group)
     state.take_in_pods(_bound_first(state, objects.pods, layout))

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from api.compositepodgroup import CompositePodGroup
 from api.constants import (
     BIND_COMPLETED,
     DEGRADED,
@@ -18,12 +19,16 @@ from api.constants import (
     MANAGED_BY,
     MIN_RESOURCES,
     ON_SCHEDULING_TIMEOUT,
+    PARENT_COMPOSITE,
     POD_GROUP,
     PREEMPTION_PRIORITY_CLASS,
     PROVIDER,
     REPAIR_TIMEOUT,
     SCHEDULING_TIMEOUT,
     SELECTED_NODE,
+    SLICE_SIZE,
+    SLICE_TOPOLOGY,
+    TOPOLOGY,
 )
 from api.features import fields_that_need, required_features
 from api.meta import Metadata, controller_of
@@ -44,12 +49,16 @@ KEPT_ANNOTATIONS: Final = frozenset(
         MANAGED_BY,
         MIN_RESOURCES,
         ON_SCHEDULING_TIMEOUT,
+        PARENT_COMPOSITE,
         POD_GROUP,
         PREEMPTION_PRIORITY_CLASS,
         PROVIDER,
         REPAIR_TIMEOUT,
         SCHEDULING_TIMEOUT,
         SELECTED_NODE,
+        SLICE_SIZE,
+        SLICE_TOPOLOGY,
+        TOPOLOGY,
     }
 )
 
@@ -61,7 +70,9 @@ def slim(found: T) -> T:
     changes: dict[str, Any] = {}
     metadata = getattr(found, "metadata", None)
     if isinstance(metadata, Metadata):
-        changes["metadata"] = slim_metadata(metadata, has_labels=not isinstance(found, (PodGroup, *ABOUT_DEVICES)))
+        changes["metadata"] = slim_metadata(
+            metadata, has_labels=not isinstance(found, (PodGroup, CompositePodGroup, *ABOUT_DEVICES))
+        )
     if isinstance(found, Pod):
         changes["spec"] = _slim_spec(found.spec, found.metadata.name)
         changes["status"] = msgspec.structs.replace(found.status, conditions=(), start_time=None)

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from api.compositepodgroup import CompositePodGroup
 from api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from api.node import Node
 from api.pod import Pod
@@ -189,6 +190,8 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
     "node gone": Operation(_state, "remove_node", tuple[str, ...]),
     "namespace": Operation(_state, "upsert_namespace", tuple[str, dict[str, str] | None]),
     "namespace gone": Operation(_state, "remove_namespace", tuple[str]),
+    "composite": Operation(lambda core: core.state.composites, "upsert", tuple[CompositePodGroup], _slim_first),
+    "composite gone": Operation(lambda core: core.state.composites, "remove", tuple[str, str, str]),
     "group": Operation(_state, "upsert_group", tuple[PodGroup], _write_group),
     "group gone": Operation(_state, "remove_group", tuple[str, str, str]),
     "priority class": Operation(_state, "set_priority_class", tuple[PriorityClass], _slim_first),

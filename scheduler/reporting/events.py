@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Final
 
+from api.compositepodgroup import COMPOSITE_KIND
 from api.constants import (
     EVENT_FAILED_SCHEDULING,
     EVENT_GANG_DEGRADED,
@@ -74,13 +75,17 @@ class EventWriter:
         scheduler_name: Callable[[EntityKey], str],
         clock: Callable[[], float],
         repeat_seconds: float,
+        composites: Resource | None = None,
     ) -> None:
         """`scheduler_name` says by which name the pods of an item know this scheduler, "" when it has none.
+
+        `composites` are the CompositePodGroups, where there are some.
 
         Of several profiles, each speaks under its own name, as those of kube-scheduler do.
         """
         self._recorder = recorder
         self._pod_groups = pod_groups
+        self._composites = composites
         self._scheduler_name = scheduler_name
         self._once = EventDeduplicator(clock, repeat_seconds=repeat_seconds)
 
@@ -101,13 +106,19 @@ class EventWriter:
         self._once.forget(key)
         note = f"at least {group.min_count} members are bound, the minimum of the group"
         self._recorder.record(
-            group_reference(group, self._pod_groups),
+            self._reference(group),
             reason=EVENT_SCHEDULED,
             note=note,
             action="Binding",
             related=owner_reference(group.owner, group.namespace),
             reporter=self._scheduler_name(key),
         )
+
+    def tree_scheduled(self, key: EntityKey, tree: GroupRecord, min_group_count: int) -> None:
+        """As many children of a root have had their start as must start together."""
+        self._once.forget(key)
+        note = f"at least {min_group_count} of its groups have started, the minimum"
+        self._tell_group(key, tree, EVENT_SCHEDULED, note, "Binding", kind="Normal")
 
     def group_degraded(self, key: EntityKey, group: GroupRecord, message: str) -> None:
         """A started gang has fallen below its minimum; said once until it is whole again."""
@@ -168,8 +179,9 @@ class EventWriter:
             group: of the preemptor, None for a lone pod.
         """
         if group is not None:
-            related = group_reference(group, self._pod_groups)
-            note = f"Preempted by podgroup {group.uid} on node cluster"
+            related = self._reference(group)
+            kind = "compositepodgroup" if group.is_tree else "podgroup"
+            note = f"Preempted by {kind} {group.uid} on node cluster"
         else:
             related = ObjectReference("v1", "Pod", preemptor.namespace, preemptor.name, preemptor.uid)
             note = f"Preempted by pod {preemptor.uid} on node {pod.node_name}"
@@ -210,24 +222,27 @@ class EventWriter:
     def _tell_group(
         self, key: EntityKey, group: GroupRecord, reason: str, message: str, action: str, *, kind: EventType = "Warning"
     ) -> None:
-        itself = group_reference(group, self._pod_groups)
+        itself = self._reference(group)
         owner = owner_reference(group.owner, group.namespace)
         record = partial(
             self._recorder.record, reason=reason, type=kind, action=action, reporter=self._scheduler_name(key)
         )
         if owner is not None:
-            record(owner, note=f"pod group {group.name}: {message}", related=itself)
+            what = "composite pod group" if group.is_tree else "pod group"
+            record(owner, note=f"{what} {group.name}: {message}", related=itself)
         record(itself, note=message, related=owner)
+
+    def _reference(self, group: GroupRecord) -> ObjectReference:
+        """The PodGroup, in the group API in force, or the CompositePodGroup."""
+        kind, resource = POD_GROUP_KIND, self._pod_groups
+        if group.is_tree and self._composites is not None:
+            kind, resource = COMPOSITE_KIND, self._composites
+        return ObjectReference(resource.api_version, kind, group.namespace, group.name, group.uid)
 
 
 def pod_reference(pod: PodRecord) -> ObjectReference:
     """The pod itself."""
     return ObjectReference("v1", "Pod", pod.namespace, pod.name, pod.uid)
-
-
-def group_reference(group: GroupRecord, pod_groups: Resource) -> ObjectReference:
-    """The PodGroup, in the group API in force."""
-    return ObjectReference(pod_groups.api_version, POD_GROUP_KIND, group.namespace, group.name, group.uid)
 
 
 def owner_reference(owner: Owner, namespace: str) -> ObjectReference | None:

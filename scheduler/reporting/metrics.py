@@ -86,6 +86,8 @@ class SchedulerMetrics:
             names.METRIC_REPAIR_SECONDS, repaired, buckets=_START_BUCKETS, registry=registry
         )
         self._pending = _Counts(names.METRIC_PENDING_PODGROUPS, pending, "reason", registry)
+        spare_pods = "Pods for which room is wanted elsewhere, should their nodes be lost (spare-nodes)."
+        self._spare_pods = _Counts(names.METRIC_SPARE_PODS, spare_pods, "room", registry)
         partial_groups = "Gangs of which some members are bound, and fewer than must run together."
         self._partial = _Counts(names.METRIC_PARTIAL_PODGROUPS, partial_groups, "started", registry)
 
@@ -125,6 +127,10 @@ class SchedulerMetrics:
     def follow_pending(self, read: Callable[[], Mapping[str, int]]) -> None:
         """Show how many groups wait, by reason."""
         self._pending.read = read
+
+    def follow_spare_pods(self, read: Callable[[], Mapping[str, int]]) -> None:
+        """Show for how many pods on nodes that gangs may lose room is kept, and for how many it is missing."""
+        self._spare_pods.read = read
 
     def follow_partial(self, read: Callable[[], Mapping[str, int]]) -> None:
         """Show how many gangs are bound in part, those apart that had started before."""

@@ -9,6 +9,7 @@ from typing import Final
 
 from api.constants import (
     CONDITION_SCHEDULED,
+    REASON_INVALID,
     REASON_SCHEDULER_ERROR,
     REASON_SCHEDULING_GATED,
     REASON_UNSCHEDULABLE,
@@ -22,6 +23,7 @@ from scheduler.algorithm.decision import Decision
 from scheduler.apicalls.conditions import PodConditions, condition
 from scheduler.apicalls.group_conditions import GroupConditions
 from scheduler.cache.cluster import ClusterState
+from scheduler.cache.pod_group_tree import queued_item
 from scheduler.cache.records import EntityKey, GroupRecord, StateChange
 from scheduler.plugins.messages import member_message, message
 from scheduler.plugins.status import Status
@@ -31,9 +33,12 @@ from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.reporting.events import EventWriter
 from scheduler.reporting.hints import Hints
 from scheduler.reporting.progress import Progress, Timeouts
+from scheduler.reporting.trees import TreeReporter
 from scheduler.settings import SchedulerSettings
 
-GATES: Final = frozenset({REASON_WAITING_FOR_MEMBERS, REASON_WAITING_FOR_POD_GROUP, REASON_SCHEDULING_GATED})
+GATES: Final = frozenset(
+    {REASON_WAITING_FOR_MEMBERS, REASON_WAITING_FOR_POD_GROUP, REASON_SCHEDULING_GATED, REASON_INVALID}
+)
 """Reasons for which an item is not even tried."""
 
 _STAGE: Final = "report"
@@ -57,9 +62,11 @@ class Reporter:
         settings: SchedulerSettings,
         errors: ItemErrors,
         hints: Hints,
+        trees: TreeReporter,
         group_error_reason: str = REASON_SCHEDULER_ERROR,
     ) -> None:
         self._hints = hints
+        self._trees = trees
         self._group_error_reason = group_error_reason
         self._errors = errors
         self._state = state
@@ -83,6 +90,7 @@ class Reporter:
         for key in list(self._state.entities):
             with self._errors.about(key, _STAGE):
                 self._progress.start(key)
+                self._trees.started(key)
 
     def decided(self, decision: Decision) -> None:
         """A cycle ended."""
@@ -112,6 +120,7 @@ class Reporter:
         for key in change.bound:
             with self._errors.about(key, _STAGE):
                 self._progress.update(key)
+                self._trees.started(key)
         for key in change.items:
             with self._errors.about(key, _STAGE):
                 self._item_changed(key)
@@ -119,6 +128,9 @@ class Reporter:
     def _item_changed(self, key: EntityKey) -> None:
         if key.kind == "group":
             self._progress.update(key)
+            self._trees.started(key)
+            members = self._state.item(key)
+            key = queued_item(members) if members is not None else key
         if key in self._said_held:
             self._held_due.add(key, self._settings.held_update_seconds)
         elif key in self._held_due:
@@ -135,6 +147,7 @@ class Reporter:
             self._event_writer.pod_scheduled(EntityKey("pod", pod.namespace, pod.name, pod.uid), pod, node_name)
         elif key is not None:
             self._progress.answered(key, pod_uid)
+            self._trees.started(key)
 
     def forbidden(self, pod_uid: str, reason: str, message: str) -> None:
         """The server forbids the bind of a pod.
@@ -198,6 +211,10 @@ class Reporter:
     # --- saying it ---------------------------------------------------------------------------------------------------
 
     def _say_held(self, key: EntityKey, status: Status) -> None:
+        if key.kind == "composite":
+            self._said_held.add(key)
+            self._trees.held(key, status.reason, message(status))
+            return
         group, pods = self._state.group(key), self._state.entities.waiting(key)
         if group is None:
             self._event_writer.pods_wait(key, pods, message(status))
@@ -219,6 +236,10 @@ class Reporter:
         key, text = decision.key, decision.condition_message
         self._said_held.discard(key)
         group = self._state.group(key)
+        if key.kind == "composite":
+            self._trees.refused(key, self._group_error_reason if decision.status.is_group_error else reason, text)
+            self._tell_pods(decision, reason, others=member_message(text))
+            return
         if group is not None:
             group_reason = self._group_error_reason if decision.status.is_group_error else reason
             hint = self._hints.refused(key, text)
@@ -270,3 +291,4 @@ class Reporter:
         self._hints.forget(key)
         self._progress.forget(key)
         self._timeouts.forget(key)
+        self._trees.forget(key)

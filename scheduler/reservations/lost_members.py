@@ -6,12 +6,15 @@ looked for at once, as for pods to come (`state.future_reservations`): where rul
 as there is room for; the others as room appears, before anybody else is tried. Nobody has to leave for it, and who is more
 important may take it. Survivors stay where they are.
 
+The replacements for all groups of a tree are looked for at once, for it is the tree that is scheduled, and whose room is kept.
+
 Nothing is kept for a gang of which nobody runs any more, nor for one that is leaving, nor for longer than it says. When that time
 is over, a gang that asks for it leaves whole (`restart`), unless some of its members have finished their work.
 """
 
+import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -22,6 +25,8 @@ from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.demand import Demand
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
+from scheduler.cache.pod_group_tree import Branch, TreeState, queued_item
+from scheduler.cache.ranks import rank_of, with_rank
 from scheduler.cache.records import EntityKey, GroupRecord, Phase, PodRecord, StateChange
 from scheduler.cache.reservations import Reservation
 from scheduler.queue.item_errors import ItemErrors
@@ -53,14 +58,24 @@ def may_keep_room(group: GroupRecord) -> bool:
     return not (is_leaving(group) or group.min_resources or group.is_foreign) and group.when_degraded.policy != "report"
 
 
-def places_of_replacements(state: ClusterState, members: PodGroupState) -> Places:
-    """Where the replacements of missing members could go now, as many of them as there is room for; changes nothing."""
-    replacements = dict(_replacements(state, members))
+def places_of_replacements(state: ClusterState, item: PodGroupState, short: Sequence[PodGroupState] = ()) -> Places:
+    """Where the replacements of missing members could go now, as many of them as there is room for; changes nothing.
+
+    Args:
+        state: the cluster.
+        item: a group, or a tree.
+        short: groups of the tree to which members are missing.
+    """
+    replacements = dict(itertools.chain.from_iterable(_replacements(state, members) for members in short or (item,)))
     if not replacements:
         return NOWHERE
-    decision = decide(_WithReplacements(state, members, replacements).view, members.key)
+    return places_in(ClusterWithReplacements(state, item, replacements), item.key, replacements)
+
+
+def places_in(cluster: ClusterView, key: EntityKey, replacements: Mapping[str, PodRecord]) -> Places:
+    """Where the pods that wait in this cluster would go, by the one decision that would place them."""
     places: dict[str, Counter[Demand]] = {}
-    for uid, node in decision.bindings:
+    for uid, node in decide(cluster.view, key).bindings:
         places.setdefault(node, Counter())[replacements[uid].demand] += 1
     return Places(places)
 
@@ -72,36 +87,53 @@ def _replacements(state: ClusterState, members: PodGroupState) -> Iterator[tuple
     running = list(members.pods(MemberState.BOUND))
     usual = Counter((pod.demand, pod.rules) for pod in running).most_common(1)
     models = [pod for pod in running if usual and (pod.demand, pod.rules) == usual[0][0]][:1]
-    for number, pod in enumerate(lost + models * (missing - len(lost))):
-        signature = state.signature_of(pod)
-        if signature is None or pod.claims is not None:
-            # Devices are not kept for pods that do not exist.
-            continue
-        uid = f"{_REPLACEMENT}{members.key.uid}/{number}"
-        yield (
-            uid,
-            msgspec.structs.replace(
-                pod, uid=uid, node_name="", phase=Phase.ACTIVE, terminating=False, signature=signature, rules=None
-            ),
-        )
+    unknown = [
+        with_rank(pod, rank) for pod in models for rank in _ranks_without_pod(pod, running + lost, missing - len(lost))
+    ]
+    for number, pod in enumerate(lost + unknown):
+        yield from replacement_of(state, pod, f"{members.key.uid}/{number}")
 
 
-class _WithReplacements(ClusterView):
-    """The cluster in which replacements of one group wait for a place."""
+def _ranks_without_pod(model: PodRecord, others: list[PodRecord], count: int) -> Iterator[int]:
+    """So many ranks beside a pod that none of the others has, lowest first."""
+    series = rank_of(model).series
+    taken = {rank.number for rank in map(rank_of, others) if rank.series == series}
+    return itertools.islice((number for number in itertools.count() if number not in taken), count)
+
+
+def replacement_of(state: ClusterState, pod: PodRecord, name: str) -> Iterator[tuple[str, PodRecord]]:
+    """A pod that does not exist and asks for what this member asks for, by UID; nothing where that is not known."""
+    signature = pod.signature or state.signature_of(pod)
+    if signature is None or pod.claims is not None:
+        # Devices are not kept for pods that do not exist.
+        return
+    uid = f"{_REPLACEMENT}{name}"
+    yield (
+        uid,
+        msgspec.structs.replace(
+            pod, uid=uid, node_name="", phase=Phase.ACTIVE, terminating=False, signature=signature, rules=None
+        ),
+    )
+
+
+class ClusterWithReplacements(ClusterView):
+    """The cluster in which pods that do not exist wait for a place in a group, as many of them as there is room for.
+
+    Args:
+        state: the cluster as it is.
+        members: the group, or the tree of their groups.
+        replacements: by UID.
+    """
 
     def __init__(self, state: ClusterState, members: PodGroupState, replacements: dict[str, PodRecord]) -> None:
         super().__init__(state)
         self._replacements: Final = replacements
-        self._members: Final = PodGroupState(members.key, members.is_assumed)
-        self._members.lineage = members.lineage
         # As many as there is room for: each is a member less to wait for.
-        self._members.group = (
-            msgspec.structs.replace(members.group, min_count=members.scheduled_count + 1) if members.group else None
+        self._members: Final[PodGroupState] = (
+            _TreeWithReplacements(members, replacements)
+            if isinstance(members, TreeState)
+            else _with_replacements(members, replacements, members.scheduled_count + 1)
         )
-        for pod in members.pods(MemberState.ASSUMED, MemberState.BOUND, MemberState.SUCCEEDED):
-            self._members.put(pod)
-        for pod in replacements.values():
-            self._members.put(pod)
 
     def item(self, key: EntityKey) -> PodGroupState | None:
         """The members behind a key."""
@@ -112,16 +144,51 @@ class _WithReplacements(ClusterView):
         return self._replacements.get(uid) or self._state.pod(uid)
 
 
+def _with_replacements(members: PodGroupState, replacements: Mapping[str, PodRecord], min_count: int) -> PodGroupState:
+    made = PodGroupState(members.key, members.is_assumed)
+    made.lineage = members.lineage
+    made.group = msgspec.structs.replace(members.group, min_count=min_count) if members.group else None
+    for pod in members.pods(MemberState.ASSUMED, MemberState.BOUND, MemberState.SUCCEEDED):
+        made.put(pod)
+    for pod in replacements.values():
+        made.put(pod)
+    return made
+
+
+class _TreeWithReplacements(TreeState):
+    """A tree none of whose levels lacks anything, and in which nobody waits but replacements; not to be changed."""
+
+    __slots__ = ()
+
+    def __init__(self, tree: TreeState, replacements: Mapping[str, PodRecord]) -> None:
+        # The forest is not asked again: this tree is never stale.
+        PodGroupState.__init__(self, tree.key, tree.is_assumed)
+        self.is_stale = False
+        self.branch = self._satisfied(tree.branch, replacements) if tree.branch is not None else None
+        if self.branch is not None:
+            self.gather(self.branch)
+
+    def _satisfied(self, branch: Branch, replacements: Mapping[str, PodRecord]) -> Branch:
+        leaves = []
+        for leaf in branch.leaves:
+            own = {uid: pod for uid, pod in replacements.items() if pod.group == leaf.key.name}
+            leaves.append(_with_replacements(leaf, own, leaf.scheduled_count))
+        record = msgspec.structs.replace(branch.record, min_group_count=0)
+        return Branch(record, [self._satisfied(one, replacements) for one in branch.branches], leaves)
+
+
 Version = tuple[int, int, int, bytes]
 
 
 class _Shortage:
     """What is remembered of a group that is short of members; times are monotonic."""
 
-    __slots__ = ("deadline_seconds", "is_over", "tried_seconds", "tried_version")
+    __slots__ = ("deadline_seconds", "is_over", "tree", "tried_seconds", "tried_version")
 
     def __init__(self, deadline_seconds: float) -> None:
         self.deadline_seconds: Final = deadline_seconds
+        self.tree: EntityKey | None = None
+        """The tree whose room is kept for it too, None for a group without a tree."""
         self.is_over = False
         """The time for repairs has passed, and what follows from that is done."""
         self.tried_seconds = 0.0
@@ -175,6 +242,8 @@ class LostMembers:
             return
         for key in [key for key in self._shortages if key not in losses]:
             # Its group is gone.
+            if self._shortages[key].tree is not None:
+                self._release(key)
             del self._shortages[key]
         # Who has not looked for places for the longest time does first, for not all may have their turn.
         for key in sorted(losses, key=self._tried_seconds):
@@ -186,18 +255,20 @@ class LostMembers:
         if members is None or members.group is None or not is_short(members):
             self._end(key)
             return
-        shortage = self._shortages.get(key)
-        if shortage is None:
-            shortage = self._shortages[key] = _Shortage(self._deadline_seconds(members.group))
+        shortage = self._shortage(members, members.group)
+        item = self._item(members)
         now = self._clock()
         if now >= shortage.deadline_seconds:
             self._give_up(members, members.group, shortage)
         elif not may_keep_room(members.group):
             self._release(key)
+        elif item is None:
+            # Its tree has lost its root.
+            pass
         elif shortage.tried_version is None:
-            self._keep(members, shortage)
-        elif now >= self._rests_until_seconds and shortage.tried_version != self._version(members):
-            self._keep(members, shortage)
+            self._keep(item)
+        elif now >= self._rests_until_seconds and shortage.tried_version != self._version(item):
+            self._keep(item)
             ended = self._clock()
             self._rests_until_seconds = ended + _REST * (ended - now)
 
@@ -213,21 +284,51 @@ class LostMembers:
         self._release(members.key)
         # What members have finished would have to be done again.
         is_finishing = members.count(MemberState.SUCCEEDED) > 0
-        if group.when_degraded.policy == RESTART and not is_finishing and not is_leaving(group):
+        may_restart = not is_finishing and not is_leaving(group) and members.tree is None
+        if group.when_degraded.policy == RESTART and may_restart:
             self._restart(members.key)
 
-    def _keep(self, members: PodGroupState, shortage: _Shortage) -> None:
-        places = places_of_replacements(self._state, members)
-        kept = self._state.future_reservations.of(members.key)
-        if kept is not None and kept.demands == places.demands and kept.priority == members.priority:
+    def _keep(self, item: PodGroupState) -> None:
+        """Looks for places for all groups of the item that miss members."""
+        short = self._short_in(item) if isinstance(item, TreeState) else {item.key: item}
+        places = places_of_replacements(self._state, item, list(short.values()))
+        kept = self._state.future_reservations.of(item.key)
+        if kept is not None and kept.demands == places.demands and kept.priority == item.priority:
             pass
         elif places:
-            self._state.future_reservations.put(
-                Reservation(members.key, members.priority, places.demands, shortage.deadline_seconds)
-            )
+            deadline = max(self._shortages[key].deadline_seconds for key in short)
+            self._state.future_reservations.put(Reservation(item.key, item.priority, places.demands, deadline))
         else:
-            self._release(members.key)
-        shortage.tried_seconds, shortage.tried_version = self._clock(), self._version(members)
+            self._drop(item.key)
+        for key in short:
+            shortage = self._shortages[key]
+            shortage.tree = item.key if isinstance(item, TreeState) else None
+            shortage.tried_seconds, shortage.tried_version = self._clock(), self._version(item)
+
+    def _short_in(self, tree: TreeState) -> dict[EntityKey, PodGroupState]:
+        """The groups of a tree for which room is to be kept."""
+        found = {}
+        for key in self._state.losses:
+            leaf = self._state.item(key)
+            if leaf is None or leaf.group is None or queued_item(leaf) != tree.key:
+                continue
+            is_wanting = is_short(leaf) and may_keep_room(leaf.group)
+            if is_wanting and self._clock() < self._shortage(leaf, leaf.group).deadline_seconds:
+                found[key] = leaf
+        return found
+
+    def _item(self, members: PodGroupState) -> PodGroupState | None:
+        """What is scheduled for a group: itself, or its tree; None for a tree without a root."""
+        if members.tree is None:
+            return members
+        item = self._state.item(members.tree.key)
+        return item if isinstance(item, TreeState) and item.branch is not None else None
+
+    def _shortage(self, members: PodGroupState, group: GroupRecord) -> _Shortage:
+        found = self._shortages.get(members.key)
+        if found is None:
+            found = self._shortages[members.key] = _Shortage(self._deadline_seconds(group))
+        return found
 
     def _deadline_seconds(self, group: GroupRecord) -> float:
         """Monotonic, for a shortage that begins now."""
@@ -253,14 +354,27 @@ class LostMembers:
 
     def _end(self, key: EntityKey) -> None:
         self._state.losses.forget(key)
-        self._shortages.pop(key, None)
         self._release(key)
+        self._shortages.pop(key, None)
 
     def _release(self, key: EntityKey) -> None:
+        """Gives back what is kept for a group; for others of its tree places are looked for anew."""
         members = self._state.item(key)
         if members is not None and members.group is not None and members.group.min_resources:
             # What is kept for it is kept for pods that it has announced.
             return
+        shortage = self._shortages.get(key)
+        if shortage is None or shortage.tree is None:
+            self._drop(key)
+            return
+        tree, shortage.tree = self._state.item(shortage.tree), None
+        if isinstance(tree, TreeState) and tree.branch is not None and self._short_in(tree):
+            self._keep(tree)
+            self._apply(ROOM_APPEARED)
+        elif tree is not None:
+            self._drop(tree.key)
+
+    def _drop(self, key: EntityKey) -> None:
         kept = (
             self._state.future_reservations.drop(key) if self._state.future_reservations.of(key) is not None else None
         )

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from api.backoff import exponential_backoff
 from api.constants import REASON_UNSCHEDULABLE
-from scheduler.algorithm.attempts import Attempt
+from scheduler.algorithm.attempt import Attempt
 from scheduler.algorithm.decision import Decision
 from scheduler.algorithm.free_after_nominations import SnapshotOnResources, resources_left_to, snapshot_for
 from scheduler.algorithm.node_fits import fits_of
@@ -29,11 +29,13 @@ from scheduler.algorithm.overlay import ResourceOverlay
 from scheduler.algorithm.partition import MemberPartition, partition_by_signature
 from scheduler.algorithm.schedule_pod_group import attempt_to_place
 from scheduler.algorithm.snapshot import SnapshotOverlay
+from scheduler.algorithm.tree_selections import required_pods
 from scheduler.algorithm.upper_bound import most_pods_by_node
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.demand import Demand
 from scheduler.cache.node_columns import Slots
-from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.pod_group_state import MemberState, PodGroupState
+from scheduler.cache.pod_group_tree import TreeState
 from scheduler.cache.records import EntityKey, StateChange
 from scheduler.cache.reservations import HeldDemands, Reservation
 from scheduler.cache.steps import OverBudgetError
@@ -189,7 +191,7 @@ class StarvationReservations:
             self._past.pop(key, None)
             if self._state.reservations.drop(key) is not None:
                 self._apply(ROOM_APPEARED)
-        elif decision.result == "unschedulable" and key.kind == "group" and not decision.is_hope:
+        elif decision.result == "unschedulable" and key.kind != "pod" and not decision.is_hope:
             past = self._past.get(key, _NO_PAST)
             self._carry_out(key, after_refusal(key, past, self._state, self._queue, self._settings, self._clock()))
 
@@ -232,6 +234,13 @@ def demands_to_reserve(state: ClusterState, members: PodGroupState) -> HeldDeman
 
     None when they would not fit at all, or when finding out would take more steps than one search may.
     """
+    if isinstance(members, TreeState):
+        found = (_demands_of(state, required) for required in required_pods(members))
+        return next((demands for demands in found if demands is not None), None)
+    return _demands_of(state, members)
+
+
+def _demands_of(state: ClusterState, members: PodGroupState) -> HeldDemands | None:
     try:
         with state.nodes.steps.limited("reservation"):
             return _Search(state, members).result()
@@ -302,13 +311,14 @@ class _Search:
         if resources is None:
             resources = ResourceOverlay(state.nodes, state.ports)
         slots = assigned_pods.slots
+        own = {pod.uid for pod in self._members.pods(MemberState.BOUND, MemberState.ASSUMED)}
         rows = [
             row
             for row, pod in enumerate(assigned_pods.pods)
             if pod is not None
             and slots[row] >= 0
             and pod.profile.scheduler_name in state.scheduler_names
-            and (pod.namespace, pod.group) != (self._members.key.namespace, self._members.key.name)
+            and pod.uid not in own
         ]
         resources.add(slots[rows], assigned_pods.amounts[:, rows])
         if any(signature.demand.ports for signature in self._found.pending):

@@ -6,12 +6,12 @@ from typing import Final, NamedTuple
 
 WHY_PATH: Final = "/why/namespaces/{namespace}/{kind}/{name}"
 
-_KINDS: Final = frozenset({"job", "lws", "podgroup", "pod"})
+_KINDS: Final = frozenset({"job", "lws", "jobset", "compositepodgroup", "podgroup", "pod"})
 _NAME: Final = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 
 
 class Question(NamedTuple):
-    """Why something waits; `kind` is `job`, `lws`, `podgroup` or `pod`."""
+    """Why something waits; `kind` is one of `_KINDS`."""
 
     namespace: str
     kind: str

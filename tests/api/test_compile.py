@@ -11,6 +11,7 @@ from api.gang import GroupIntent
 from api.job import Job
 from api.meta import Metadata
 from api.podgroup import PodGroup, Workload
+from api.topology import TopologyLevel, TopologyRequest
 
 UID = "eeae5573-e84e-4593-b879-93180f6eb57f"
 JOB = msgspec.convert({"metadata": {"name": "b", "namespace": "team", "uid": UID}}, Job)
@@ -22,8 +23,9 @@ OWNER = {
     "controller": True,
     "blockOwnerDeletion": True,
 }
+INSIDE_ONE_RACK = TopologyRequest((TopologyLevel("example.com/rack"),))
 FULL = GroupIntent(
-    policy="gang", min_count=8, disruption_mode="all", topology_key="example.com/rack", priority_class_name="high"
+    policy="gang", min_count=8, disruption_mode="all", topology=INSIDE_ONE_RACK, priority_class_name="high"
 )
 
 

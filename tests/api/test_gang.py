@@ -8,6 +8,7 @@ import pytest
 from api.errors import InvalidGangSettings
 from api.gang import GroupIntent, Plain, is_gang_shaped, is_managed_template, job_intent
 from api.job import Job
+from api.topology import TopologyLevel, TopologyRequest
 
 PREFIX = "tutti.scheduler/"
 NOT_GANG_SHAPED = "it is not an Indexed Job with parallelism = completions > 1"
@@ -144,7 +145,7 @@ def test_what_looks_similar_is_a_gang_nevertheless(changes: dict[str, Any]) -> N
         ({"settings": {"elastic": "false"}}, GANG),
         (
             {"settings": {"topology": "example.com/rack"}},
-            msgspec.structs.replace(GANG, topology_key="example.com/rack"),
+            msgspec.structs.replace(GANG, topology=TopologyRequest((TopologyLevel("example.com/rack"),))),
         ),
         (
             {"template": {"spec": {"priorityClassName": "high"}}},

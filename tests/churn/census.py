@@ -28,6 +28,7 @@ LIMITS: Final = (
     (nodes, "MOST_LABEL_COLUMNS"),
     (nodes, "MOST_RESOLVED"),
     (record_factory, "_MOST_SHARED"),
+    (record_factory, "_MOST_SHARED_BY_PODS"),
 )
 """How much of what may be needed again is remembered at most, as the modules say."""
 

@@ -9,6 +9,7 @@ from kube.client.errors import KubeError
 from kube.client.resources import JOBS
 from kube.groups.group_api import OWN
 from tests.churn.census import CHURNED, Curve, census, grown, lower_limits
+from tests.churn.cycles import cycles
 from tests.controllers.builders import job_manifest
 from tests.controllers.fake_cluster import FakeCluster
 from tests.controllers.world import World
@@ -31,6 +32,15 @@ async def test_what_came_and_went_is_forgotten(monkeypatch: pytest.MonkeyPatch) 
     assert curve.blocks_per_object() < 0.05
 
 
+async def test_passes_leave_no_cycles() -> None:
+    cluster = FakeCluster()
+    world = World(cluster)
+    await _come_and_go(cluster, world, "warm")
+    with cycles() as left:
+        await _come_and_go(cluster, world, "x")
+    assert not left
+
+
 async def _come_and_go(cluster: FakeCluster, world: World, prefix: str) -> None:
     names = [f"{prefix}-{number}" for number in range(BATCH)]
     for name in names:
@@ -45,6 +55,8 @@ async def _come_and_go(cluster: FakeCluster, world: World, prefix: str) -> None:
             await world.once(name)
         except KubeError:
             assert name.endswith("9")
+    for name in names:
+        await _touch(cluster, world, name)
     for kind in (JOBS, OWN.workloads, OWN.pod_groups):
         for found in cluster.all(kind):
             cluster.remove(kind, found["metadata"]["name"])
@@ -53,6 +65,17 @@ async def _come_and_go(cluster: FakeCluster, world: World, prefix: str) -> None:
     assert world.jobs.keys() == []
     for log in (cluster.calls, cluster.bodies, world.events.told, world.events.at):
         cast("list[Any]", log).clear()
+
+
+async def _touch(cluster: FakeCluster, world: World, name: str) -> None:
+    """A label is set to what it never was, on the Job and on its group."""
+    for kind in (JOBS, OWN.pod_groups):
+        for found in cluster.all(kind):
+            if found["metadata"]["name"] == name:
+                found["metadata"].setdefault("labels", {})["round"] = name
+                cluster.put(kind, found)
+    world.look()
+    await world.once(name)
 
 
 def _goes_at_its_first_write(cluster: FakeCluster, world: World, name: str) -> None:

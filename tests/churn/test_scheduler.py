@@ -11,6 +11,7 @@ from api.constants import POD_GROUP
 from kube.client.errors import KubeError, OutcomeUnknown, Unreachable
 from scheduler.wiring import Scheduler
 from tests.churn.census import CHURNED, Curve, census, grown, lower_limits
+from tests.churn.cycles import cycles
 from tests.scheduler.shell.cluster import Cluster
 from tests.scheduler.shell.fake_api import FakeApi
 from tests.scheduler.shell.manifests import gang, node, pod
@@ -36,10 +37,29 @@ def test_what_came_and_went_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> Non
     run_virtually(_churn())
 
 
-async def _churn() -> None:
+def test_decisions_writes_and_their_failures_leave_no_cycles() -> None:
+    run_virtually(_without_cycles())
+
+
+async def _without_cycles() -> None:
+    cluster = _faulty_cluster()
+    async with cluster.scheduler(initial_backoff_seconds=5, max_backoff_seconds=20) as scheduler:
+        await _come_and_go(cluster.api, scheduler, "warm", is_patient=True)
+        with cycles() as left:
+            await _come_and_go(cluster.api, scheduler, "patient", is_patient=True)
+            await _come_and_go(cluster.api, scheduler, "hasty", is_patient=False)
+    assert not left
+
+
+def _faulty_cluster() -> Cluster:
     cluster = Cluster(SlowApi(), clock=asyncio.get_running_loop().time)
     cluster.api.before.append(_every(7, Unreachable("no route")))
     cluster.api.after.append(_every(5, OutcomeUnknown("the answer was lost")))
+    return cluster
+
+
+async def _churn() -> None:
+    cluster = _faulty_cluster()
     curve = Curve("scheduler")
     async with cluster.scheduler(initial_backoff_seconds=5, max_backoff_seconds=20) as scheduler:
         for first in range(0, 2 * BATCH, BATCH):
@@ -65,6 +85,8 @@ async def _come_and_go(api: FakeApi, scheduler: Scheduler, prefix: str, *, is_pa
         api.put("pods", _in(name, _other(name)))
         api.put("podgroups", _in(name, gang(f"{name}-large", 1)))
         api.put("pods", _in(name, pod(f"{name}-large", group=f"{name}-large", gpus=9, owned=True)))
+    for name in names:
+        _touch(api, name)
     wanted = {name for name in names if not name.endswith(_HOPELESS)}
     await api.until(lambda: len(wanted & api.bound().keys()) >= len(wanted) / 2)
     if is_patient:
@@ -79,6 +101,19 @@ async def _come_and_go(api: FakeApi, scheduler: Scheduler, prefix: str, *, is_pa
     assert (scheduler.state.pods_total, scheduler.state.nodes_total, list(scheduler.state.entities)) == (0, 0, [])
     api.log.clear()
     api.events.clear()
+
+
+def _touch(api: FakeApi, name: str) -> None:
+    """A label is set to what it never was, on the node, the group and the pods."""
+    for kind, namespace, each in (
+        ("nodes", "", name),
+        ("podgroups", name, name),
+        ("pods", name, name),
+        ("pods", name, f"{name}-other"),
+    ):
+        found = api.peek(kind, namespace, each)
+        found["metadata"].setdefault("labels", {})["round"] = name
+        api.put(kind, found)
 
 
 def _in(namespace: str, manifest: Object) -> Object:

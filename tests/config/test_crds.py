@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from api.compositepodgroup import CompositeGangPolicy, CompositePodGroupSpec, CompositeSchedulingPolicy
 from api.constants import CONDITION_SCHEDULED, GROUP, HIGHEST_USER_PRIORITY, VERSION
 from api.podgroup import (
     DisruptionMode,
@@ -40,6 +41,9 @@ TYPES = [
     ("podgroups", ("spec", "disruptionMode"), DisruptionMode),
     ("podgroups", ("spec", "schedulingConstraints"), SchedulingConstraints),
     ("podgroups", ("spec", "schedulingConstraints", "topology", "[]"), TopologyConstraint),
+    ("compositepodgroups", ("spec",), CompositePodGroupSpec),
+    ("compositepodgroups", ("spec", "schedulingPolicy"), CompositeSchedulingPolicy),
+    ("compositepodgroups", ("spec", "schedulingPolicy", "gang"), CompositeGangPolicy),
     ("workloads", ("spec",), WorkloadSpec),
     ("workloads", ("spec", "controllerRef"), TypedReference),
     ("workloads", TEMPLATE, PodGroupTemplate),
@@ -54,7 +58,12 @@ def test_every_field_the_code_knows_is_in_the_schema(plural: str, path: tuple[st
 
 
 @pytest.mark.parametrize(
-    ("plural", "kind", "short"), [("podgroups", "PodGroup", "gang"), ("workloads", "Workload", "tw")]
+    ("plural", "kind", "short"),
+    [
+        ("podgroups", "PodGroup", "gang"),
+        ("workloads", "Workload", "tw"),
+        ("compositepodgroups", "CompositePodGroup", "gangtree"),
+    ],
 )
 def test_people_can_name_them_shortly(plural: str, kind: str, short: str) -> None:
     spec = CRDS[plural]
@@ -64,7 +73,7 @@ def test_people_can_name_them_shortly(plural: str, kind: str, short: str) -> Non
     assert spec["names"]["categories"] == ["tutti"]
 
 
-@pytest.mark.parametrize("plural", ["podgroups", "workloads"])
+@pytest.mark.parametrize("plural", ["podgroups", "workloads", "compositepodgroups"])
 def test_one_version_is_stored_and_none_needs_a_webhook_to_become_another(plural: str) -> None:
     versions = CRDS[plural]["versions"]
     assert [each["name"] for each in versions if each["storage"]] == [VERSION]

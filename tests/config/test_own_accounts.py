@@ -24,6 +24,7 @@ GROUP = PodGroup(metadata=Metadata(name="g", uid="u", annotations={"tutti.schedu
     [
         ("tutti-controllers-pods", CONTROLLERS_NAME),
         ("tutti-controllers-kueue", CONTROLLERS_NAME),
+        ("tutti-controllers-groups", CONTROLLERS_NAME),
         ("tutti-scheduler-pod-status", SCHEDULER_NAME),
         ("tutti-scheduler-claims", SCHEDULER_NAME),
         ("tutti-webhooks-authorities", WEBHOOKS_NAME),

@@ -21,7 +21,13 @@ def test_viewers_read_and_editors_write_our_own_kinds_and_nobody_gets_more() -> 
     assert joined == {"tutti-view": {"view", "edit", "admin"}, "tutti-edit": {"edit", "admin"}}
     (seen,), (changed,) = ROLES["tutti-view"]["rules"], ROLES["tutti-edit"]["rules"]
     assert seen["apiGroups"] == changed["apiGroups"] == ["tutti.scheduler"]
-    assert seen["resources"] == ["podgroups", "podgroups/status", "workloads"]
+    assert seen["resources"] == [
+        "compositepodgroups",
+        "compositepodgroups/status",
+        "podgroups",
+        "podgroups/status",
+        "workloads",
+    ]
     assert seen["verbs"] == ["get", "list", "watch"]
-    assert changed["resources"] == ["podgroups", "workloads"]
+    assert changed["resources"] == ["compositepodgroups", "podgroups", "workloads"]
     assert changed["verbs"] == ["create", "delete", "deletecollection", "patch", "update"]

@@ -27,6 +27,8 @@ from verify.clusters.embedded import EmbeddedControlPlane
 from verify.clusters.eventually import eventually
 from verify.clusters.hollow import HollowNodes, kubelet_process
 from verify.clusters.jobs import Jobs
+from verify.clusters.jobsets import SERVED_SECONDS as JOB_SETS_SERVED_SECONDS
+from verify.clusters.jobsets import JobSets, are_followed, are_served, jobset_controller
 from verify.clusters.lws import SERVED_SECONDS, Sets, controller_process, is_followed, is_served
 from verify.clusters.real import RealControlPlane
 from verify.clusters.tutti_process import COMMAND, Tutti
@@ -235,6 +237,28 @@ def sets(control_plane: ControlPlane, namespace: str, tutti: Tutti, lws_controll
     for lws in control_plane.admin.list("leaderworkersets", namespace):
         found.api.delete("leaderworkersets", lws["metadata"]["name"], namespace)
     eventually(lambda: not found.api.list("statefulsets", namespace), within_seconds=CLEAN_SECONDS)
+
+
+@pytest.fixture(scope="session")
+def jobset_stand_in(control_plane: ControlPlane) -> Iterator[None]:
+    """JobSets run: by the stand-in of their controller."""
+    server = jobset_controller(control_plane)
+    if not are_served(control_plane.admin):
+        server.start()
+    eventually(lambda: are_served(control_plane.admin), within_seconds=JOB_SETS_SERVED_SECONDS)
+    yield
+    server.kill()
+
+
+@pytest.fixture
+def jobsets(control_plane: ControlPlane, namespace: str, tutti: Tutti, jobset_stand_in: None) -> Iterator[JobSets]:
+    """The JobSets of this test, with Tutti following the kind."""
+    eventually(lambda: are_followed(control_plane.admin), within_seconds=JOB_SETS_SERVED_SECONDS)
+    found = JobSets(control_plane.admin, namespace)
+    yield found
+    for jobset in control_plane.admin.list("jobsets", namespace):
+        found.api.delete("jobsets", jobset["metadata"]["name"], namespace, propagation="Background")
+    eventually(lambda: not found.api.list("jobs", namespace), within_seconds=CLEAN_SECONDS)
 
 
 @pytest.fixture

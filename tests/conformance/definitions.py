@@ -13,7 +13,7 @@ SERVED_SECONDS = 30
 
 def install_definitions(api: Api) -> None:
     """Makes the definitions that are missing and waits until their kinds are served."""
-    for kind in ("podgroups", "workloads"):
+    for kind in ("podgroups", "workloads", "compositepodgroups"):
         definition = yaml.safe_load((FILES / f"{kind}.yaml").read_text())
         if api.find("customresourcedefinitions", definition["metadata"]["name"]) is None:
             api.create("customresourcedefinitions", definition)

@@ -1,7 +1,7 @@
 """Pods that are lost: they fail one by one or with their node, and those that are left."""
 
 from verify.clusters.client import Api, Object
-from verify.clusters.jobs import Jobs
+from verify.clusters.jobs import GATE, Jobs
 
 
 def alive(jobs: Jobs, name: str) -> dict[str, str]:
@@ -27,3 +27,14 @@ def dies(api: Api, node: str, namespace: str) -> None:
     for pod in api.list("pods", namespace):
         if pod["spec"].get("nodeName") == node:
             fails(api, pod)
+
+
+def waits_anew(jobs: Jobs, name: str, members: int) -> bool:
+    """Whether the Job has been let in again, and all its pods that have not ended wait for a place."""
+    pods = [
+        pod
+        for pod in jobs.pods(name)
+        if pod["status"].get("phase") not in {"Failed", "Succeeded"} and not pod["metadata"].get("deletionTimestamp")
+    ]
+    is_let_in = GATE not in jobs.get(name)["metadata"].get("annotations", {})
+    return is_let_in and len(pods) == members and not any(pod["spec"].get("nodeName") for pod in pods)

@@ -1,4 +1,4 @@
-"""One table of Workloads and PodGroups, sent to our CRDs and to scheduling.k8s.io/v1beta1: taken and refused alike.
+"""One table of Workloads, PodGroups and CompositePodGroups, sent to our CRDs and to scheduling.k8s.io: taken and refused alike.
 
 Run once per group API. Where the answers differ, the table says how and `docs/api-differences.md` says why. The objects live in
 a namespace that no webhook of ours looks at.
@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.conformance import composite_cases
 from tests.conformance.api_cases import CHANGED, CREATED, Case, claims
 from tests.conformance.definitions import groups_are_served, install_definitions
 from tests.conformance.gated import GatedControlPlane
@@ -20,6 +21,8 @@ from verify.clusters.eventually import eventually
 from verify.clusters.jobs import plain_pod
 
 NAMESPACE = "kube-public"
+KINDS = {"podgroups": "PodGroup", "workloads": "Workload", "compositepodgroups": "CompositePodGroup"}
+TREES = [*composite_cases.CREATED, *composite_cases.CHANGED]
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +43,7 @@ def outcome(api: Api, case: Case) -> ApiError | None:
     """The refusal of what the case sends, None when it was taken."""
     name = f"case-{secrets.token_hex(4)}"
     version = api.path(case.kind).removeprefix("/apis/").rpartition("/")[0]
-    kind = "PodGroup" if case.kind == "podgroups" else "Workload"
-    body = {"apiVersion": version, "kind": kind, "metadata": {"name": name}, "spec": case.spec}
+    body = {"apiVersion": version, "kind": KINDS[case.kind], "metadata": {"name": name}, "spec": case.spec}
     try:
         api.create(case.kind, body, NAMESPACE)
         if case.change is not None:
@@ -53,15 +55,15 @@ def outcome(api: Api, case: Case) -> ApiError | None:
     return None
 
 
-@pytest.mark.parametrize("case", [*CREATED, *CHANGED], ids=str)
+@pytest.mark.parametrize("case", [*CREATED, *CHANGED, *TREES], ids=str)
 def test_the_table_is_answered_alike(api: Api, group_api: str, case: Case) -> None:
     refusal = outcome(api, case)
     own = group_api == "own"
-    if not case.words:
+    words = case.own_words if own and case.own_words is not None else case.words
+    if not words:
         assert refusal is None
         return
     assert refusal is not None, "it was taken"
-    words = case.own_words if own and case.own_words is not None else case.words
     named = case.own_field if own and case.own_field is not None else case.field
     assert refusal.status == (case.own_code if own and case.own_code is not None else case.code)
     assert words in refusal.message, refusal.message

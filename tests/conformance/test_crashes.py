@@ -64,6 +64,7 @@ def test_jobs_made_while_everything_was_down_run(
     eventually(lambda: jobs.events("Job", "unseen", "NotAdmittedAsGang"), within_seconds=30)
 
 
+@pytest.mark.one_api
 @pytest.mark.parametrize("child", CHILDREN)
 def test_a_killed_process_is_started_again(tutti: Tutti, auditor: Auditor, child: str) -> None:
     old = tutti.children()[child]

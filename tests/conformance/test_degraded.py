@@ -2,11 +2,12 @@
 
 import pytest
 
-from tests.conformance.lost_pods import alive, dies, fails
+from tests.conformance.lost_pods import alive, dies, fails, waits_anew
 from verify.auditor.auditor import Auditor
 from verify.clusters.eventually import eventually, throughout
 from verify.clusters.hollow import HollowNodes
-from verify.clusters.jobs import GATE, Jobs, condition_entry, indexed_job
+from verify.clusters.jobs import Jobs, condition_entry, indexed_job
+from verify.clusters.jobsets import JobSets, job_set, part
 from verify.clusters.lws import WORKER, Sets, leader_worker_set
 from verify.clusters.tutti_process import Tutti
 
@@ -32,17 +33,6 @@ def satisfied(jobs: Jobs, name: str, kind: str, status: str, reason: str = "") -
     entry = condition_entry(jobs.group(name), kind)
     assert entry is not None, f"the group of {name} says nothing about {kind}"
     return entry["status"] == status and reason in {"", entry["reason"]}
-
-
-def waits_anew(jobs: Jobs, name: str) -> bool:
-    """Whether the Job has been let in again, and all its pods that have not ended wait for a place."""
-    pods = [
-        pod
-        for pod in jobs.pods(name)
-        if pod["status"].get("phase") not in {"Failed", "Succeeded"} and not pod["metadata"].get("deletionTimestamp")
-    ]
-    is_let_in = GATE not in jobs.get(name)["metadata"].get("annotations", {})
-    return is_let_in and len(pods) == WORKERS and not any(pod["spec"].get("nodeName") for pod in pods)
 
 
 def test_two_nodes_die_and_the_replacements_come_before_a_younger_gang(
@@ -100,7 +90,7 @@ def test_a_gang_that_cannot_be_repaired_in_time_leaves_whole_once_and_starts_whe
     before = starts(jobs, "anew", degraded="restart", repair_timeout=f"{REPAIR_SECONDS}s")
     dies(jobs.api, before[min(before)], jobs.namespace)
     eventually(lambda: not set(before) & set(alive(jobs, "anew")), within_seconds=REPLACED_SECONDS)
-    eventually(lambda: waits_anew(jobs, "anew"), within_seconds=REPLACED_SECONDS)
+    eventually(lambda: waits_anew(jobs, "anew", WORKERS), within_seconds=REPLACED_SECONDS)
     throughout(lambda: jobs.bound("anew") == 0, seconds=2)
     nodes.add(1, cpu="1")
     eventually(lambda: len(alive(jobs, "anew")) == WORKERS, within_seconds=REPLACED_SECONDS)
@@ -109,6 +99,7 @@ def test_a_gang_that_cannot_be_repaired_in_time_leaves_whole_once_and_starts_whe
     assert len(jobs.events("Job", "anew", "GangRestarted")) == 1
 
 
+@pytest.mark.one_api
 @pytest.mark.parametrize("child", ["scheduler", "controllers", "webhooks"])
 def test_a_process_that_is_killed_while_a_gang_starts_anew_changes_nothing_in_the_end(
     jobs: Jobs, nodes: HollowNodes, tutti: Tutti, auditor: Auditor, child: str
@@ -120,7 +111,7 @@ def test_a_process_that_is_killed_while_a_gang_starts_anew_changes_nothing_in_th
     eventually(lambda: condition_entry(jobs.group("anew"), "DisruptionTarget"), within_seconds=REPLACED_SECONDS)
     tutti.kill_child(child)
     eventually(lambda: not set(before) & set(alive(jobs, "anew")), within_seconds=REPLACED_SECONDS)
-    eventually(lambda: waits_anew(jobs, "anew"), within_seconds=REPLACED_SECONDS)
+    eventually(lambda: waits_anew(jobs, "anew", WORKERS), within_seconds=REPLACED_SECONDS)
     nodes.add(1, cpu="1")
     eventually(lambda: len(alive(jobs, "anew")) == WORKERS, within_seconds=REPLACED_SECONDS)
     whole = alive(jobs, "anew")
@@ -130,6 +121,7 @@ def test_a_process_that_is_killed_while_a_gang_starts_anew_changes_nothing_in_th
     eventually(tutti.ready, within_seconds=REPLACED_SECONDS)
 
 
+@pytest.mark.one_api
 @pytest.mark.parametrize("child", ["scheduler", "controllers", "webhooks"])
 def test_a_process_that_is_killed_in_the_middle_of_it_changes_nothing_in_the_end(
     jobs: Jobs, nodes: HollowNodes, tutti: Tutti, auditor: Auditor, child: str
@@ -177,3 +169,107 @@ def test_a_replica_that_cannot_be_repaired_in_time_is_made_anew_by_its_leader(
     eventually(is_anew, within_seconds=REPLACED_SECONDS)
     nodes.add(1, cpu="1")
     eventually(lambda: sets.whole("serve") and sets.sound("serve"), within_seconds=REPLACED_SECONDS)
+
+
+def test_a_job_set_that_cannot_be_repaired_in_time_starts_anew_without_a_restart(
+    jobsets: JobSets, nodes: HollowNodes
+) -> None:
+    nodes.add(4, cpu="1")
+    parts = part("one", pods=2), part("two", pods=2)
+    for each in parts:
+        each["template"]["spec"]["backoffLimit"] = 20
+    made = job_set("pair", *parts, scope="set")
+    made["metadata"]["annotations"] |= {
+        "tutti.scheduler/degraded": "restart",
+        "tutti.scheduler/repair-timeout": f"{REPAIR_SECONDS}s",
+    }
+    jobsets.create(made)
+    eventually(lambda: jobsets.bound("pair") == 4, within_seconds=SETTLE_SECONDS)
+    before = {pod["metadata"]["uid"]: pod["spec"]["nodeName"] for pod in jobsets.pods("pair")}
+    dies(jobsets.api, before[min(before)], jobsets.namespace)
+
+    def is_anew() -> bool:
+        there = [pod for pod in jobsets.pods("pair") if pod["status"].get("phase") not in {"Failed", "Succeeded"}]
+        assert not before.keys() & {pod["metadata"]["uid"] for pod in there}
+        return len(there) == 4 and not any(pod["spec"].get("nodeName") for pod in there)
+
+    eventually(is_anew, within_seconds=REPLACED_SECONDS)
+    nodes.add(1, cpu="1")
+    eventually(lambda: jobsets.bound("pair") >= 4, within_seconds=REPLACED_SECONDS)
+    assert not jobsets.get("pair")["status"].get("restarts")
+
+    def is_taken_back() -> bool:
+        entry = condition_entry(jobsets.groups("pair")[0], "DisruptionTarget")
+        return entry is not None and entry["status"] == "False"
+
+    eventually(is_taken_back, within_seconds=SETTLE_SECONDS)
+
+
+@pytest.mark.one_api
+def test_a_replica_that_is_made_anew_when_a_worker_is_lost_leaves_no_room_kept_behind(
+    sets: Sets, jobs: Jobs, nodes: HollowNodes, tutti: Tutti
+) -> None:
+    nodes.add(3, cpu="1")
+    sets.create(leader_worker_set("serve", size=3, template={"restartPolicy": "RecreateGroupOnPodRestart"}))
+    eventually(lambda: sets.available("serve"), within_seconds=SETTLE_SECONDS)
+    before = {pod["metadata"]["uid"] for pod in sets.pods("serve")}
+    group = sets.group("serve")["metadata"]["uid"]
+    workers = [pod for pod in sets.pods("serve") if pod["metadata"]["labels"][WORKER] != "0"]
+    node = workers[0]["spec"]["nodeName"]
+    sets.api.delete("nodes", node)
+    # As the pod garbage collector has it: the pods of a node that is gone are deleted, and LeaderWorkerSet ends the replica.
+    sets.api.delete("pods", workers[0]["metadata"]["name"], sets.namespace)
+
+    def is_anew() -> bool:
+        groups, pods = sets.groups("serve"), {pod["metadata"]["uid"] for pod in sets.pods("serve")}
+        return len(groups) == 1 and groups[0]["metadata"]["uid"] != group and not pods & before
+
+    eventually(is_anew, within_seconds=REPLACED_SECONDS)
+    # Two nodes are left for three pods, and nobody else's room is kept on them.
+    jobs.create(indexed_job("young", 2))
+    eventually(lambda: jobs.whole("young"), within_seconds=SETTLE_SECONDS)
+    nodes.add(3, cpu="1")
+    eventually(lambda: sets.whole("serve") and sets.sound("serve"), within_seconds=REPLACED_SECONDS)
+
+
+def test_a_node_dies_and_the_replacement_has_the_room_that_was_kept_for_it_all_along(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti
+) -> None:
+    nodes.add(WORKERS + 2, cpu="1")
+    before = starts(jobs, "old", spare_nodes="1")
+    # Two nodes are free, as many as it needs; one of them is kept.
+    jobs.create(indexed_job("young", 2))
+    eventually(lambda: jobs.waits("young"), within_seconds=SETTLE_SECONDS)
+    throughout(lambda: jobs.bound("young") == 0, seconds=2)
+    victim = min(before)
+    dies(jobs.api, before[victim], jobs.namespace)
+
+    def is_repaired() -> bool:
+        assert jobs.bound("young") == 0, "the younger gang has taken the room that was kept"
+        return len(alive(jobs, "old")) == WORKERS
+
+    eventually(is_repaired, within_seconds=REPLACED_SECONDS)
+    after = alive(jobs, "old")
+    survivors = {uid: node for uid, node in before.items() if uid != victim}
+    assert {uid: after[uid] for uid in survivors} == survivors
+    assert not {node for uid, node in after.items() if uid not in before} & set(before.values())
+    # The one node that is left is kept for the next time; two more make room for the younger gang.
+    nodes.add(2, cpu="1")
+    eventually(lambda: jobs.whole("young"), within_seconds=SETTLE_SECONDS)
+
+
+@pytest.mark.one_api
+@pytest.mark.parametrize("child", ["scheduler", "controllers"])
+def test_spare_room_is_kept_again_by_who_takes_over(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, auditor: Auditor, child: str
+) -> None:
+    auditor.windows.widen(REPLACED_SECONDS)
+    nodes.add(WORKERS + 1, cpu="1")
+    starts(jobs, "old", spare_nodes="1")
+    tutti.kill_child(child)
+    jobs.create(indexed_job("young", 1, annotations={"tutti.scheduler/policy": "gang"}))
+    eventually(lambda: jobs.waits("young"), within_seconds=REPLACED_SECONDS)
+    throughout(lambda: jobs.bound("young") == 0, seconds=2)
+    nodes.add(1, cpu="1")
+    eventually(lambda: jobs.whole("young"), within_seconds=SETTLE_SECONDS)
+    eventually(tutti.ready, within_seconds=REPLACED_SECONDS)

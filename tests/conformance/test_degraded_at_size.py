@@ -1,5 +1,7 @@
 """A large gang loses eight nodes at once: it is whole before a younger gang starts, two seconds after its replacements are made.
 
+Whichever process is killed in the middle of it, the end is the same; with no room it starts anew as a whole, once.
+
 `--log-cli-level=INFO` shows how long that took.
 """
 
@@ -10,9 +12,9 @@ from functools import partial
 
 import pytest
 
-from tests.conformance.lost_pods import alive, dies
+from tests.conformance.lost_pods import alive, dies, waits_anew
 from verify.auditor.auditor import Auditor
-from verify.clusters.eventually import eventually
+from verify.clusters.eventually import eventually, throughout
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import Jobs, indexed_job
 from verify.clusters.tutti_process import Tutti
@@ -27,6 +29,10 @@ SETTLE_SECONDS = 300
 WHOLE_AGAIN_SECONDS = 2.0
 BIND_SECONDS = 10.0
 """Some 160 binds a second are written on two processors that the API server shares: two gangs of 500 at once take 3.5 s."""
+
+REPAIR_SECONDS = 15
+REPLACED_SECONDS = 300
+"""The old lease has to run out before anybody goes on, and 500 pods are made and bound on a machine that does much else."""
 
 INDEX = "batch.kubernetes.io/job-completion-index"
 
@@ -79,3 +85,86 @@ def test_eight_nodes_die_under_a_gang_of_500_on_1000_nodes(
     }
     assert len(after) == MEMBERS
     assert seconds < WHOLE_AGAIN_SECONDS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("child", ["scheduler", "controllers", "webhooks"])
+def test_a_process_is_killed_while_the_replacements_of_a_gang_of_500_are_not_there_yet(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, auditor: Auditor, child: str
+) -> None:
+    auditor.windows.bind_seconds = BIND_SECONDS
+    auditor.windows.widen(REPLACED_SECONDS)
+    nodes.add(MEMBERS + FREE, cpu="1")
+    jobs.create(indexed_job("large", MEMBERS, backoffLimitPerIndex=9))
+    eventually(partial(jobs.whole, "large"), within_seconds=SETTLE_SECONDS, poll_seconds=1.0)
+    before = alive(jobs, "large")
+    lost = random.Random(child).sample(sorted(before), LOST)
+    for number, uid in enumerate(lost):
+        if number == LOST // 2:
+            tutti.kill_child(child)
+        dies(jobs.api, before[uid], jobs.namespace)
+    eventually(tutti.admits, within_seconds=REPLACED_SECONDS)
+    jobs.create(indexed_job("young", FREE - LOST + 1))
+
+    def is_whole() -> bool:
+        assert jobs.bound("young") == 0, "somebody younger has taken the room of the lost"
+        return len(alive(jobs, "large")) == MEMBERS
+
+    eventually(is_whole, within_seconds=REPLACED_SECONDS, poll_seconds=0.5)
+    after = alive(jobs, "large")
+    survivors = {uid: node for uid, node in before.items() if uid not in lost}
+    assert {uid: after.get(uid) for uid in survivors} == survivors
+    eventually(tutti.ready, within_seconds=REPLACED_SECONDS)
+
+
+@pytest.mark.slow
+def test_a_gang_of_500_for_whose_lost_members_there_is_no_room_starts_anew_whole_and_once(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, auditor: Auditor
+) -> None:
+    auditor.windows.bind_seconds = BIND_SECONDS
+    nodes.add(MEMBERS, cpu="1")
+    said = {"tutti.scheduler/degraded": "restart", "tutti.scheduler/repair-timeout": f"{REPAIR_SECONDS}s"}
+    jobs.create(indexed_job("large", MEMBERS, annotations=said, backoffLimitPerIndex=9))
+    eventually(partial(jobs.whole, "large"), within_seconds=SETTLE_SECONDS, poll_seconds=1.0)
+    before = alive(jobs, "large")
+    for uid in random.Random(LOST).sample(sorted(before), LOST):
+        dies(jobs.api, before[uid], jobs.namespace)
+    eventually(lambda: not set(before) & set(alive(jobs, "large")), within_seconds=REPLACED_SECONDS, poll_seconds=0.5)
+    eventually(lambda: waits_anew(jobs, "large", MEMBERS), within_seconds=REPLACED_SECONDS, poll_seconds=0.5)
+    throughout(lambda: jobs.bound("large") == 0, seconds=2)
+    nodes.add(LOST, cpu="1")
+    begun = time.monotonic()
+    eventually(lambda: len(alive(jobs, "large")) == MEMBERS, within_seconds=REPLACED_SECONDS, poll_seconds=0.1)
+    _log.info("%d pods: whole %.2f s at most after there was room for all again", MEMBERS, time.monotonic() - begun)
+    whole = alive(jobs, "large")
+    throughout(lambda: alive(jobs, "large") == whole, seconds=REPAIR_SECONDS + 5)
+    assert len(jobs.events("Job", "large", "GangRestarted")) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("child", ["scheduler", "controllers", "webhooks"])
+def test_a_process_is_killed_while_the_survivors_of_a_gang_of_500_leave_for_its_restart(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, auditor: Auditor, child: str
+) -> None:
+    auditor.windows.bind_seconds = BIND_SECONDS
+    auditor.windows.widen(REPLACED_SECONDS)
+    nodes.add(MEMBERS, cpu="1")
+    said = {"tutti.scheduler/degraded": "restart", "tutti.scheduler/repair-timeout": f"{REPAIR_SECONDS}s"}
+    jobs.create(indexed_job("large", MEMBERS, annotations=said, backoffLimitPerIndex=9))
+    eventually(partial(jobs.whole, "large"), within_seconds=SETTLE_SECONDS, poll_seconds=1.0)
+    before = alive(jobs, "large")
+    lost = random.Random(child).sample(sorted(before), LOST)
+    for uid in lost:
+        dies(jobs.api, before[uid], jobs.namespace)
+    survivors = set(before) - set(lost)
+    eventually(lambda: not survivors <= set(alive(jobs, "large")), within_seconds=REPLACED_SECONDS, poll_seconds=0.02)
+    tutti.kill_child(child)
+    eventually(lambda: not survivors & set(alive(jobs, "large")), within_seconds=REPLACED_SECONDS, poll_seconds=0.5)
+    eventually(lambda: waits_anew(jobs, "large", MEMBERS), within_seconds=REPLACED_SECONDS, poll_seconds=0.5)
+    throughout(lambda: jobs.bound("large") == 0, seconds=2)
+    nodes.add(LOST, cpu="1")
+    eventually(lambda: len(alive(jobs, "large")) == MEMBERS, within_seconds=REPLACED_SECONDS, poll_seconds=0.5)
+    whole = alive(jobs, "large")
+    throughout(lambda: alive(jobs, "large") == whole, seconds=REPAIR_SECONDS + 5)
+    assert len(jobs.events("Job", "large", "GangRestarted")) == 1
+    eventually(tutti.ready, within_seconds=REPLACED_SECONDS)

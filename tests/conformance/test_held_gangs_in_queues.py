@@ -25,6 +25,7 @@ QUIET_SECONDS = 3
 UP, AWAY = "up", "away"
 
 pytestmark = [
+    pytest.mark.one_api,
     pytest.mark.since(36, "MutatingAdmissionPolicies"),
     pytest.mark.real_only("a MutatingAdmissionPolicy holds the gangs"),
 ]

@@ -40,7 +40,7 @@ def runs_plain(jobs: Jobs, name: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("end", ["running", "suspended"])
+@pytest.mark.parametrize("end", [pytest.param("running", marks=pytest.mark.one_api), "suspended"])
 def test_86_a_job_suspended_and_resumed_five_times_a_second_ends_right(
     jobs: Jobs, nodes: HollowNodes, tutti: Tutti, end: str
 ) -> None:

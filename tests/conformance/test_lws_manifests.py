@@ -128,6 +128,7 @@ def assert_each_replica_has_its_volcano_group(sets: Sets, control_plane: Control
         remove_kind(control_plane.admin, "volcano")
 
 
+@pytest.mark.one_api
 @pytest.mark.skipif(not MANIFESTS, reason="TUTTI_SHARED_DATA names no folder with public manifests")
 @pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: path.stem)
 def test_a_public_set_waits_whole_and_then_starts_whole(

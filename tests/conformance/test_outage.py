@@ -12,6 +12,8 @@ from verify.clusters.jobs import Jobs, indexed_job, is_gang, plain_job, plain_po
 from verify.clusters.tutti_process import Tutti
 
 UNDELAYED_SECONDS = 1.0
+pytestmark = pytest.mark.one_api
+
 LOST = pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "hanging"])
 
 

@@ -110,6 +110,7 @@ def resume_as_kueue_would(jobs: Jobs, name: str) -> None:
         jobs.api.patch("jobs", name, {"spec": {"suspend": False}}, jobs.namespace)
 
 
+@pytest.mark.one_api
 @pytest.mark.parametrize("path", those("gang"))
 def test_a_public_gang_waits_whole_and_then_starts_whole(
     jobs: Jobs, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane, provided: Any, path: Path

@@ -20,6 +20,7 @@ __all__ = ["reviews"]
 SOON_SECONDS = 30
 
 pytestmark = [
+    pytest.mark.one_api,
     pytest.mark.usefixtures("tutti"),
     pytest.mark.since(37, "resource.k8s.io/v1 with the fields of 1.37"),
 ]

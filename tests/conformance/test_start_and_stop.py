@@ -36,6 +36,7 @@ def flags(command: str) -> list[str]:
     return ["--listen", "127.0.0.1:0"] if command == "webhooks" else []
 
 
+@pytest.mark.one_api
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_missing_kubeconfig_is_named(command: str, tmp_path: Path) -> None:
     missing = tmp_path / "no-such.kubeconfig"
@@ -43,6 +44,7 @@ def test_a_missing_kubeconfig_is_named(command: str, tmp_path: Path) -> None:
     assert "no-such.kubeconfig" in told
 
 
+@pytest.mark.one_api
 @pytest.mark.parametrize("command", COMMANDS)
 def test_an_unreachable_server_is_named(command: str, tmp_path: Path) -> None:
     with socket.socket() as held:
@@ -68,6 +70,7 @@ def test_missing_rights_are_named_with_verb_and_resource(
     assert any(verb in told for verb in ("get", "list", "watch", "create", "patch", "update", "delete")), told
 
 
+@pytest.mark.one_api
 def test_without_any_kubeconfig_there_is_one_line_too(tmp_path: Path) -> None:
     refused(run_tutti("run", folder=tmp_path))
 
@@ -87,6 +90,7 @@ def test_it_starts_again_where_it_stopped(tutti: Tutti) -> None:
     tutti.ensure_running()
 
 
+@pytest.mark.one_api
 def test_a_sigterm_while_it_starts_ends_it_too(control_plane: ControlPlane, tutti: Tutti) -> None:
     tutti.stop()
     tutti.server.start()

@@ -3,6 +3,8 @@
 import signal
 from pathlib import Path
 
+import pytest
+
 from verify.clusters.client import ApiError, Object
 from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually
@@ -84,6 +86,7 @@ def test_uninstalling_leaves_nothing_behind_and_every_gate_open(
     eventually(lambda: not jobs.api.list("pods", jobs.namespace), within_seconds=30)
 
 
+@pytest.mark.one_api
 def test_a_job_that_was_suspended_when_it_gave_up_is_resumed(jobs: Jobs, nodes: HollowNodes, tutti: Tutti) -> None:
     nodes.add(cpu="1")
     gives_up = {"tutti.scheduler/scheduling-timeout": "2s", "tutti.scheduler/on-scheduling-timeout": "suspend"}
@@ -115,6 +118,7 @@ def test_the_installation_with_profiles_goes_wholly_and_its_jobs_are_named(
     assert f"Job {jobs.namespace}/packed" in said
 
 
+@pytest.mark.one_api
 def test_a_namespace_that_holds_something_else_is_no_success(tutti: Tutti, control_plane: ControlPlane) -> None:
     assert tutti.stop() == 0
     control_plane.admin.create("configmaps", {"metadata": {"name": "somebody-elses"}}, SYSTEM_NAMESPACE)
@@ -125,6 +129,7 @@ def test_a_namespace_that_holds_something_else_is_no_success(tutti: Tutti, contr
     assert objects_of_ours(control_plane) == []
 
 
+@pytest.mark.one_api
 def test_pods_made_after_an_uninstall_run_as_on_any_cluster(
     jobs: Jobs, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane
 ) -> None:
@@ -135,6 +140,7 @@ def test_pods_made_after_an_uninstall_run_as_on_any_cluster(
     eventually(lambda: jobs.succeeded("afterwards"), within_seconds=30)
 
 
+@pytest.mark.one_api
 def test_uninstalling_twice_is_no_error(tutti: Tutti, control_plane: ControlPlane) -> None:
     assert tutti.stop() == 0
     tutti.uninstall()

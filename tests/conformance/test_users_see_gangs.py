@@ -83,8 +83,9 @@ def test_of_all_that_is_ours_a_user_may_use_the_gangs_of_his_namespace_and_nothi
     reads = {"get", "list", "watch"}
     writes = {*USES, "deletecollection"} if role != "view" else set()
     expected = {
-        **dict.fromkeys(("podgroups", "workloads"), reads | writes),
+        **dict.fromkeys(("podgroups", "compositepodgroups", "workloads"), reads | writes),
         "podgroups/status": reads,
+        "compositepodgroups/status": reads,
     }
     found: dict[str, set[str]] = {}
     for right in listed(control_plane, user, namespace):

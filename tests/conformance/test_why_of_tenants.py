@@ -25,7 +25,7 @@ from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import Jobs, indexed_job
 from verify.clusters.tutti_process import SYSTEM_NAMESPACE, Tutti, run_tutti
 
-pytestmark = pytest.mark.real_only("no stand-in passes requests on to Services")
+pytestmark = [pytest.mark.one_api, pytest.mark.real_only("no stand-in passes requests on to Services")]
 SETTLE_SECONDS = 30
 WAY_SECONDS = 60
 COMPONENT = CONFIG_FOLDER / "components" / "why"

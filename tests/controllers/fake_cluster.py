@@ -88,11 +88,11 @@ class FakeCluster:
         label_selector: str | None = None,
         field_selector: str | None = None,
     ) -> AsyncIterator[bytes]:
-        assert namespace == NAMESPACE
+        assert namespace == (NAMESPACE if resource.namespaced else None)
         is_selected = label_selector is not None or field_selector is not None
         assert is_selected == (resource is PODS or resource in KUEUE_WORKLOADS)
         self.calls.append(("list", kind_of(resource), ""))
-        if resource in KUEUE_WORKLOADS and resource.version not in self.kueue_versions:
+        if resource.group == KUEUE_WORKLOADS[0].group and resource.version not in self.kueue_versions:
             raise NotFound(404, "NotFound", "the server could not find the requested resource")
         key, _, value = (label_selector or "").partition("=")
         wanted = {key: value} if key else {}

@@ -12,7 +12,7 @@ from controllers.mutation_cache import MutationCache
 from controllers.provider_groups import ProviderGroups
 from controllers.settings import ControllersSettings
 from kube.cache.informer import Change
-from kube.cache.store import Store
+from kube.cache.store import Key, Store
 from kube.client.client import Client
 from kube.groups.group_api import OWN
 from providers.selection import standard_providers
@@ -41,6 +41,13 @@ def controller(events: RecordedEvents) -> JobController:
     )
 
 
+def taken(jobs: JobController) -> list[Key]:
+    """What is to be looked at, in the order in which it would be; afterwards nothing is."""
+    keys = [jobs.queue._ready.popleft() for _ in range(len(jobs.queue))]
+    jobs.queue._waiting.clear()
+    return keys
+
+
 async def test_every_change_of_a_job_and_its_end_are_looked_at() -> None:
     jobs = controller(RecordedEvents(FakeCluster()))
     tell = jobs.informer._tell
@@ -49,10 +56,8 @@ async def test_every_change_of_a_job_and_its_end_are_looked_at() -> None:
         Change("updated", job(), job(version="2")),
         Change("deleted", job(), None),
     ):
-        jobs.queue._ready.clear()
-        jobs.queue._waiting.clear()
         tell(change)
-        assert list(jobs.queue._ready) == [KEY]
+        assert taken(jobs) == [KEY]
 
 
 async def test_a_change_of_its_objects_concerns_a_job_that_is_there_only() -> None:
@@ -61,10 +66,19 @@ async def test_a_change_of_its_objects_concerns_a_job_that_is_there_only() -> No
     jobs.pod_group_changed(group())
     assert len(jobs.queue) == 0
     jobs.informer._put(job())
-    jobs.queue._ready.clear()
-    jobs.queue._waiting.clear()
+    taken(jobs)
     jobs.workload_changed(workload())
-    assert list(jobs.queue._ready) == [KEY]
+    assert taken(jobs) == [KEY]
+
+
+async def test_thousands_of_jobs_in_one_namespace_leave_every_second_turn_to_another() -> None:
+    jobs = controller(RecordedEvents(FakeCluster()))
+    for number in range(3000):
+        jobs.informer._put(job(f"many-{number}", uid=f"many-{number}"))
+    others = [("other", "a"), ("other", "b")]
+    for key in others:
+        jobs.queue.add(key)
+    assert [key for key in taken(jobs)[:4] if key[0] == "other"] == others
 
 
 async def test_what_was_recorded_about_a_job_is_forgotten_with_it() -> None:

@@ -31,7 +31,8 @@ def test_the_demo_goes_through_all_its_acts(tmp_path: Path) -> None:
     )
     told = done.stdout + done.stderr
     assert done.returncode == 0, told
-    assert "12 of 12 acts as they should be" in told
+    assert "15 of 15 acts as they should be" in told
+    assert "$ kubectl gang tree jobset/" in told
     assert "extra (no gang)" in told
     assert "cannot be satisfied" in told
     assert "export KUBECONFIG=" in told

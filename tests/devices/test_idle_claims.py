@@ -2,7 +2,7 @@
 
 import pytest
 
-from scheduler.algorithm.idle_claims import claims_in_the_way
+from scheduler.algorithm.idle_claims import claims_in_the_way, with_deallocation, with_deletion
 from scheduler.cache.records import EntityKey
 from tests.devices.build import device, resource_slice
 from tests.devices.cluster import Cluster, gpu_template
@@ -67,3 +67,26 @@ def test_the_devices_of_the_claim_itself_can_be_what_its_pods_need() -> None:
     cluster.offer(resource_slice("anywhere", [device("d0")]))
     cluster.holds("used", "n2", "anywhere/d0")
     assert in_the_way(cluster, cluster.gang("g", 1, named=("used",), cpu=9)) == ["used"]
+
+
+def test_of_several_claims_all_that_are_in_the_way_lose_their_devices_and_no_other() -> None:
+    cluster = Cluster()
+    for name in ("n1", "n2"):
+        cluster.node(name)
+        cluster.offer(resource_slice(f"s-{name}", [device(f"g{number}") for number in range(3)], node=name))
+    for name, node, number in (("one", "n1", 0), ("fine", "n2", 0), ("two", "n1", 1)):
+        cluster.holds(name, node, f"s-{node}/g{number}")
+    key = cluster.gang("g", 1, named=("one", "fine", "two"), spec=ON_N2)
+    assert sorted(in_the_way(cluster, key)) == ["one", "two"]
+
+
+def test_an_item_that_is_not_there_or_asks_for_no_devices_has_no_claim_in_its_way(cluster: Cluster) -> None:
+    assert claims_in_the_way(cluster.state, EntityKey("group", "team-a", "nobody", "uid-of-nobody")) == ()
+    assert claims_in_the_way(cluster.state, cluster.gang("g", 1, cpu=99)) == ()
+
+
+def test_what_is_said_of_claims_that_lose_their_devices_stands_in_every_message_of_a_lone_pod(cluster: Cluster) -> None:
+    decision = cluster.decide(cluster.gang("g", 1, named=("used",), spec=ON_N2))
+    for made, said in ((with_deallocation, "deallocation"), (with_deletion, "deletion")):
+        assert made(decision).status.post_filter == f"{said} of ResourceClaim completed"
+        assert made(decision).failures == decision.failures

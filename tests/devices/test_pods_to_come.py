@@ -55,7 +55,7 @@ def test_a_leader_whose_workers_name_a_template_that_is_missing_waits_for_it(clu
     decision, _ = cluster.place(key)
     assert decision.bindings == ()
     assert 'could not find ResourceClaimTemplate "team-a/workers"' in decision.condition_message
-    assert cluster.state.devices_changed(cluster.template(gpu_template())).items == (key,)
+    assert cluster.state.waiting_pods.devices_changed(cluster.template(gpu_template())).items == (key,)
     assert cluster.place(key)[0].bindings != ()
 
 
@@ -156,13 +156,13 @@ def test_a_new_slice_may_help_a_leader_without_claims(cluster: Replicas) -> None
     cluster.place(key)
     cluster.node("n3")
     cluster.offer(resource_slice("s-n3", [device("g0")], node="n3"))
-    assert key in cluster.state.devices_changed(cluster.state.devices.all_waiting()).items
+    assert key in cluster.state.waiting_pods.devices_changed(cluster.state.devices.all_waiting()).items
     assert len(cluster.place(key)[0].bindings) == 1
 
 
 def test_a_leader_that_has_its_place_is_not_woken(cluster: Replicas) -> None:
     cluster.place(cluster.replica("r", 3))
-    assert cluster.state.devices_changed(cluster.state.devices.all_waiting()).items == ()
+    assert cluster.state.waiting_pods.devices_changed(cluster.state.devices.all_waiting()).items == ()
 
 
 def test_a_group_that_is_gone_waits_for_nothing(cluster: Replicas) -> None:

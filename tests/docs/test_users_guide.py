@@ -24,10 +24,15 @@ ANNOTATIONS = {
     constants.DISRUPTION_MODE,
     constants.PREEMPTION_PRIORITY_CLASS,
     constants.PROVIDER,
+    constants.SCOPE,
     constants.SCHEDULING_TIMEOUT,
+    constants.SCOPE,
     constants.ON_SCHEDULING_TIMEOUT,
     constants.DEGRADED,
     constants.REPAIR_TIMEOUT,
+    constants.SPARE_NODES,
+    constants.SLICE_SIZE,
+    constants.SLICE_TOPOLOGY,
 }
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from api.constants import SCHEDULING_TIMEOUT
+from api.constants import SCHEDULING_TIMEOUT, SLICE_SIZE, SLICE_TOPOLOGY
 from explain.hint import HintKind
 from explain.reasons import Reason
 from tests.explain.scenes import Scene
@@ -73,6 +73,16 @@ SCENES: Final[dict[str, tuple[Reason, HintKind | None, Scene]]] = {
         Reason.TOPOLOGY,
         HintKind.REMOVE_TOPOLOGY,
         Scene(nodes=_nodes(1) | _nodes(1, first=1, zone="b"), group={"topology": ZONE}, pod={"cpu": 4}),
+    ),
+    "slices": (
+        Reason.TOPOLOGY,
+        HintKind.REMOVE_TOPOLOGY,
+        Scene(
+            nodes=_nodes(1) | _nodes(1, first=1, zone="b"),
+            group={"annotations": {SLICE_SIZE: "2", SLICE_TOPOLOGY: ZONE}},
+            pod={"cpu": 4},
+            has_ranks=True,
+        ),
     ),
     "spread": (
         Reason.SPREAD,

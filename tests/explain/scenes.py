@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from api.constants import JOB_COMPLETION_INDEX, SLICE_SIZE, SLICE_TOPOLOGY
 from api.meta import Metadata
 from api.priorityclass import PriorityClass
 from explain.device_changes import release_claims_of
@@ -48,6 +49,8 @@ class Scene:
     has_given_up: bool = False
     pod: dict[str, Any] = field(default_factory=dict)
     """What each of its pods asks for."""
+    has_ranks: bool = False
+    """Its pods have the labels of an Indexed Job's."""
 
     @property
     def key(self) -> EntityKey:
@@ -80,7 +83,8 @@ class Scene:
                 world.apply(world.state.upsert_group(late))
         for number in range(self.size if self.exists is None else self.exists):
             name = f"{GANG}-{number}"
-            world.pod(name, group=GANG, priority=self.priority, **asking(world.state, name, self.pod))
+            ranks = {"labels": {JOB_COMPLETION_INDEX: str(number)}} if self.has_ranks else {}
+            world.pod(name, group=GANG, priority=self.priority, **ranks, **asking(world.state, name, self.pod))
         return world
 
 
@@ -154,7 +158,9 @@ def _remove_node_affinity(scene: Scene, _hint: Hint) -> None:
 
 
 def _remove_topology(scene: Scene, hint: Hint) -> None:
-    assert scene.group.pop("topology") == hint.key
+    said = scene.group.get("annotations", {})
+    assert hint.key in (scene.group.pop("topology", ""), said.pop(SLICE_TOPOLOGY, ""))
+    said.pop(SLICE_SIZE, None)
 
 
 def _prefer_spread(scene: Scene, _hint: Hint) -> None:

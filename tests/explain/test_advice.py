@@ -1,5 +1,6 @@
 """The hint in a group's condition: found one decision at a time, without a change of the cluster, and true when it is told."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from scheduler.cache.records import EntityKey
 from tests.explain.reason_table import SCENES
 from tests.explain.scenes import Scene
 from tests.scheduler.shell.cluster import Cluster
+from tests.scheduler.shell.virtual_time import run_virtually
 
 OF_THE_ITEM = {
     name: (scene, kind)
@@ -78,6 +80,25 @@ async def test_a_group_that_waits_has_the_hint_in_its_condition_and_loses_it_whe
         cluster.add_nodes(1, first=3)
         await cluster.api.until(lambda: len(cluster.api.bound()) == 4)
         await cluster.api.until(lambda: cluster.group_says("g")[0] == "True")
+
+
+def test_it_says_what_helps_in_every_turn_while_room_is_kept_for_one_group_after_the_other() -> None:
+    async def story() -> None:
+        cluster = Cluster(clock=asyncio.get_running_loop().time)
+        cluster.find_hint = Advice
+        cluster.add_nodes(4)
+        async with cluster.scheduler(reserve_after_seconds=5.0, initial_backoff_seconds=1.0, max_backoff_seconds=10.0):
+            cluster.add_gang("runs", 2)
+            await cluster.api.until(lambda: cluster.group_says("runs")[0] == "True")
+            for name in "abc":
+                cluster.add_gang(name, 3)
+            await asyncio.sleep(200)
+            told = [cluster.group_message(name) for name in "abc"]
+            assert all(text.endswith("Hint: lower min-count from 3 to 2.") for text in told), told
+            await asyncio.sleep(1800)
+            assert [cluster.group_message(name) for name in "abc"] == told
+
+    run_virtually(story())
 
 
 async def test_it_can_be_switched_off_and_waits_its_time() -> None:

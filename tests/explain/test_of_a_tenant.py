@@ -122,3 +122,19 @@ def test_nobody_learns_whether_something_exists_elsewhere() -> None:
     inputs = inputs_of(world_of(scene))
     assert answers(inputs, Target("pod", build.NAMESPACE, f"{RIVAL}-r")) == []
     assert answers(inputs, Target("pod", build.NAMESPACE, "never-was")) == []
+
+
+@pytest.mark.parametrize("target", [("compositepodgroup", "all"), ("podgroup", "a"), ("pod", "b-0")])
+def test_of_a_tree_the_same_is_told_and_nobody_else_is_named(target: tuple[str, str]) -> None:
+    world = World()
+    for node in ("n0", "n1"):
+        world.node(node, cpu=4)
+        world.pod(f"{RIVAL}-{node}", namespace=RIVALS, cpu=2, on=node)
+    world.composite("all", 2)
+    for name in "ab":
+        world.group(name, 2, parent="all")
+        world.pods(name, 2, cpu=2)
+    (answer,) = answers(inputs_of(world), Target(target[0], build.NAMESPACE, target[1]))
+    assert without_names(answer) == without_names(why(world.state, build.composite_key("all"), NOW_SECONDS))
+    assert {one.name for one in answer.groups} == {"a", "b"}
+    assert RIVAL not in msgspec.json.encode(answer).decode()

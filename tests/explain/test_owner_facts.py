@@ -7,9 +7,11 @@ import pytest
 
 from api.constants import GATE, GATE_POD_GROUP
 from api.job import Job
+from api.jobset import JobSet
 from explain.answer import Verdict
-from explain.owner_facts import FAILED_CREATE, Event, answer_of_job, events_of
+from explain.owner_facts import FAILED_CREATE, Event, answer_of_job, answer_of_job_set, events_of
 from explain.reasons import Reason
+from tests.jobsets.builders import jobset, marked, part
 from tests.webhooks.builders import job
 
 OURS = frozenset({"tutti"})
@@ -51,3 +53,25 @@ def test_events_are_read_the_latest_first() -> None:
     older = {"reason": "A", "note": "a", "deprecatedLastTimestamp": "2026-01-01T00:00:00Z"}
     newer = {"reason": "B", "message": "b", "metadata": {"creationTimestamp": "2026-01-02T00:00:00Z"}}
     assert events_of({"items": [older, newer]}) == [Event("B", "b"), Event("A", "a")]
+
+
+def _of_job_set(document: dict[str, Any]) -> Any:
+    return answer_of_job_set(msgspec.convert(document, JobSet), 100.0, scheduler_names=OURS, created_seconds=40.0)
+
+
+def test_a_job_set_that_makes_no_pods_or_has_others_place_them_says_so() -> None:
+    suspended = _of_job_set(jobset(marked(part("a", pods=3), "set"), suspend=True))
+    assert (suspended.verdict, suspended.reason, suspended.item.owner) == (
+        Verdict.WAITS,
+        Reason.SUSPENDED,
+        "jobset/pair",
+    )
+    assert (suspended.members.need, suspended.waiting_seconds) == (3, 60.0)
+    plain = _of_job_set(jobset(part("a")))
+    assert plain.reason is Reason.OTHER_SCHEDULER
+    assert plain.message == "its pods are placed by the scheduler default-scheduler: it was not taken in as a gang"
+    assert _of_job_set(jobset(part("a"), conditions=("Completed",))).verdict is Verdict.STARTED
+
+
+def test_the_pods_of_a_job_set_that_was_taken_in_decide() -> None:
+    assert _of_job_set(jobset(marked(part("a"), "job"), part("b"))) is None

@@ -17,7 +17,7 @@ def test_the_tests_it_takes_are_there() -> None:
 def test_the_places_differ_in_everything() -> None:
     assert AHEAD.days > 365
     assert BEHIND.days < -28
-    assert (AHEAD.workers, BEHIND.workers) == (4, 1)
+    assert (AHEAD.workers, BEHIND.workers) == (4, 2)
     assert (AHEAD.zone, AHEAD.locale) != (BEHIND.zone, BEHIND.locale)
 
 

@@ -10,6 +10,7 @@ from hack import promises
 from hack.promises import CHECKS, FAILED, FAULTS_QUICK, HOLDS, NOTHING, Check, figure_of, main, report, run, verdict_of
 from tests.faults.classes import CLASSES
 from tests.faults.workflows import WORKFLOWS
+from verify.simulator import main as simulator
 
 
 @pytest.mark.parametrize(
@@ -44,6 +45,26 @@ def test_a_check_is_run_whole_or_short_and_its_output_is_told_when_it_fails() ->
     assert (whole.verdict, whole.figure) == (FAILED, "8 seeds, all well")
     assert run(check, is_short=True).figure == "0 seeds"
     assert "but" in report({CHECKS[0].name: whole})
+
+
+def test_of_a_long_output_the_errors_are_told_and_the_end() -> None:
+    noise = "\n".join(f"line {number}" for number in range(100))
+    told = promises.excerpt(f"{noise}\nE   AssertionError: never bound\n{noise}\n1 failed in 3s")
+    assert told[0] == "E   AssertionError: never bound"
+    assert told[-1] == "1 failed in 3s"
+    assert len(told) < 20
+
+
+def test_the_figure_of_the_simulator_is_what_it_ends_with(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (says,) = (check.says for check in CHECKS if check.name == "simulator")
+    monkeypatch.setenv("PYTHONHASHSEED", simulator.HASH_SEED)
+    monkeypatch.setattr(simulator, "_runs", lambda asked: iter(()))
+    simulator.main(["--seeds", "1"])
+    nothing = capsys.readouterr().out
+    assert figure_of(says, nothing) == "", "nothing was run"
+    assert figure_of(says, nothing.replace("all 0", "all 6")) == "all 6 runs kept every promise"
 
 
 def test_one_that_fails_decides_the_exit_code(

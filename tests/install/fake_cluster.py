@@ -18,7 +18,10 @@ Key = tuple[str, str, str, str]
 
 
 class FakeCluster(Client):
-    """Objects by (group, plural, namespace, name). `writes` lists what was done, `lose_answer_of` drops one answer."""
+    """Objects by (group, plural, namespace, name). `writes` lists what was done, `lose_answer_of` drops one answer.
+
+    `served` names groups whose Workloads and PodGroups are built in, and `compositepodgroups.GROUP` where these are.
+    """
 
     def __init__(self, *, served: set[str] | None = None, denied: set[tuple[str, str]] | None = None) -> None:
         self.credentials = Credentials("https://127.0.0.1:6443")
@@ -204,7 +207,12 @@ class FakeCluster(Client):
         group = path.removeprefix("/apis/").partition("/")[0]
         if not self._serves_group(group):
             raise NotFound(404, "NotFound", path)
-        return {"resources": [{"name": "workloads"}, {"name": "podgroups"}]}
+        ours = [
+            name.partition(".")[0] for name in self.names(CUSTOM_RESOURCE_DEFINITIONS) if name.endswith(f".{group}")
+        ]
+        built_in = [] if ours else ["workloads", "podgroups"]
+        trees = ["compositepodgroups"] if f"compositepodgroups.{group}" in self._served else []
+        return {"resources": [{"name": name} for name in (*ours, *built_in, *trees)]}
 
     def _serves(self, resource: Resource) -> bool:
         return resource.plural not in {"workloads", "podgroups"} or self._serves_group(resource.group)
@@ -212,7 +220,9 @@ class FakeCluster(Client):
     def _serves_group(self, group: str) -> bool:
         if group == "kueue.x-k8s.io":
             return any(key[0] == group for key in self.objects)
-        return group in self._served or f"podgroups.{group}" in self.names(CUSTOM_RESOURCE_DEFINITIONS)
+        return group in self._served or any(
+            name.endswith(f".{group}") for name in self.names(CUSTOM_RESOURCE_DEFINITIONS)
+        )
 
     def _live(self, resource: Resource, name: str, namespace: str | None) -> Object:
         found = self.find(resource, name, namespace or "")

@@ -15,7 +15,7 @@ from install.run import operate
 from install.settings import RunSettings
 from kube.client.errors import Unreachable
 from kube.client.resources import CUSTOM_RESOURCE_DEFINITIONS, MUTATING_WEBHOOKS, SERVICE_ACCOUNTS, VALIDATING_WEBHOOKS
-from kube.groups.group_api import BUILT_IN, OWN
+from kube.groups.group_api import OWN
 from tests.install.fake_cluster import FakeCluster
 from tests.install.fake_time import PATIENCE_SECONDS, until
 
@@ -124,12 +124,22 @@ async def test_configurations_that_cannot_be_removed_are_said(log: Path, capsys:
     assert sum("stopped" in line for line in running.noted()) == sum(len(running.pids(name)) for name in NAMES)
 
 
-@pytest.mark.parametrize("served", [True, False])
-async def test_our_kinds_are_installed_only_where_the_server_has_none(log: Path, served: bool) -> None:
-    running = Running(FakeCluster(served={BUILT_IN.pod_groups.group} if served else set()), log)
+@pytest.mark.parametrize(
+    ("served", "ours"),
+    [
+        (set(), {"workloads", "podgroups", "compositepodgroups"}),
+        ({"scheduling.k8s.io"}, {"compositepodgroups"}),
+        ({"scheduling.k8s.io", "compositepodgroups.scheduling.k8s.io"}, set()),
+    ],
+)
+async def test_our_kinds_are_installed_only_where_the_server_has_none(
+    log: Path, served: set[str], ours: set[str]
+) -> None:
+    running = Running(FakeCluster(served=served), log)
     await running.until_registered()
-    crds = [] if served else [f"workloads.{OWN.workloads.group}", f"podgroups.{OWN.pod_groups.group}"]
-    assert running.cluster.names(CUSTOM_RESOURCE_DEFINITIONS) == crds
+    assert set(running.cluster.names(CUSTOM_RESOURCE_DEFINITIONS)) == {
+        f"{plural}.{OWN.pod_groups.group}" for plural in ours
+    }
     assert await running.end() == 0
 
 

@@ -5,9 +5,18 @@ from typing import Any
 
 import pytest
 
-from api.constants import DESIRED_COUNT, LWS_NAME, MANAGED_BY, MIN_RESOURCES, POD_GROUP, POLICY, SCHEDULING_TIMEOUT
+from api.constants import (
+    DESIRED_COUNT,
+    LWS_NAME,
+    MANAGED_BY,
+    MIN_RESOURCES,
+    POD_GROUP,
+    POLICY,
+    SCHEDULING_TIMEOUT,
+    TOPOLOGY,
+)
 from kube.client.errors import Forbidden
-from kube.client.resources import CONTROLLER_REVISIONS, LEADER_WORKER_SETS, PODS, STATEFUL_SETS
+from kube.client.resources import CONTROLLER_REVISIONS, KUEUE_TOPOLOGIES, LEADER_WORKER_SETS, PODS, STATEFUL_SETS
 from kube.groups.group_api import OWN
 from tests.controllers.fake_cluster import Crash, refuse
 from tests.lws.builders import leader, lws, owner, pod_template, revision, stateful_set, worker_set
@@ -50,6 +59,23 @@ async def test_at_rest_nothing_is_written_and_nothing_read() -> None:
     calls = len(world.cluster.calls)
     assert await world.once() is None
     assert len(world.cluster.calls) == calls
+
+
+@pytest.mark.parametrize(("listed", "written"), [(True, "preferred:block, preferred:rack"), (False, "preferred:rack")])
+async def test_a_set_that_asks_as_kueue_has_it_gets_the_levels_around(listed: bool, written: str) -> None:
+    made = cluster()
+    asking = lws()
+    template = asking["spec"]["leaderWorkerTemplate"]["workerTemplate"]
+    template.setdefault("metadata", {})["annotations"] = {"kueue.x-k8s.io/podset-preferred-topology": "rack"}
+    made.put(LEADER_WORKER_SETS, asking)
+    if listed:
+        made.kueue_versions = {KUEUE_TOPOLOGIES[0].version}
+        levels = [{"nodeLabel": key} for key in ("block", "rack")]
+        made.put(KUEUE_TOPOLOGIES[0], {"metadata": {"name": "default", "uid": "t"}, "spec": {"levels": levels}})
+    world = World(made)
+    await world.settle()
+    said = {group["metadata"]["annotations"].get(TOPOLOGY) for group in groups_of(made).values()}
+    assert said == {written}
 
 
 async def test_zero_replicas_have_a_workload_and_no_group() -> None:

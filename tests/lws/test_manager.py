@@ -10,15 +10,16 @@ from aiohttp import web
 from prometheus_client import CollectorRegistry
 
 from controllers.context import ControllerContext
+from controllers.gangs import kind_manager as module
 from controllers.gangs.indexes import POD_GROUP_INDEXERS, WORKLOAD_INDEXERS
-from controllers.leaderworkersets import manager as module
-from controllers.leaderworkersets.manager import SetManager
+from controllers.leaderworkersets.controller import SetController
 from controllers.metrics import Metrics
 from controllers.mutation_cache import MutationCache
 from controllers.provider_groups import ProviderGroups
 from controllers.settings import ControllersSettings
 from kube.cache.store import Store
 from kube.client.client import Client
+from kube.client.resources import LEADER_WORKER_SETS
 from kube.groups.group_api import OWN
 from providers.selection import standard_providers
 from tests.controllers import small_server
@@ -40,7 +41,7 @@ async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SmallServer]:
 @contextlib.asynccontextmanager
 async def running_manager(server: SmallServer) -> AsyncIterator["asyncio.Task[None]"]:
     async with Client(server.credentials, user_agent="manager") as client:
-        manager = SetManager(
+        manager = module.KindManager(
             ControllerContext(
                 client=client,
                 group_api=OWN,
@@ -52,7 +53,9 @@ async def running_manager(server: SmallServer) -> AsyncIterator["asyncio.Task[No
                 recorder=RecordedEvents(),
                 metrics=Metrics(CollectorRegistry()),
                 random=random.Random(1),
-            )
+            ),
+            LEADER_WORKER_SETS,
+            SetController,
         )
         task = asyncio.ensure_future(manager.run())
         try:

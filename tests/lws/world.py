@@ -23,9 +23,9 @@ from controllers.owner_cache import OwnerCache
 from controllers.provider_groups import ProviderGroups
 from kube.cache.store import Store
 from kube.client.client import Client
-from kube.client.errors import KubeError
-from kube.client.resources import LEADER_WORKER_SETS, PODS, STATEFUL_SETS, Resource
-from kube.groups.group_api import OWN
+from kube.client.errors import KubeError, NotFound
+from kube.client.resources import KUEUE_TOPOLOGIES, LEADER_WORKER_SETS, PODS, STATEFUL_SETS, Resource
+from kube.groups.group_api import OWN, OWN_COMPOSITES
 from providers.selection import standard_providers
 from tests.controllers.fake_cluster import FakeCluster
 from tests.controllers.world import GroupObjects as GroupObjectsShown
@@ -46,8 +46,10 @@ class SelectingCluster(FakeCluster):
         label_selector: str | None = None,
         field_selector: str | None = None,
     ) -> AsyncIterator[bytes]:
-        assert (namespace, field_selector) == (NAMESPACE, None)
+        assert (namespace, field_selector) == (NAMESPACE if resource.namespaced else None, None)
         self.calls.append(("list", resource.plural, ""))
+        if resource in KUEUE_TOPOLOGIES and resource.version not in self.kueue_versions:
+            raise NotFound(404, "NotFound", "the server could not find the requested resource")
         wanted = dict(part.split("=") for part in (label_selector or "").split(",") if part)
         items = [o for o in self.all(resource) if wanted.items() <= (o["metadata"].get("labels") or {}).items()]
         yield orjson.dumps({"metadata": {"resourceVersion": "1"}, "items": items})
@@ -79,7 +81,9 @@ class RecordedEvents:
 class World:
     """One process. `look` does what informers do; a second World on the same cluster is a restart."""
 
-    def __init__(self, cluster: SelectingCluster, *, gang_sets: bool = True) -> None:
+    def __init__(
+        self, cluster: SelectingCluster, *, gang_sets: bool = True, composites: Resource | None = OWN_COMPOSITES
+    ) -> None:
         self.cluster = cluster
         self.now = 1000.0
         self.events = RecordedEvents()
@@ -106,6 +110,7 @@ class World:
             event_recorder=DedupEventRecorder(self.events, LEADER_WORKER_SETS),
             metrics=Metrics(CollectorRegistry()),
             provider_groups=provider_groups,
+            composites=composites,
         )
         self.observer = SetObserver(
             client,
@@ -114,8 +119,14 @@ class World:
             workloads=self.workloads,
             pod_groups=self.groups,
             group_objects=GroupObjects(providers, provider_groups),
+            composites=composites,
         )
-        rules = Rules(providers, OWN.workloads.api_version, makes_gangs=gang_sets)
+        rules = Rules(
+            providers,
+            OWN.workloads.api_version,
+            makes_gangs=gang_sets,
+            has_composites=composites is not None,
+        )
         self.reconcile = set_reconciler(tools, self.observer, rules)
         self.look()
 

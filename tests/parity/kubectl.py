@@ -9,7 +9,6 @@ from typing import Any
 
 from tests.parity.commands import COMMANDS, NAMESPACE, Command
 from tests.parity.normal import normal
-from tests.parity.play import REPOSITORY
 
 TIMEOUT_SECONDS = 60
 
@@ -29,11 +28,7 @@ def run(kubectl: Path, kubeconfig: Path, home: Path, commands: Sequence[Command]
 
 def _prepare(kubectl: Path, kubeconfig: Path, home: Path) -> None:
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
-    for words, manifest in ((["apply", "-k", str(REPOSITORY / "config/crd")], None), (["create", "-f", "-"], space)):
-        made = _run(kubectl, kubeconfig, home, words, manifest)
-        assert made.returncode == 0, made.stderr
-    names = "crd/podgroups.tutti.scheduler crd/workloads.tutti.scheduler"
-    made = _run(kubectl, kubeconfig, home, f"wait {names} --for=condition=Established --timeout=30s".split(), None)
+    made = _run(kubectl, kubeconfig, home, ["create", "-f", "-"], space)
     assert made.returncode == 0, made.stderr
 
 

@@ -108,14 +108,22 @@ class Server:
         value = _decoded(body, step)
         return step, value, _answer(code, headers, _picked(value, step))
 
+    def define(self, files: Iterable[Path]) -> None:
+        """Creates the definitions of custom resources in these files, and waits until they are served."""
+        made = list(_read(files))
+        for name, path, body in made:
+            self._make(name, path, body)
+        for name, path, _ in made:
+            self._settled(Step(name, "GET", f"{path}/{name}", until=("status.conditions.1.status", "True")))
+
     def _prepare(self, script: Script) -> None:
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": script.namespace}}
-        for name, path, body in [("namespace", "/api/v1/namespaces", namespace), *_manifests(script)]:
-            code, _, answer = self.ask(Step(name, "POST", path, body))
-            assert code in {201, 409}, f"{script.name}: {name}: {code} {answer[:500]!r}"
-        for name, path, _body in _manifests(script):
-            if path.endswith("/customresourcedefinitions"):
-                self._settled(Step(name, "GET", f"{path}/{name}", until=("status.conditions.1.status", "True")))
+        self._make(script.namespace, "/api/v1/namespaces", namespace)
+        self.define(FOREIGN / name for name in script.foreign)
+
+    def _make(self, name: str, path: str, body: Any) -> None:
+        code, _, answer = self.ask(Step(name, "POST", path, body))
+        assert code in {201, 409}, f"{name}: {code} {answer[:500]!r}"
 
     def _remove(self, script: Script) -> None:
         """Takes foreign definitions away again: other scripts use short names that they have too."""
@@ -144,11 +152,6 @@ class Server:
 def missing_files(script: Script) -> list[str]:
     """The foreign definitions that are not there."""
     return [name for name in script.foreign if not (FOREIGN / name).is_file()]
-
-
-def _manifests(script: Script) -> Iterator[tuple[str, str, Any]]:
-    yield from _read(REPOSITORY / "config" / name for name in script.config)
-    yield from _read(FOREIGN / name for name in script.foreign)
 
 
 def _read(files: Iterable[Path]) -> Iterator[tuple[str, str, Any]]:

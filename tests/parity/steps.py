@@ -60,14 +60,12 @@ class Script:
     """Requests that belong together.
 
     Attributes:
-        config: manifests under config/ that are created first.
         foreign: definitions of other projects that are created first: files of the shared data, without which the script
             cannot be played.
     """
 
     name: str
     steps: Sequence[Step]
-    config: Sequence[str] = ()
     foreign: Sequence[str] = ()
 
     @property

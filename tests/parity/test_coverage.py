@@ -13,7 +13,7 @@ from tests.parity.steps import Step, delete, get, patch, post, put, watch
 
 ELSEWHERE = {
     # The group API of newer clusters: the embedded server serves our own definitions instead.
-    "scheduling.k8s.io": ("podgroups", "workloads"),
+    "scheduling.k8s.io": ("compositepodgroups", "podgroups", "workloads"),
     # The embedded server has no stand-in for them; what uninstalls meets a 404 there, as on servers before 1.36.
     "admissionregistration.k8s.io": ("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
 }
@@ -78,6 +78,7 @@ def test_every_script_is_recorded() -> None:
 def test_rights_that_no_request_is_sent_for_are_few() -> None:
     assert sorted({each.resource for each in allowed() if is_no_request(each)}) == [
         "jobs/finalizers",
+        "jobsets/finalizers",
         "leaderworkersets/finalizers",
         "podgroups",
         "resourceclaims/binding",

@@ -67,7 +67,7 @@ class DeviceLife(Life):
             self.slice_comes(node)
 
     def concerns(self, uids: set[str]) -> None:
-        self.apply(self.state.devices_changed(uids))
+        self.apply(self.state.waiting_pods.devices_changed(uids))
 
     def happenings(self) -> list[tuple[Callable[[], None], int]]:
         return [

@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from api.constants import MANAGED_BY, MIN_RESOURCES
+from api.constants import JOB_COMPLETION_INDEX, MANAGED_BY, MIN_RESOURCES, SLICE_SIZE, SLICE_TOPOLOGY, TOPOLOGY
 from api.meta import Metadata
 from scheduler.algorithm.decision import Decision
 from scheduler.algorithm.schedule_pod_group import decide
@@ -54,6 +54,14 @@ RULES: list[dict[str, Any]] = [
     {"initContainers": [{"name": "i", "image": "init:1", "resources": {"requests": {"cpu": "1500m"}}}]},
     {"overhead": {"cpu": "100m"}, "hostNetwork": True, "hostUsers": False},
 ]  # fmt: skip
+
+
+LEVELS: list[dict[str, str]] = [
+    {},
+    {},
+    {TOPOLOGY: f"preferred:{ZONE}"},
+    {SLICE_SIZE: "2", SLICE_TOPOLOGY: ZONE},
+]
 
 
 class Life:
@@ -204,7 +212,8 @@ class Life:
         return f"2026-01-01T00:{int(self.now) // 60 % 60:02d}:{int(self.now) % 60:02d}Z"
 
     def gang_comes(self) -> None:
-        name = f"g{self.number()}"
+        number = self.number()
+        name = f"g{number}"
         size, shapes = self.random.randint(2, 6), [self.shape() for _ in range(self.random.choice((1, 1, 2)))]
         scheduler = self.random.choice(("tutti", "tutti-packed"))
         priority = self.random.choice((0, 0, 10, 100))
@@ -218,10 +227,13 @@ class Life:
             more["annotations"] = {"tutti.scheduler/desired-count": str(size)}
         elif self.random.random() < 0.2:
             more["annotations"] = {"tutti.scheduler/scheduling-timeout": "90s"}
+        if need is not None and "topology" not in more:
+            more["annotations"] = more.get("annotations", {}) | LEVELS[number % len(LEVELS)]
         self.groups[name] = more
         self.apply(self.state.upsert_group(build.group(name, need, **more)))
         for index in range(size):
             shape = shapes[index % len(shapes)]
+            shape = {**shape, "labels": {**shape["labels"], JOB_COMPLETION_INDEX: str(index)}}
             self.put_pod(
                 f"{name}-{index}",
                 group=name,

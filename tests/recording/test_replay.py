@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from scheduler.recording import journal
 from scheduler.recording.journal import Journal
 from scheduler.recording.outcome import DecisionOutcome, PreemptionOutcome
 from scheduler.recording.pods import PodWriter
@@ -56,3 +57,21 @@ def test_only_the_last_decisions_are_kept() -> None:
     decisions = [one for one in found if isinstance(one.was, DecisionOutcome)]
     assert 10 <= len(decisions) <= 20
     assert [one.now for one in found] == life.outcomes[-len(found) :]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_recording_may_begin_with_any_change(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "CHANGES_OF_A_DECISION", 2)
+    life = recorded(seed, 60, most=17)
+    found = repeated(life)
+    assert 0 < len(found) < len(life.outcomes)
+    assert [one.now for one in found] == life.outcomes[-len(found) :]
+
+
+def test_changes_without_any_decision_are_kept_in_a_bounded_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "CHANGES_OF_A_DECISION", 5)
+    life = recorded(3, 0, most=10)
+    for _ in range(300):
+        life.node_comes()
+    assert life.journal is not None
+    assert 50 <= len(life.journal.recorded().steps) <= 100

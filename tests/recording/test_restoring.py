@@ -10,7 +10,9 @@ from scheduler.recording.capture import take
 from scheduler.recording.inputs import DecisionInputs
 from scheduler.recording.outcome import DecisionOutcome, PreemptionOutcome, outcome_of, preemption_outcome_of
 from scheduler.recording.restore import restore
+from scheduler.recording.steps import OPERATIONS
 from tests.recording.life import Life
+from tests.scheduler.core import build
 from tests.scheduler.core.world import World
 
 WAITING = {"active", "waiting", "running"}
@@ -100,3 +102,19 @@ def test_a_pod_may_change_and_go_while_many_come() -> None:
     }
     assert int(world.state.nodes.free[cpu, world.state.nodes.slot_of["n"]]) == 5000
     assert (rows.unit_of >= 0).sum() == 2
+
+
+def test_a_tree_of_groups_is_restored_and_its_changes_are_repeated() -> None:
+    life = Life(1)
+    life.apply(life.state.upsert_node(build.node("for-the-tree", cpu=4)))
+    for name, parent in (("root", {}), ("inner", {"parent": "root"})):
+        life.apply(life.state.composites.upsert(build.composite(name, 1, **parent)))
+    life.apply(life.state.upsert_group(build.group("leaf", 2, parent="inner")))
+    for index in range(2):
+        life.apply(life.state.upsert_pod(build.pod(f"leaf-{index}", group="leaf")))
+    inputs = taken(life)
+    assert sorted(each.metadata.name for each in inputs.objects.compositepodgroups) == ["inner", "root"]
+    tree = restore(inputs).core.state.item(build.composite_key("root"))
+    assert tree is not None
+    assert tree.pending_count == 2
+    assert {"composite", "composite gone"} <= OPERATIONS.keys()

@@ -4,7 +4,8 @@ from typing import Any
 
 import msgspec
 
-from api.constants import CONDITION_SCHEDULED, LWS_GROUP_INDEX, LWS_NAME, POD_GROUP
+from api.compositepodgroup import CompositePodGroup
+from api.constants import CONDITION_COMPOSITE_SCHEDULED, CONDITION_SCHEDULED, LWS_GROUP_INDEX, LWS_NAME, POD_GROUP
 from api.job import Job
 from api.node import Node
 from api.pod import Pod
@@ -42,6 +43,7 @@ def group(
     lws: str = "",
     replica: str = "",
     workload: str = "",
+    parent: str = "",
     namespace: str = "ns",
     created: str = CREATED,
 ) -> PodGroup:
@@ -58,9 +60,49 @@ def group(
         "schedulingPolicy": {"gang": {"minCount": need}},
         "priority": priority,
         "workloadRef": {"workloadName": workload, "templateName": "t"} if workload else None,
+        "parentCompositePodGroupName": parent or None,
     }
     made: PodGroup = build(PodGroup, {"metadata": metadata, "spec": spec, "status": {"conditions": list(conditions)}})
     return made
+
+
+def composite(
+    name: str = "c",
+    *conditions: dict[str, str],
+    need: int | None = 2,
+    priority: int = 0,
+    parent: str = "",
+    owner: tuple[str, str, str] | None = None,
+    workload: str = "w",
+    created: str = CREATED,
+) -> CompositePodGroup:
+    """`need` is None for a basic one; `owner` is API version, kind and name of its controller, whose UID is `uid-NAME`."""
+    reference = dict(zip(("apiVersion", "kind", "name"), owner or (), strict=False))
+    metadata = {
+        "name": name,
+        "namespace": "ns",
+        "uid": f"uid-{name}",
+        "creationTimestamp": created,
+        "ownerReferences": [{**reference, "uid": f"uid-{owner[2]}", "controller": True}] if owner else [],
+    }
+    spec = {
+        "schedulingPolicy": {"gang": {"minGroupCount": need}} if need is not None else {"basic": {}},
+        "priority": priority,
+        "parentCompositePodGroupName": parent or None,
+        "workloadRef": {"workloadName": workload, "templateName": "t"},
+    }
+    made: CompositePodGroup = build(
+        CompositePodGroup, {"metadata": metadata, "spec": spec, "status": {"conditions": list(conditions)}}
+    )
+    return made
+
+
+def tree_refused(reason: str = "Unschedulable", message: str = "no room") -> dict[str, str]:
+    return condition(CONDITION_COMPOSITE_SCHEDULED, "False", reason, message)
+
+
+def tree_scheduled() -> dict[str, str]:
+    return condition(CONDITION_COMPOSITE_SCHEDULED, "True", "Scheduled")
 
 
 def pod(
@@ -128,8 +170,11 @@ def cluster(
     nodes: list[Machine] | None = None,
     workloads: list[Workload] | None = None,
     sets: list[Owner] | None = None,
+    composites: list[CompositePodGroup] | None = None,
 ) -> Objects:
     objects = Objects()
+    for one in composites or []:
+        objects.composites.put(one)
     for each in groups:
         objects.groups.put(each)
     for member in pods or []:

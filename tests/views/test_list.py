@@ -29,7 +29,7 @@ def test_wide_adds_what_is_long() -> None:
     heading, waits, runs = table(GANGS, NOW, with_namespace=True, is_wide=True).splitlines()
     assert heading.split() == [
         *("NAMESPACE", "GANG", "STATE", "WAITING", "PLACE", "REASON", "PODS", "NODES", "AGE"),
-        *("PRIORITY", "PODGROUP", "ON", "MESSAGE"),
+        *("PRIORITY", "PODGROUP", "TREE", "ON", "MESSAGE"),
     ]
     assert waits.startswith("ns ")
     assert waits.endswith("no room")

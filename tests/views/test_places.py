@@ -1,6 +1,6 @@
 """Places in the queue: priority, then age, then the UID."""
 
-from tests.views.builders import CREATED, LATER, gang, group, pod, refused, scheduled
+from tests.views.builders import CREATED, LATER, cluster, composite, gang, group, pod, refused, scheduled
 from views.model.gang import Gang
 from views.model.queue import with_places
 
@@ -37,3 +37,21 @@ def test_groups_of_other_namespaces_come_before_when_they_are_more_important() -
 
 def test_a_group_that_is_known_already_is_counted_once() -> None:
     assert [each.place for each in with_places([waiting("g"), waiting("h")], [group("g", refused())])] == [1, 2]
+
+
+def test_the_groups_of_a_tree_have_one_place_by_their_root() -> None:
+    groups = [group("a", refused(), parent="c"), group("b", refused(), parent="c"), group("alone", refused())]
+    pods = [pod(f"{each.metadata.name}-0", group=each.metadata.name) for each in groups]
+    objects = cluster(groups, pods, composites=[composite("c", created=LATER)])
+    places = {each.group: each.place for each in with_places(objects.gangs())}
+    assert places == {"alone": 1, "a": 2, "b": 2}
+
+
+def test_a_tree_of_another_namespace_is_counted_once() -> None:
+    others = [group(name, refused(), namespace="other", parent="c") for name in "ab"]
+    root = composite("c", priority=9)
+    assert [each.place for each in with_places([waiting("g")], others, lambda _: root)] == [2]
+
+
+def test_a_tree_that_cannot_be_scheduled_has_no_place() -> None:
+    assert [each.place for each in with_places([gang(group("g", refused("Invalid")), pod("a"))])] == [0]

@@ -94,7 +94,8 @@ def test_system_namespaces_never_meet_us(entry: Object) -> None:
 @NAMED
 def test_only_what_would_go_wrong_for_good_is_refused_while_the_server_is_down(entry: Object) -> None:
     guards = {"kube-scheduler.leaders.pods.tutti.scheduler", "kube-scheduler.pods.tutti.scheduler"}
-    guards |= {"podgroups.tutti.scheduler", "parallelism.jobs.tutti.scheduler"}
+    guards |= {"podgroups.tutti.scheduler", "compositepodgroups.tutti.scheduler"}
+    guards |= {"parents.built-in.podgroups.tutti.scheduler", "parallelism.jobs.tutti.scheduler"}
     guards |= {f"preemption-priority.{group}podgroups.tutti.scheduler" for group in ("", "built-in.")}
     assert entry["failurePolicy"] == ("Fail" if entry["name"] in guards else "Ignore")
 

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
+from api.constants import PARENT_COMPOSITE
 from api.meta import Metadata
 from api.priorityclass import PriorityClass
 from tests.webhooks.builders import Object, patched, request
-from webhooks.podgroup import default_pod_group
+from webhooks.podgroup import default_pod_group, keep_parent
 
 
 def priority_class(name: str, value: int, *, default: bool = False, preemption: str | None = None) -> PriorityClass:
@@ -92,3 +93,11 @@ def test_before_the_classes_are_known_nothing_is_let_through() -> None:
     response = default_pod_group(request(group()), classes=None)
     assert not response.allowed
     assert response.code == 503
+
+
+def test_the_parent_of_a_built_in_group_is_said_in_an_annotation_too() -> None:
+    new = group(parentCompositePodGroupName="tree")
+    stored = patched(new, keep_parent(request(new)))
+    assert stored["metadata"]["annotations"] == {PARENT_COMPOSITE: "tree"}
+    assert stored["spec"] == new["spec"]
+    assert keep_parent(request(group())).patch == ()

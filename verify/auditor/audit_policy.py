@@ -4,7 +4,7 @@ from api import constants
 from verify.auditor.identities import READS, SCHEDULER_USER
 
 RECORDED_WRITES = ["create", "update", "patch", "delete", "deletecollection"]
-GROUP_KINDS = ["workloads", "podgroups", "podgroups/status"]
+GROUP_KINDS = ["workloads", "podgroups", "podgroups/status", "compositepodgroups"]
 
 AUDIT_POLICY = {
     "apiVersion": "audit.k8s.io/v1",
@@ -25,6 +25,7 @@ AUDIT_POLICY = {
                 {"group": "", "resources": ["pods", "pods/binding", "nodes"]},
                 {"group": "batch", "resources": ["jobs"]},
                 {"group": "leaderworkerset.x-k8s.io", "resources": ["leaderworkersets"]},
+                {"group": "jobset.x-k8s.io", "resources": ["jobsets"]},
                 {"group": "resource.k8s.io", "resources": ["resourceclaims", "resourceclaims/status"]},
                 {"group": constants.BUILT_IN_GROUP, "resources": GROUP_KINDS},
                 {"group": constants.GROUP, "resources": GROUP_KINDS},

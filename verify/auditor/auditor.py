@@ -12,7 +12,8 @@ from verify.auditor.history import History, effect_time
 from verify.auditor.model import Group, Key, Pod
 from verify.auditor.promises import ALL
 from verify.auditor.promises.cache_truth import CacheTruth, read_metrics
-from verify.auditor.promises.promise import Promise, Windows
+from verify.auditor.promises.promise import Promise
+from verify.auditor.windows import Windows
 
 
 class Auditor:

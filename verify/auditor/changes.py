@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from verify.auditor.audit_log import Record
-from verify.auditor.model import Claim, Group, Key, Pod
+from verify.auditor.model import Claim, Composite, Group, Key, Pod
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,14 @@ class GroupWritten:
 
 
 @dataclass(frozen=True, slots=True)
+class CompositeWritten:
+    """A CompositePodGroup was created or changed."""
+
+    composite: Composite
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
 class GroupTold:
     """The status of a PodGroup was written; `written` are the types of the conditions that this record is about."""
 
@@ -130,6 +138,7 @@ Change = (
     | GroupWritten
     | GroupTold
     | GroupGone
+    | CompositeWritten
     | ClaimWritten
     | ClaimGone
 )

@@ -5,7 +5,7 @@ from typing import Final
 
 from api import constants
 from verify.auditor.audit_log import Record
-from verify.auditor.model import Condition, Group, Object, controller_of
+from verify.auditor.model import Composite, Condition, Group, Object, controller_of
 
 _PARTS: Final = re.compile(r"([\d.]+)(ms|s|m|h)")
 _UNIT_SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -30,6 +30,9 @@ def rewrite(group: Group, record: Record) -> None:
     group.has_topology = bool((spec.get("schedulingConstraints") or {}).get("topology"))
     group.priority = spec.get("priority")
     group.restarts_after_seconds = _restarts_after_seconds(metadata.get("annotations") or {})
+    group.parent = spec.get("parentCompositePodGroupName") or (metadata.get("annotations") or {}).get(
+        constants.PARENT_COMPOSITE, ""
+    )
     group.owner = controller_of(metadata)
     group.is_made_by_us = owned(record) is not None
 
@@ -52,3 +55,11 @@ def tell(group: Group, record: Record) -> tuple[str, ...]:
             each.get("status", ""), each.get("reason", ""), each.get("message", ""), since
         )
     return tuple(each["type"] for each in written)
+
+
+def composite_of(record: Record) -> Composite:
+    """The CompositePodGroup that was written."""
+    spec = record.response.get("spec", {})
+    gang = (spec.get("schedulingPolicy") or {}).get("gang") or {}
+    parent = spec.get("parentCompositePodGroupName") or ""
+    return Composite((record.namespace, record.name), record.object_uid, int(gang.get("minGroupCount", 1)), parent)

@@ -15,6 +15,7 @@ from verify.auditor.changes import (
     Change,
     ClaimGone,
     ClaimWritten,
+    CompositeWritten,
     GroupGone,
     GroupTold,
     GroupWritten,
@@ -27,9 +28,10 @@ from verify.auditor.changes import (
     PodNominated,
 )
 from verify.auditor.claims import claim_of, version_of
-from verify.auditor.group_records import owned, rewrite, tell
+from verify.auditor.group_records import composite_of, owned, rewrite, tell
 from verify.auditor.model import (
     Claim,
+    Composite,
     Group,
     Key,
     LeaseWrite,
@@ -44,7 +46,7 @@ from verify.auditor.model import (
 TERMINAL = {"Succeeded", "Failed"}
 FORGET_SECONDS = 600.0
 KUEUE_GROUP = "kueue.x-k8s.io"
-OWNERS = {"jobs", "leaderworkersets"}
+OWNERS = {"jobs", "leaderworkersets", "jobsets"}
 """Kinds that own our objects and are gone as soon as their deletion is asked for; leader pods are the third."""
 
 
@@ -61,6 +63,7 @@ class History:
     pods: dict[Key, Pod] = field(default_factory=dict)
     by_uid: dict[str, Pod] = field(default_factory=dict)
     groups: dict[Key, Group] = field(default_factory=dict)
+    composites: dict[Key, Composite] = field(default_factory=dict)
     nodes: dict[str, Amounts] = field(default_factory=dict)
     claims: dict[Key, Claim] = field(default_factory=dict)
     owned: dict[str, tuple[str, Key, str]] = field(default_factory=dict)
@@ -122,6 +125,8 @@ class History:
                 yield from self._node_record(record)
             case (("workloads" | "podgroups" | "podgroups/status"), _) if record.group != KUEUE_GROUP:
                 yield from self._group_record(key, record)
+            case "compositepodgroups", _:
+                yield from self._composite_record(key, record)
             case (("resourceclaims" | "resourceclaims/status"), _):
                 yield from self._claim_written(key, record)
             case "leases", _:
@@ -277,6 +282,21 @@ class History:
             known.bound = {pod.uid for pod in self.members(key) if pod.node and belongs(pod, known)}
         known.satisfied |= len(known.bound) >= known.minimum
         yield GroupWritten(known, record)
+
+    def _composite_record(self, key: Key, record: Record) -> Iterator[Change]:
+        if record.verb in {"delete", "deletecollection"}:
+            for found in [each for each in self.composites if each == key or (not record.name and each[0] == key[0])]:
+                del self.composites[found]
+            yield from self._groups_deleted(key, record)
+            return
+        mark = owned(record)
+        if mark is not None and record.verb == "create":
+            self.owned[record.object_uid] = (record.resource, key, mark)
+            yield OwnedMade(record.resource, key, record.object_uid, mark)
+        known, written = self.composites.get(key), composite_of(record)
+        written.satisfied = known is not None and known.uid == written.uid and known.satisfied
+        self.composites[key] = written
+        yield CompositeWritten(written, record)
 
     def _groups_deleted(self, key: Key, record: Record) -> Iterator[Change]:
         def is_meant(found: Key) -> bool:

@@ -34,7 +34,7 @@ OWN_CONDITION = {"jobs/status", "leaderworkersets/status"}
 """Where the controllers say that the CRD of a gang scheduler is missing, and nothing else."""
 
 ALLOWED = {
-    "tutti-controllers": {*COMMON, "jobs", *OWN_CONDITION, "pods", "workloads", "podgroups"},
+    "tutti-controllers": {*COMMON, "jobs", *OWN_CONDITION, "pods", "workloads", "podgroups", "compositepodgroups"},
     "tutti-scheduler": {
         *COMMON,
         "persistentvolumeclaims",
@@ -45,12 +45,15 @@ ALLOWED = {
         "pods/binding",
         "pods/status",
         "podgroups/status",
+        "compositepodgroups/status",
     },
     "tutti-webhooks": {*COMMON, "secrets", "mutatingwebhookconfigurations", "validatingwebhookconfigurations"},
 }
 """The writes each process needs; `pods` for the scheduler is deletion (preemption), for controllers the annotation."""
 
 NEVER_BY_INSTALLER = {
+    "compositepodgroups",
+    "compositepodgroups/status",
     "jobs",
     "leases",
     "podgroups",

@@ -89,6 +89,7 @@ class Group:
         restarts_after_seconds: it wants to leave as a whole when members are missing for so long; None when it does not.
         bound: UIDs of the members that are bound and have not ended.
         satisfied: its minimum was bound once.
+        parent: name of the CompositePodGroup it is a child of, empty for none.
     """
 
     key: Key
@@ -105,12 +106,30 @@ class Group:
     restarts_after_seconds: float | None = None
     bound: set[str] = field(default_factory=set)
     satisfied: bool = False
+    parent: str = ""
     conditions: dict[str, Condition] = field(default_factory=dict)
 
     def is_true(self, condition: str) -> bool:
         """Whether this condition was last said to be True."""
         found = self.conditions.get(condition)
         return found is not None and found.status == "True"
+
+
+@dataclass(slots=True)
+class Composite:
+    """A CompositePodGroup.
+
+    Attributes:
+        minimum: how many of its children must have started for it to have; 1 for a basic one.
+        parent: name of the CompositePodGroup it is a child of, empty for none.
+        satisfied: its minimum had started once.
+    """
+
+    key: Key
+    uid: str
+    minimum: int = 1
+    parent: str = ""
+    satisfied: bool = False
 
 
 Device = tuple[str, str, str]
@@ -159,7 +178,7 @@ def belongs(pod: Pod, group: Group) -> bool:
     Of the replicas of LeaderWorkerSets the log does not have the chain of owners; whoever carries their label counts.
     """
     is_free = not group.is_made_by_us or not group.owner or constants.LWS_NAME in pod.labels
-    return is_free or pod.owner == group.owner
+    return is_free or group.owner in (pod.owner, pod.labels.get(constants.JOBSET_UID))
 
 
 def status_of(found: Object) -> Object:

@@ -24,6 +24,7 @@ from verify.auditor.changes import (
 from verify.auditor.history import History
 from verify.auditor.identities import SCHEDULER_USER
 from verify.auditor.model import Group, Pod
+from verify.auditor.windows import Windows
 
 ANSWERED_SECONDS = 120.0
 """Every request is answered by then."""
@@ -86,11 +87,13 @@ class Concluded:
 class Preemptions:
     """The plans that are open."""
 
+    windows: Windows
     open: dict[Item, Plan] = field(default_factory=dict)
-    _begun: dict[Item, tuple[Plan, ...]] = field(default_factory=dict)
-    """For whom a group that leaves whole began to leave, by its UID."""
+    _begun: dict[str, tuple[Plan, ...]] = field(default_factory=dict)
+    """For whom a group that leaves whole began to leave, by the UIDs of its members: the last of them may outlive the group."""
     _past: list[tuple[Plan, float]] = field(default_factory=list)
-    """Plans that came to their end not long ago, with the moment: a delete that arrived before that may be answered after it."""
+    """Plans that came to their end not long ago, with the moment at which our scheduler must have known: a delete that arrived
+    before that is for them, and may be answered after it."""
 
     def see(self, change: Change, history: History) -> Iterator[Eviction | Concluded]:
         """Takes a change in; what it means for preemptions."""
@@ -106,7 +109,7 @@ class Preemptions:
             case PodEnded(pod, when):
                 yield from self._ended(pod, when, history)
             case GroupGone(group, when):
-                yield from self._conclude(self.open.get(group.uid), when, is_started=False)
+                yield from self._withdrawn(self.open.get(group.uid), when)
             case Answered(record) if record.resource == "events" and record.user == SCHEDULER_USER:
                 self._told(record)
 
@@ -123,19 +126,24 @@ class Preemptions:
         if plan is not None and plan.victims and plan.places.get(pod.uid, pod.nominated) != pod.nominated:
             yield from self._conclude(plan, when, is_started=False)
             plan = None
+        if pod.ended:
+            # It went while this was written.
+            return
         if plan is None:
             plan = self.open[item] = Plan(item, group, when)
         plan.places[pod.uid] = pod.nominated
 
     def _evicted(self, victim: Pod, record: Record, history: History) -> Eviction:
+        begun = self._begun.get(victim.uid, ())
+        if begun:
+            for plan in begun:
+                plan.victims[victim.uid] = victim
+            return Eviction(victim, begun, record)
         group = group_of(victim, history)
-        nodes = {victim.node}
+        nodes, members = {victim.node}, [victim]
         if group is not None and group.whole:
-            if group.uid in self._begun:
-                for plan in self._begun[group.uid]:
-                    plan.victims[victim.uid] = victim
-                return Eviction(victim, self._begun[group.uid], record)
-            nodes |= {pod.node for pod in history.members(group.key)}
+            members = history.members(group.key)
+            nodes |= {pod.node for pod in members}
         stood = [*self.open.values(), *(plan for plan, when in self._past if when > record.received)]
         more_important = [plan for plan in stood if priority_of(plan, history) > priority_of_victim(victim, group)]
         # A victim need not be on a node that is cleared: it may stand against the preemptor by a rule about other pods.
@@ -144,7 +152,7 @@ class Preemptions:
             plan.victims[victim.uid] = victim
             plan.is_shared |= len(plans) > 1
         if group is not None and group.whole and plans:
-            self._begun[group.uid] = tuple(plans)
+            self._begun.update((pod.uid, tuple(plans)) for pod in members)
         return Eviction(victim, tuple(plans), record)
 
     def _asked(self, group: Group, record: Record) -> None:
@@ -168,25 +176,32 @@ class Preemptions:
     def _bound(self, pod: Pod, record: Record, history: History) -> Iterator[Concluded]:
         group = group_of(pod, history)
         plan = self.open.get(group.uid if group else pod.uid)
-        if group is not None:
-            # Members that are bound anew leave for somebody else, if ever.
-            self._begun.pop(group.uid, None)
+        # A member that is bound anew leaves for somebody else, if ever.
+        self._begun.pop(pod.uid, None)
         if plan is not None and (group is None or group.satisfied):
             yield from self._conclude(plan, record.completed, is_started=True)
 
     def _ended(self, pod: Pod, when: float, history: History) -> Iterator[Concluded]:
+        self._begun.pop(pod.uid, None)
         group = group_of(pod, history)
         plan = self.open.get(group.uid if group else pod.uid)
         if plan is None or pod.uid not in plan.places:
             return
         del plan.places[pod.uid]
         if not plan.places:
-            yield from self._conclude(plan, when, is_started=False)
+            yield from self._withdrawn(plan, when)
 
-    def _conclude(self, plan: Plan | None, when: float, *, is_started: bool) -> Iterator[Concluded]:
+    def _withdrawn(self, plan: Plan | None, when: float) -> Iterator[Concluded]:
+        # Its user did that, of which our scheduler hears a moment later.
+        yield from self._conclude(plan, when, is_started=False, heard_seconds=self.windows.foreign_race_seconds)
+
+    def _conclude(
+        self, plan: Plan | None, when: float, *, is_started: bool, heard_seconds: float = 0.0
+    ) -> Iterator[Concluded]:
         if plan is not None:
             self.open.pop(plan.item, None)
-            self._past = [*((each, at) for each, at in self._past if at > when - ANSWERED_SECONDS), (plan, when)]
+            recent = ((each, at) for each, at in self._past if at > when - ANSWERED_SECONDS)
+            self._past = [*recent, (plan, when + heard_seconds)]
             yield Concluded(plan, when, is_started)
 
 

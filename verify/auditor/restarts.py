@@ -56,8 +56,8 @@ class Shortages:
 
     def why_not_deleted(self, victim: Pod, group: Group, history: History, now: float) -> str:
         """Why this pod may not be deleted so that its gang starts anew; empty when it may."""
-        if group.is_made_by_us and history.name_of(group.owner).startswith("jobs/"):
-            return "its Job is to be suspended for that"
+        if group.is_made_by_us and history.name_of(group.owner).startswith(("jobs/", "jobsets/")):
+            return "its Jobs are to be suspended for that"
         leader = history.by_uid.get(group.owner)
         if leader is not None and leader is not victim and not leader.leaves:
             return "its leader is to be deleted for that"

@@ -11,6 +11,7 @@ Object = dict[str, Any]
 
 TIMEOUT_SECONDS = 20.0
 PATCH_TYPES = {
+    "apply": "application/apply-patch+yaml",
     "json": "application/json-patch+json",
     "merge": "application/merge-patch+json",
     "strategic": "application/strategic-merge-patch+json",
@@ -25,6 +26,7 @@ ROOTS = {
     "csistoragecapacities": "/apis/storage.k8s.io/v1",
     "events": "/apis/events.k8s.io/v1",
     "jobs": "/apis/batch/v1",
+    "jobsets": "/apis/jobset.x-k8s.io/v1alpha2",
     "leaderworkersets": "/apis/leaderworkerset.x-k8s.io/v1",
     "leases": "/apis/coordination.k8s.io/v1",
     "mutatingadmissionpolicies": "/apis/admissionregistration.k8s.io/v1",
@@ -47,6 +49,7 @@ ROOTS = {
     "volumeattachments": "/apis/storage.k8s.io/v1",
 }
 GROUP_ROOTS = {"own": "/apis/tutti.scheduler/v1beta1", "built-in": "/apis/scheduling.k8s.io/v1beta1"}
+COMPOSITE_ROOTS = {**GROUP_ROOTS, "built-in": "/apis/scheduling.k8s.io/v1alpha3"}
 
 
 class ApiError(AssertionError):
@@ -65,7 +68,11 @@ class Api:
         self._server = server
         headers = {"Authorization": f"Bearer {token}", "User-Agent": agent}
         self._pool = urllib3.PoolManager(ca_certs=str(ca), headers=headers, maxsize=64, retries=False)
-        self._group_root = GROUP_ROOTS[group_api]
+        self._group_roots = {
+            "workloads": GROUP_ROOTS[group_api],
+            "podgroups": GROUP_ROOTS[group_api],
+            "compositepodgroups": COMPOSITE_ROOTS[group_api],
+        }
 
     def close(self) -> None:
         """Closes the kept connections."""
@@ -73,7 +80,7 @@ class Api:
 
     def path(self, resource: str, namespace: str | None = None, name: str | None = None) -> str:
         """The path of a collection or an object; Workloads and PodGroups in the group API in force."""
-        root = self._group_root if resource in {"workloads", "podgroups"} else ROOTS.get(resource, "/api/v1")
+        root = self._group_roots.get(resource) or ROOTS.get(resource, "/api/v1")
         scope = f"/namespaces/{namespace}" if namespace else ""
         return f"{root}{scope}/{resource}" + (f"/{name}" if name else "")
 

@@ -50,8 +50,7 @@ def kill_when_injected(disturbance: Disturbance, *, since: int = 0) -> None:
         eventually(happened, within_seconds=5.0, poll_seconds=0.005)
     except AssertionError:
         return
-    client = disturbance.proxy.injected[since].asked.agent.partition("/")[0]
-    disturbance.tutti.kill_child(client.removeprefix("tutti-"))
+    disturbance.tutti.kill_child(disturbance.proxy.injected[since].asked.component.removeprefix("tutti-"))
 
 
 def pause_leaders(disturbance: Disturbance, *, seconds: float = PAUSED_SECONDS) -> None:

@@ -18,8 +18,8 @@ from verify.clusters.server import Server
 REPOSITORY = Path(__file__).parents[2]
 STOP_SECONDS = 10.0
 SCHEDULER = "scheduler"
-NOT_STOCK = {SCHEDULER, "leaderworkerset"}
-"""Stand-ins that are no part of a stock controller manager; tests that need LeaderWorkerSets start theirs."""
+NOT_STOCK = {SCHEDULER, "leaderworkerset", "jobset"}
+"""Stand-ins that are no part of a stock controller manager; tests that need LeaderWorkerSets or JobSets start theirs."""
 
 
 class NoKubectlError(unittest.SkipTest):

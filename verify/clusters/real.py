@@ -2,7 +2,7 @@
 
 Every server has its own free port and its own log. The flags are the ones under which hollow nodes work: no service
 account or taint admission, no node lifecycle controller. The group API is a matter of flags too: `built-in` serves
-scheduling.k8s.io/v1beta1, `own` is a cluster as it comes.
+scheduling.k8s.io/v1beta1 and, for CompositePodGroups, v1alpha3; `own` is a cluster as it comes.
 """
 
 import json
@@ -15,7 +15,8 @@ from verify.clusters.profiles import stock_configuration
 from verify.clusters.server import Server
 from verify.clusters.versions import NEWEST, minor_of
 
-GATES = "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true"
+GATES = "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true,CompositePodGroup=true"
+SERVED = "--runtime-config=scheduling.k8s.io/v1beta1=true,scheduling.k8s.io/v1alpha3=true"
 FIELD_GATES = "--feature-gates=UserNamespacesHostNetworkSupport=true,VolumeBindMountOptions=true"
 """With these the newest API server keeps the fields by which pods need a feature of their node; it takes the flag more than
 once. Older ones do not know them all, and refuse to start with a gate they do not know."""
@@ -78,7 +79,7 @@ class RealControlPlane(ControlPlane):
             # From 100 MB on the server would begin another file, and whoever reads this one would lose his place.
             flags.append("--audit-log-maxsize=10000")
         if self.group_api == "built-in":
-            flags += [GATES, "--runtime-config=scheduling.k8s.io/v1beta1=true"]
+            flags += [GATES, SERVED]
         return flags
 
     def _manager_flags(self, port: int) -> list[str]:

@@ -24,6 +24,11 @@ class Asked:
     name: str
     agent: str
 
+    @property
+    def component(self) -> str:
+        """Who asks, whichever of its processes it is."""
+        return self.agent.partition("/")[0]
+
     def __str__(self) -> str:
         where = f"{self.namespace}/{self.name}".strip("/")
         return " ".join(filter(None, [self.agent, self.verb, self.resource, where]))

@@ -68,6 +68,7 @@ class FaultProxy:
         self._tls = (to_server, to_clients)
         self._first_lists: dict[str, tuple[int, dict[str, str], bytes]] = {}
         self._watches: dict[asyncio.Transport, tuple[str, str]] = {}
+        self._has_watched: set[tuple[str, str]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def follow(self, script: Script) -> None:
@@ -75,17 +76,18 @@ class FaultProxy:
         self._progress = Progress(script)
 
     def break_watches(self) -> None:
-        """Breaks the connections of all watches, as a server that is restarted does; to be called from another thread."""
+        """Breaks the connections of all watches, as a server that is restarted does; from now on none of them is `watched`."""
+        broken, self._watches = self._watches, {}
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._abort_watches)
-
-    def _abort_watches(self) -> None:
-        for transport in list(self._watches):
-            transport.abort()
+            self._loop.call_soon_threadsafe(_abort, broken)
 
     def watched(self) -> set[tuple[str, str]]:
-        """Who watches what at this moment: user agents and plurals."""
+        """Who watches what at this moment: components and plurals."""
         return set(self._watches.copy().values())
+
+    def has_watched(self) -> set[tuple[str, str]]:
+        """Who has ever watched what: components and plurals. Who takes over from a process that has ended counts as the same."""
+        return self._has_watched.copy()
 
     # --- life --------------------------------------------------------------------------------------------------------
 
@@ -135,7 +137,8 @@ class FaultProxy:
             self.injected.append(Injected(rule, about))
         transport = request.transport
         if about.verb == "watch" and transport is not None:
-            self._watches[transport] = (about.agent, about.resource)
+            self._watches[transport] = watching = (about.component, about.resource)
+            self._has_watched.add(watching)
         try:
             refused = await self._before(rule, request, body)
             return refused if refused is not None else await self._pass_on(rule, about, request, body)
@@ -204,6 +207,11 @@ class FaultProxy:
             data=body or None,
             allow_redirects=False,
         )
+
+
+def _abort(watches: dict[asyncio.Transport, tuple[str, str]]) -> None:
+    for transport in list(watches):
+        transport.abort()
 
 
 async def _slowly(answer: aiohttp.ClientResponse, bytes_per_second: int) -> AsyncIterator[bytes]:

@@ -1,6 +1,7 @@
 """`python -m verify.mutation`: draws mutants of each module, has tests judge them, and prints who survived."""
 
 import argparse
+import math
 import os
 import sys
 import time
@@ -13,6 +14,7 @@ import pytest
 
 from verify.mutation.areas import AREAS, Area
 from verify.mutation.equivalent import Key, key_of, known_equivalents
+from verify.mutation.forks import DIED, TIMED_OUT
 from verify.mutation.mutants import MutatedFile, drawn
 from verify.mutation.session import MutationSession, Result
 
@@ -37,6 +39,20 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--count", type=int, default=20, metavar="N", help="mutants of each module (default 20)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="which of them (default 0)")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=math.inf,
+        metavar="N",
+        help="of the tests that reach a mutant ask the fastest, N CPU seconds of them (default: all); the score may be too low",
+    )
+    parser.add_argument(
+        "--tests",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="ask the tests of this file or folder instead of the area's; the score may be too low",
+    )
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="processes")
     parser.add_argument(
         "--enough", type=float, default=ENOUGH_PERCENT, metavar="PERCENT", help="the score that is asked"
@@ -73,7 +89,7 @@ def _judged(area: Area, asked: argparse.Namespace, say: Say) -> list[Result]:
     if not chosen:
         return []
     begun = time.monotonic()
-    session = MutationSession(files, chosen, workers=asked.workers, told=say)
+    session = MutationSession(files, chosen, workers=asked.workers, told=say, most_seconds=asked.seconds)
     options = [
         "-q",
         "-p",
@@ -86,7 +102,7 @@ def _judged(area: Area, asked: argparse.Namespace, say: Say) -> list[Result]:
         "--no-summary",
         "--disable-warnings",
     ]
-    pytest.main([*options, *(str(ROOT / test) for test in area.tests)], plugins=[session])
+    pytest.main([*options, *(str(ROOT / test) for test in asked.tests or area.tests)], plugins=[session])
     say(f"{len(session.results)} mutants of {len(files)} modules in {time.monotonic() - begun:.0f} s")
     return session.results
 
@@ -101,6 +117,9 @@ def _tell(results: Sequence[Result], enough_percent: float, say: Say) -> int:
     for name in dict.fromkeys(result.mutant.file for result in results):
         say(_row(name, [result for result in results if result.mutant.file == name], known))
     say(_row("all", results, known))
+    without_answer = sum(result.killed_by.startswith((TIMED_OUT, DIED)) for result in results)
+    if without_answer:
+        say(f"{without_answer} of those noticed did not fail a test: they ended the process, or did not end")
     for result in results:
         if not result.killed_by and key_of(result.mutant) not in known:
             reached = "" if result.tests else " (no test comes there)"

@@ -1,7 +1,9 @@
 """An event loop in virtual time, and the processes that share it.
 
 Time passes only when nothing is left to do at the present moment, and then at once up to the next timer. There are no sockets, no
-signals and no threads; what is given to an executor is done on the spot.
+signals and no threads; what is given to an executor is done on the spot. A turn of the loop does what asyncio's does, in the same
+order, but for timers of the very same moment, which ring in the order in which they were set: comparing numbers takes a tenth of
+the time that comparing handles takes.
 
 Every process of the simulated cluster is a context: whatever is begun in it, tasks and timers alike, belongs to it. A process
 that is killed does nothing any more, not even what stands in a `finally`, as after SIGKILL; one that is stopped does later what
@@ -22,6 +24,12 @@ T = TypeVar("T")
 START_SECONDS: Final = 1000.0
 TURN_SECONDS: Final = 1e-5
 """What one turn of the loop takes. Time that stood still would have whoever waits for a rounding error wait for ever."""
+
+CLOCK_RESOLUTION_SECONDS: Final = 1e-9
+"""A timer may ring so much too early, as it may on asyncio's loops."""
+
+MOST_CANCELLED_TIMERS: Final = 100
+"""So many timers that were cancelled may stay among those that will ring."""
 
 
 class Stalled(RuntimeError):
@@ -136,20 +144,6 @@ class _TimerHandle(asyncio.TimerHandle):
             super()._run()
 
 
-class _Waiting:
-    """Takes the place of a selector: waits by moving the clock."""
-
-    def __init__(self) -> None:
-        self.now = START_SECONDS
-
-    def select(self, timeout: float | None = None) -> list[object]:
-        """Nothing ever comes from outside."""
-        if timeout is None:
-            raise Stalled("everybody waits and nothing will ever happen")
-        self.now += max(timeout, TURN_SECONDS)
-        return []
-
-
 class VirtualLoop(asyncio.BaseEventLoop):
     """A loop in virtual time.
 
@@ -160,14 +154,15 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def __init__(self) -> None:
         super().__init__()
         self.steps = 0
-        self._waiting = _Waiting()
-        self._selector = self._waiting
+        self._now = START_SECONDS
         self._ready: deque[asyncio.Handle]
-        self._scheduled: list[asyncio.TimerHandle]
+        self._stopping: bool
+        self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []
+        self._cancelled_timers = 0
 
     def time(self) -> float:
         """Seconds; they pass only while everybody waits."""
-        return self._waiting.now
+        return self._now
 
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., object], *args: Any, context: contextvars.Context | None = None
@@ -183,8 +178,8 @@ class VirtualLoop(asyncio.BaseEventLoop):
     ) -> asyncio.TimerHandle:
         """As on any loop, for the process whose context it is."""
         timer = _TimerHandle(_process_of(context), when, callback, args, self, context)
-        heapq.heappush(self._scheduled, timer)
         self.steps += 1
+        heapq.heappush(self._timers, (when, self.steps, timer))
         return timer
 
     def put_back(self, handles: Iterable[asyncio.Handle]) -> None:
@@ -202,6 +197,42 @@ class VirtualLoop(asyncio.BaseEventLoop):
         except Exception as error:  # noqa: BLE001 (whoever awaits it is told)
             future.set_exception(error)
         return future
+
+    def _run_once(self) -> None:
+        """One turn: the clock moves on, timers that fell due join what is ready, and that much is done."""
+        ready, timers = self._ready, self._timers
+        if self._cancelled_timers:
+            self._drop_cancelled()
+        pause_seconds = 0.0
+        if not ready and not self._stopping:
+            if not timers:
+                raise Stalled("everybody waits and nothing will ever happen")
+            pause_seconds = timers[0][0] - self._now
+        self._now += max(pause_seconds, TURN_SECONDS)
+        due = self._now + CLOCK_RESOLUTION_SECONDS
+        while timers and timers[0][0] < due:
+            timer = heapq.heappop(timers)[2]
+            timer._scheduled = False  # type: ignore[attr-defined]  # noqa: SLF001 (asyncio's own mark: it is not in the heap any more)
+            ready.append(timer)
+        for _ in range(len(ready)):
+            handle = ready.popleft()
+            if not handle.cancelled():
+                handle._run()  # noqa: SLF001 (as asyncio's loop does)
+
+    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
+        """Told by timers that are cancelled before they ring."""
+        del handle
+        self._cancelled_timers += 1
+
+    def _drop_cancelled(self) -> None:
+        timers = self._timers
+        if self._cancelled_timers > MOST_CANCELLED_TIMERS and self._cancelled_timers * 2 > len(timers):
+            timers[:] = [each for each in timers if not each[2].cancelled()]
+            heapq.heapify(timers)
+            self._cancelled_timers = 0
+        while timers and timers[0][2].cancelled():
+            heapq.heappop(timers)
+            self._cancelled_timers -= 1
 
     def _process_events(self, event_list: list[object]) -> None:
         """There are none."""

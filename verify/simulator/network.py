@@ -20,6 +20,7 @@ from kube.client.errors import Gone, OutcomeUnknown, StreamSilent, Unreachable, 
 from localcluster.apiserver.http import Reply
 from localcluster.apiserver.kinds.kind import User
 from localcluster.apiserver.verbs.watch import Watcher
+from localcluster.idle_timeout import IdleTimeout
 from verify.simulator.faults import Broken, Chance, Fault
 from verify.simulator.loop import NOBODY, Process
 from verify.simulator.server import Asked, Server
@@ -174,7 +175,9 @@ class _Connection(Connection):
 
         asyncio.get_running_loop().call_later(network.chance.way_seconds(), deliver, context=NOBODY)
 
-    async def stream(self, request: Request, silence_seconds: float | None) -> AsyncGenerator[bytes, None]:
+    async def stream(
+        self, request: Request, silence_seconds: float | None, opened: Callable[[], None] | None = None
+    ) -> AsyncGenerator[bytes, None]:
         """The lines of a watch, in their order, each after its way."""
         self._require_life(request)
         answer = asyncio.get_running_loop().create_future()
@@ -182,6 +185,8 @@ class _Connection(Connection):
         watcher = await answer
         if isinstance(watcher, Reply):
             raise error_from_answer(watcher.status, watcher.body, request=request.name)
+        if opened is not None:
+            opened()
         lines = _Lines(self._network, watcher, meets_faults=self._process.meets_faults)
         try:
             async with contextlib.aclosing(lines.follow(request, silence_seconds)) as received:
@@ -214,21 +219,24 @@ class _Lines:
             KubeError: the stream broke.
         """
         patience_seconds = silence_seconds or NEVER_SECONDS
-        while True:
-            while self._arrived:
-                broken = self._network.chance.break_watch() if self._meets_faults else None
-                if broken is not None:
-                    self._network.traffic.faults += 1
-                    await self._break(broken, request, patience_seconds)
-                yield self._arrived.popleft()
-            if self._is_over:
-                return
-            self._wake.clear()
-            try:
-                async with asyncio.timeout(patience_seconds):
-                    await self._wake.wait()
-            except TimeoutError as error:
-                raise StreamSilent(f"{request.name}: nothing came for {patience_seconds:g} s") from error
+        silence = IdleTimeout(patience_seconds, self._wake)
+        try:
+            while True:
+                while self._arrived:
+                    broken = self._network.chance.break_watch() if self._meets_faults else None
+                    if broken is not None:
+                        self._network.traffic.faults += 1
+                        await self._break(broken, request, patience_seconds)
+                    yield self._arrived.popleft()
+                if self._is_over:
+                    return
+                self._wake.clear()
+                silence.restart()
+                await self._wake.wait()
+                if silence.has_expired and not self._arrived and not self._is_over:
+                    raise StreamSilent(f"{request.name}: nothing came for {patience_seconds:g} s")
+        finally:
+            silence.cancel()
 
     async def _break(self, broken: Broken, request: Request, patience_seconds: float) -> None:
         if broken is Broken.SILENT:

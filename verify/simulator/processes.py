@@ -21,6 +21,7 @@ from api.priorityclass import PriorityClass
 from controllers.metrics import Metrics as ControllersMetrics
 from controllers.operator import Operator
 from controllers.settings import ControllersSettings
+from explain.advice import Advice
 from kube.cache.decoding import ListDecoder
 from kube.cache.informer import Informer
 from kube.client.client import Client
@@ -36,7 +37,8 @@ from localcluster.controllers.settings import StandInSettings
 from providers.selection import standard_providers
 from scheduler.reporting.metrics import SchedulerMetrics
 from scheduler.settings import SchedulerSettings
-from scheduler.wiring import Scheduler, Surroundings, build_scheduler
+from scheduler.shared_parts import Surroundings
+from scheduler.wiring import Scheduler, build_scheduler
 from verify.simulator.loop import Process, State, context_of
 from verify.simulator.network import Network
 from verify.simulator.server import MASTER, Review
@@ -106,6 +108,7 @@ async def run_scheduler(running: Running, settings: Mapping[str, Any]) -> None:
         epoch=epoch_seconds,
         jitter=new_random(),
         server_version="simulated",
+        find_hint=Advice,
     )
     scheduler = running.scheduler = build_scheduler(given)
     async with asyncio.TaskGroup() as group:

@@ -18,8 +18,9 @@ QUIET_SECONDS: Final = 340.0
 """When nobody has written anything for so long, everything is at rest: longer than a resync of the controllers, any pause of a
 retry, any deadline and the run of any pod."""
 
-PATIENCE_SECONDS: Final = 1800.0
-"""How long it may take until everything is at rest."""
+PATIENCE_SECONDS: Final = 3600.0
+"""How long it may take until everything is at rest: a Job whose pods fail after 200 s has failed for good after some 2,030 s, with
+the pauses of its controller."""
 
 LOOK_SECONDS: Final = 20.0
 
@@ -75,12 +76,15 @@ def simulate(scenario: Scenario, *, settings: dict[str, Any] | None = None) -> O
     root.setLevel(logging.ERROR)
     was_enabled = gc.isenabled()
     gc.disable()
+    # What was there before, modules above all, need not be gone through for what one run leaves.
+    gc.freeze()
     try:
         return run_virtually(_run(scenario, errors, settings))
     finally:
         if was_enabled:
             gc.enable()
         gc.collect()
+        gc.unfreeze()
         root.handlers = propagated
         root.setLevel(level)
 

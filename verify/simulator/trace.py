@@ -1,7 +1,9 @@
 """`python -m verify.simulator.trace`: days of a recorded cluster in virtual time.
 
-Reads the two tables of the OpenB trace (nodes; pods with their times of creation and deletion). A pod with several GPUs becomes a
-gang of pods with one GPU each, any other a Job of one pod; both run as long as the pod did. Every Nth node and pod is taken.
+Reads the two tables of the OpenB trace (nodes; pods with their times of creation and deletion). The trace names no Jobs, so they
+are guessed: pods that ask for the same and come soon after one another are one Job, and a gang when they are several; it comes
+with the first of them and runs as long as the one that ran longest. A pod with several GPUs becomes a gang of pods with one each.
+Every Nth node and pod is taken.
 """
 
 import argparse
@@ -17,6 +19,7 @@ from verify.simulator.run import describe, simulate
 
 DAY_SECONDS: Final = 86_400
 MOST_CPU_MILLI: Final = 32_000
+_ASKED: Final = ("cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec", "qos")
 Row = dict[str, str]
 
 
@@ -27,14 +30,39 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--pods", type=Path, required=True, metavar="CSV", help="openb_pod_list_*.csv, with times")
     parser.add_argument("--days", type=float, default=7.0, help="how long; the busiest such time is taken (default 7)")
     parser.add_argument("--every", type=int, default=20, metavar="N", help="every Nth node and pod (default 20)")
+    parser.add_argument("--every-node", type=int, metavar="N", help="every Nth node (default as --every)")
+    parser.add_argument(
+        "--together",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
+        help="pods that come so soon are one Job (default: none)",
+    )
     return parser.parse_args(arguments)
 
 
-def scenario_of(nodes: Iterable[Row], pods: Iterable[Row], *, days: float, every: int) -> Scenario:
-    """The run of the busiest time of so many days."""
+def scenario_of(
+    nodes: Iterable[Row],
+    pods: Iterable[Row],
+    *,
+    days: float,
+    every: int,
+    every_node: int | None = None,
+    together_seconds: float = 0.0,
+) -> Scenario:
+    """The run of the busiest time of so many days.
+
+    Args:
+        nodes: the table of nodes.
+        pods: the table of pods.
+        days: how long.
+        every: of the pods every so-manieth is taken.
+        every_node: the same of the nodes; None: as of the pods.
+        together_seconds: a pod that asks for the same as another, no later than this after it, belongs to its Job; 0: none does.
+    """
     begin: list[AnyAction] = [
         AddNode(0.0, number, max(int(row["cpu_milli"]) // 1000, 1), int(row["gpu"] or 0))
-        for number, row in enumerate(list(nodes)[::every])
+        for number, row in enumerate(list(nodes)[:: every_node or every])
     ]
     rows = sorted((row for row in pods if row["creation_time"]), key=lambda row: int(row["creation_time"]))
     seconds = days * DAY_SECONDS
@@ -42,11 +70,26 @@ def scenario_of(nodes: Iterable[Row], pods: Iterable[Row], *, days: float, every
     taken = [row for row in rows if first <= int(row["creation_time"]) < first + seconds][::every]
     jobs: list[AnyAction] = []
     before = first
-    for number, row in enumerate(taken):
-        created = int(row["creation_time"])
-        jobs.append(_job(number, row, created - before))
+    for number, members in enumerate(in_jobs(taken, together_seconds)):
+        created = int(members[0]["creation_time"])
+        jobs.append(_job(number, members, created - before))
         before = created
     return Scenario(0, (*begin, *jobs))
+
+
+def in_jobs(pods: Iterable[Row], together_seconds: float) -> list[list[Row]]:
+    """The pods by the Jobs they are taken for, in the order in which these begin; `pods` are in the order of their creation."""
+    jobs: list[list[Row]] = []
+    latest: dict[tuple[str | None, ...], list[Row]] = {}
+    for row in pods:
+        asked = tuple(row.get(column) for column in _ASKED)
+        job = latest.get(asked)
+        if job is not None and 0 <= int(row["creation_time"]) - int(job[-1]["creation_time"]) < together_seconds:
+            job.append(row)
+        else:
+            latest[asked] = [row]
+            jobs.append(latest[asked])
+    return jobs
 
 
 def busiest(times: Sequence[int], seconds: float) -> int:
@@ -60,17 +103,18 @@ def busiest(times: Sequence[int], seconds: float) -> int:
     return best
 
 
-def _job(number: int, row: Row, after_seconds: int) -> CreateJob:
+def _job(number: int, pods: Sequence[Row], after_seconds: int) -> CreateJob:
+    row = pods[0]
     gpus = int(row["num_gpu"] or 0)
-    members = max(1, gpus)
+    each = max(1, gpus)
     return CreateJob(
         float(after_seconds),
         number,
-        pods=members,
-        cpu_milli=min(int(row["cpu_milli"]), MOST_CPU_MILLI) // members,
+        pods=each * len(pods),
+        cpu_milli=min(int(row["cpu_milli"]), MOST_CPU_MILLI) // each,
         gpus=min(gpus, 1),
         priority=1 if row.get("qos") == "LS" else 0,
-        seconds=max(int(row["deletion_time"] or 0) - int(row["creation_time"]), 1),
+        seconds=max(1, *(int(pod["deletion_time"] or 0) - int(pod["creation_time"]) for pod in pods)),
     )
 
 
@@ -83,7 +127,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point; the exit code."""
     asked = parse_arguments(sys.argv[1:] if arguments is None else arguments)
     try:
-        scenario = scenario_of(_rows(asked.nodes), _rows(asked.pods), days=asked.days, every=asked.every)
+        scenario = scenario_of(
+            _rows(asked.nodes),
+            _rows(asked.pods),
+            days=asked.days,
+            every=asked.every,
+            every_node=asked.every_node,
+            together_seconds=asked.together,
+        )
     except (OSError, KeyError, ValueError) as error:
         sys.stderr.write(f"this is no trace: {type(error).__name__}: {error}\n")
         return 2

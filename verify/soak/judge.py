@@ -36,6 +36,11 @@ class Judge:
         # Users resume Jobs while webhooks are away on purpose; only a real API server notes which.
         self._auditor.windows.allows_members_first = not place.notes_webhooks
 
+    @property
+    def pods(self) -> int:
+        """How many pods there are that have not ended: what memory has to be seen beside."""
+        return sum(not pod.ended for pod in self._auditor.pods.values())
+
     def look(self) -> None:
         """Takes in what has been written since the last time."""
         records, self._position = self._log.read(self._position)

@@ -16,8 +16,9 @@ EXIT_OK: Final = 0
 EXIT_BROKEN: Final = 1
 EXIT_USAGE: Final = 2
 SHORT_MINUTES: Final = 2.0
-"""A shorter run than this does not wait long for rest either: it shows that a soak works, not what it is for."""
-SHORT_SETTLE_SECONDS: Final = 5.0
+"""A shorter run than this does not look at rest for long either: it shows that a soak works, not what it is for."""
+SHORT_SETTLE_SECONDS: Final = 75.0
+"""Longer than `hint_after_seconds`: on a slow machine hints came in the middle of the rest."""
 SHORT_REST_SECONDS: Final = 10.0
 
 

@@ -114,7 +114,12 @@ class _Run:
         tally = self._judge.tally
         counts = f"{self._users.changes} changes, {tally.started} gangs started, {tally.evictions} evictions"
         faults, broken = self._disturber.done.total(), len(self._judge.violations)
-        return f"{passed / 60:.0f} min: {counts}, {faults} faults, {broken} violations"
+        memory = ", ".join(
+            f"{name} {each[-1].resident_bytes / 2**20:.0f} MiB" for name, each in sorted(self._samples.items())
+        )
+        return (
+            f"{passed / 60:.0f} min: {counts}, {faults} faults, {broken} violations; {self._judge.pods} pods; {memory}"
+        )
 
     def at_rest(self) -> None:
         """Nobody does anything; what Tutti writes in a time in which nobody else wrote is counted."""
@@ -130,6 +135,8 @@ class _Run:
                 self.outcome.rest_seconds = self._settings.rest_seconds
                 break
         self.outcome.rest_writes = tally.writes
+        # What is written while everything is deleted, which makes room for those who wait, is no write at rest.
+        self._judge.tally = Tally()
 
     @contextmanager
     def _noted(self, what: str) -> Iterator[None]:

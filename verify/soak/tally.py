@@ -63,9 +63,10 @@ class Tally:
 
 
 class Calm:
-    """Told what was counted in equal times, one after the other: rest is one without changes by anybody else, after another such.
+    """Told what was counted in equal times, one after the other: rest is one without changes and starts, after another such.
 
-    What Tutti writes right after a change by somebody else is its answer, on a busy machine some seconds later.
+    What Tutti writes right after a change by somebody else is its answer, on a busy machine some seconds later. A gang that
+    starts once its backoff or somebody's reservation has ended is progress; it ends by itself, as a pod is bound once.
     """
 
     def __init__(self) -> None:
@@ -73,7 +74,7 @@ class Calm:
 
     def is_rest(self, tally: Tally) -> bool:
         """Whether the last of these times was rest."""
-        is_quiet = not tally.others
+        is_quiet = not tally.others and not tally.binds
         is_rest, self._was_quiet = is_quiet and self._was_quiet, is_quiet
         return is_rest
 

@@ -3,7 +3,7 @@
 import random
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import urllib3
 
@@ -40,6 +40,8 @@ class Users:
         self._drawn = Changes(random.Random(seed), place.nodes)
         self._pause_seconds = 1.0 / rate
         self._lock = threading.Lock()
+        self._last: dict[str, Future[None]] = {}
+        """By object: its last change, while that is under way."""
 
     def run(self, stop: threading.Event) -> None:
         """Goes on until the event is set."""
@@ -49,7 +51,13 @@ class Users:
             while not stop.wait(max(0.0, due - time.monotonic())):
                 due = max(due + self._pause_seconds, time.monotonic() - MOST_BEHIND_SECONDS)
                 room.acquire()
-                pool.submit(self._do, self._drawn.next()).add_done_callback(lambda _: room.release())
+                self.submit(pool, self._drawn.next()).add_done_callback(lambda _: room.release())
+
+    def submit(self, pool: ThreadPoolExecutor, change: Change) -> Future[None]:
+        """Has it carried out, after what was submitted of the same object: who deletes what is not there yet leaves it for good."""
+        self._last = {name: each for name, each in self._last.items() if not each.done()}
+        done = self._last[change.name] = pool.submit(self._do, change, self._last.get(change.name))
+        return done
 
     def clean_up(self) -> None:
         """Deletes everything that is there, whoever it was that made it; a deletion may have been refused before.
@@ -71,7 +79,9 @@ class Users:
                 carry_out(self._place.api, Change("delete", kind, str(each["metadata"]["name"])))
         return not left
 
-    def _do(self, change: Change) -> None:
+    def _do(self, change: Change, before: Future[None] | None) -> None:
+        if before is not None:
+            before.result()
         is_done = carry_out(self._place.api, change)
         with self._lock:
             self.changes += 1

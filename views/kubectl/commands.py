@@ -11,8 +11,9 @@ from kube.process.child import Say
 from views.connection import USER_AGENT, Target, connect, group_apis
 from views.kubectl.table import document, names, table, tree
 from views.model.gang import owner_title
+from views.model.objects import Objects
 from views.model.queue import with_places
-from views.model.tree import KINDS, kind_and_name, tree_of
+from views.model.tree import COMPOSITE, KINDS, kind_and_name, tree_of
 from views.reading import groups_elsewhere, groups_in, read_objects
 
 JSON: Final = "json"
@@ -39,12 +40,12 @@ async def list_gangs(target: Target, output: str | None, say: Say, complain: Say
         apis = await group_apis(client)
         try:
             objects = await read_objects(client, apis, namespace)
-            elsewhere = await groups_elsewhere(client, apis) if namespace else []
+            elsewhere = await groups_elsewhere(client, apis) if namespace else Objects()
         except KubeError as error:
             raise ConfigurationError(f"the cluster does not answer: {error}") from error
     gangs = objects.gangs()
     if elsewhere is not None:
-        gangs = with_places(gangs, elsewhere)
+        gangs = with_places(gangs, elsewhere.groups, elsewhere.tree_root)
     if output == JSON:
         say(json.dumps(document(gangs), indent=2))
     elif not gangs:
@@ -84,7 +85,7 @@ async def show_tree(target: Target, what: str, output: str | None, say: Say) -> 
     branch = tree_of(found[0], namespace, found[1], objects)
     if branch is None:
         raise ConfigurationError(f"there is no {found[0]}/{found[1]} in the namespace {namespace}")
-    say(json.dumps(branch.as_json(), indent=2) if output == JSON else tree(branch))
+    say(json.dumps(branch.as_json(), indent=2) if output == JSON else tree(branch, datetime.now(UTC)))
     return 0
 
 
@@ -98,4 +99,5 @@ async def titles(target: Target) -> list[str]:
     async with Client(credentials, user_agent=USER_AGENT, timeout_seconds=COMPLETION_SECONDS) as client:
         apis = await group_apis(client)
         groups = await groups_in(client, apis, namespace)
-    return sorted({owner_title(group) for group in groups})
+    trees = {f"{COMPOSITE}/{group.parent}" for group in groups if group.parent}
+    return sorted({owner_title(group) for group in groups} | trees)

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from kube.client.resources import Resource
 from views.kubectl.ages import age
+from views.model.branch import Branch
 from views.model.gang import Gang
-from views.model.tree import Branch
 
 LIST_API_VERSION: Final = "views.tutti.scheduler/v1"
 _SHOWN_NODES: Final = 3
@@ -19,7 +19,7 @@ def headings(*, with_namespace: bool, is_wide: bool) -> list[str]:
     """The titles of the columns."""
     found = ["NAMESPACE"] if with_namespace else []
     found += ["GANG", "STATE", "WAITING", "PLACE", "REASON", "PODS", "NODES", "AGE"]
-    return [*found, "PRIORITY", "PODGROUP", "ON", "MESSAGE"] if is_wide else found
+    return [*found, "PRIORITY", "PODGROUP", "TREE", "ON", "MESSAGE"] if is_wide else found
 
 
 def cells(gang: Gang, now: datetime, *, with_namespace: bool, is_wide: bool) -> list[str]:
@@ -37,7 +37,7 @@ def cells(gang: Gang, now: datetime, *, with_namespace: bool, is_wide: bool) -> 
         age(gang.created, now),
     ]
     if is_wide:
-        found += [str(gang.priority), gang.group, _some(gang.nodes), gang.message or "-"]
+        found += [str(gang.priority), gang.group, gang.tree or "-", _some(gang.nodes), gang.message or "-"]
     return found
 
 
@@ -72,6 +72,7 @@ def as_json(gang: Gang) -> dict[str, Any]:
     found = {
         "namespace": gang.namespace,
         "podGroup": gang.group,
+        "compositePodGroup": gang.tree,
         "uid": gang.uid,
         "owner": gang.owner,
         "replica": gang.replica,
@@ -88,20 +89,22 @@ def as_json(gang: Gang) -> dict[str, Any]:
     return {key: value for key, value in found.items() if value} | always
 
 
-def tree(branch: Branch) -> str:
+def tree(branch: Branch, now: datetime) -> str:
     """The tree, one object a line."""
-    return "\n".join([_line(branch), *_below(branch, "")])
+    return "\n".join([_line(branch, now), *_below(branch, "", now)])
 
 
-def _below(branch: Branch, indent: str) -> Iterator[str]:
+def _below(branch: Branch, indent: str, now: datetime) -> Iterator[str]:
     for child in branch.children:
         is_last = child is branch.children[-1]
-        yield f"{indent}{'└─ ' if is_last else '├─ '}{_line(child)}"
-        yield from _below(child, indent + ("   " if is_last else "│  "))
+        yield f"{indent}{'└─ ' if is_last else '├─ '}{_line(child, now)}"
+        yield from _below(child, indent + ("   " if is_last else "│  "), now)
 
 
-def _line(branch: Branch) -> str:
-    return f"{branch.title}  {branch.remark}" if branch.remark else branch.title
+def _line(branch: Branch, now: datetime) -> str:
+    state = f"{branch.state} for {age(branch.since, now)}" if branch.since else branch.state
+    remark = ", ".join(filter(None, (state, branch.said)))
+    return f"{branch.title}  {remark}" if remark else branch.title
 
 
 def _some(nodes: Sequence[str]) -> str:

@@ -16,8 +16,11 @@ from api.constants import (
     CONDITION_SCHEDULED,
     CONDITION_TIMED_OUT,
     EVENT_PREEMPTING,
+    JOBSET_JOB_INDEX,
+    JOBSET_PART,
     LWS_GROUP_INDEX,
     LWS_NAME,
+    REASON_INVALID,
     REASON_SCHEDULING_GATED,
     REASON_SCHEDULING_TIMEOUT,
     REASON_WAITING_FOR_MEMBERS,
@@ -28,7 +31,12 @@ from api.podgroup import PodGroup
 from views.model.records import FAILED as JOB_FAILED
 from views.model.records import Member, Owner
 
-HOLDS: Final = frozenset({REASON_SCHEDULING_GATED, REASON_WAITING_FOR_MEMBERS, REASON_WAITING_FOR_POD_GROUP})
+Order = tuple[int, str, str]
+"""Who is tried before whom: priority (the higher, the less), creation, UID."""
+
+HOLDS: Final = frozenset(
+    {REASON_INVALID, REASON_SCHEDULING_GATED, REASON_WAITING_FOR_MEMBERS, REASON_WAITING_FOR_POD_GROUP}
+)
 """Reasons for which a gang is not tried at all."""
 
 
@@ -85,8 +93,8 @@ class Gang:
         namespace: where it is.
         group: name of its PodGroup.
         uid: of its PodGroup.
-        owner: what it belongs to, as `job/NAME` or `lws/NAME`; `podgroup/NAME` when nobody made the group.
-        replica: which replica of a LeaderWorkerSet it is; empty for others.
+        owner: what it belongs to, as `job/NAME`, `lws/NAME` or `jobset/NAME`; `podgroup/NAME` when nobody made the group.
+        replica: which replica of a LeaderWorkerSet, which replicated Job of a JobSet (or which Job of it) it is; empty for others.
         state: what it does.
         reason: why it does not run, one word; empty when it does.
         message: the same for people.
@@ -99,6 +107,8 @@ class Gang:
         nodes: where they are, sorted.
         preempted_by: for whom it leaves, as `namespace/name`; empty when it does not or nothing says so.
         place: in the queue, from 1 on; 0 when it is not in it or that is not known.
+        tree: the CompositePodGroup at the top of its tree, which is scheduled as one; empty when it is in none.
+        tree_order: that of the tree in the queue; None when it is in none, or its root is not known.
     """
 
     namespace: str
@@ -118,6 +128,8 @@ class Gang:
     nodes: tuple[str, ...] = ()
     preempted_by: str = ""
     place: int = 0
+    tree: str = ""
+    tree_order: Order | None = None
 
     @property
     def title(self) -> str:
@@ -144,7 +156,7 @@ def gang_of(group: PodGroup, members: Sequence[Member], owner: Owner | None) -> 
         group=group.metadata.name,
         uid=group.metadata.uid,
         owner=owner_title(group),
-        replica=group.metadata.label(LWS_GROUP_INDEX) or "",
+        replica=part_of(group),
         state=state,
         reason=reason,
         message=message,
@@ -241,6 +253,14 @@ def _since(group: PodGroup, members: Sequence[Member]) -> str:
 def _started(conditions: tuple[Condition, ...]) -> str:
     scheduled = condition_of(conditions, CONDITION_SCHEDULED)
     return (scheduled.last_transition_time or "") if scheduled is not None and scheduled.status == "True" else ""
+
+
+def part_of(group: PodGroup) -> str:
+    """Which part of its owner a group is, as `Gang.replica` says it."""
+    part, index = group.metadata.label(JOBSET_PART), group.metadata.label(JOBSET_JOB_INDEX)
+    if part:
+        return f"{part}-{index}" if index else part
+    return group.metadata.label(LWS_GROUP_INDEX) or ""
 
 
 def owner_title(group: PodGroup) -> str:

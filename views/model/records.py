@@ -9,12 +9,14 @@ import msgspec
 from api.constants import (
     CONDITION_DISRUPTION_TARGET,
     CONDITION_POD_SCHEDULED,
+    JOBSET_NAME,
     LWS_GROUP_INDEX,
     LWS_NAME,
     REASON_PREEMPTION_BY_SCHEDULER,
 )
 from api.errors import InvalidQuantity
 from api.job import Job
+from api.jobset import FINISHED, JobSet
 from api.lws import LeaderWorkerSet
 from api.membership import group_name
 from api.meta import NO_METADATA, Metadata, condition_of, controller_of
@@ -38,6 +40,7 @@ class Member(msgspec.Struct, frozen=True):
         owner_name: of its controller.
         set_name: the LeaderWorkerSet it belongs to, empty for none.
         set_index: the replica of that set.
+        jobset: the JobSet it belongs to, empty for none.
         node: where it is bound, empty while it is not.
         nominated: the node that is kept for it.
         phase: as the kubelet tells.
@@ -55,6 +58,7 @@ class Member(msgspec.Struct, frozen=True):
     owner_name: str = ""
     set_name: str = ""
     set_index: str = ""
+    jobset: str = ""
     node: str = ""
     nominated: str = ""
     phase: str = "Pending"
@@ -77,7 +81,7 @@ class Member(msgspec.Struct, frozen=True):
 
 
 class Owner(msgspec.Struct, frozen=True):
-    """A Job or LeaderWorkerSet, as far as it is shown; `outcome` is `Complete`, `Failed` or empty while it lasts."""
+    """A Job, LeaderWorkerSet or JobSet, as far as it is shown; `outcome` is `Complete`, `Failed` or empty while it lasts."""
 
     metadata: Metadata = NO_METADATA
     is_suspended: bool = False
@@ -105,6 +109,7 @@ def member_of(pod: Pod) -> Member:
         owner_name=owner.name if owner else "",
         set_name=pod.metadata.label(LWS_NAME) or "",
         set_index=pod.metadata.label(LWS_GROUP_INDEX) or "",
+        jobset=pod.metadata.label(JOBSET_NAME) or "",
         node=pod.spec.node_name,
         nominated=pod.status.nominated_node_name,
         phase=pod.status.phase,
@@ -124,6 +129,13 @@ def owner_of_job(job: Job) -> Owner:
     """What is shown of a Job."""
     ended = {each.type for each in job.status.conditions or () if each.status == "True"} & {COMPLETE, FAILED}
     return Owner(_slim(job.metadata), bool(job.spec.suspend), min(ended, default=""))
+
+
+def owner_of_job_set(jobset: JobSet) -> Owner:
+    """What is shown of a JobSet."""
+    ended = {each.type for each in jobset.status.conditions or () if each.status == "True"} & FINISHED
+    outcome = COMPLETE if "Completed" in ended else min(ended, default="")
+    return Owner(_slim(jobset.metadata), jobset.is_suspended, outcome)
 
 
 def owner_of_set(lws: LeaderWorkerSet) -> Owner:

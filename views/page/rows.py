@@ -31,6 +31,7 @@ def gang_row(number: int, gang: Gang) -> Row:
         "ns": gang.namespace,
         "name": gang.title,
         "group": gang.group,
+        "tree": gang.tree,
         "state": str(gang.state),
         "reason": gang.reason,
         "message": gang.message,

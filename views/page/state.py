@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from itertools import count
 from typing import Any, Final
 
+from api.compositepodgroup import CompositePodGroup
 from api.podgroup import PodGroup
 from views.model.eviction import EvictionEvent
 from views.model.gang import State
@@ -65,6 +66,8 @@ class PageState:
                 self._asked_to_leave.add((new.metadata.namespace, new.group))
         elif isinstance(record, PodGroup):
             self._dirty_groups[record.metadata.key] = None
+        elif isinstance(record, CompositePodGroup):
+            self._touch_trees(record)
         elif isinstance(record, Machine):
             self._dirty_nodes[record.metadata.name] = None
             self._has_other_resources |= old is None or new is None or old.allocatable.keys() != new.allocatable.keys()
@@ -98,6 +101,12 @@ class PageState:
     def _touch_groups_of(self, owner: Owner) -> None:
         for group in self.objects.groups_of_owner(owner.metadata.uid):
             self._dirty_groups[group.metadata.key] = None
+
+    def _touch_trees(self, composite: CompositePodGroup) -> None:
+        """Which tree a group is in depends on all levels above it; there are few."""
+        for group in self.objects.groups:
+            if group.parent and group.metadata.namespace == composite.metadata.namespace:
+                self._dirty_groups[group.metadata.key] = None
 
     def _evicted(self, event: EvictionEvent) -> None:
         if event.metadata.uid in self._known_evictions:

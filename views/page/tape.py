@@ -22,7 +22,7 @@ class Moment:
 
     Attributes:
         at: milliseconds since 1970.
-        kind: `group`, `pod`, `node` or `eviction`.
+        kind: `group`, `composite`, `pod`, `node` or `eviction`.
         new: the record as it is from now on; None when it is gone.
         key: namespace and name of what is gone.
     """
@@ -76,7 +76,12 @@ def _apply(objects: Objects, state: PageState, moment: Moment) -> None:
     if moment.kind == "eviction":
         state.changed("eviction", None, moment.new)
         return
-    stores: dict[str, Store[Any]] = {"group": objects.groups, "pod": objects.members, "node": objects.nodes}
+    stores: dict[str, Store[Any]] = {
+        "group": objects.groups,
+        "composite": objects.composites,
+        "pod": objects.members,
+        "node": objects.nodes,
+    }
     store = stores[moment.kind]
     old = store.put(moment.new) if moment.new is not None else store.remove(*moment.key)
     if old is not None or moment.new is not None:

@@ -21,6 +21,7 @@ class AdmissionConfig:
         add_pod_failure_policy: whether preempted pods are kept out of a Job's backoffLimit.
         gang_jobs: whether new Jobs become gangs at all.
         gang_sets: whether the replicas of new LeaderWorkerSets become gangs at all.
+        gang_job_sets: whether new JobSets become gangs at all.
         integration: who makes the groups of Jobs.
         defaults: the cluster's defaults, as annotations.
         namespace: the annotations of the Namespace of that name.
@@ -31,6 +32,7 @@ class AdmissionConfig:
     add_pod_failure_policy: bool = True
     gang_jobs: bool = True
     gang_sets: bool = True
+    gang_job_sets: bool = True
     integration: JobIntegration = "tutti"
     defaults: Mapping[str, str] = field(default_factory=dict)
     namespace: Callable[[str], Mapping[str, str]] = lambda _: NO_ANNOTATIONS

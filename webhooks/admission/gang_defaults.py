@@ -11,27 +11,29 @@ from typing import Annotated, Final, Generic, Literal, TypeVar
 import msgspec
 from pydantic import AfterValidator
 
-from api.constants import DISRUPTION_MODE, ELASTIC, POLICY, TOPOLOGY
-from api.errors import InvalidGangSettings, InvalidName
+from api.constants import DISRUPTION_MODE, ELASTIC, POLICY, SCOPE, TOPOLOGY
+from api.errors import InvalidGangSettings
 from api.gang import GroupIntent
 from api.job import Job
+from api.jobset import JobSet
 from api.lws import LeaderWorkerSet
 from api.meta import NO_METADATA, Metadata
-from api.names import check_label_key
+from api.topology_annotations import topology_levels
 from kube.process.settings import StrictSettings
 
 Annotations = Mapping[str, str]
 NO_ANNOTATIONS: Final[Annotations] = {}
-Target = TypeVar("Target", Job, LeaderWorkerSet)
+Target = TypeVar("Target", Job, LeaderWorkerSet, JobSet)
 
 _DEFAULTED: Final = (POLICY, DISRUPTION_MODE, TOPOLOGY, ELASTIC)
 
 
-def _label_key(value: str) -> str:
+def _levels(value: str) -> str:
     try:
-        return check_label_key(value, field="topology")
-    except InvalidName as error:
+        topology_levels(value, field="topology")
+    except InvalidGangSettings as error:
         raise ValueError(str(error)) from error
+    return value
 
 
 class Namespace(msgspec.Struct, frozen=True):
@@ -49,18 +51,22 @@ class GangDefaults(StrictSettings):
     disruption_mode: Literal["all", "single"] | None = None
     """How gangs are preempted; None: as a whole."""
 
-    topology: Annotated[str, AfterValidator(_label_key)] | None = None
-    """The node label inside one value of which gangs are placed; None: anywhere."""
+    topology: Annotated[str, AfterValidator(_levels)] | None = None
+    """The node label inside one value of which gangs are placed, or several levels, as the annotation has them; None: anywhere."""
 
     elastic: bool | None = None
     """Whether the size of a gang may change; None: it may not."""
+
+    scope: Literal["set", "replicated-job", "job"] | None = None
+    """How much of a JobSet starts together, where it can; None: each Job of it by itself."""
 
     @property
     def annotations(self) -> dict[str, str]:
         """The defaults as a Namespace would carry them."""
         elastic = None if self.elastic is None else str(self.elastic).lower()
         values = (self.policy, self.disruption_mode, self.topology, elastic)
-        return {key: value for key, value in zip(_DEFAULTED, values, strict=True) if value is not None}
+        said = (*zip(_DEFAULTED, values, strict=True), (SCOPE, self.scope))
+        return {key: value for key, value in said if value is not None}
 
 
 class Defaulted(msgspec.Struct, frozen=True):
@@ -102,6 +108,9 @@ def apply_defaults(
     warnings: list[str] = []
     for key in kind.defaulted:
         if target.metadata.annotation(key) is not None or (key == POLICY and not kind.has_shape(target)):
+            continue
+        if key == TOPOLOGY and own.topology.levels:
+            # Its pod template says it, as Kueue has it.
             continue
         for source, values in (("the namespace", namespace), ("the configuration", cluster)):
             value = values.get(key)

@@ -31,10 +31,13 @@ from api.constants import (
     POLICY,
     PROVIDER,
     STOCK_SCHEDULER_NAME,
+    TOPOLOGY,
 )
 from api.errors import InvalidGangSettings
 from api.gang import Delegated, GroupIntent, Plain, is_gang_shaped, is_managed_template, job_intent
 from api.job import Job
+from api.parents.children import child_of
+from api.topology_annotations import annotation_path, topology_annotations
 from providers.base import Provider
 from providers.selection import UNSTATED, choose_provider
 from webhooks.admission.config import AdmissionConfig, JobIntegration
@@ -42,6 +45,7 @@ from webhooks.admission.gang_defaults import Defaulted, DefaultedKind, apply_def
 from webhooks.admission.patch import Patch
 from webhooks.admission.preemption_priority import check_preemption_class
 from webhooks.admission.review import Request, Response, decode_object, denied
+from webhooks.job.child import tie_to_group
 from webhooks.job.provider_limits import own_group, within_limits
 from webhooks.job.scheduling_field import annotations_of, field_of
 
@@ -82,6 +86,11 @@ def default_job(request: Request, config: AdmissionConfig) -> Response:
     patch = Patch(document)
     if job.metadata.annotation(HELD) is not None:
         job = _let_go(patch, job)
+    child = child_of(job)
+    provider = config.providers.named(job.spec.template.metadata.label(MANAGED) or "")
+    if child is not None and provider is not None:
+        tie_to_group(patch, child, provider, request.namespace or job.metadata.namespace)
+        return Response(patch=patch.operations)
     try:
         decision = _decide(job, request.namespace or job.metadata.namespace, config)
     except InvalidGangSettings as error:
@@ -151,9 +160,11 @@ def _decide(job: Job, namespace: str, config: AdmissionConfig) -> _Decision:
         return _Decision(Plain(f"its pod template names a group of its own ({key})"))
     check_preemption_class(meant.metadata, job.spec.template.spec.priority_class_name, config.classes())
     # Where the field alone counts, its translation would only be in the way.
-    translated = {} if _integration(provider, config) == "kubernetes" else stated
+    integration = _integration(provider, config, intent)
+    translated = {} if integration == "kubernetes" else stated
     said = {**translated, **defaulted.annotations, **dropped}
-    return _Decision(provider, intent, said, (*warnings, *_unheld(job, provider)))
+    warnings = (*warnings, *_unheld(job, provider), *_lost_to_field(integration, intent))
+    return _Decision(provider, intent, said, warnings)
 
 
 def _without(job: Job, keys: Mapping[str, None]) -> Job:
@@ -161,9 +172,24 @@ def _without(job: Job, keys: Mapping[str, None]) -> Job:
     return msgspec.structs.replace(job, metadata=msgspec.structs.replace(job.metadata, annotations=kept))
 
 
-def _integration(provider: Provider, config: AdmissionConfig) -> JobIntegration:
-    """Who makes the group: a scheduler that does not read the cluster's own groups needs ours in any case."""
-    return config.integration if provider.capabilities.reads_pod_groups else "tutti"
+def _integration(
+    provider: Provider, config: AdmissionConfig, asks_for: GroupIntent | Delegated | None
+) -> JobIntegration:
+    """Who makes the group: ours is needed by a scheduler that does not read the cluster's own, and by what the field cannot say."""
+    if not provider.capabilities.reads_pod_groups:
+        return "tutti"
+    return "tutti" if config.integration == "auto" and _exceeds_field(asks_for) else config.integration
+
+
+def _exceeds_field(asks_for: GroupIntent | Delegated | None) -> bool:
+    return isinstance(asks_for, GroupIntent) and bool(topology_annotations(asks_for.topology))
+
+
+def _lost_to_field(integration: JobIntegration, asks_for: GroupIntent | Delegated) -> tuple[str, ...]:
+    if integration != "kubernetes" or not _exceeds_field(asks_for):
+        return ()
+    note = "where the cluster's own Job controller makes the group, only one required level is observed"
+    return (f"{annotation_path(TOPOLOGY)}: {note}",)
 
 
 def _unheld(job: Job, provider: Provider) -> tuple[str, ...]:
@@ -202,7 +228,7 @@ def _admit(patch: Patch, job: Job, decision: _Decision, config: AdmissionConfig)
     template, provider = job.spec.template.spec, decision.provider
     if isinstance(provider, Plain):
         return
-    integration = _integration(provider, config)
+    integration = _integration(provider, config, decision.asks_for)
     if template.scheduler_name in UNSTATED and provider.scheduler_name:
         patch.set(TEMPLATE_SCHEDULER, provider.scheduler_name)
     if integration == "tutti":

@@ -1,6 +1,6 @@
 """Defaulter for UPDATE of a Job whose pod template is managed: it stays admitted.
 
-Only such Jobs come here, and only when their spec changes. Four things are kept up:
+Only such Jobs come here, and only when their spec changes, or something else of a Job at our gate. Six things are kept up:
 
 - A Job that starts (suspend goes from true to false) before its template names a group is held again: its pods would exist
   before their group, and the template could not be completed any more.
@@ -8,6 +8,8 @@ Only such Jobs come here, and only when their spec changes. Four things are kept
   our label, the group's annotations, the failure policy. Most of these are immutable, so the user would be refused for
   repeating what was accepted before; they are put back.
 - Where the pods need no group (Kueue counts them by itself), a start is nobody's business but that of who resumes the Job.
+- A Job of a JobSet that was taken in is never held; one that was made while admission was down learns its group when it is resumed.
+- A Job whose user suspends it while it waits at our gate loses the gate: whoever suspended it resumes it.
 - A Job that runs carries no gate: it would be taken for ours to resume after its user suspends it.
 
 A label that alone is gone from a suspended Job was taken off on purpose (the controllers do so to fall back to plain
@@ -17,9 +19,11 @@ scheduling) and stays off.
 from api.constants import GATE, MANAGED, POD_GROUP, POD_GROUP_UID
 from api.gang import is_managed_template
 from api.job import Job
+from api.parents.children import child_of
 from providers.selection import UNSTATED, Providers
 from webhooks.admission.patch import Patch
 from webhooks.admission.review import ALLOWED, Request, Response, decode_object, decode_old_object
+from webhooks.job.child import tie_to_group
 from webhooks.job.defaulter import (
     ANNOTATIONS,
     FAILURE_POLICY,
@@ -30,6 +34,7 @@ from webhooks.job.defaulter import (
     TEMPLATE_SCHEDULER,
     close_gate,
 )
+from webhooks.job.own_suspension import says_suspend
 
 
 def default_updated_job(request: Request, *, providers: Providers) -> Response:
@@ -46,7 +51,13 @@ def default_updated_job(request: Request, *, providers: Providers) -> Response:
     provider = providers.named(old.spec.template.metadata.label(MANAGED) or "")
     _put_template_back(patch, old, new, provider.pod_keys if provider is not None else ())
     _put_failure_policy_back(patch, old, new)
-    _keep_gate(patch, old, new, needs_group=provider is None or provider.capabilities.needs_group)
+    child = child_of(old)
+    if says_suspend(document, decode_old_object(request, dict)):
+        patch.remove((*ANNOTATIONS, GATE))
+    if child is None:
+        _keep_gate(patch, old, new, needs_group=provider is None or provider.capabilities.needs_group)
+    elif provider is not None and old.spec.suspend and not patch.get(*TEMPLATE_ANNOTATIONS, POD_GROUP):
+        tie_to_group(patch, child, provider, request.namespace or old.metadata.namespace)
     return Response(patch=patch.operations)
 
 

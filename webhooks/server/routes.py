@@ -8,6 +8,9 @@ from typing import Final
 from api.constants import (
     BUILT_IN_GROUP,
     GROUP,
+    PATH_MUTATE_BUILT_IN_POD_GROUPS,
+    PATH_MUTATE_COMPOSITES,
+    PATH_MUTATE_JOB_SETS,
     PATH_MUTATE_JOBS,
     PATH_MUTATE_LEADER_WORKER_SETS,
     PATH_MUTATE_LEADERS,
@@ -19,6 +22,7 @@ from api.constants import (
     PATH_VALIDATE_JOBS,
     PATH_VALIDATE_POD_GROUPS,
 )
+from api.jobset import JOBSET_GROUP
 from api.lws import LWS_GROUP
 from kube.groups.group_api import GroupAPI
 from webhooks.admission.config import AdmissionConfig
@@ -27,9 +31,10 @@ from webhooks.cronjob import validate_cron_job
 from webhooks.job.defaulter import default_job
 from webhooks.job.update_defaulter import default_updated_job
 from webhooks.job.validator import validate_job_update
+from webhooks.jobset import default_job_set, default_updated_job_set
 from webhooks.leaderworkerset import default_leader_worker_set
 from webhooks.pod import NewToken, default_leader_pod, default_pod
-from webhooks.podgroup import default_pod_group, validate_pod_group
+from webhooks.podgroup import default_pod_group, keep_parent, validate_pod_group
 from webhooks.statefulset import ReadPod, default_stateful_set
 
 Handler = Callable[[Request], Response | Awaitable[Response]]
@@ -37,8 +42,10 @@ Handler = Callable[[Request], Response | Awaitable[Response]]
 
 CRON_JOBS: Final = ("batch", "cronjobs")
 JOBS: Final = ("batch", "jobs")
+JOB_SETS: Final = (JOBSET_GROUP, "jobsets")
 LEADER_WORKER_SETS: Final = (LWS_GROUP, "leaderworkersets")
 PODS: Final = ("", "pods")
+COMPOSITES: Final = (GROUP, "compositepodgroups")
 POD_GROUPS: Final = (GROUP, "podgroups")
 BUILT_IN_POD_GROUPS: Final = (BUILT_IN_GROUP, "podgroups")
 STATEFUL_SETS: Final = ("apps", "statefulsets")
@@ -77,6 +84,7 @@ def routes(config: AdmissionConfig, *, group_api: GroupAPI, read_pod: ReadPod, n
     providers, classes = config.providers, config.classes
     create_job = partial(default_job, config=config)
     update_job = partial(default_updated_job, providers=providers)
+    create_job_set = partial(default_job_set, config=config)
     create_pod = partial(default_pod, group_api=group_api, providers=providers)
     change_set = partial(default_leader_worker_set, config=config)
     create_leader = partial(default_leader_pod, group_api=group_api, providers=providers, new_token=new_token)
@@ -90,7 +98,13 @@ def routes(config: AdmissionConfig, *, group_api: GroupAPI, read_pod: ReadPod, n
 
     create_or_update = {"CREATE": check_pod_group, "UPDATE": check_pod_group}
     return {
+        PATH_MUTATE_BUILT_IN_POD_GROUPS: Route(BUILT_IN_POD_GROUPS, {"CREATE": keep_parent}),
+        PATH_MUTATE_COMPOSITES: Route(
+            COMPOSITES,
+            {"CREATE": lambda request: default_pod_group(request, classes=classes(), called="composite pod group")},
+        ),
         PATH_MUTATE_JOBS: Route(JOBS, {"CREATE": create_job, "UPDATE": update_job}),
+        PATH_MUTATE_JOB_SETS: Route(JOB_SETS, {"CREATE": create_job_set, "UPDATE": default_updated_job_set}),
         PATH_MUTATE_LEADERS: Route(PODS, {"CREATE": create_leader}),
         PATH_MUTATE_LEADER_WORKER_SETS: Route(LEADER_WORKER_SETS, {"CREATE": change_set, "UPDATE": change_set}),
         PATH_MUTATE_PODS: Route(PODS, {"CREATE": create_pod}),

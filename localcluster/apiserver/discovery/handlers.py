@@ -31,6 +31,7 @@ class _Snapshot:
     groups: list[Group]
     openapi: OpenApi
     aggregated: dict[str, tuple[bytes, str]]
+    legacy: dict[str, bytes]
 
 
 class Discovery:
@@ -49,7 +50,7 @@ class Discovery:
     def _now(self) -> _Snapshot:
         if self._snapshot is None:
             groups = arrange(self._registry.all())
-            self._snapshot = _Snapshot(groups, OpenApi(groups), _aggregated(groups))
+            self._snapshot = _Snapshot(groups, OpenApi(groups), _aggregated(groups), {})
         return self._snapshot
 
     async def discover(self, request: HttpRequest) -> Reply:
@@ -61,8 +62,16 @@ class Discovery:
             raise _not_acceptable()
         if wanted == AGGREGATED:
             return self._aggregated(path, request)
-        found = self._document(path)
-        return text_reply(404, "404 page not found\n") if found is None else _json(found)
+        legacy = self._now().legacy
+        body = legacy.get(path)
+        if body is None:
+            found = self._document(path)
+            if found is None:
+                return text_reply(404, "404 page not found\n")
+            body = orjson.dumps(found)
+            if path != "/api":  # the one that says under which address the server is reached
+                legacy[path] = body
+        return Reply(200, body, JSON, _PRIVATE)
 
     def _aggregated(self, path: str, request: HttpRequest) -> Reply:
         body, tag = self._now().aggregated[path]

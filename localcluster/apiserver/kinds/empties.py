@@ -37,12 +37,11 @@ def _walk(name: str, obj: Object) -> None:
     fields = flat_fields(name)
     empty = []
     for key, value in obj.items():
-        field = fields.get(key)
-        if field is None:
-            continue
-        if isinstance(value, dict | list) and value:
-            _walk_into(field, value)
-        elif _means_nothing(field, value):
+        # Most values are texts and numbers that say something: they need no look at the table.
+        if value:
+            if isinstance(value, dict | list) and (field := fields.get(key)) is not None:
+                _walk_into(field, value)
+        elif (field := fields.get(key)) is not None and _means_nothing(field, value):
             empty.append(key)
     for key in empty:
         del obj[key]
@@ -61,7 +60,8 @@ def _walk_into(field: Field, value: Any) -> None:
 
 
 def _means_nothing(field: Field, value: Any) -> bool:
-    if field.zero_counts or value or value is None:
+    """Whether this empty value is left out."""
+    if field.zero_counts or value is None:
         return False
     if field.shape is Shape.ONE:
         return field.type not in MESSAGES and field.type not in _OPAQUE

@@ -19,6 +19,7 @@ from localcluster.apiserver.selectors import Predicate
 from localcluster.apiserver.store.memory import Event, Forgotten, Stored
 from localcluster.apiserver.verbs.forms import Form, Render, renderer
 from localcluster.apiserver.verbs.read import predicate, whole_number
+from localcluster.idle_timeout import IdleTimeout
 
 MOST_WAITING_EVENTS = 20_000
 BOOKMARK_SECONDS = 55.0
@@ -71,18 +72,19 @@ class Watcher:
             unsubscribe()
 
     async def _follow(self, write: Write) -> None:
-        while not self._is_cut:
-            try:
-                async with asyncio.timeout(BOOKMARK_SECONDS):
-                    await self._wake.wait()
-            except TimeoutError:
-                if self._bookmarks:
+        idle = IdleTimeout(BOOKMARK_SECONDS, self._wake)
+        try:
+            while not self._is_cut:
+                idle.restart()
+                await self._wake.wait()
+                self._wake.clear()
+                lines = self._lines()
+                if lines:
+                    await write(lines)
+                elif idle.has_expired and self._bookmarks:
                     await write(self._bookmark())
-                continue
-            self._wake.clear()
-            lines = self._lines()
-            if lines:
-                await write(lines)
+        finally:
+            idle.cancel()
 
     def _end_with_kind(self) -> None:
         """A kind that is served differently, or no more, ends its watches: what they show would be another thing."""

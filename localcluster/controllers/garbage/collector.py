@@ -36,7 +36,7 @@ from localcluster.controllers.served import served_kinds
 _log = logging.getLogger(__name__)
 
 WORKERS: Final = 16
-DISCOVERY_SECONDS: Final = 15.0
+DISCOVERY_SECONDS: Final = 30.0
 CRD_SECONDS: Final = 0.3
 EAGER_LOOKS: Final = 5
 """After a CRD has changed, discovery is asked so many times, so far apart."""

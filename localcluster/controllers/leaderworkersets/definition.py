@@ -7,82 +7,43 @@ those the StatefulSets say.
 from typing import Any, Final
 
 from kube.client.resources import LEADER_WORKER_SETS
-
-Schema = dict[str, Any]
+from localcluster.controllers.definition_schema import column, fields, namespaced, whole
+from localcluster.controllers.definitions import Schema
 
 NAME: Final = f"{LEADER_WORKER_SETS.plural}.{LEADER_WORKER_SETS.group}"
 MOST_REPLICAS: Final = 1_000_000
-MANAGED_BY: Final = {"app.kubernetes.io/managed-by": "tutti-local"}
-"""Label of what the stand-in installs: only that is brought up to date by it."""
 
 
 def definition() -> dict[str, Any]:
     """The CustomResourceDefinition."""
-    version = {
-        "name": LEADER_WORKER_SETS.version,
-        "served": True,
-        "storage": True,
-        "schema": {"openAPIV3Schema": _whole()},
-        "subresources": {
-            "status": {},
-            "scale": {
-                "specReplicasPath": ".spec.replicas",
-                "statusReplicasPath": ".status.replicas",
-                "labelSelectorPath": ".status.hpaPodSelector",
-            },
-        },
-        "additionalPrinterColumns": [
-            _column("Ready", "integer", ".status.readyReplicas", "Groups that are ready."),
-            _column("Desired", "integer", ".spec.replicas", "Groups that are wanted."),
-            _column(
+    return namespaced(
+        LEADER_WORKER_SETS,
+        whole("Groups of pods, each of which is a leader with its workers.", _spec(), _status()),
+        [
+            column("Ready", "integer", ".status.readyReplicas", "Groups that are ready."),
+            column("Desired", "integer", ".spec.replicas", "Groups that are wanted."),
+            column(
                 "Up-to-date", "integer", ".status.updatedReplicas", "Groups made from the templates as they are now."
             ),
-            {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
         ],
-    }
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": NAME, "labels": dict(MANAGED_BY)},
-        "spec": {
-            "group": LEADER_WORKER_SETS.group,
-            "scope": "Namespaced",
-            "names": {
-                "kind": LEADER_WORKER_SETS.kind,
-                "listKind": f"{LEADER_WORKER_SETS.kind}List",
-                "plural": LEADER_WORKER_SETS.plural,
-                "singular": LEADER_WORKER_SETS.kind.lower(),
-                "shortNames": ["lws"],
-            },
-            "versions": [version],
+        scale={
+            "specReplicasPath": ".spec.replicas",
+            "statusReplicasPath": ".status.replicas",
+            "labelSelectorPath": ".status.hpaPodSelector",
         },
-    }
-
-
-def _column(name: str, kind: str, path: str, about: str) -> Schema:
-    return {"name": name, "type": kind, "jsonPath": path, "description": about}
-
-
-def _whole() -> Schema:
-    return _object(
-        "Groups of pods, each of which is a leader with its workers.",
-        apiVersion={"type": "string"},
-        kind={"type": "string"},
-        metadata={"type": "object"},
-        spec=_spec(),
-        status=_status(),
+        short_names=["lws"],
     )
 
 
 def _spec() -> Schema:
-    schema = _object(
+    schema = fields(
         "How many groups, of which pods.",
         replicas=_number("How many groups.", default=1, minimum=0, maximum=MOST_REPLICAS),
         leaderWorkerTemplate=_template(),
-        rolloutStrategy=_object(
+        rolloutStrategy=fields(
             "How groups are replaced when their templates change.",
             type=_choice("RollingUpdate", about="The only way there is.", default="RollingUpdate"),
-            rollingUpdateConfiguration=_object(
+            rollingUpdateConfiguration=fields(
                 "How many groups at a time, and which.",
                 partition=_number("Groups below this index stay as they are.", default=0),
                 maxUnavailable=_amount("Groups that may be missing, or a percentage of all.", 1),
@@ -90,7 +51,7 @@ def _spec() -> Schema:
             ),
         ),
         startupPolicy=_choice("LeaderCreated", "LeaderReady", about="When workers are made.", default="LeaderCreated"),
-        networkConfig=_object(
+        networkConfig=fields(
             "How pods find each other.",
             subdomainPolicy=_choice(
                 "Shared", "UniquePerReplica", about="One headless service for all groups, or one each."
@@ -102,7 +63,7 @@ def _spec() -> Schema:
 
 
 def _template() -> Schema:
-    schema = _object(
+    schema = fields(
         "The pods of one group.",
         leaderTemplate=_pods("The leader; like a worker when left out."),
         workerTemplate=_pods("The workers."),
@@ -115,7 +76,7 @@ def _template() -> Schema:
             about="What becomes of a group one of whose pods restarts or goes.",
             default="RecreateGroupOnPodRestart",
         ),
-        subGroupPolicy=_object(
+        subGroupPolicy=fields(
             "How a group is divided.",
             subGroupPolicyType=_choice(
                 "LeaderWorker", "LeaderExcluded", about="Whether the leader is in a subgroup.", default="LeaderWorker"
@@ -123,7 +84,7 @@ def _template() -> Schema:
             subGroupSize=_number("Pods of a subgroup."),
         ),
         volumeClaimTemplates={"type": "array", "description": "Claims that each pod gets.", "items": _open()},
-        persistentVolumeClaimRetentionPolicy=_object(
+        persistentVolumeClaimRetentionPolicy=fields(
             "What becomes of claims.", whenDeleted={"type": "string"}, whenScaled={"type": "string"}
         ),
     )
@@ -135,12 +96,12 @@ def _pods(about: str) -> Schema:
     ports = {"type": "array", "items": {**_open(), "properties": {"protocol": {"type": "string", "default": "TCP"}}}}
     containers = {"type": "array", "items": {**_open(), "properties": {"ports": ports}}}
     spec = {**_open(), "properties": dict.fromkeys(("containers", "initContainers"), containers)}
-    return _object(about, metadata=_open(), spec=spec)
+    return fields(about, metadata=_open(), spec=spec)
 
 
 def _status() -> Schema:
     text = {"type": "string"}
-    condition = _object(
+    condition = fields(
         "One thing that holds or does not.",
         type=text,
         status=_choice("True", "False", "Unknown", about="Whether it holds."),
@@ -152,7 +113,7 @@ def _status() -> Schema:
     condition["required"] = ["type", "status", "reason", "message", "lastTransitionTime"]
     conditions = {"type": "array", "items": condition}
     conditions |= {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]}
-    return _object(
+    return fields(
         "What there is.",
         conditions=conditions,
         hpaPodSelector={"type": "string", "description": "The leaders, for autoscalers."},
@@ -161,10 +122,6 @@ def _status() -> Schema:
         replicas=_number("Groups that were made."),
         updatedReplicas=_number("Groups made from the templates as they are now."),
     )
-
-
-def _object(about: str, **properties: Schema) -> Schema:
-    return {"type": "object", "description": about, "properties": properties}
 
 
 def _open() -> Schema:

@@ -223,7 +223,10 @@ class Board:
         free, found = self.free[node], at_most.copy()
         for kind, most in enumerate(at_most):
             if most:
-                found[kind] = max(0, min([most, *(free[row] // amount for row, amount in self._asks[kind])]))
+                room = most
+                for row, amount in self._asks[kind]:
+                    room = min(room, free[row] // amount)
+                found[kind] = max(0, room)
         return found
 
     def _count(self, kind: int, node: int, sign: int) -> None:

@@ -52,8 +52,14 @@ class CompiledProblem(NamedTuple):
         return parts
 
 
+def can_express(snapshot: SnapshotOverlay) -> bool:
+    """Whether the search knows of all that matters to these pods: of volumes and devices it knows nothing."""
+    topology = snapshot.topology_state.topology if snapshot.topology_state is not None else None
+    return topology is None or (topology.volume_claims is None and topology.device_claims is None)
+
+
 def compile_problem(snapshot: SnapshotOverlay, pending: PodsBySignature, wanted: int) -> CompiledProblem | None:
-    """The problem of placing so many of these members; None when volumes or devices matter, which the search knows nothing of.
+    """The problem of placing so many of these members; None for what it cannot express.
 
     Args:
         snapshot: without tentative pods.
@@ -63,9 +69,9 @@ def compile_problem(snapshot: SnapshotOverlay, pending: PodsBySignature, wanted:
     Raises:
         OverBudgetError: that takes more steps than the computation under way may cost.
     """
-    topology = snapshot.topology_state.topology if snapshot.topology_state is not None else None
-    if topology is not None and (topology.volume_claims is not None or topology.device_claims is not None):
+    if not can_express(snapshot):
         return None
+    topology = snapshot.topology_state.topology if snapshot.topology_state is not None else None
     signatures, total = list(pending), sum(pending.values())
     roles, groups = _roles(topology, signatures)
     snapshot.spend(_SCANS_OF_A_SIGNATURE * len(signatures) + _SCANS_OF_A_GROUP * len(groups))

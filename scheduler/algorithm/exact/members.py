@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from scheduler.algorithm.exact.compile_problem import compile_problem
+from scheduler.algorithm.exact.compile_problem import can_express, compile_problem
 from scheduler.algorithm.exact.problem import Problem
 from scheduler.algorithm.exact.search import MOST_STEPS, search
 from scheduler.algorithm.overlay import Placed
@@ -58,16 +58,14 @@ def search_for_members(snapshot: SnapshotOverlay, pending: PodsBySignature, want
         budget: what the search may take; what it takes is noted there.
     """
     unknown = Found([], Certainty.NOT_SEARCHED)
-    # For compiling before and, as much again, for saying afterwards why nobody has a place.
-    around = _SCANS_OF_A_SIGNATURE * len(pending) * (ONE_SCAN + snapshot.nodes.slots)
+    around = _steps_around(snapshot, pending)
     if around > snapshot.steps.left / _SHARE_FOR_COMPILING:
         return unknown
     compiled = compile_problem(snapshot, pending, wanted)
     if compiled is None:
         return unknown
     cost = _cost_of_a_step(compiled.problem)
-    affordable = min(_MOST_OF_A_DECISION, snapshot.steps.most // _SHARE_FOR_SEARCHING)
-    steps = min(budget.left, affordable // cost)
+    steps = min(budget.left, _affordable(snapshot) // cost)
     # Not fewer steps where less is left: what is left depends on what caches know already.
     if steps < wanted or snapshot.steps.left < steps * cost + around:
         return unknown
@@ -78,6 +76,32 @@ def search_for_members(snapshot: SnapshotOverlay, pending: PodsBySignature, want
     if answer.placed:
         return Found(compiled.placed(answer.placed, pending), Certainty.PROVED)
     return Found([], Certainty.PROVED if answer.is_proven else Certainty.NOT_FOUND)
+
+
+def steps_to_keep(snapshot: SnapshotOverlay, pending: PodsBySignature, wanted: int, budget: SearchBudget) -> int:
+    """How many steps of the decision must be left so that the search is not refused for want of them; 0 where it would be anyway.
+
+    Args:
+        snapshot: without tentative pods.
+        pending: the members, by signature.
+        wanted: how many of them must get a node together.
+        budget: what the search may take.
+    """
+    # The cost of a step is not known before compiling, only that it is no less than this.
+    if not can_express(snapshot) or wanted > min(budget.left, _affordable(snapshot) // _ONE_STEP):
+        return 0
+    around = _steps_around(snapshot, pending)
+    kept = _affordable(snapshot) + _SHARE_FOR_COMPILING * around
+    return kept if kept < snapshot.steps.left else 0
+
+
+def _steps_around(snapshot: SnapshotOverlay, pending: PodsBySignature) -> int:
+    """For compiling before and, as much again, for saying afterwards why nobody has a place."""
+    return _SCANS_OF_A_SIGNATURE * len(pending) * (ONE_SCAN + snapshot.nodes.slots)
+
+
+def _affordable(snapshot: SnapshotOverlay) -> int:
+    return min(_MOST_OF_A_DECISION, snapshot.steps.most // _SHARE_FOR_SEARCHING)
 
 
 def _cost_of_a_step(problem: Problem) -> int:

@@ -66,8 +66,9 @@ def has_order(board: Board, spend: Callable[[], bool]) -> bool | None:
 
 def is_allowed(role: Role, values: tuple[int, ...], sums: list[list[int]]) -> bool:
     """Whether rules about other pods allow one more pod on a node with these values, as things are now."""
-    if any(sums[at][values[at]] for at in role.excludes if values[at]):
-        return False
+    for at in role.excludes:
+        if values[at] and sums[at][values[at]]:
+            return False
     if role.needs:
         if not all(values[at] for at in role.needs):
             return False
@@ -76,12 +77,12 @@ def is_allowed(role: Role, values: tuple[int, ...], sums: list[list[int]]) -> bo
             return False
     for spread in role.spreads:
         value = values[spread.group]
-        least = (
-            0
-            if len(spread.values) < max(spread.min_domains, 1)
-            else min(sums[spread.group][other] for other in spread.values)
-        )
-        if not value or sums[spread.group][value] + spread.counts_itself - least > spread.max_skew:
+        if not value:
+            return False
+        counts = sums[spread.group]
+        is_too_few = len(spread.values) < max(spread.min_domains, 1)
+        least = 0 if is_too_few else min(map(counts.__getitem__, spread.values))
+        if counts[value] + spread.counts_itself - least > spread.max_skew:
             return False
     return True
 

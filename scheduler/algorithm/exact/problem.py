@@ -3,8 +3,8 @@
 Sets of nodes are whole numbers with a bit for each node, in the order of `Problem.free`.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
 
 
 class Spread(NamedTuple):
@@ -78,12 +78,20 @@ class Problem(NamedTuple):
         return sum(kind.pods for kind in self.kinds)
 
 
-def bits(nodes: int) -> Iterator[int]:
+def bits(nodes: int) -> Iterable[int]:
     """The members of a set of nodes, ascending."""
+    return _FEW[nodes] if nodes < len(_FEW) else _bits(nodes)
+
+
+def _bits(nodes: int) -> Iterator[int]:
     while nodes:
         lowest = nodes & -nodes
         yield lowest.bit_length() - 1
         nodes ^= lowest
+
+
+_FEW: Final = tuple(tuple(_bits(nodes)) for nodes in range(256))
+"""The members of each set of the first eight nodes: small problems are asked for the same ones all the time."""
 
 
 def set_of(nodes: Sequence[bool]) -> int:

@@ -150,7 +150,7 @@ def of_a_backup() -> dict[str, str]:
     return secret_data([made], leaf(made, ago(days=20)))
 
 
-@pytest.mark.parametrize("content", [expired, expired_leaf])
+@pytest.mark.parametrize("content", [expired, pytest.param(expired_leaf, marks=pytest.mark.slow)])
 def test_out_of_date_at_the_start_it_is_made_anew(
     deployments: Deployments, content: Callable[[], dict[str, str]]
 ) -> None:
@@ -163,7 +163,7 @@ def test_out_of_date_at_the_start_it_is_made_anew(
     assert all(each.certificate().not_valid_after_utc > ago(days=-89) for each in replicas)
 
 
-@pytest.mark.parametrize("content", [expired, expired_leaf, of_a_backup])
+@pytest.mark.parametrize("content", [expired, pytest.param(expired_leaf, marks=pytest.mark.slow), of_a_backup])
 def test_another_secret_put_there_while_it_runs_cuts_nobody_off(
     deployments: Deployments, content: Callable[[], dict[str, str]]
 ) -> None:

@@ -100,7 +100,7 @@ class Stream:
                 self.plain.append(name)
 
 
-@each_fault(("scheduler", killed), ("scheduler", paused), ("scheduler", cut_off), ("controllers", killed))
+@each_fault(("scheduler", paused), ("controllers", killed))
 def test_the_other_replica_takes_over_and_no_gang_is_lost(
     pairs: dict[str, Pair],
     jobs: Jobs,

@@ -1,11 +1,9 @@
 """Groups that are refused as a whole, because their members do not agree."""
 
-from typing import Any
-
 import pytest
 
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, NEVER, TOP
-from tests.conformance.scenarios.scene import TRUE, Scene
+from tests.conformance.scenarios.scene import Scene
 from verify.clusters.profiles import settings
 
 OTHER_PROFILE: str = settings()["scheduler"]["profiles"][0]["scheduler_name"]
@@ -63,17 +61,3 @@ def test_members_that_differ_in_preemption_are_refused(scene: Scene, order: tupl
         scene.pod(f"g-{number}", priority=classes[number], group="g")
     scene.group_error("g", "all pods in a single pod group should have the same preemption policy, got ")
     scene.stays("g", 0)
-
-
-@pytest.mark.parametrize("whole", [True, False])
-def test_a_group_that_names_a_composite_parent_is_scheduled_by_itself(scene: Scene, whole: bool) -> None:
-    """Composite groups are alpha and not served here; like 1.37.0, whatever the modes of parent and child."""
-    scene.node(2)
-    parts: dict[str, Any] = {
-        "workloadRef": {"workloadName": "tree", "templateName": "leaf"},
-        "parentCompositePodGroupName": "root",
-    }
-    scene.group("g", 2, whole=whole, **parts)
-    scene.members("g", 2)
-    scene.started("g", 2)
-    assert scene.says("g") == TRUE

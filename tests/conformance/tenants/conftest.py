@@ -6,7 +6,7 @@ import pytest
 
 from tests.conformance.conftest import empty
 from tests.conformance.tenants.attacks import empty_namespace
-from tests.conformance.tenants.bind_times import LENIENT_SECONDS, STRICT_SECONDS, BindTimes
+from tests.conformance.tenants.bind_times import LENIENT_SECONDS, STRICT_SECONDS, BindTimes, ordinary_job
 from tests.conformance.tenants.tenant import Tenant, tenant
 from verify.auditor.audit_log import AuditLog
 from verify.clusters.controlplane import ControlPlane
@@ -45,4 +45,12 @@ def times(request: pytest.FixtureRequest, victim: Tenant, nodes: HollowNodes, au
     nodes.add(2, cpu="16")
     made = BindTimes(victim, audit_log, STRICT_SECONDS if request.config.getoption("--slow") else LENIENT_SECONDS)
     made.one()  # whatever is done for the first time only
+    return made
+
+
+@pytest.fixture
+def ordinary(times: BindTimes) -> BindTimes:
+    """The victim's Jobs that are none of Tutti's: the control where an attack keeps the API server busy."""
+    made = BindTimes(times.tenant, times.log, times.noise_seconds, ordinary_job)
+    made.one()
     return made

@@ -11,13 +11,6 @@ from verify.clusters.jobs import Jobs
 SETTLE_SECONDS = 60
 RBAC = "rbac.authorization.k8s.io"
 TOKEN_SECONDS = 3600
-EVERYTHING = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
-STAND_IN_RULES: list[Object] = [
-    {"apiGroups": [""], "resources": ["pods"], "verbs": EVERYTHING},
-    {"apiGroups": ["batch"], "resources": ["jobs", "cronjobs"], "verbs": EVERYTHING},
-]
-"""What the tests need of `edit` and `admin` where no cluster roles are: the embedded cluster has only those that are shipped."""
-SHIPPED_ROLES = ("tutti-view", "tutti-edit")
 
 
 @dataclass(frozen=True)
@@ -54,10 +47,10 @@ def tenant(control_plane: ControlPlane, name: str, role: str) -> Tenant:
     namespace = f"{name}-{secrets.token_hex(3)}"
     admin.create("namespaces", {"metadata": {"name": namespace}})
     admin.create("serviceaccounts", {"metadata": {"name": "person"}}, namespace)
-    for number, reference in enumerate(_roles(control_plane, namespace, role)):
-        subject = {"kind": "ServiceAccount", "name": "person", "namespace": namespace}
-        binding = {"metadata": {"name": f"person-{number}"}, "roleRef": reference, "subjects": [subject]}
-        admin.create("rolebindings", binding, namespace)
+    subject = {"kind": "ServiceAccount", "name": "person", "namespace": namespace}
+    reference = {"apiGroup": RBAC, "kind": "ClusterRole", "name": role}
+    binding = {"metadata": {"name": "person"}, "roleRef": reference, "subjects": [subject]}
+    admin.create("rolebindings", binding, namespace)
     path = f"{admin.path('serviceaccounts', namespace, 'person')}/token"
     body = {
         "apiVersion": "authentication.k8s.io/v1",
@@ -70,15 +63,6 @@ def tenant(control_plane: ControlPlane, name: str, role: str) -> Tenant:
     # The rules of Tutti's roles are added to those of the cluster's by a controller, a moment after they are there.
     eventually(lambda: _may_write(made), within_seconds=SETTLE_SECONDS)
     return made
-
-
-def _roles(control_plane: ControlPlane, namespace: str, role: str) -> list[Object]:
-    admin = control_plane.admin
-    if admin.find("clusterroles", role) is not None:
-        return [{"apiGroup": RBAC, "kind": "ClusterRole", "name": role}]
-    admin.create("roles", {"metadata": {"name": role}, "rules": STAND_IN_RULES}, namespace)
-    shipped = [{"apiGroup": RBAC, "kind": "ClusterRole", "name": name} for name in SHIPPED_ROLES]
-    return [{"apiGroup": RBAC, "kind": "Role", "name": role}, *shipped]
 
 
 def _may_write(who: Tenant) -> bool:

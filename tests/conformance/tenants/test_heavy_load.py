@@ -1,4 +1,9 @@
-"""The heavy kinds of `test_load`: ten thousand groups, hundreds of updates a second, a hundred megabytes of padding."""
+"""The heavy kinds of `test_load`: ten thousand groups, hundreds of updates a second, 100 MB of padding.
+
+While objects come as fast as the API server takes them, everybody waits for the server, and until they all are there and told half
+an hour may pass, in which the machine gets other things to do: there gangs are compared with Jobs of kube-scheduler at the same
+time. All other attacks are compared with quiet times alone.
+"""
 
 import functools
 import itertools
@@ -28,6 +33,7 @@ RESTLESS = 250
 PADDED = 50
 MEBIBYTE = 2**20
 TOLD_WITHIN_SECONDS = 600
+MADE_WITHIN_SECONDS = 1800
 
 
 @pytest.fixture(autouse=True)
@@ -47,19 +53,31 @@ def many_groups(who: Tenant, stop: threading.Event) -> None:
     create_all(who, itertools.chain.from_iterable(gangs), stop)
 
 
-def test_ten_thousand_groups_delay_nobody_while_they_come_and_when_they_are_there(
-    times: BindTimes, attacker: Tenant
+def quiet_in_turn(*kinds: BindTimes) -> None:
+    for _ in range(STARTS):
+        for each in kinds:
+            each.quiet(1)
+
+
+def beside_in_turn(*kinds: BindTimes) -> None:
+    for _ in range(STARTS):
+        for each in kinds:
+            each.beside(1)
+
+
+def test_ten_thousand_groups_that_come_delay_gangs_as_they_delay_everybody_and_nobody_once_they_are_there(
+    times: BindTimes, ordinary: BindTimes, attacker: Tenant
 ) -> None:
-    times.quiet(STARTS)
+    quiet_in_turn(times, ordinary)
     with going_on(functools.partial(many_groups, attacker)):
-        times.beside(STARTS)
-        times.compare("while groups come")
-        eventually(lambda: count(attacker, "pods") == GROUPS, within_seconds=TOLD_WITHIN_SECONDS, poll_seconds=5)
-    times.beside(STARTS)
-    times.compare("beside 10,000 groups, just made")
+        beside_in_turn(times, ordinary)
+        times.compare("while groups come", ordinary)
+        eventually(lambda: count(attacker, "pods") == GROUPS, within_seconds=MADE_WITHIN_SECONDS, poll_seconds=5)
+    beside_in_turn(times, ordinary)
+    times.compare(f"beside {GROUPS} groups, just made", ordinary)
     eventually(lambda: told(attacker) == GROUPS, within_seconds=TOLD_WITHIN_SECONDS, poll_seconds=5)
-    times.beside(STARTS)
-    times.compare("beside 10,000 groups that were told")
+    beside_in_turn(times, ordinary)
+    times.compare(f"beside {GROUPS} groups that were told", ordinary)
 
 
 def count(who: Tenant, resource: str) -> int:

@@ -195,3 +195,56 @@ async def test_adding_now_replaces_adding_later() -> None:
         queue.add("a")
         await asyncio.sleep(100)
     assert looks == ["a"]
+
+
+@in_fake_time
+async def test_ten_thousand_keys_of_one_flow_keep_another_flow_waiting_for_one_look_each() -> None:
+    looks: list[str] = []
+
+    async def look(key: str) -> None:
+        looks.append(key)
+        await asyncio.sleep(1)
+
+    async with running(look, workers=4, flow=_tenant) as queue:
+        for number in range(10_000):
+            queue.add(f"hostile/{number}")
+        await asyncio.sleep(0.5)
+        queue.add("other/a")
+        queue.add("other/b")
+        await asyncio.sleep(1)
+    assert looks[4:8] == ["hostile/4", "other/a", "hostile/5", "other/b"]
+
+
+@in_fake_time
+async def test_without_flows_keys_are_looked_at_in_the_order_in_which_they_came() -> None:
+    looks: list[str] = []
+
+    async def look(key: str) -> None:
+        looks.append(key)
+
+    async with running(look, workers=1) as queue:
+        for key in ("x/1", "x/2", "y/1", "x/3"):
+            queue.add(key)
+        await queue.idle()
+    assert looks == ["x/1", "x/2", "y/1", "x/3"]
+
+
+@in_fake_time
+async def test_a_key_that_is_added_again_while_it_is_looked_at_waits_for_its_flows_turn() -> None:
+    looks: list[str] = []
+
+    async def look(key: str) -> None:
+        looks.append(key)
+        await asyncio.sleep(1)
+
+    async with running(look, workers=1, flow=_tenant) as queue:
+        queue.add("hostile/0")
+        await asyncio.sleep(0.5)
+        for key in ("hostile/0", "hostile/1", "other/a", "hostile/0"):
+            queue.add(key)
+        await queue.idle()
+    assert looks == ["hostile/0", "hostile/1", "other/a", "hostile/0"]
+
+
+def _tenant(key: str) -> str:
+    return key.partition("/")[0]

@@ -25,6 +25,15 @@ async def test_a_job_gets_its_own_selector_and_all_defaults(rest: Rest) -> None:
     assert made["status"] == {}
 
 
+async def test_labels_of_a_jobs_own_stay_its_own_even_when_its_template_has_the_same(rest: Rest) -> None:
+    sent = job()
+    sent["metadata"]["labels"] = {"app": "train"}
+    sent["spec"]["template"]["metadata"] = {"labels": {"app": "train"}}
+    made = await rest.create(JOBS, sent)
+    assert made["metadata"]["labels"] == {"app": "train"}
+    assert "job-name" in made["spec"]["template"]["metadata"]["labels"]
+
+
 @pytest.mark.parametrize(
     ("spec", "message"),
     [

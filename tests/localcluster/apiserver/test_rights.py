@@ -143,3 +143,20 @@ async def test_a_short_or_foreign_token_is_none(rest: Rest, server: ApiServer) -
 async def test_many_strangers_do_not_hold_up_the_server(rest: Rest) -> None:
     answers = await asyncio.gather(*(rest.ask("GET", PODS, token=f"t{n}") for n in range(50)))
     assert {each.code for each in answers} == {401}
+
+
+@pytest.mark.parametrize(
+    ("role", "label", "code"),
+    [("view", "view", 200), ("edit", "edit", 200), ("admin", "admin", 200), ("view", "edit", 403)],
+)
+async def test_rules_of_a_role_with_the_label_join_those_of_users(rest: Rest, role: str, label: str, code: int) -> None:
+    labels = {f"rbac.authorization.k8s.io/aggregate-to-{label}": "true"}
+    rules = [{"apiGroups": ["scheduling.k8s.io"], "resources": ["priorityclasses"], "verbs": ["list"]}]
+    await rest.create(f"{RBAC}/clusterroles", {"metadata": {"name": "more", "labels": labels}, "rules": rules})
+    subject = {"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "nobody"}
+    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role}
+    binding = {"metadata": {"name": "person"}, "roleRef": reference, "subjects": [subject]}
+    await rest.create(f"{RBAC}/clusterrolebindings", binding)
+    answer = await rest.ask("GET", "/apis/scheduling.k8s.io/v1/priorityclasses", token=NOBODY)
+    assert answer.code == code
+    assert (await rest.ask("GET", PODS, token=NOBODY)).code == 200, "its own rules hold as before"

@@ -160,7 +160,6 @@ OWN = Script(
         delete("delete", ONE),
         get("it is gone", ONE),
     ],
-    config=("crd/podgroups.yaml", "crd/workloads.yaml"),
 )
 
 DEFINED = Script(

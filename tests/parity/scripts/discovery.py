@@ -79,7 +79,6 @@ DISCOVERY = Script(
         get("an unknown document", "/openapi/v3/apis/nothing/v1"),
         Step("an old hash", "GET", "/openapi/v3/apis/batch/v1", query={"hash": "OLD"}),
     ],
-    config=("crd/podgroups.yaml", "crd/workloads.yaml"),
 )
 
 SCRIPTS = [DISCOVERY]

@@ -33,7 +33,7 @@ def _changes() -> Iterator[Step]:
         yield delete(f"drop {name}", path)
 
 
-RULES = Script("rules", [*_creations(), *_changes()], config=("crd/podgroups.yaml", "crd/workloads.yaml"))
+RULES = Script("rules", [*_creations(), *_changes()])
 
 
 def lws(name: str, template: Object | None = None, **spec: Any) -> Object:

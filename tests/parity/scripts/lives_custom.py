@@ -1,4 +1,4 @@
-"""The ordinary lives of custom resources: our own groups, LeaderWorkerSets, and the groups of other gang schedulers."""
+"""The ordinary lives of custom resources: our own, LeaderWorkerSets, JobSets, and the groups of other gang schedulers."""
 
 from tests.conformance.kueue import CRD as KUEUE_CRD
 from tests.conformance.kueue import DEFINITION as KUEUE_DEFINITION
@@ -41,7 +41,25 @@ OWN_LIVES = Script(
             {"metadata": {"annotations": {"tutti.scheduler/managed-by": "somebody"}}},
         ),
     ),
-    config=("crd/podgroups.yaml", "crd/workloads.yaml"),
+)
+TREES_LIVES = Script(
+    "lives-trees",
+    lives(
+        Kind(
+            f"{OWN}/compositepodgroups",
+            of(
+                "tutti.scheduler/v1beta1",
+                "CompositePodGroup",
+                "",
+                spec={
+                    "schedulingPolicy": {"gang": {"minGroupCount": 2}},
+                    "workloadRef": {"workloadName": "w", "templateName": "t"},
+                },
+            ),
+            {"spec": {"schedulingPolicy": {"gang": {"minGroupCount": 3}}}},
+            status=conditions("CompositePodGroupInitiallyScheduled"),
+        )
+    ),
 )
 SETS_LIVES = Script(
     "lives-leader-worker-sets",
@@ -60,6 +78,31 @@ SETS_LIVES = Script(
         )
     ),
     foreign=("leaderworkersets.yaml",),
+)
+JOB_SETS_LIVES = Script(
+    "lives-job-sets",
+    lives(
+        Kind(
+            f"/apis/jobset.x-k8s.io/v1alpha2/{SCOPE}/jobsets",
+            of(
+                "jobset.x-k8s.io/v1alpha2",
+                "JobSet",
+                "",
+                spec={
+                    "replicatedJobs": [
+                        {
+                            "name": "workers",
+                            "replicas": 2,
+                            "template": {"spec": {"parallelism": 2, "template": TEMPLATE}},
+                        }
+                    ]
+                },
+            ),
+            {"spec": {"suspend": True}},
+            status={"status": {"restarts": 1, **conditions("Suspended")["status"]}},
+        )
+    ),
+    foreign=("jobsets.yaml",),
 )
 SCHEDULERS_LIVES = Script(
     "lives-other-schedulers",
@@ -91,6 +134,7 @@ KUEUE_WORKLOADS = f"/apis/kueue.x-k8s.io/v1beta2/{SCOPE}/workloads"
 KUEUE_LIVES = Script(
     "lives-kueue",
     [
+        get("topologies where there is no Kueue", "/apis/kueue.x-k8s.io/v1beta2/topologies"),
         quiet(post("define", DEFINITIONS, KUEUE_DEFINITION)),
         quiet(get("wait until it is served", KUEUE_WORKLOADS, until=("kind", "WorkloadList"))),
         *lives(
@@ -104,4 +148,4 @@ KUEUE_LIVES = Script(
     ],
 )
 
-SCRIPTS = [OWN_LIVES, SETS_LIVES, SCHEDULERS_LIVES, KUEUE_LIVES]
+SCRIPTS = [OWN_LIVES, TREES_LIVES, SETS_LIVES, JOB_SETS_LIVES, SCHEDULERS_LIVES, KUEUE_LIVES]

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from api import storage
+from api.compositepodgroup import CompositePodGroup
 from api.constants import MANAGED, MANAGED_BY, POD_GROUP
 from api.node import Node
 from api.pod import Pod
@@ -19,6 +20,7 @@ NAMESPACE = "team-a"
 _pod = msgspec.json.Decoder(Pod).decode
 _node = msgspec.json.Decoder(Node).decode
 _group = msgspec.json.Decoder(PodGroup).decode
+_composite = msgspec.json.Decoder(CompositePodGroup).decode
 
 
 def node(name: str, *, uid: str = "", labels: dict[str, str] | None = None, **more: Any) -> Node:
@@ -96,7 +98,7 @@ def pod(name: str, *, cpu: int | str = 1, group: str = "", on: str = "", **more:
 
 def group(name: str, need: int | None = None, **more: Any) -> PodGroup:
     """A gang of `need`, or a basic group without it; `more`: `uid`, `priority`, `topology`, `owner`, `created`,
-    `leaves` (disruption mode), `annotations`, `conditions`.
+    `leaves` (disruption mode), `annotations`, `conditions`, `parent` (a CompositePodGroup).
     """
     metadata: dict[str, Any] = {
         "name": name,
@@ -115,12 +117,43 @@ def group(name: str, need: int | None = None, **more: Any) -> PodGroup:
         spec["priority"] = more["priority"]
     if "preemption_policy" in more:
         spec["preemptionPolicy"] = more["preemption_policy"]
+    spec |= _settings(more)
+    status = {"conditions": more.get("conditions", [])}
+    return _group(msgspec.json.encode({"metadata": metadata, "spec": spec, "status": status}))
+
+
+def _settings(more: dict[str, Any]) -> dict[str, Any]:
+    spec: dict[str, Any] = {}
     if "leaves" in more:
         spec["disruptionMode"] = {more["leaves"]: {}}
     if "topology" in more:
         spec["schedulingConstraints"] = {"topology": [{"key": more["topology"]}]}
-    status = {"conditions": more.get("conditions", [])}
-    return _group(msgspec.json.encode({"metadata": metadata, "spec": spec, "status": status}))
+    if "parent" in more:
+        spec["parentCompositePodGroupName"] = more["parent"]
+        spec["workloadRef"] = {"workloadName": "w", "templateName": "t"}
+    return spec
+
+
+def composite(name: str, need: int | None = None, **more: Any) -> CompositePodGroup:
+    """A CompositePodGroup of which `need` children start together, or a basic one without it; `more`: `uid`, `priority`,
+    `topology`, `created`, `leaves` (disruption mode), `parent`, `preemption_policy`.
+    """
+    spec: dict[str, Any] = {
+        "schedulingPolicy": {"gang": {"minGroupCount": need}} if need is not None else {"basic": {}},
+        "workloadRef": {"workloadName": "w", "templateName": "t"},
+        **_settings(more),
+    }
+    if "priority" in more:
+        spec["priority"] = more["priority"]
+    if "preemption_policy" in more:
+        spec["preemptionPolicy"] = more["preemption_policy"]
+    metadata = {
+        "name": name,
+        "namespace": NAMESPACE,
+        "uid": more.get("uid", f"uid-of-{name}"),
+        "creationTimestamp": more.get("created", "2026-01-01T00:00:00Z"),
+    }
+    return _composite(msgspec.json.encode({"metadata": metadata, "spec": spec}))
 
 
 def stored(feed: StorageEventHandlers, manifest: dict[str, Any]) -> None:
@@ -151,6 +184,11 @@ def stored(feed: StorageEventHandlers, manifest: dict[str, Any]) -> None:
 def group_key(name: str, uid: str | None = None) -> EntityKey:
     """The key of a group built by `group`."""
     return EntityKey("group", NAMESPACE, name, f"uid-of-{name}" if uid is None else uid)
+
+
+def composite_key(name: str, uid: str | None = None) -> EntityKey:
+    """The key of a tree by its root, built by `composite`."""
+    return EntityKey("composite", NAMESPACE, name, f"uid-of-{name}" if uid is None else uid)
 
 
 def pod_key(name: str) -> EntityKey:

@@ -7,6 +7,7 @@ from scheduler.cache.records import EntityKey, StateChange
 from scheduler.queue.settings import QueueSettings
 from scheduler.reservations.future_reservations import FutureReservations
 from scheduler.reservations.lost_members import LostMembers
+from scheduler.reservations.spare_nodes import SpareNodes
 from scheduler.reservations.starvation import StarvationReservations
 from tests.scheduler.core import build
 from tests.scheduler.core.world import CREATED_SECONDS, STARTED, World
@@ -33,6 +34,7 @@ class Stage(World):
             apply=self.apply,
             restart=self.restarted.append,
         )
+        self.spare = SpareNodes(self.state, clock=lambda: self.now, apply=self.apply)
 
     def apply(self, change: StateChange) -> None:
         if change.freed:
@@ -42,6 +44,7 @@ class Stage(World):
     def step(self) -> Decision | None:
         self.future.tick()
         self.lost.tick()
+        self.spare.tick()
         decision = super().step()
         if decision is not None:
             self.starvation.decided(decision)
@@ -49,7 +52,7 @@ class Stage(World):
 
     def gang(self, name: str, size: int, *, annotations: dict[str, str] | None = None, **more: Any) -> None:
         """A gang of which all members must run."""
-        own = {key: more.pop(key) for key in ("topology", "created") if key in more}
+        own = {key: more.pop(key) for key in ("topology", "created", "parent") if key in more}
         self.group(name, size, annotations=annotations or {}, priority=more.get("priority", 0), **own)
         self.pods(name, size, **more)
 

@@ -9,13 +9,14 @@ from random import Random
 import pytest
 
 from scheduler.algorithm.decision import Decision
-from scheduler.algorithm.exact.members import Found, SearchBudget, search_for_members
+from scheduler.algorithm.exact.members import Found, SearchBudget, search_for_members, steps_to_keep
 from scheduler.algorithm.exact.search import MOST_STEPS
 from scheduler.algorithm.free_after_nominations import snapshot_for
 from scheduler.algorithm.partition import partition_by_signature
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.plugins.status import Certainty, PodGroupDiagnosis
 from tests.placement.case import HOSTNAME, apart, even, near, selector, spread, term
+from tests.placement.storage import DYNAMIC, claim, mounts
 from tests.scheduler.core import build
 from tests.scheduler.core.exact_cases import Gang, Oracle, TooLongError, can_have_come, drawn, world_of
 from tests.scheduler.core.world import World
@@ -246,3 +247,32 @@ def test_a_kind_that_opens_a_second_zone_for_those_that_gather_is_counted() -> N
     world.pod("g-seed", group="g", labels=FOO)
     (decision,) = world.run()
     assert decision.result == "scheduled"
+
+
+def test_the_orders_before_the_search_leave_it_the_steps_it_needs() -> None:
+    # Its ways took two thirds of the decision's steps, so the search was refused although a place exists.
+    gang = drawn(3261)
+    decision = decide(world_of(gang).state, build.group_key("g"))
+    nodes = {machine.name: index for index, machine in enumerate(gang.machines)}
+    placed = {int(uid.rsplit("-", 1)[1]): nodes[node] for uid, node in decision.bindings}
+    assert len(placed) >= gang.need
+    assert can_have_come(gang, placed)
+
+
+def test_no_steps_are_kept_for_a_search_that_knows_nothing_of_the_volumes_in_question() -> None:
+    def kept(*, with_volumes: bool) -> int:
+        world = World()
+        world.node("@n0", cpu=4)
+        world.stored(DYNAMIC)
+        world.group("g", 2)
+        for index in range(2):
+            world.stored(claim(f"c{index}"))
+            world.pod(f"g-{index}", group="g", spec=mounts(f"c{index}") if with_volumes else {})
+        members = world.state.item(build.group_key("g"))
+        assert members is not None
+        parts = partition_by_signature(world.state, members)
+        snapshot = snapshot_for(world.state, members, None, "", parts.topology)
+        return steps_to_keep(snapshot, parts.pending, 2, SearchBudget())
+
+    assert kept(with_volumes=False) > 0
+    assert kept(with_volumes=True) == 0

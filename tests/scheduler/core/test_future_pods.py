@@ -392,3 +392,19 @@ def test_a_leader_whose_workers_will_have_resource_claims_is_refused_where_nobod
     assert decision is not None
     assert (decision.result, decision.bindings) == ("error", ())
     assert "it has resource claims, and the API server does not serve resource.k8s.io/v1" in decision.condition_message
+
+
+def test_pods_of_several_roles_are_numbered_from_role_to_role() -> None:
+    stage = Stage()
+    nodes(stage, 1)
+    roles = [
+        {"role": name, "count": count, "requests": {"cpu": cpu}} for name, count, cpu in (("a", 2, "1"), ("b", 3, "2"))
+    ]
+    stage.group("r", 1, annotations={"tutti.scheduler/managed-by": "tutti", MIN_RESOURCES: json.dumps(roles)})
+    stage.pod("r-leader", group="r")
+    members = stage.seen.item(build.group_key("r"))
+    assert members is not None
+    uids = [uid for waiting in members.pending.values() for uid in waiting.uids]
+    assert len(uids) == len(set(uids)) == 1 + 2 + 3
+    cpus = [record.demand.amounts["cpu"] for uid in uids if (record := stage.seen.pod(uid)) is not None]
+    assert sorted(cpus) == [1000] * 3 + [2000] * 3

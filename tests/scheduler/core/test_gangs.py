@@ -315,6 +315,17 @@ def test_members_must_agree_on_the_preemption_policy() -> None:
     )
 
 
+def test_members_must_have_the_preemption_policy_of_their_group() -> None:
+    world = World()
+    world.node("n1")
+    world.group("g", 1, preemption_policy="Never")
+    world.pods("g", 1)
+    (decision,) = world.run()
+    assert decision.condition_message == (
+        "all pods in a single pod group should have the same preemption policy, got PreemptLowerPriority and Never"
+    )
+
+
 def test_the_priority_of_a_group_without_one_is_its_members() -> None:
     world = World()
     world.node("n1", cpu=1)

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from api.constants import REASON_SCHEDULING_TIMEOUT, SCHEDULING_TIMEOUT
+from api.constants import DESIRED_COUNT, REASON_SCHEDULING_TIMEOUT, SCHEDULING_TIMEOUT
+from scheduler.queue.queue_state import PatienceState
 from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.queue.settings import QueueSettings
 from tests.scheduler.core import build
@@ -155,3 +156,17 @@ def test_an_unusable_limit_is_no_limit() -> None:
     world.run()
     assert world.held(group_key("g"))[0] == "Unschedulable"
     assert build.group("g", 1).metadata.annotations == {}
+
+
+@pytest.mark.parametrize("more", [{"annotations": TEN_MINUTES, "need": 2}, {"annotations": {DESIRED_COUNT: "3"}}])
+def test_nothing_is_remembered_of_a_group_that_is_gone(more: dict[str, Any]) -> None:
+    world = World()
+    world.group("g", **more)
+    world.pods("g", 2)
+    world.run()
+    assert world.queue.taken(world.state).patience != PatienceState()
+    for name in ("g-0", "g-1"):
+        world.pod_gone(name)
+    world.group_gone("g")
+    assert world.queue.taken(world.state).patience == PatienceState()
+    assert world.queue.next_due_seconds() is None

@@ -1,5 +1,7 @@
 """Members that are lost: the places of their replacements are kept from that moment, and survivors stay where they are."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from api.constants import DEGRADED, REPAIR_TIMEOUT
@@ -98,10 +100,10 @@ def _looks(stage: Stage, monkeypatch: pytest.MonkeyPatch, *, seconds: float = 0.
     looks: list[str] = []
     look = lost_members.places_of_replacements
 
-    def places_of_replacements(state: ClusterState, members: PodGroupState) -> Places:
-        looks.append(members.key.name)
+    def places_of_replacements(state: ClusterState, item: PodGroupState, short: Sequence[PodGroupState]) -> Places:
+        looks.append(item.key.name)
         stage.now += seconds
-        return look(state, members)
+        return look(state, item, short)
 
     monkeypatch.setattr(lost_members, "places_of_replacements", places_of_replacements)
     return looks

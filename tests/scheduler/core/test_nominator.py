@@ -1,8 +1,11 @@
 """Which nominated room counts against whom, and when it is given up."""
 
+from typing import Any
+
 import pytest
 
 from scheduler.cache.demand import Demand
+from scheduler.cache.devices.records import DeviceId, HeldDevice
 from scheduler.cache.nominator import Nomination, Nominator
 from scheduler.cache.records import EntityKey
 from tests.scheduler.core.build import pod_key
@@ -135,3 +138,87 @@ def test_all_can_be_exchanged_at_once(room: Room) -> None:
 
     keys: list[EntityKey] = [nomination.key for nomination in room.nominator]
     assert (keys, set(room.nominator.nodes)) == ([pod_key("kept")], {"n0"})
+
+
+def test_a_nomination_that_is_taken_up_again_takes_the_place_of_a_newer_one(room: Room) -> None:
+    older = room.nominate("gang", 5, "n0")
+    room.nominator.withdraw(pod_key("gang"))
+    room.nominate("gang", 7, "n1")
+
+    room.nominator.restore(older)
+
+    assert room.nominator.of(pod_key("gang")) is older
+    assert (len(room.nominator), set(room.nominator.nodes)) == (1, {"n0"})
+    assert not room.nominator.is_held_against(pod_key("somebody"), 6)
+
+
+# --- devices, and pods of other schedulers -----------------------------------------------------------------------------
+
+
+def test_devices_are_kept_against_those_who_are_not_more_important_until_their_pod_has_its_place(room: Room) -> None:
+    kept = HeldDevice(DeviceId("example.com", "pool", "gpu-0"))
+    places = {"gang-0": ("n0", room.demand("gang-0"))}
+    room.nominator.nominate(pod_key("gang"), 5, places, frozenset(), FOREVER, {"gang-0": (kept,)})
+    room.nominate("without", 5, "n1")
+
+    def against(name: str, priority: int) -> list[HeldDevice]:
+        return list(room.nominator.devices_against(pod_key(name), priority))
+
+    assert [against("other", priority) for priority in (4, 5, 6)] == [[kept], [kept], []]
+    assert against("gang", 5) == []
+    room.nominator.delete_pod("gang-0", has_place=True)
+    assert against("other", 5) == []
+
+
+def foreign(world: World, **more: Any) -> dict[str, str]:
+    """The nodes on which room is held for pods of other schedulers, once one of them stands like this."""
+    world.pod("theirs", **{"scheduler": "default-scheduler", "priority": 5, "nominated": "n0", **more})
+    return {one.key.name: node for one in world.state.nominator for node, _ in one.places.values()}
+
+
+def test_room_is_held_for_a_pod_of_another_scheduler_where_that_nominates_it(room: Room) -> None:
+    world = room.world
+    assert foreign(world, nominated="") == {}
+    assert foreign(world) == {"theirs": "n0"}
+    assert world.state.nominator.is_held_against(pod_key("other"), 5)
+    assert not world.state.nominator.is_held_against(pod_key("other"), 6)
+    assert foreign(world, nominated="n1") == {"theirs": "n1"}
+    assert foreign(world, nominated="n1", cpu=2) == {"theirs": "n1"}
+    ((_, demand),) = next(iter(world.state.nominator)).places.values()
+    assert demand.amounts["cpu"] == 2000
+    assert foreign(world, nominated="") == {}
+
+
+@pytest.mark.parametrize(
+    "more", [{"on": "n0"}, {"phase": "Succeeded"}, {"phase": "Failed"}, {"deleted": True}, {"scheduler": "tutti"}]
+)
+def test_no_room_is_held_for_a_foreign_pod_that_needs_none_or_for_one_of_ours(room: Room, more: dict[str, Any]) -> None:
+    assert foreign(room.world, **more) == {}
+
+
+@pytest.mark.parametrize("ends", ["bound", "gone", "elsewhere"])
+def test_room_that_is_held_for_a_foreign_pod_no_longer_wakes_whoever_waits_for_it(room: Room, ends: str) -> None:
+    world = room.world
+    for name in ("n0", "n1"):
+        world.node(name, cpu=1)
+    foreign(world)
+    world.pod("filler", on="n1", scheduler="other")
+    world.pod("waits")
+    world.run()
+    assert "waits" not in world.bound()
+    match ends:
+        case "bound":
+            world.pod_gone("filler")
+            foreign(world, on="n1")
+        case "gone":
+            world.pod_gone("theirs")
+        case _:
+            foreign(world, nominated="n1")
+    world.run()
+    assert world.bound()["waits"] == "n0"
+
+
+def test_a_nomination_has_cost_nobody_anything_when_it_is_made(room: Room) -> None:
+    nomination = room.nominate("gang", 5, "n0")
+
+    assert (nomination.evicted, nomination.has_started, nomination.is_overtaken) == (0, False, False)

@@ -147,6 +147,28 @@ def test_nothing_to_do_means_no_alarm() -> None:
     assert world.queue.next_due_seconds() is None
 
 
+def test_the_first_alarm_after_a_refusal_is_the_end_of_its_backoff() -> None:
+    world = World()
+    world.pod("p")
+    world.step()
+    assert world.queue.next_due_seconds() == QueueSettings().initial_backoff_seconds
+
+
+def test_a_pod_that_is_deleted_before_its_turn_is_not_tried() -> None:
+    world = World()
+    world.node("n1")
+    world.pod("p")
+    world.pod_gone("p")
+    assert world.queue.next_due_seconds() is None
+    assert world.queue.pop(world.state) is None
+
+
+def test_what_has_never_waited_may_go() -> None:
+    world = World()
+    world.queue.remove(pod_key("never-seen"))
+    assert world.queue.changed_statuses() == []
+
+
 def test_a_deleted_group_leaves_its_pods_held_until_it_exists_again() -> None:
     world = World()
     world.node("n1", cpu=3)
@@ -286,6 +308,30 @@ def test_news_tells_each_reason_once_and_counts_are_no_news() -> None:
     assert world.queue.changed_statuses() == [(group_key("g"), None)]
 
 
+def test_a_refused_group_whose_pods_somebody_else_binds_is_said_to_wait_no_more() -> None:
+    world = World()
+    world.group("g", 2)
+    world.pods("g", 2)
+    world.run()
+    assert [(key, status is not None) for key, status in world.queue.changed_statuses()] == [(group_key("g"), True)]
+    world.node("n1")
+    world.pods("g", 2, on="n1")
+    assert world.queue.changed_statuses() == [(group_key("g"), None)]
+    assert world.queue.status(group_key("g")) is None
+
+
+def test_a_refused_group_that_is_deleted_is_said_to_wait_no_more() -> None:
+    world = World()
+    world.group("g", 2)
+    world.pods("g", 2)
+    world.run()
+    world.queue.changed_statuses()
+    for name in ("g-0", "g-1"):
+        world.pod_gone(name)
+    world.group_gone("g")
+    assert world.queue.changed_statuses() == [(group_key("g"), None)]
+
+
 def test_depths_count_items_by_place() -> None:
     world = World()
     world.group("g", 3)
@@ -356,3 +402,47 @@ def test_room_that_is_enough_for_sure_counts_as_such(sizes: tuple[int | str, ...
     world.node("n0", cpu=2)
     assert world.queue.pop(world.state) == group_key("g")
     assert world.queue.cause(group_key("g")) is cause
+
+
+def _waiting_for_room(world: World, *, doubtful: int, sure: int) -> None:
+    """Gangs of two that would have to share a rack, more important than lone pods like their members; all refused."""
+    for number in range(doubtful):
+        world.group(f"racked-{number}", 2, topology="rack", priority=5)
+        world.pods(f"racked-{number}", 2, priority=5)
+    for number in range(sure):
+        world.pod(f"p-{number}")
+    world.run()
+
+
+@pytest.mark.parametrize(("spent_seconds", "woken"), [(0.0, 1), (1000.0, 3)])
+def test_doubtful_items_hold_no_room_against_others_once_too_much_time_was_spent_on_them(
+    spent_seconds: float, woken: int
+) -> None:
+    world = World()
+    _waiting_for_room(world, doubtful=1, sure=3)
+    world.queue.charge(Cause.DOUBT, spent_seconds)
+    world.node("n0", cpu=2, labels={"rack": "r0"})
+    world.queue.pop(world.state)
+    depths = world.queue.depths()
+    assert depths["active"] + depths["running"] == woken
+
+
+def test_items_that_fit_for_sure_are_woken_as_many_as_there_is_room_for_whatever_doubtful_ones_have_cost() -> None:
+    world = World()
+    _waiting_for_room(world, doubtful=0, sure=5)
+    world.queue.charge(Cause.DOUBT, 1000.0)
+    world.node("n0", cpu=2)
+    world.queue.pop(world.state)
+    assert world.queue.depths() == {"idle": 0, "gated": 0, "waiting": 3, "active": 1, "running": 1}
+
+
+@pytest.mark.parametrize(("spent_seconds", "first"), [(0.0, "large"), (1000.0, "small")])
+def test_new_items_without_room_let_others_go_first_once_too_much_time_was_spent_in_vain(
+    spent_seconds: float, first: str
+) -> None:
+    world = World()
+    world.node("n0", cpu=2)
+    world.queue.charge(Cause.DOUBT, spent_seconds)
+    world.pod("large", cpu=64, priority=5)
+    world.pod("small")
+    assert world.queue.pop(world.state) == pod_key(first)

@@ -59,7 +59,32 @@ def test_pods_that_care_for_each_other_may_not_fit_together() -> None:
     assert not is_exact(world_of(1, 1, labels={"app": "a"}, spec=APART))
 
 
-def test_those_that_want_the_same_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("topology", ["", "rack"])
+def test_those_that_want_the_same_are_looked_at_once(monkeypatch: pytest.MonkeyPatch, topology: str) -> None:
+    looked = _looked_at(monkeypatch)
+    world = world_of(1, 1, topology=topology)
+    for name, cpu in (("alike", 1), ("larger", 2)):
+        world.group(name, 2, **({"topology": topology} if topology else {}))
+        world.pods(name, 2, cpu=cpu)
+    assert _answers(world, "g", "alike", "larger") == {"g": True, "alike": True, "larger": False}
+    assert looked == ["g", "larger"]
+
+
+def test_members_that_run_make_a_difference_inside_a_topology_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = _looked_at(monkeypatch)
+    world = World()
+    world.node("n0", cpu=5, labels={"rack": "r0"})
+    world.node("n1", cpu=3, labels={"rack": "r1"})
+    for name, topology, on in (("a", "", "n0"), ("b", "", "n1"), ("c", "rack", "n0"), ("d", "rack", "n1")):
+        world.group(name, 4, **({"topology": topology} if topology else {}))
+        world.pods(name, 1, on=on)
+        world.pods(name, 3, first=1)
+    assert _answers(world, "a", "b", "c", "d") == {"a": True, "b": True, "c": True, "d": False}
+    assert looked == ["a", "c", "d"]
+
+
+def _looked_at(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The items for which room is really looked for, as they come."""
     looked: list[str] = []
     sound = QueueingHint._look
 
@@ -68,20 +93,13 @@ def test_those_that_want_the_same_are_looked_at_once(monkeypatch: pytest.MonkeyP
         return sound(hint, members)
 
     monkeypatch.setattr(QueueingHint, "_look", look)
-    world = world_of(1, 1)
-    for name, cpu in (("alike", 1), ("larger", 2)):
-        world.group(name, 2)
-        world.pods(name, 2, cpu=cpu)
+    return looked
+
+
+def _answers(world: World, *names: str) -> dict[str, bool]:
     hint = QueueingHint(world.state)
-
-    fits = {}
-    for name in ("g", "alike", "larger"):
-        members = world.state.item(group_key(name))
-        assert members is not None
-        fits[name] = hint.fits(members)
-
-    assert fits == {"g": True, "alike": True, "larger": False}
-    assert looked == ["g", "larger"]
+    items = {name: world.state.item(group_key(name)) for name in names}
+    return {name: hint.fits(members) for name, members in items.items() if members is not None}
 
 
 def test_with_members_in_two_domains_nobody_can_be_placed() -> None:
@@ -90,3 +108,17 @@ def test_with_members_in_two_domains_nobody_can_be_placed() -> None:
     for number, node in enumerate(("n0", "n1"), start=5):
         world.pod(f"g-{number}", group="g", on=node)
     assert count(world) == 0
+
+
+@pytest.mark.parametrize(("running", "most"), [((), 3), (("a-0",), 1), (("b-0",), 3), (("a-0", "b-0"), 0)])
+def test_a_gang_in_one_domain_may_have_the_room_where_it_runs(running: tuple[str, ...], most: int) -> None:
+    world = World()
+    for rack, cpu in (("a", 1), ("b", 3)):
+        world.node(f"{rack}-0", cpu=cpu + (f"{rack}-0" in running), labels={"rack": rack})
+    world.group("g", 2, topology="rack")
+    for number, node in enumerate(running):
+        world.pod(f"there-{number}", group="g", on=node)
+    world.pods("g", 4)
+    members = world.state.item(group_key("g"))
+    assert members is not None
+    assert placeable(world.state, members) == most

@@ -156,7 +156,7 @@ class Events(RuleBasedStateMachine):
     @rule(seconds=st.sampled_from([0.1, 5.0, 100.0]))
     def time_passes(self, seconds: float) -> None:
         self.now += seconds
-        late = self.state.expire(self.now)
+        late = self.state.assumed_pods.expire(self.now)
         assert all(self.state.assumption(uid) for uid in late)
 
     @rule()

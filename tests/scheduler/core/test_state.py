@@ -6,7 +6,8 @@ import pytest
 
 from api.pod import Pod
 from scheduler.algorithm.schedule_pod_group import decide
-from scheduler.cache.cluster import RECHECK_SECONDS, ClusterState, UnknownPod
+from scheduler.cache.assumed_pods import RECHECK_SECONDS
+from scheduler.cache.cluster import ClusterState, UnknownPod
 from scheduler.cache.comparer import NodeDrift
 from scheduler.cache.records import PodRecord
 from tests.scheduler.core import build
@@ -141,7 +142,7 @@ def test_a_pod_bound_elsewhere_by_somebody_else_frees_what_was_assumed() -> None
     assert change.freed == (state.nodes.slot_of["n1"],)
     assert change.items == (group_key("g"),)
     assert (_free(state, "n1"), _free(state, "n2")) == (4000, 3000)
-    assert state.bind_obstacle("uid-of-g-0") == "the pod is bound to n2 already"
+    assert state.assumed_pods.bind_obstacle("uid-of-g-0") == "the pod is bound to n2 already"
 
 
 def test_a_pod_deleted_while_assumed_gives_its_room_back() -> None:
@@ -150,22 +151,22 @@ def test_a_pod_deleted_while_assumed_gives_its_room_back() -> None:
     state.assume("uid-of-a", "n1", 60)
     state.upsert_pod(build.pod("a", deleted=True))
     assert _free(state, "n1") == 3000
-    assert state.bind_obstacle("uid-of-a") == "the pod is being deleted"
+    assert state.assumed_pods.bind_obstacle("uid-of-a") == "the pod is being deleted"
     assert state.remove_pod(build.NAMESPACE, "a", "uid-of-a").freed == (state.nodes.slot_of["n1"],)
     assert _free(state, "n1") == 4000
-    assert state.bind_obstacle("uid-of-a") == "the pod is gone"
+    assert state.assumed_pods.bind_obstacle("uid-of-a") == "the pod is gone"
 
 
 def test_a_bind_is_stopped_when_its_node_went_or_was_replaced() -> None:
     state = _state()
     state.upsert_pod(build.pod("a"))
-    assert state.bind_obstacle("uid-of-a") == "the pod is not assumed on any node"
+    assert state.assumed_pods.bind_obstacle("uid-of-a") == "the pod is not assumed on any node"
     state.assume("uid-of-a", "n1", 60)
-    assert state.bind_obstacle("uid-of-a") is None
+    assert state.assumed_pods.bind_obstacle("uid-of-a") is None
     state.remove_node("n1")
-    assert state.bind_obstacle("uid-of-a") == "node n1 is gone"
+    assert state.assumed_pods.bind_obstacle("uid-of-a") == "node n1 is gone"
     state.upsert_node(build.node("n1", uid="second"))
-    assert state.bind_obstacle("uid-of-a") == "node n1 was replaced by another of the same name"
+    assert state.assumed_pods.bind_obstacle("uid-of-a") == "node n1 was replaced by another of the same name"
     assert _free(state, "n1") == 3000
     state.forget("uid-of-a")
     assert _free(state, "n1") == 4000
@@ -175,10 +176,10 @@ def test_an_assumption_that_ran_out_is_reported_and_keeps_its_room() -> None:
     state = _state()
     state.upsert_pod(build.pod("a"))
     state.assume("uid-of-a", "n1", 60)
-    assert state.expire(59) == []
-    assert state.expire(60) == ["uid-of-a"]
-    assert state.expire(61) == []
-    assert state.expire(60 + RECHECK_SECONDS) == ["uid-of-a"]
+    assert state.assumed_pods.expire(59) == []
+    assert state.assumed_pods.expire(60) == ["uid-of-a"]
+    assert state.assumed_pods.expire(61) == []
+    assert state.assumed_pods.expire(60 + RECHECK_SECONDS) == ["uid-of-a"]
     assert _free(state, "n1") == 3000
 
 

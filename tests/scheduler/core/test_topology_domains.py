@@ -1,6 +1,7 @@
 """Groups that must stay inside one value of a node label."""
 
 from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.algorithm.topology_domains import DomainTable
 from tests.scheduler.core.build import group_key
 from tests.scheduler.core.world import World
 
@@ -115,3 +116,37 @@ def test_a_label_that_no_node_has_is_named() -> None:
     world.run()
     assert world.bound() == {"g-0": "n1"}
     assert decide(world.state, group_key("g")).result == "nothing"
+
+
+def test_a_domain_whose_last_node_has_gone_is_none() -> None:
+    world = World()
+    _racks(world, r1=[1])
+    world.node("other")
+    world.group("g", 2, topology="rack")
+    world.pods("g", 2)
+    world.run()
+    assert "inside one rack (best: r1)" in world.held(group_key("g"))[1]
+    world.node_gone("r1-0")
+    assert decide(world.state, group_key("g")).condition_message == "no node has the label rack"
+
+
+def test_the_number_of_pods_on_a_node_makes_no_domain_fuller() -> None:
+    world = World()
+    world.node("r1-0", cpu=8, pods=3, labels={"rack": "r1"})
+    world.node("r2-0", cpu=6, pods=110, labels={"rack": "r2"})
+    world.group("g", 2, topology="rack")
+    world.pods("g", 2)
+    world.run()
+    assert _racks_of(world, "g") == {"r2"}
+
+
+def test_sums_are_counted_anew_only_when_something_changed() -> None:
+    world = World()
+    _racks(world, r1=[4], r2=[4])
+    table = DomainTable(world.state.nodes)
+    before = table.of("rack").free
+    assert table.of("rack").free is before
+    world.pod("there", cpu=1, on="r1-0", scheduler="other")
+    assert table.of("rack").free is before
+    world.node("r2-0", cpu=5, labels={"rack": "r2"})
+    assert table.of("rack").free is not before

@@ -2,9 +2,12 @@
 
 from collections import Counter
 
+import msgspec
 import pytest
 
-from tests.placement.case import HOSTNAME, apart, even, labelled, near, selector, spread, term
+from api.meta import Metadata
+from tests.placement.case import HOSTNAME, ZONE, apart, avoids, even, labelled, likes, near, selector, spread, term
+from tests.scheduler.core import build
 from tests.scheduler.core.build import group_key, pod_key
 from tests.scheduler.core.world import World
 
@@ -261,3 +264,46 @@ def test_members_beyond_the_minimum_that_find_no_place_say_why() -> None:
     ((_, message),) = decision.pod_messages
     assert message == "0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules."
     assert world.state.entities.counts(group_key("g")).pending == 1
+
+
+def test_pods_on_a_node_without_a_host_name_crowd_no_other_node() -> None:
+    world = World()
+    for name in ("n0", "n1"):
+        world.node(name, cpu=8)
+    bare = msgspec.structs.replace(build.node("bare", cpu=8), metadata=Metadata(name="bare", uid="uid-of-bare"))
+    world.apply(world.state.upsert_node(bare))
+    for number in range(3):
+        world.pod(f"there-{number}", on="bare", cpu=0, labels={"app": "a"}, scheduler="other")
+    rule = {"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway"}
+    rule |= {"labelSelector": {"matchLabels": {"app": "a"}}}
+    world.pod("p", labels={"app": "a"}, spec={"topologySpreadConstraints": [rule]})
+    world.run()
+    assert world.bound()["p"] == "n0"
+
+
+def test_terms_by_a_label_that_no_node_has_leave_the_other_terms_in_force() -> None:
+    world = World()
+    for name, zone in (("n1", "z1"), ("n2", "z2")):
+        world.node(name, cpu=9, labels={ZONE: zone})
+    other = selector(app="x")
+    there = apart(term(other, "example.com/nowhere"), term(other, ZONE))
+    there["affinity"]["podAntiAffinity"] |= avoids((50, term(other, "example.com/nowhere")))["affinity"][
+        "podAntiAffinity"
+    ]
+    world.pod("there", cpu=0, on="n1", scheduler="other", spec=there)
+    world.group("g", 2)
+    world.pods("g", 2, labels={"app": "x"})
+    world.run()
+    assert set(world.bound("g").values()) == {"n2"}
+
+
+def test_wishes_by_a_label_that_no_node_has_leave_the_other_wishes() -> None:
+    world = World()
+    for name, zone in (("n1", "z1"), ("n2", "z2")):
+        world.node(name, cpu=9, labels={ZONE: zone})
+    world.pod("there", cpu=8, on="n2", scheduler="other", labels={"app": "y"})
+    y = selector(app="y")
+    world.group("g", 1)
+    world.pods("g", 1, spec=likes((100, term(y, "example.com/nowhere")), (100, term(y, ZONE))))
+    world.run()
+    assert set(world.bound("g").values()) == {"n2"}

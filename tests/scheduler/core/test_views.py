@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scheduler.algorithm import node_fits
 from scheduler.algorithm.free_after_nominations import SnapshotOnResources, resources_left_to, snapshot_for
 from scheduler.algorithm.node_fits import FEW, FitCache, TopNodes, fits_of
 from scheduler.algorithm.partition import partition_by_signature
@@ -46,6 +47,18 @@ def test_leaders_notice_that_too_few_are_left() -> None:
         capacity[slot] = 0
         leaders.update(slot, 0, 0)
     assert leaders.best(2, capacity, score) == [599]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_leaders_that_get_a_little_worse_are_leaders_still(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    capacity, score = np.ones(2000, dtype=np.int64), 2 * random.permutation(2000).astype(np.int64)
+    leaders = TopNodes()
+    for slot in leaders.best(250, capacity, score):
+        score[slot] -= 1
+        leaders.update(slot, 1, int(score[slot]))
+    ranked = sorted(range(2000), key=lambda slot: (-int(score[slot]), slot))
+    assert leaders.best(250, capacity, score) == ranked[:250]
 
 
 USED = st.lists(st.tuples(st.integers(0, NODES - 1), st.integers(0, 3), st.booleans()), max_size=30)
@@ -103,6 +116,17 @@ def test_sums_of_domains_follow_all_events(events: list[tuple[int, int, bool]]) 
         assert kept.free.tolist() == fresh.free.tolist()
         assert kept.offered.tolist() == fresh.offered.tolist()
         assert kept.nodes_in.tolist() == fresh.nodes_in.tolist()
+
+
+def test_sums_of_domains_follow_when_much_changes_at_once() -> None:
+    world = _world()
+    followed = DomainTable(world.state.nodes)
+    followed.of("rack")
+    for number in range(world.state.nodes.slots):
+        world.pod(f"used-{number}", on=f"n{number % NODES}", cpu="10m", scheduler="other")
+    kept, fresh = followed.of("rack"), DomainTable(world.state.nodes).of("rack")
+    assert kept.free.tolist() == fresh.free.tolist()
+    assert kept.offered.tolist() == fresh.offered.tolist()
 
 
 def _claim(world: World, name: str, priority: int, places: list[tuple[int, int]]) -> None:
@@ -226,8 +250,42 @@ def test_what_a_first_and_a_second_pod_score_is_followed_when_few_nodes_change_a
         fit = fits.of(shape)
         anew = SnapshotOverlay(state.nodes, state.ports, FitCache(state.nodes, state.ports)).scores_on(shape, slots, 2)
         assert fit.score[slots].tolist() == anew[:, 0].tolist()
+        assert fit.total == fit.capacity.sum() == fits_of(state).of(shape).capacity.sum()
         for some in (slots[: FEW // 2], slots):
             assert fit.second(some).tolist() == anew[: len(some), 1].tolist()
         for index in range(pods):
             where, cpu, memory = f"n{(index + turn) % (9 * FEW)}", (index + turn) % 3, f"{1 + index % 3}Gi"
             world.pod(f"used-{turn}-{index}", on=where, cpu=cpu, memory=memory, scheduler="other")
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_as_many_fits_are_kept_as_there_is_room_for_and_the_least_recently_used_goes(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(node_fits, "MOST_FITS", most)
+    world = _world()
+    for cpu in (1, 2, 3):
+        world.pod(f"p{cpu}", cpu=cpu)
+    items = [world.state.item(build.pod_key(f"p{cpu}")) for cpu in (1, 2, 3)]
+    first, second, third = (next(iter(item.pending)) for item in items if item is not None)
+    fits = FitCache(world.state.nodes, world.state.ports)
+    known = fits.of(first)
+    fits.of(second)
+    assert (fits.of(first) is known) is (most == 2)
+    known, other = fits.of(first), fits.of(second)
+    fits.of(third)
+    assert (fits.of(second) is other) is (most == 2)
+    assert fits.of(first) is not known
+
+
+def test_a_node_with_a_host_port_takes_one_pod_that_asks_for_it() -> None:
+    world = _world()
+    ports = [{"containerPort": 80, "hostPort": 80}]
+    world.pod("plain", cpu=1, ports=ports)
+    plain = world.state.item(build.pod_key("plain"))
+    assert plain is not None
+    (shape,) = plain.pending
+    fits = FitCache(world.state.nodes, world.state.ports)
+    assert sorted(fits.of(shape).capacity.tolist())[-NODES:] == [1] * NODES
+    world.pod("there", on="n0", cpu=1, ports=ports, scheduler="other")
+    assert int(fits.of(shape).capacity.sum()) == fits.of(shape).total == NODES - 1

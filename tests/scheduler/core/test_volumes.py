@@ -200,6 +200,13 @@ def test_members_with_one_disk_go_to_different_nodes() -> None:
     assert sorted(world.bound("g").values()) == ["@n0", "@n1"]
 
 
+def test_members_with_one_disk_do_not_share_the_only_node() -> None:
+    world = world_of(1)
+    gang(world, 2, inline(gcePersistentDisk={"pdName": "d"}))
+    assert only(world.run()).bindings == ()
+    assert "1 of 2 pods can be placed" in message(world)
+
+
 def test_volumes_of_members_count_against_the_limit_of_their_node() -> None:
     claims = [one for index in range(4) for one in bound(f"c{index}", f"@pv{index}", csi=("@d.example", f"h{index}"))]
     world = world_of(2, DYNAMIC, csi_node(0, d=2), csi_node(1, d=2), *claims)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from api.compositepodgroup import CompositePodGroup
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
@@ -80,6 +81,16 @@ class World:
         made = build.group(name, need, **more)
         self.apply(self.state.upsert_group(made))
         return made
+
+    def composite(self, name: str, need: int | None = None, **more: Any) -> CompositePodGroup:
+        """A CompositePodGroup comes or changes."""
+        made = build.composite(name, need, **more)
+        self.apply(self.state.composites.upsert(made))
+        return made
+
+    def composite_gone(self, name: str) -> None:
+        """A CompositePodGroup goes."""
+        self.apply(self.state.composites.remove(build.NAMESPACE, name, f"uid-of-{name}"))
 
     def group_gone(self, name: str, uid: str | None = None) -> None:
         """A PodGroup goes."""

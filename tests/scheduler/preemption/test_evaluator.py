@@ -6,6 +6,7 @@ from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.disruption_budgets import Budget, Budgets, BudgetSpec, BudgetStatus
 from scheduler.cache.selectors import RawRequirement, RawSelector
 from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
+from scheduler.preemption.victims import Candidate, Refusal, RefusalCode
 from tests.scheduler.core import build
 from tests.scheduler.core.world import World
 
@@ -46,6 +47,18 @@ def test_one_plan_at_a_time() -> None:
     assert world.state.nominator.of(build.pod_key("new")) is first.nomination
 
 
+def test_victims_are_awaited_until_they_have_gone() -> None:
+    world, evaluator = full_world()
+    key = build.pod_key("new")
+    assert evaluator.awaited(key) == ()
+    evaluator.preempt(key, 0.0)
+    assert evaluator.awaited(key) == ("uid-of-low-1",)
+    world.pod("low-1", on="n1", deleted=True)
+    assert evaluator.awaited(key) == ("uid-of-low-1",)
+    world.pod_gone("low-1")
+    assert evaluator.awaited(key) == ()
+
+
 def test_after_the_deadline_another_victim_is_found_and_the_first_is_not_asked_again() -> None:
     world, evaluator = full_world()
     first = evaluator.preempt(build.pod_key("new"), 0.0)
@@ -55,6 +68,30 @@ def test_after_the_deadline_another_victim_is_found_and_the_first_is_not_asked_a
     assert second.candidate is not None
     assert [pod.name for pod in second.candidate.pods] == ["low-0"]
     assert second.given_up == (first.nomination,)
+
+
+def test_where_nobody_else_could_leave_the_victim_that_is_late_is_waited_for() -> None:
+    world = World()
+    world.node("n0", cpu=1)
+    world.pod("low", on="n0")
+    world.pod("new", priority=5)
+    evaluator = Evaluator(world.state, LIMITS)
+    first = evaluator.preempt(build.pod_key("new"), 0.0)
+    world.pod("low", on="n0", deleted=True)
+    late = evaluator.preempt(build.pod_key("new"), 61.0)
+    assert (late.result, late.candidate, late.given_up) == ("waiting", None, ())
+    assert world.state.nominator.of(build.pod_key("new")) is first.nomination
+
+
+def test_who_would_leave_can_be_asked_without_any_change() -> None:
+    world, evaluator = full_world()
+    key = build.pod_key("new")
+    nomination = evaluator.preempt(key, 0.0).nomination
+    found = evaluator.dry_run(key)
+    assert isinstance(found, Candidate)
+    assert [pod.name for pod in found.pods] == ["low-1"]
+    assert world.state.nominator.of(key) is nomination
+    assert evaluator.dry_run(build.pod_key("nobody")) == Refusal(RefusalCode.ITEM_GONE)
 
 
 def test_candidates_that_do_not_help_come_ever_more_rarely() -> None:

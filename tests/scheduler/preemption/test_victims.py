@@ -88,6 +88,46 @@ def test_of_equal_nodes_a_lone_pod_takes_the_one_whose_victim_started_last() -> 
     assert leaving(searched(state)) == ["younger"]
 
 
+@pytest.mark.parametrize(("first", "second"), [("older", "younger"), ("younger", "older")])
+def test_of_equal_pods_on_one_node_the_one_that_was_created_last_leaves(first: str, second: str) -> None:
+    hour = {"older": 1, "younger": 9}
+    state = state_of(
+        build.node("n0", cpu=2),
+        *(low(name, created=f"2026-01-01T0{hour[name]}:00:00Z") for name in (first, second)),
+        build.pod("new", priority=5),
+    )
+    assert leaving(searched(state)) == ["younger"]
+
+
+def test_victims_are_named_from_the_least_important_up() -> None:
+    state = state_of(
+        build.node("n0", cpu=4),
+        build.group("pair", 2, priority=0, leaves="all", created="2026-01-01T01:00:00Z"),
+        low("more", priority=1),
+        *(low(f"pair-{number}", group="pair") for number in range(2)),
+        low("single", created="2026-01-01T01:00:00Z"),
+        low("younger", 0, created="2026-01-01T09:00:00Z", ports=PORT),
+        low("older", 0, created="2026-01-01T00:00:00Z", ports=[{"hostPort": 81, "containerPort": 81}]),
+        build.pod("new", cpu=4, priority=5, ports=[{"hostPort": port, "containerPort": port} for port in (80, 81)]),
+    )
+    found = searched(state)
+    assert isinstance(found, Candidate)
+    assert [pod.name for pod in found.pods] == ["younger", "single", "older", "pair-0", "pair-1", "more"]
+
+
+def test_pods_of_a_gang_on_one_node_leave_once() -> None:
+    state = state_of(
+        *(build.node(f"n{number}", cpu=3) for number in range(3)),
+        build.group("pair", 2, priority=0, leaves="all"),
+        low("pair-0", 2, group="pair"),
+        low("pair-1", 1, group="pair"),
+        *(low(f"low-{node}-{number}", on=f"n{node}") for node in (1, 2) for number in range(3)),
+        build.group("new", 2, priority=5),
+        *(build.pod(f"new-{number}", cpu=3, group="new", priority=5) for number in range(2)),
+    )
+    assert {name.rsplit("-", 1)[0] for name in leaving(searched(state))} == {"pair", "low-1"}
+
+
 def test_few_whole_groups_leave_rather_than_parts_of_many() -> None:
     nodes = [build.node(f"n{number}", cpu=2) for number in range(8)]
     groups = [build.group(f"g{number}", 4, priority=0, leaves="all") for number in range(4)]
@@ -101,6 +141,35 @@ def test_few_whole_groups_leave_rather_than_parts_of_many() -> None:
     assert isinstance(found, Candidate)
     assert {victim.unit.group.name for victim in found.victims if victim.unit.group} in ({"g0", "g1"}, {"g2", "g3"})
     assert len(found.pods) == 8
+
+
+def test_of_equal_gangs_that_leave_whole_the_smaller_goes_although_it_is_older() -> None:
+    state = state_of(
+        build.node("n0", cpu=5),
+        build.group("small", 2, priority=0, leaves="all", created="2026-01-01T00:00:00Z"),
+        build.group("large", 3, priority=0, leaves="all", created="2026-01-01T09:00:00Z"),
+        *(low(f"small-{number}", group="small") for number in range(2)),
+        *(low(f"large-{number}", group="large") for number in range(3)),
+        build.pod("new", priority=5),
+    )
+    assert leaving(searched(state)) == ["small-0", "small-1"]
+
+
+@pytest.mark.parametrize("free", [0, 1])
+def test_a_gang_stays_when_another_one_that_has_to_leave_makes_all_the_room(free: int) -> None:
+    state = state_of(
+        *(build.node(f"n{number}", cpu=2 + (0 if number else 2 * free)) for number in range(3)),
+        build.group("one", 1, priority=0, leaves="all"),
+        build.group("four", 4, priority=0, leaves="all"),
+        low("one-0", 2, group="one"),
+        *(low(f"four-{number}", on=f"n{1 + number // 2}", group="four") for number in range(4)),
+        build.group("new", 2 + free, priority=5),
+        *(build.pod(f"new-{number}", cpu=2, group="new", priority=5) for number in range(2 + free)),
+    )
+    found = searched(state)
+    assert leaving(found) == [f"four-{number}" for number in range(4)]
+    assert isinstance(found, Candidate)
+    assert sorted(node for _, node in found.places) == ["n0"] * free + ["n1", "n2"]
 
 
 def test_members_that_differ_are_placed_together() -> None:
@@ -252,3 +321,45 @@ def test_of_domains_that_cost_equal_victims_the_one_that_is_fuller_afterwards_is
         *(build.pod(f"new-{number}", group="new", priority=5) for number in range(3)),
     )
     assert leaving(searched(state)) == [f"low-{fuller}"]
+
+
+@pytest.mark.parametrize(("fuller", "other"), [("rack-a", "rack-b"), ("rack-b", "rack-a")])
+def test_how_full_a_domain_is_afterwards_counts_the_room_that_its_victims_leave(fuller: str, other: str) -> None:
+    state = state_of(
+        *(build.node(f"{rack}-0", cpu=4, labels={"rack": rack}) for rack in (fuller, other)),
+        low(f"low-{fuller}", 2, on=f"{fuller}-0", created="2026-01-01T00:00:00Z"),
+        low("boss", 2, on=f"{fuller}-0", priority=9),
+        low(f"low-{other}", 4, on=f"{other}-0", created="2026-01-01T09:00:00Z"),
+        build.group("new", 1, priority=5, topology="rack"),
+        build.pod("new-0", cpu=2, group="new", priority=5),
+    )
+    assert leaving(searched(state)) == [f"low-{fuller}"]
+
+
+@pytest.mark.parametrize("crowded", ["rack-a", "rack-b"])
+def test_how_many_pods_a_node_may_have_does_not_make_its_domain_fuller(crowded: str) -> None:
+    state = state_of(
+        *(
+            build.node(f"{rack}-0", cpu=4, pods=4 if rack == crowded else 110, labels={"rack": rack})
+            for rack in ("rack-a", "rack-b")
+        ),
+        *(
+            low(rack, 4, on=f"{rack}-0", created=f"2026-01-01T0{1 if rack == crowded else 9}:00:00Z")
+            for rack in ("rack-a", "rack-b")
+        ),
+        build.group("new", 1, priority=5, topology="rack"),
+        build.pod("new-0", cpu=2, group="new", priority=5),
+    )
+    assert crowded not in leaving(searched(state))
+
+
+def test_who_waits_for_a_gang_that_runs_in_one_domain_has_room_made_there() -> None:
+    state = state_of(
+        *(build.node(f"{rack}-0", cpu=2, labels={"rack": rack}) for rack in ("rack-a", "rack-b")),
+        low("costly", on="rack-a-0", priority=1),
+        low("cheap", 2, on="rack-b-0"),
+        build.group("new", 2, priority=5, topology="rack"),
+        build.pod("new-0", on="rack-a-0", group="new", priority=5),
+        build.pod("new-1", group="new", priority=5),
+    )
+    assert leaving(searched(state)) == ["costly"]

@@ -9,15 +9,21 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
-from api.constants import CONDITION_POD_SCHEDULED, CONDITION_SCHEDULED, REASON_SCHEDULER_ERROR
-from kube.groups.group_api import OWN
+from api.constants import (
+    CONDITION_COMPOSITE_SCHEDULED,
+    CONDITION_POD_SCHEDULED,
+    CONDITION_SCHEDULED,
+    REASON_SCHEDULER_ERROR,
+)
+from kube.groups.group_api import OWN, OWN_COMPOSITES
 from scheduler.eventhandlers.devices import DEVICES
 from scheduler.reporting.hints import StartSearch
 from scheduler.reporting.metrics import SchedulerMetrics
 from scheduler.settings import SchedulerSettings
-from scheduler.wiring import Scheduler, Surroundings, build_scheduler
+from scheduler.shared_parts import Surroundings
+from scheduler.wiring import Scheduler, build_scheduler
 from tests.scheduler.shell.fake_api import FakeApi
-from tests.scheduler.shell.manifests import gang, node, pod
+from tests.scheduler.shell.manifests import composite, gang, node, pod
 
 CREATED = 1_767_225_600.0
 """Seconds since 1970 at which `manifests` says that objects were created; the time of day when a cluster begins."""
@@ -68,6 +74,7 @@ class Cluster:
             reader=self.api,
             writer=self.api,
             group_api=OWN,
+            composites=OWN_COMPOSITES,
             settings=SchedulerSettings(**(QUICK | changes)),
             metrics=self.metrics,
             may_write=lambda: self.holds_lease,
@@ -105,6 +112,15 @@ class Cluster:
         for number in range(first, first + amount):
             self.api.put("pods", pod(f"{name}-{number}", group=name, owned=True))
 
+    def add_tree(self, name: str, groups: int, size: int, *, min_groups: int, priority: int | None = None) -> list[str]:
+        """A CompositePodGroup of so many gangs; their names."""
+        self.api.put("compositepodgroups", composite(name, min_groups, priority=priority))
+        names = [f"{name}-{index}" for index in range(groups)]
+        for child in names:
+            self.api.put("podgroups", gang(child, size, owned=False, parent=name))
+            self.add_members(child, size)
+        return names
+
     # --- what is said ------------------------------------------------------------------------------------------------
 
     def group_says(self, name: str, kind: str = CONDITION_SCHEDULED) -> tuple[str, str]:
@@ -114,6 +130,11 @@ class Cluster:
 
     def group_message(self, name: str, kind: str = CONDITION_SCHEDULED) -> str:
         return str(self.api.condition("podgroups", "ns", name, kind).get("message", ""))
+
+    def tree_says(self, name: str) -> tuple[str, str]:
+        """Status and reason of the condition of a CompositePodGroup."""
+        found = self.api.condition("compositepodgroups", "ns", name, CONDITION_COMPOSITE_SCHEDULED)
+        return found.get("status", ""), found.get("reason", "")
 
     def pod_says(self, name: str) -> str:
         return str(self.api.condition("pods", "ns", name, CONDITION_POD_SCHEDULED).get("reason", ""))

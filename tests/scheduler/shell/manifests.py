@@ -32,9 +32,26 @@ def pod(name: str, *, group: str = "", gpus: int = 1, scheduler: str = "tutti", 
     }
 
 
-def gang(name: str, min_count: int, *, owned: bool = True) -> Object:
+def composite(name: str, min_group_count: int, *, parent: str = "", priority: int | None = None) -> Object:
+    """A CompositePodGroup of which so many children start together."""
+    spec: Object = {
+        "schedulingPolicy": {"gang": {"minGroupCount": min_group_count}},
+        "workloadRef": {"workloadName": "w", "templateName": "t"},
+    }
+    if parent:
+        spec["parentCompositePodGroupName"] = parent
+    if priority is not None:
+        spec["priority"] = priority
+    metadata = {"namespace": "ns", "name": name, "creationTimestamp": "2026-01-01T00:00:00Z", "ownerReferences": [JOB]}
+    return {"metadata": metadata, "spec": spec}
+
+
+def gang(name: str, min_count: int, *, owned: bool = True, parent: str = "") -> Object:
     """A PodGroup that must start together."""
     metadata: Object = {"namespace": "ns", "name": name, "creationTimestamp": "2026-01-01T00:00:00Z"}
     if owned:
         metadata["ownerReferences"] = [JOB]
-    return {"metadata": metadata, "spec": {"schedulingPolicy": {"gang": {"minCount": min_count}}}}
+    spec: Object = {"schedulingPolicy": {"gang": {"minCount": min_count}}}
+    if parent:
+        spec |= {"parentCompositePodGroupName": parent, "workloadRef": {"workloadName": "w", "templateName": "t"}}
+    return {"metadata": metadata, "spec": spec}

@@ -10,5 +10,5 @@ async def test_there_is_a_connection_for_every_watch_and_some_to_spare() -> None
     cluster.follows_devices = True
     async with cluster.scheduler() as scheduler:
         watches = len(scheduler.informers.all)
-    assert watches == len(FOLLOWED) + 1 + len(DEVICES)
+    assert watches == len(FOLLOWED) + 2 + len(DEVICES)
     assert watches + 4 <= READ_CONNECTIONS

@@ -73,3 +73,12 @@ def test_what_is_due_is_known_by_key_and_with_its_time() -> None:
     queue.add("key", 3.0)
     assert ("key" in queue, "other" in queue, len(queue)) == (True, False, 1)
     assert dict(queue.dues()) == {"key": clock.now + 3.0}
+
+
+def test_keys_that_are_due_at_the_same_moment_come_in_the_order_in_which_they_were_added() -> None:
+    clock = FakeClock()
+    queue: DelayQueue[str] = DelayQueue(clock)
+    for key in ("c", "a", "b"):
+        queue.add(key, 1.0)
+    clock.pass_seconds(1.0)
+    assert queue.take_due() == ["c", "a", "b"]

@@ -16,7 +16,8 @@ from kube.process.run import EXIT_LEASE_LOST, EXIT_OK
 from scheduler.process import Process, Served
 from scheduler.reporting.metrics import SchedulerMetrics
 from scheduler.settings import SchedulerSettings
-from scheduler.wiring import Surroundings, build_scheduler
+from scheduler.shared_parts import Surroundings
+from scheduler.wiring import build_scheduler
 from tests.scheduler.shell.cluster import QUICK, Cluster
 
 WRITES = {"create", "patch"}

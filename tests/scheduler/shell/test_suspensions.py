@@ -3,8 +3,9 @@
 from typing import Any, cast
 
 import msgspec
+import pytest
 
-from api.constants import CONDITION_DISRUPTION_TARGET
+from api.constants import CONDITION_DISRUPTION_TARGET, REASON_GANG_RESTART
 from api.meta import Condition
 from api.podgroup import PodGroup, PodGroupStatus
 from scheduler.apicalls.group_conditions import GroupConditions
@@ -27,15 +28,15 @@ class Said:
         return True
 
 
-def asked(**more: Any) -> PodGroup:
-    target = Condition(CONDITION_DISRUPTION_TARGET, "True", "PreemptionByScheduler")
+def asked(*, reason: str = "PreemptionByScheduler", **more: Any) -> PodGroup:
+    target = Condition(CONDITION_DISRUPTION_TARGET, "True", reason)
     return msgspec.structs.replace(build.group("v", 2, leaves="all", **more), status=PodGroupStatus((target,)))
 
 
-def follower(*, owner: str = "job") -> tuple[ClusterState, Said, Suspensions]:
+def follower(*, owner: str = "job", reason: str = "PreemptionByScheduler") -> tuple[ClusterState, Said, Suspensions]:
     state, said = ClusterState(frozenset({"tutti"})), Said()
     suspensions = Suspensions(state, cast("GroupConditions", said))
-    group = asked(owner=owner)
+    group = asked(owner=owner, reason=reason)
     state.upsert_group(group)
     suspensions.seen(group)
     return state, said, suspensions
@@ -65,6 +66,24 @@ def test_then_a_request_that_somebody_still_has_a_use_for_stands() -> None:
 def test_and_one_whose_pods_have_left_is_taken_back() -> None:
     _, said, suspensions = follower()
     suspensions.begin()
+    assert said.told == [("v", "False")]
+
+
+@pytest.mark.parametrize("reason", ["PreemptionByScheduler", REASON_GANG_RESTART])
+def test_and_one_whose_pods_have_left_while_new_ones_came_and_found_room(reason: str) -> None:
+    state, said, suspensions = follower(reason=reason)
+    for number in range(2):
+        state.upsert_pod(build.pod(f"v-{number}", group="v", on="n0", owner="job"))
+    state.nominator.nominate(build.pod_key("other"), 5, {}, frozenset({"uid-of-v-0"}), 1e9)
+    suspensions.begin()
+    for number in range(2):
+        state.upsert_pod(build.pod(f"new-{number}", group="v", on="n1", owner="job"))
+        state.upsert_pod(build.pod(f"v-{number}", group="v", on="n0", owner="job", deleted=True))
+    suspensions.review()
+    assert said.told == []
+    for number in range(2):
+        state.remove_pod(build.NAMESPACE, f"v-{number}", f"uid-of-v-{number}")
+    suspensions.review()
     assert said.told == [("v", "False")]
 
 

@@ -116,6 +116,27 @@ def test_a_gang_that_waits_too_long_gets_the_next_room_although_small_pods_keep_
     run_virtually(story())
 
 
+def test_gangs_that_wait_for_ever_write_nothing_while_room_is_kept_for_one_after_the_other() -> None:
+    async def story() -> None:
+        cluster = _cluster()
+        cluster.add_nodes(4)
+        async with cluster.scheduler(**CALM):
+            cluster.add_gang("runs", 2)
+            await cluster.api.until(lambda: cluster.group_says("runs") == TRUE)
+            for name, size in (("a", 3), ("b", 4), ("c", 3), ("too-large", 5)):
+                cluster.add_gang(name, size)
+            await asyncio.sleep(50)
+            written = len(cluster.api.log)
+            said = [cluster.group_message(name) for name in ("a", "b", "c", "too-large")]
+            await asyncio.sleep(3600)
+            assert [write for write in cluster.api.log[written:] if write[1] != "events"] == []
+            assert [text.split("; ")[0] for text in said] == [
+                f"minCount ({size}) cannot be satisfied: 2 of {size} pods can be placed" for size in (3, 4, 3, 5)
+            ]
+
+    run_virtually(story())
+
+
 def test_a_basic_group_starts_with_what_it_would_like_when_that_comes_in_time() -> None:
     async def story() -> None:
         cluster = _cluster()

@@ -7,6 +7,7 @@ import pytest
 from tests.verify.auditor.histories import bind, broken, ended, evicted, group, node, nominated, pod, told, write
 from verify.auditor.audit_log import Record
 from verify.auditor.identities import SCHEDULER_USER
+from verify.clusters.cluster_files import ADMIN
 
 GONE = 3.0
 LATE = 200.0
@@ -72,6 +73,24 @@ def test_a_delete_is_judged_by_when_it_was_asked_for_and_not_by_when_it_was_answ
     assert "evicted for nobody" in found
 
 
+@pytest.mark.parametrize(("asked", "count"), [(3.3, 0), (4.8, 1)])
+def test_a_preemptor_that_its_user_took_back_a_moment_ago_may_still_be_thought_to_wait(
+    asked: float, count: int
+) -> None:
+    wants = [*scene(cpu="2", victims=1, wants=1), nominated("high-0", 1.0)]
+    withdrawn = write(ADMIN, "delete", "podgroups", "g", 3.0)
+    late = replace(evicted("low-0", asked + 0.2), received=asked)
+    assert len(broken("I3", *wants, withdrawn, late)) == count
+
+
+def test_a_pod_that_is_gone_when_its_nomination_is_answered_wants_no_room() -> None:
+    lone = pod("lone", member_of=None, priority=20)
+    gone = replace(write(ADMIN, "delete", "pods", "lone", 1.5), received=1.3)
+    late = replace(nominated("lone", 1.6), received=1.4)
+    records = [*scene(cpu="2"), lone, gone, late, *preempted(), *start()]
+    assert broken("I3", *records, now=LATE) == []
+
+
 @pytest.mark.parametrize("low", [10, 11])
 def test_an_eviction_of_an_equal_or_more_important_pod_is_seen(low: int) -> None:
     found = broken("I3", *scene(low=low, cpu="2"), *preempted(victims=1), *start())
@@ -82,6 +101,13 @@ def test_the_rest_of_a_whole_group_may_leave_when_the_preemptor_has_started() ->
     wants = [pod("high-0", cpu="2", priority=10), nominated("high-0", 1.0)]
     first = [evicted("low-0", 2.0), ended("low-0", GONE), bind("high-0", 3.5)]
     assert broken("I3", *whole_gang(), *wants, *first, evicted("low-1", 4.0)) == []
+
+
+def test_the_rest_of_a_whole_group_may_leave_when_the_group_itself_has_gone_with_its_owner() -> None:
+    wants = [pod("high-0", cpu="2", priority=10), nominated("high-0", 1.0)]
+    first = [evicted("low-0", 2.0), ended("low-0", GONE), bind("high-0", 3.5)]
+    gone = write("system:serviceaccount:kube-system:generic-garbage-collector", "delete", "podgroups", "v", 3.8)
+    assert broken("I3", *whole_gang(), *wants, *first, gone, evicted("low-1", 4.0)) == []
 
 
 def asked_to_leave(status: str, when: float) -> Record:

@@ -106,7 +106,7 @@ def test_the_pods_of_a_job_are_not_deleted_but_the_job_is_asked_to_leave_once_an
     over = told("g", 65.0, DisruptionTarget=("False", "Left", ""))
     assert broken("I3", *lost, asked_to_start_anew(DUE)) == []
     for wrong, why in (
-        ([evicted("g-1", DUE)], "its Job is to be suspended for that"),
+        ([evicted("g-1", DUE)], "its Jobs are to be suspended for that"),
         ([asked_to_start_anew(TOO_EARLY)], "members are missing for"),
         ([asked_to_start_anew(DUE), over, asked_to_start_anew(70.0)], "it was asked before"),
     ):

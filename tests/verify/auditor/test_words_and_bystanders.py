@@ -1,6 +1,7 @@
 """I11, I12 and I13: webhooks that are asked about others, a cache that is wrong, and refusals without a true reason."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -58,6 +59,13 @@ def test_a_refused_patch_is_of_the_object_that_was_there_before() -> None:
     refused = write(ADMIN, "patch", "jobs", "x", 2.0, code=500, request={"spec": {"parallelism": 3}}, message=message)
     for about, count in ((PLAIN, 1), (GANG, 0)):
         assert len(broken("I11", write(ADMIN, "create", "jobs", "x", 1.0, response=about), refused)) == count
+
+
+def test_a_patch_that_comes_when_its_object_is_deleted_is_of_that_object() -> None:
+    gone = write(ADMIN, "delete", "jobs", "x", 1.5, response={"kind": "Status", "metadata": {}, "status": "Success"})
+    for about, count in ((PLAIN, 1), (GANG, 0)):
+        late = replace(asked("jobs", {}), verb="patch", code=404, completed=2.0)
+        assert len(broken("I11", write(ADMIN, "create", "jobs", "x", 1.0, response=about), gone, late)) == count
 
 
 # --- I12 --------------------------------------------------------------------------------------------------------------
@@ -139,3 +147,18 @@ def test_members_that_belong_to_somebody_else_do_not_make_a_gang_complete() -> N
     late = refusal("waiting for minCount (2) pods: 1 of them exist", reason="WaitingForMembers")
     records = [node(), *held(), group(2, owner="uid-of-job"), *members, late]
     assert broken("I13", *records, now=100.0) == []
+
+
+def test_members_whose_owner_goes_are_nobodys_before_they_go_themselves() -> None:
+    late = refusal("waiting for minCount (2) pods: 1 of them exist", reason="WaitingForMembers")
+    records = [
+        node(),
+        *held(),
+        group(2, owner="uid-of-job"),
+        pod("a", owner="uid-of-job"),
+        pod("b", owner="uid-of-job"),
+        late,
+    ]
+    assert len(broken("I13", *records, now=100.0)) == 1
+    gone = write(ADMIN, "delete", "jobs", "train", 49.0, response={"details": {"uid": "uid-of-job"}})
+    assert broken("I13", *records, gone, now=100.0) == []

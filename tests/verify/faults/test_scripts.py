@@ -84,3 +84,9 @@ def test_each_rule_counts_for_itself_and_the_first_one_that_fits_happens() -> No
 def test_a_path_names_verb_and_object(method: str, path: str, query: str, said: tuple[str, ...]) -> None:
     found = asked(method, path, query, "agent")
     assert (found.verb, found.resource, found.namespace, found.name) == said
+
+
+def test_who_takes_over_from_a_process_is_the_same_component() -> None:
+    agents = ("tutti-scheduler/host_1_a", "tutti-scheduler/host_2_b", "tutti-webhooks")
+    components = [asked("GET", "/api/v1/pods", "watch=1", agent).component for agent in agents]
+    assert components == ["tutti-scheduler", "tutti-scheduler", "tutti-webhooks"]

@@ -125,3 +125,20 @@ async def test_all_watches_may_be_broken_at_once() -> None:
             with pytest.raises(aiohttp.ClientError):
                 await watch.next()
         assert (await client.ask("GET", PODS))[0] == 200
+
+
+async def test_who_has_watched_is_known_when_the_watch_is_broken_too() -> None:
+    async with through("") as client, client.watching(PODS) as watch:
+        await client.upstream.send(PODS, "a")
+        assert await watch.next() == "a"
+        seen = client.proxy.watched()
+        assert {resource for _, resource in seen} == {"pods"}
+        client.proxy.break_watches()
+        assert client.proxy.watched() == set()
+        assert client.proxy.has_watched() == seen
+        with pytest.raises(aiohttp.ClientError):
+            await watch.next()
+        async with client.watching(PODS) as again:
+            await client.upstream.send(PODS, "b")
+            assert await again.next() == "b"
+            assert client.proxy.watched() == seen

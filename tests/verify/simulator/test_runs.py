@@ -73,6 +73,22 @@ def test_a_process_that_is_killed_is_replaced_and_nothing_is_lost(process: str) 
     assert outcome.binds == 4
 
 
+@pytest.mark.parametrize("seed", [1000031, 1000066])
+def test_gangs_that_wait_for_ever_come_to_rest_while_room_is_kept_by_turns(seed: int) -> None:
+    """Seeds in which conditions were once written anew with every turn."""
+    assert simulate(scenario(seed)).violations == ()
+
+
+def test_nothing_is_judged_before_a_job_that_fails_again_and_again_has_failed_for_good() -> None:
+    fails = CreateJob(job=0, pods=1, seconds=200, exit_code=1)
+    waits = CreateJob(job=1, pods=8, cpu_milli=4000)
+
+    outcome = simulate(Scenario(1, (*TWO_NODES, fails, waits)))
+
+    assert outcome.violations == ()
+    assert outcome.binds == 7  # it is tried again six times
+
+
 def test_a_bad_network_is_survived() -> None:
     jobs = tuple(CreateJob(after=1.0, job=number, pods=4, seconds=5) for number in range(6))
 

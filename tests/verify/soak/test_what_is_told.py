@@ -69,8 +69,13 @@ def test_what_is_counted_of_the_log() -> None:
 
 def test_rest_is_a_time_without_changes_after_another_one_so_that_answers_to_changes_do_not_count() -> None:
     calm, changed, quiet = Calm(), Tally(others=1), Tally()
-    answer = Tally(writes=Counter({"create pods/binding": 1}))
+    answer = Tally(writes=Counter({"patch podgroups/status": 1}))
     assert [calm.is_rest(each) for each in (quiet, changed, answer, quiet, answer)] == [False, False, False, True, True]
+
+
+def test_a_gang_that_starts_when_its_backoff_has_ended_is_no_rest_yet() -> None:
+    calm, quiet, start = Calm(), Tally(), Tally(binds=1, writes=Counter({"create pods/binding": 1}))
+    assert [calm.is_rest(each) for each in (quiet, quiet, start, quiet, quiet)] == [False, True, False, False, True]
 
 
 def passed() -> Outcome:

@@ -3,12 +3,14 @@
 from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
+import msgspec
 import pytest
 from aiohttp import web
 
 from hack.page.browser import Tab, found_browser, running_browser
 from hack.page.made_up import MadeUp
 from hack.page.measure import ABOUT, MEASURE, frames_while_busy, made_up_page, made_up_tape, served_page
+from tests.views.builders import composite, tree_refused
 from views.page.tape import TapeFeed
 
 ROWS = "document.querySelectorAll('.row:not([hidden])').length"
@@ -19,6 +21,7 @@ SUBSCRIBE = """(address) => new Promise((done) => {
   source.onerror = () => done('refused');
   source.addEventListener('full', () => done('told'));
 })"""
+DETAILS = "document.getElementById('details-body').innerText"
 CHOSEN = "document.querySelector('.row[aria-selected=true] .name')?.textContent ?? ''"
 
 
@@ -48,6 +51,25 @@ async def test_it_is_used_by_keyboard_and_says_nothing_on_the_console(tab: Tab) 
         assert tab.complaints == []
         own = urlsplit(address).netloc
         assert {urlsplit(each).netloc for each in tab.asked} == {own}
+
+
+async def test_the_details_of_a_gang_show_the_groups_of_groups_that_it_is_in(tab: Tab) -> None:
+    async with made_up_page(4, 1) as (address, world):
+        root = composite("opera", tree_refused(message="no room for all"))
+        (group,) = world.objects.groups.all()
+        metadata = msgspec.structs.replace(root.metadata, namespace=group.metadata.namespace)
+        world.objects.composites.put(msgspec.structs.replace(root, metadata=metadata))
+        spec = msgspec.structs.replace(group.spec, parent_composite_pod_group_name="opera")
+        child = msgspec.structs.replace(group, spec=spec)
+        world.state.changed("group", world.objects.groups.put(child), child)
+        await tab.open(address)
+        await tab.until(f"{ROWS} === 1")
+        await tab.evaluate("document.getElementById('gangs').focus()")
+        await tab.press("ArrowDown")
+        await tab.until(CHOSEN)
+        await tab.press("Enter")
+        await tab.until(f"{DETAILS}.includes('compositepodgroup/opera') && {DETAILS}.includes('no room for all')")
+        assert tab.complaints == []
 
 
 async def _list_by_keyboard(tab: Tab) -> None:

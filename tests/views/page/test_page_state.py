@@ -7,7 +7,7 @@ import pytest
 
 from api.podgroup import PodGroup
 from kube.cache.store import Store
-from tests.views.builders import build, cluster, condition, group, machine, pod, refused, scheduled
+from tests.views.builders import build, cluster, composite, condition, group, machine, pod, refused, scheduled
 from views.model.eviction import EvictionEvent
 from views.model.objects import Objects
 from views.page.history import MOST_CHANGES, continued
@@ -36,6 +36,7 @@ class Watched:
         stores: dict[str, Store[Any]] = {
             "pod": self.objects.members,
             "group": self.objects.groups,
+            "composite": self.objects.composites,
             "node": self.objects.nodes,
         }
         return stores[kind]
@@ -211,3 +212,12 @@ def _comparable(full: dict[str, Any]) -> tuple[Any, Any]:
         for row in full["nodes"]
     }
     return gangs, nodes
+
+
+def test_a_gang_says_which_tree_it_is_in_also_when_that_changes_above_its_parent() -> None:
+    there = Watched(cluster([group("g", parent="inner"), group("alone")], [pod("a")], composites=[composite("inner")]))
+    assert {row["group"]: row["tree"] for row in there.state.full()["gangs"]} == {"g": "inner", "alone": ""}
+    there.put("composite", composite("inner", parent="outer"))
+    assert [(row["group"], row["tree"]) for row in there.delta()["gangs"]] == [("g", "outer")]
+    there.remove("composite", "ns", "inner")
+    assert [(row["group"], row["tree"]) for row in there.delta()["gangs"]] == [("g", "inner")]

@@ -4,6 +4,7 @@ I8 is no property of one history: `verify.auditor.end_state` compares two runs.
 """
 
 from verify.auditor.promises.atomic_start import AtomicStart
+from verify.auditor.promises.atomic_trees import AtomicTrees
 from verify.auditor.promises.bystanders import Bystanders
 from verify.auditor.promises.cache_truth import CacheTruth
 from verify.auditor.promises.devices import Devices
@@ -20,6 +21,7 @@ from verify.auditor.promises.true_reasons import TrueReasons
 
 ALL: tuple[type[Promise], ...] = (
     AtomicStart,
+    AtomicTrees,
     RoomOnNodes,
     Devices,
     JustifiedEviction,

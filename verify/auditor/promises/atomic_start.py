@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from api.constants import GROUP, LWS_NAME, MANAGED
+from api.constants import GROUP, JOBSET_UID, LWS_NAME, MANAGED
 from verify.auditor.audit_log import Record
 from verify.auditor.changes import Answered, Change, GroupGone, GroupWritten, PodBound, PodCreated, PodEnded
 from verify.auditor.history import History
@@ -20,6 +20,10 @@ from verify.auditor.promises.promise import Promise
 
 FAILED_OPEN = "failed-open.mutation.webhook.admission.k8s.io/"
 """With this the names of notes begin that name a webhook without whose answer the API server went on."""
+
+
+WAITING = {JOBSET_UID, LWS_NAME}
+"""Labels of pods that are there before their group and wait for it."""
 
 
 @dataclass(slots=True)
@@ -45,8 +49,9 @@ class AtomicStart(Promise):
             case Answered(record) if record.resource == "jobs" and _went_on_without_us(record):
                 self._unseen.add(record.object_uid)
             case PodCreated(pod, record):
-                # The group of a LeaderWorkerSet replica belongs to its leader pod, so it cannot be there before it (KEP-407).
-                if MANAGED in pod.labels and LWS_NAME not in pod.labels and pod.owner not in self._unseen:
+                # The group of a LeaderWorkerSet replica belongs to its leader pod, so it cannot be there before it (KEP-407); a
+                # JobSet is not held back, its pods wait.
+                if MANAGED in pod.labels and not pod.labels.keys() & WAITING and pod.owner not in self._unseen:
                     made = history.groups_made.get(pod.group) if pod.group else None
                     if (made is None or made > record.received) and not self.windows.allows_members_first:
                         yield f"a member was created before its group {pod.group}: {record}"

@@ -26,6 +26,8 @@ from verify.auditor.promises.promise import Promise
 
 NOTE = "mutation.webhook.admission.k8s.io/"
 FAILED = "failed calling webhook"
+ANSWER = "Status"
+"""What a delete is answered with when the object is gone at once; it says nothing of the object."""
 SYSTEM_NAMESPACES = {"kube-node-lease", "kube-public", "kube-system", SYSTEM_NAMESPACE}
 PREFIX = f"{GROUP}/"
 
@@ -47,7 +49,7 @@ class Bystanders(Promise):
         record = change.record
         key = (record.resource, record.namespace, record.name)
         about = record.response if record.code < 300 else record.request
-        if record.code < 300 and "metadata" in about:
+        if record.code < 300 and "metadata" in about and about.get("kind") != ANSWER:
             self._seen[key] = about
         elif record.verb == "patch":
             about = self._seen.get(key, {})
@@ -78,7 +80,7 @@ def _concerns_gangs(resource: str, about: Object) -> bool:
             return _is_gang_job(metadata, spec)
         case "statefulsets":
             return LWS_NAME in labels
-        case "leaderworkersets" | "podgroups" | "cronjobs":
+        case "jobsets" | "leaderworkersets" | "podgroups" | "compositepodgroups" | "cronjobs":
             return True
     return False
 
@@ -93,4 +95,7 @@ def _is_gang_job(metadata: Object, spec: Object) -> bool:
     is_marked = any(word.startswith(PREFIX) or word == DELEGATED_TEMPLATE for word in words)
     count = spec.get("parallelism") or 1
     is_gang = spec.get("completionMode") == "Indexed" and count > 1 and spec.get("completions") == count
-    return is_marked or is_gang or "scheduling" in spec
+    # The Job of somebody else's object is asked about only when that object has marked it as a gang.
+    owners = metadata.get("ownerReferences") or []
+    is_led = any(owner.get("controller") and owner.get("kind") != "CronJob" for owner in owners)
+    return is_marked or (is_gang and not is_led) or "scheduling" in spec

@@ -28,7 +28,7 @@ class JustifiedEviction(Promise):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._preemptions = Preemptions()
+        self._preemptions = Preemptions(self.windows)
         self._shortages = Shortages()
         self._told: set[int] = set()
 

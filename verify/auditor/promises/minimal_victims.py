@@ -16,7 +16,8 @@ from verify.auditor.history import History
 from verify.auditor.identities import SCHEDULER_USER
 from verify.auditor.model import Group, Pod
 from verify.auditor.preemptions import Concluded, Plan, Preemptions, group_of
-from verify.auditor.promises.promise import Promise, Windows
+from verify.auditor.promises.promise import Promise
+from verify.auditor.windows import Windows
 
 
 class MinimalVictims(Promise):
@@ -26,7 +27,7 @@ class MinimalVictims(Promise):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._preemptions = Preemptions()
+        self._preemptions = Preemptions(self.windows)
         self._leaving: dict[str, tuple[float, list[Pod]]] = {}
 
     def see(self, change: Change, history: History) -> Iterator[str]:

@@ -26,8 +26,10 @@ class NoOrphans(Promise):
         """Looks for others of the same owner when one was made."""
         if not isinstance(change, OwnedMade) or not change.owner:
             return
+        # A JobSet has a group for each unit, and for each attempt while the former leaves.
+        has_several = history.name_of(change.owner).startswith("jobsets/") and change.kind == "podgroups"
         for uid, (kind, where, owner) in history.owned.items():
-            if uid != change.uid and (kind, owner) == (change.kind, change.owner):
+            if uid != change.uid and (kind, owner) == (change.kind, change.owner) and not has_several:
                 yield f"{kind} {_shown(change.key)} and {_shown(where)} belong to one owner {owner}"
 
     def close(self, now: float, history: History) -> Iterator[str]:

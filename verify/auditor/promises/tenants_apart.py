@@ -8,7 +8,7 @@ have.
 
 from collections.abc import Iterator
 
-from api.constants import LWS_NAME
+from api.constants import JOBSET_UID, LWS_NAME
 from verify.auditor.changes import Change, PodBound
 from verify.auditor.history import History
 from verify.auditor.identities import SCHEDULER_USER
@@ -28,6 +28,6 @@ class TenantsApart(Promise):
                 is_of_replica = LWS_NAME in pod.labels
                 if group is None or not group.is_made_by_us or not group.owner or is_of_replica:
                     return
-                if pod.owner != group.owner:
+                if group.owner not in (pod.owner, pod.labels.get(JOBSET_UID)):
                     shown = "/".join(pod.key)
                     yield f"pod {shown} of owner {pod.owner or 'nobody'} was bound as a member of {group.key}: {record}"

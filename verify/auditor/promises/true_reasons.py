@@ -59,7 +59,7 @@ class TrueReasons(Promise):
         if now - _held_since(history, now) < self.windows.reason_seconds:
             return
         for group in history.groups.values():
-            since = self._complete_since.get(group.uid)
+            since = self._whole_since(group, history)
             if since is None or group.satisfied or group.bound or group.uid in self._told:
                 continue
             said = group.conditions.get(CONDITION_SCHEDULED)
@@ -77,13 +77,20 @@ class TrueReasons(Promise):
         else:
             self._complete_since.pop(group.uid, None)
 
+    def _whole_since(self, group: Group, history: History) -> float | None:
+        """Since when enough members are there; None also once its owner goes.
+
+        Pods have their PodGroup as an owner, too: the garbage collector takes the Job off them before it deletes them.
+        """
+        return None if group.owner in history.gone else self._complete_since.get(group.uid)
+
     def _compare(self, group: Group, when: float, history: History) -> Iterator[str]:
         said = group.conditions[CONDITION_SCHEDULED]
         if said.status != "False":
             return
         if not said.reason or not said.message:
             yield f"gang {group.key} is refused without a reason or without words: {said}"
-        since = self._complete_since.get(group.uid)
+        since = self._whole_since(group, history)
         is_complete = since is not None and when - since > self.windows.known_late_seconds
         if said.reason == REASON_WAITING_FOR_MEMBERS and is_complete:
             yield f"gang {group.key} is said to wait for members, and {group.minimum} are there: {said.message}"

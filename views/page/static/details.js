@@ -55,6 +55,7 @@ export class Details {
     const parts = [this.#facts(gang, said)];
     const why = said?.explains && gang.state !== "running" && gang.state !== "done" ? element("pre", { textContent: "asking ..." }) : undefined;
     if (why) parts.push(element("div", {}, element("h3", { textContent: "Why" }), why));
+    if (said?.levels.length) parts.push(this.#levels(said));
     if (said) parts.push(this.#conditions(said), this.#pods(said));
     this.#body.replaceChildren(...parts);
     if (!why) return;
@@ -71,12 +72,20 @@ export class Details {
       ["pods", `${started(gang)} of at least ${gang.need} have a node or are done, ${gang.pods[2]} run, ${gang.pods[0]} pending, ${gang.pods[4]} failed`],
       ["priority", String(gang.priority)],
       ["PodGroup", gang.group],
-      ["inside one", said?.topology ?? ""],
+      ["tree", gang.tree ? `compositepodgroup/${gang.tree}` : ""],
+      ["topology", said?.topology ?? ""],
       ["leaves", said ? (said.whole ? "as a whole or not at all" : "pod by pod") : ""],
       ["age", age(now - gang.created)],
     ];
     const shown = facts.filter(([, value]) => value).flatMap(([name, value]) => [element("dt", { textContent: name }), element("dd", { textContent: value })]);
     return element("dl", {}, ...shown);
+  }
+
+  // The groups of groups above it, the root first.
+  #levels(said) {
+    const now = this.model.now();
+    const rows = said.levels.map((level) => [level.name, level.state, level.since ? age(now - level.since) : "", level.said, level.message]);
+    return element("div", {}, element("h3", { textContent: "Starts together with" }), table(["CompositePodGroup", "state", "for", "groups", "message"], rows));
   }
 
   #conditions(said) {

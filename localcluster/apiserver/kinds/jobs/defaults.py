@@ -19,7 +19,8 @@ def default_job(job: Object) -> None:
     _default_template_of(spec)
     template = spec["template"]
     if not job["metadata"].get("labels") and template["metadata"].get("labels"):
-        job["metadata"]["labels"] = dict(template["metadata"]["labels"])
+        # The same object, as in the real server: what the selector adds to one it adds to both, unless a webhook had its say.
+        job["metadata"]["labels"] = template["metadata"]["labels"]
     if spec.get("completions") is None and spec.get("parallelism") is None:
         spec["completions"] = spec["parallelism"] = 1
     if spec.get("parallelism") is None:

@@ -33,7 +33,9 @@ class JobStrategy(TypedStrategy):
         """A new Job gets the selector that is its own."""
         super().prepare_create(obj, context)
         metadata, template = obj["metadata"], obj["spec"]["template"]["metadata"]
-        inherits = (metadata.get("labels") or {}) == (template.get("labels") or {})
+        inherits = metadata.get("labels") is template.get("labels")
+        if inherits and template.get("labels"):
+            metadata["labels"] = dict(template["labels"])
         generate_selector(obj)
         # A name that is too long for a label is complained about once, where the label comes from.
         if inherits and template.get("labels") and len(metadata.get("name") or "") <= LONGEST_LABEL:

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from api.constants import LWS_NAME
 from kube.client.resources import LEADER_WORKER_SETS, PODS, Resource
+from localcluster.controllers.definitions import MANAGED_BY
 from localcluster.controllers.leaderworkersets.admission.review import DEFAULTING_PATH, POD_PATH, VALIDATING_PATH
-from localcluster.controllers.leaderworkersets.definition import MANAGED_BY
 
 MUTATING_NAME: Final = "lws-mutating-webhook-configuration"
 VALIDATING_NAME: Final = "lws-validating-webhook-configuration"

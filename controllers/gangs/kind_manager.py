@@ -1,4 +1,4 @@
-"""Runs the controller of LeaderWorkerSets for as long as the cluster knows them.
+"""Runs the controller of a kind for as long as the cluster knows it.
 
 The kind comes with a CRD that many clusters do not have, and that may be installed or removed at any time. Until it is served,
 nothing of it is watched and one small question is asked now and then. When it goes, so do the watches; nothing else is
@@ -7,30 +7,66 @@ disturbed by either.
 
 import asyncio
 import logging
-from typing import Any, Final
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, Protocol
 
 from api.meta import Metadata
 from api.podgroup import PodGroup, Workload
 from controllers.context import ControllerContext
-from controllers.leaderworkersets.controller import SetController
 from kube.cache.informer import Informer
 from kube.client.errors import KubeError, NotFound
-from kube.client.resources import LEADER_WORKER_SETS
+from kube.client.resources import Resource
 
 _log = logging.getLogger(__name__)
 
 ASK_SECONDS: Final = 10.0
 """How often to ask whether the kind is served, while it was not or while its watch fails."""
 
-_PATH: Final = f"/apis/{LEADER_WORKER_SETS.group}/{LEADER_WORKER_SETS.version}"
+
+class FollowedKind(Protocol):
+    """The controller of a kind that may come and go."""
+
+    @property
+    def informer(self) -> Informer[Any]:
+        """That of the kind itself."""
+
+    @property
+    def informers(self) -> tuple[tuple[str, Informer[Any]], ...]:
+        """What is followed, with a name for people."""
+
+    async def run_until(self, gone: Callable[[], Awaitable[object]]) -> None:
+        """Work until `gone` returns, or until cancelled."""
+
+    def workload_changed(self, workload: Workload) -> None:
+        """A Workload came, changed or went."""
+
+    def pod_group_changed(self, group: PodGroup) -> None:
+        """A PodGroup came, went, or changed by more than its status."""
+
+    def group_object_changed(self, owned: Metadata) -> None:
+        """A group object of another gang scheduler came, went, or changed its minimum."""
+
+    def report_waiting(self, group: PodGroup) -> None:
+        """A group that waits says why on its owner."""
 
 
-class SetManager:
+class KindManager:
     """Starts a controller when the kind appears and ends it when the kind goes. Hands changes of other kinds on to it."""
 
-    def __init__(self, context: ControllerContext) -> None:
+    def __init__(
+        self, context: ControllerContext, resource: Resource, controller: Callable[[ControllerContext], FollowedKind]
+    ) -> None:
+        """Nothing runs yet.
+
+        Args:
+            context: what the controllers share.
+            resource: the kind.
+            controller: makes its controller.
+        """
         self._context = context
-        self._controller: SetController | None = None
+        self._resource = resource
+        self._new_controller = controller
+        self._controller: FollowedKind | None = None
 
     @property
     def informers(self) -> tuple[tuple[str, Informer[Any]], ...]:
@@ -43,11 +79,11 @@ class SetManager:
             if not await self._is_served():
                 await self._pause()
                 continue
-            _log.info("LeaderWorkerSets are served: following them")
-            self._controller = SetController(self._context)
+            _log.info("%ss are served: following them", self._resource.kind)
+            self._controller = self._new_controller(self._context)
             try:
                 await self._controller.run_until(self._not_served)
-                _log.info("LeaderWorkerSets are not served any more")
+                _log.info("%ss are not served any more", self._resource.kind)
             finally:
                 self._controller = None
 
@@ -83,11 +119,12 @@ class SetManager:
         await asyncio.sleep(ASK_SECONDS * self._context.random.uniform(0.8, 1.2))
 
     async def _is_served(self) -> bool:
+        path = f"/apis/{self._resource.group}/{self._resource.version}"
         try:
-            found = await self._context.client.request_json("GET", _PATH)
+            found = await self._context.client.request_json("GET", path)
         except NotFound:
             return False
         except KubeError:
             # Unknown: what is followed stays followed, what is not will be asked for again.
             return self._controller is not None
-        return any(each.get("name") == LEADER_WORKER_SETS.plural for each in found.get("resources") or ())
+        return any(each.get("name") == self._resource.plural for each in found.get("resources") or ())

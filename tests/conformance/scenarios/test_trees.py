@@ -1,0 +1,136 @@
+"""Trees of groups on a whole server: the built-in kind with its gate on, or our own."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.conformance.scenarios.preemption_stage import HIGH, LOW, SOON_SECONDS
+from tests.conformance.scenarios.scene import REFUSED, TRUE, Scene
+from verify.clusters.client import Object
+from verify.clusters.eventually import eventually, throughout
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs
+from verify.clusters.tutti_process import Tutti
+
+REF = {"workloadName": "tree", "templateName": "t"}
+KIND = "compositepodgroups"
+
+
+class Trees(Scene):
+    """Scenes with CompositePodGroups."""
+
+    def composite(self, name: str, need: int, *, priority: str = HIGH, **more: Any) -> None:
+        """A CompositePodGroup of which so many children start together; `more` are fields of `spec`."""
+        spec: Object = {
+            "schedulingPolicy": {"gang": {"minGroupCount": need}},
+            "workloadRef": REF,
+            "priorityClassName": priority,
+            **more,
+        }
+        version = self.api.path(KIND).removeprefix("/apis/").rpartition("/")[0]
+        body = {"apiVersion": version, "kind": "CompositePodGroup", "metadata": {"name": name}, "spec": spec}
+        eventually(lambda: self.api.create(KIND, body, self.namespace), within_seconds=SOON_SECONDS)
+
+    def child(self, name: str, parent: str, pods: int, *, priority: str = HIGH, pod_priority: str = HIGH) -> None:
+        """A gang below a CompositePodGroup, with all its pods."""
+        self.group(name, pods, priority, workloadRef=REF, parentCompositePodGroupName=parent)
+        self.members(name, pods, priority=pod_priority)
+
+    def tree_says(self, name: str, status: str, reason: str) -> Object:
+        """Waits until the condition of a CompositePodGroup is this; the condition."""
+
+        def told() -> Object:
+            found = (self.api.get(KIND, name, self.namespace).get("status") or {}).get("conditions") or []
+            entry: Object = next((each for each in found if each["type"] == "CompositePodGroupInitiallyScheduled"), {})
+            assert (entry.get("status"), entry.get("reason")) == (status, reason), found
+            return entry
+
+        return eventually(told, within_seconds=SOON_SECONDS)
+
+    def clear(self) -> None:
+        """Ends everything."""
+        super().clear()
+        for tree in self.api.list(KIND, self.namespace):
+            self.api.delete(KIND, tree["metadata"]["name"], self.namespace)
+
+
+@pytest.fixture
+def scene(jobs: Jobs, nodes: HollowNodes, tutti: Tutti) -> Iterator[Trees]:
+    made = Trees(jobs, nodes, tutti)
+    yield made
+    made.clear()
+
+
+def test_two_levels_start_together_and_say_so(scene: Trees) -> None:
+    scene.node(8)
+    scene.composite("root", 1)
+    scene.composite("inner", 2, parentCompositePodGroupName="root")
+    for name in ("a", "b"):
+        scene.child(name, "inner", 2)
+    for name in ("a", "b"):
+        scene.started(name, 2)
+    scene.tree_says("inner", *TRUE)
+    scene.tree_says("root", *TRUE)
+
+
+def test_a_minimum_below_all_starts_without_the_rest_which_follows(scene: Trees) -> None:
+    scene.node(5)
+    scene.composite("tree", 2)
+    for name in ("a", "b", "c"):
+        scene.child(name, "tree", 2)
+    scene.tree_says("tree", *TRUE)
+    throughout(lambda: sum(len(scene.places(name)) for name in ("a", "b", "c")) == 4, seconds=0.5)
+    scene.node(2)
+    for name in ("a", "b", "c"):
+        scene.started(name, 2)
+
+
+def test_a_tree_without_room_starts_nothing_and_says_why_on_each_level(scene: Trees) -> None:
+    scene.node(3)
+    scene.composite("tree", 2)
+    for name in ("a", "b"):
+        scene.child(name, "tree", 2)
+    entry = scene.tree_says("tree", *REFUSED)
+    assert "minGroupCount (2) cannot be satisfied: 1 of 2 groups can start" in entry["message"]
+    assert scene.says_soon("a", *REFUSED)["message"].startswith("composite pod group tree: minGroupCount (2)")
+    scene.nobody_starts("a", "b")
+
+
+def test_another_priority_below_a_root_is_an_error_on_each_level(scene: Trees) -> None:
+    scene.node(8)
+    scene.composite("tree", 1, priority=HIGH)
+    scene.child("a", "tree", 2, priority=LOW, pod_priority=LOW)
+    entry = scene.tree_says("tree", "False", "SchedulerError")
+    assert "should have its priority, got 10 of pod group a and 100 of composite pod group tree" in entry["message"]
+    scene.group_error("a", "should have its priority")
+    scene.nobody_starts("a")
+
+
+def test_of_four_trees_of_sixty_percent_each_one_runs(scene: Trees) -> None:
+    scene.node(10)
+    for tree in range(4):
+        scene.composite(f"t{tree}", 3)
+        for group in range(3):
+            scene.child(f"t{tree}-{group}", f"t{tree}", 2)
+
+    def running() -> list[int]:
+        counts = [sum(len(scene.places(f"t{tree}-{group}")) for group in range(3)) for tree in range(4)]
+        assert set(counts) <= {0, 6}
+        return [tree for tree, count in enumerate(counts) if count]
+
+    eventually(running, within_seconds=SOON_SECONDS)
+    throughout(lambda: len(running()) == 1, seconds=1.0)
+
+
+def test_a_tree_makes_room_for_itself(scene: Trees) -> None:
+    node = scene.node(4)
+    for index in range(4):
+        scene.pod(f"low-{index}", priority=LOW, on=node)
+    scene.composite("tree", 2)
+    for name in ("a", "b"):
+        scene.child(name, "tree", 2)
+
+    eventually(lambda: all(f"low-{index}" not in scene.pods() for index in range(4)), within_seconds=SOON_SECONDS)
+    for name in ("a", "b"):
+        scene.started(name, 2)

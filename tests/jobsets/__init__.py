@@ -1,0 +1,1 @@
+"""JobSets as gangs: admission and controllers."""
