@@ -1,35 +1,22 @@
 """A tree of groups that asks for something else: each of its groups, and each of its levels, as it would be then."""
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 
 import msgspec
 
 from explain.item_change import Change, ChangedMembers
 from scheduler.cache.pod_group_state import PodGroupState
-from scheduler.cache.pod_group_tree import Branch, TreeState, tree_as_group
+from scheduler.cache.pod_group_tree import Branch, FixedTree, TreeState, tree_as_group
 from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.records import CompositeRecord
 
 
-class ChangedTree(TreeState):
-    """A tree of which all groups and levels ask for something else; not to be changed."""
-
-    __slots__ = ()
-
-    def __init__(self, tree: TreeState, changes: Sequence[Change]) -> None:
-        # The forest is not asked again: this tree is never stale.
-        PodGroupState.__init__(self, tree.key, tree.is_assumed)
-        self.is_stale = False
-        self.problem, self.group = tree.problem, tree.group
-        known: dict[Hashable, PodSignature] = {}
-        self.branch = _changed(tree.branch, changes, known) if tree.branch is not None else None
-        if self.branch is not None:
-            self.gather(self.branch)
-
-
 def changed_members(members: PodGroupState, changes: Sequence[Change]) -> PodGroupState:
     """An item that asks for something else."""
-    return ChangedTree(members, changes) if isinstance(members, TreeState) else ChangedMembers(members, changes)
+    if not isinstance(members, TreeState):
+        return ChangedMembers(members, changes)
+    return FixedTree(members, partial(_changed, changes=changes, known={}))
 
 
 def _changed(branch: Branch, changes: Sequence[Change], known: dict[Hashable, PodSignature]) -> Branch:

@@ -6,6 +6,7 @@ inside domains of its own, what is left is one gang; otherwise its groups are pl
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 from math import inf
 
@@ -14,6 +15,7 @@ from scheduler.cache.pod_group_state import MemberState, PodGroupState
 from scheduler.cache.pod_group_tree import (
     Branch,
     Child,
+    FixedTree,
     TreeState,
     by_age,
     by_size,
@@ -27,20 +29,12 @@ Order = Callable[[Child], tuple[float, float, str]]
 _PLACED = frozenset({MemberState.ASSUMED, MemberState.BOUND, MemberState.SUCCEEDED})
 
 
-class RequiredPods(TreeState):
+class RequiredPods(FixedTree):
     """A tree of some pending pods, all of which must get a place, with all pods that have theirs; not to be changed."""
 
     __slots__ = ()
 
     is_needed_whole = True
-
-    def __init__(self, tree: TreeState, root: Branch, leaves: Mapping[PodGroupState, int]) -> None:
-        """`leaves` says how many pods of which groups; `root` is that of the tree."""
-        # The forest is not asked again: this tree is never stale.
-        PodGroupState.__init__(self, tree.key, tree.is_assumed)
-        self.is_stale = False
-        self.branch = _cut_down(root, leaves)
-        self.gather(self.branch)
 
 
 class _ChosenPods(PodGroupState):
@@ -74,7 +68,7 @@ def required_pods(tree: TreeState) -> Iterator[RequiredPods]:
         leaves = dict(_least(tree.branch, order))
         if leaves not in seen:
             seen.append(leaves)
-            yield RequiredPods(tree, tree.branch, leaves)
+            yield RequiredPods(tree, partial(_cut_down, leaves=leaves))
 
 
 def _least(branch: Branch, order: Order) -> Iterator[tuple[PodGroupState, int]]:

@@ -213,6 +213,26 @@ class TreeState(PodGroupState):
                 self.pending.setdefault(signature, PendingPods()).extend(waiting)
 
 
+class FixedTree(TreeState):
+    """A tree as it would be if something were different below its root; not to be changed.
+
+    Args:
+        tree: as it is.
+        made: its root as it would be, with all below.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, tree: TreeState, made: Callable[[Branch], Branch]) -> None:
+        # The forest is not asked again: this tree is never stale.
+        PodGroupState.__init__(self, tree.key, tree.is_assumed)
+        self.is_stale = False
+        self.problem, self.group, self.branch = tree.problem, tree.group, None
+        if tree.branch is not None:
+            self.branch = made(tree.branch)
+            self.gather(self.branch)
+
+
 def tree_as_group(record: CompositeRecord, min_count: int) -> GroupRecord:
     """The root of a tree as the group that whoever only counts pods sees; `min_count` pods of it must start together."""
     return GroupRecord(

@@ -15,6 +15,7 @@ is over, a gang that asks for it leaves whole (`restart`), unless some of its me
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -25,7 +26,7 @@ from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.demand import Demand
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
-from scheduler.cache.pod_group_tree import Branch, TreeState, queued_item
+from scheduler.cache.pod_group_tree import Branch, FixedTree, TreeState, queued_item
 from scheduler.cache.ranks import rank_of, with_rank
 from scheduler.cache.records import EntityKey, GroupRecord, Phase, PodRecord, StateChange
 from scheduler.cache.reservations import Reservation
@@ -130,7 +131,7 @@ class ClusterWithReplacements(ClusterView):
         self._replacements: Final = replacements
         # As many as there is room for: each is a member less to wait for.
         self._members: Final[PodGroupState] = (
-            _TreeWithReplacements(members, replacements)
+            FixedTree(members, partial(_satisfied, replacements=replacements))
             if isinstance(members, TreeState)
             else _with_replacements(members, replacements, members.scheduled_count + 1)
         )
@@ -155,26 +156,14 @@ def _with_replacements(members: PodGroupState, replacements: Mapping[str, PodRec
     return made
 
 
-class _TreeWithReplacements(TreeState):
-    """A tree none of whose levels lacks anything, and in which nobody waits but replacements; not to be changed."""
-
-    __slots__ = ()
-
-    def __init__(self, tree: TreeState, replacements: Mapping[str, PodRecord]) -> None:
-        # The forest is not asked again: this tree is never stale.
-        PodGroupState.__init__(self, tree.key, tree.is_assumed)
-        self.is_stale = False
-        self.branch = self._satisfied(tree.branch, replacements) if tree.branch is not None else None
-        if self.branch is not None:
-            self.gather(self.branch)
-
-    def _satisfied(self, branch: Branch, replacements: Mapping[str, PodRecord]) -> Branch:
-        leaves = []
-        for leaf in branch.leaves:
-            own = {uid: pod for uid, pod in replacements.items() if pod.group == leaf.key.name}
-            leaves.append(_with_replacements(leaf, own, leaf.scheduled_count))
-        record = msgspec.structs.replace(branch.record, min_group_count=0)
-        return Branch(record, [self._satisfied(one, replacements) for one in branch.branches], leaves)
+def _satisfied(branch: Branch, replacements: Mapping[str, PodRecord]) -> Branch:
+    """What is below a root, with no level lacking anything, and nobody waiting but replacements."""
+    leaves = []
+    for leaf in branch.leaves:
+        own = {uid: pod for uid, pod in replacements.items() if pod.group == leaf.key.name}
+        leaves.append(_with_replacements(leaf, own, leaf.scheduled_count))
+    record = msgspec.structs.replace(branch.record, min_group_count=0)
+    return Branch(record, [_satisfied(one, replacements) for one in branch.branches], leaves)
 
 
 Version = tuple[int, int, int, bytes]

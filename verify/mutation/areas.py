@@ -62,10 +62,12 @@ AREAS: Final = {
             for name in (
                 "claim_releases",
                 "context",
+                "domain_dry_run",
                 "dry_run",
                 "evaluator",
                 "node_candidates",
                 "reprieve",
+                "victim_choices",
                 "victim_topology",
                 "victims",
             )

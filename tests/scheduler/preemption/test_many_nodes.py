@@ -4,7 +4,7 @@ from typing import Any
 
 from api.pod import Pod
 from scheduler.cache.cluster import ClusterState
-from scheduler.preemption.dry_run import MOST_COMPARED
+from scheduler.preemption.domain_dry_run import MOST_COMPARED
 from tests.placement.case import HOSTNAME, apart, selector, term
 from tests.scheduler.core import build
 from tests.scheduler.preemption.test_victims import PORT, leaving, low, searched, state_of
