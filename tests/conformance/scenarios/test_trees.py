@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.scenarios.preemption_stage import HIGH, LOW, SOON_SECONDS
+from tests.conformance.lost_pods import dies
+from tests.conformance.scenarios.preemption_stage import HIGH, LOW, MID, SOON_SECONDS, TOP
 from tests.conformance.scenarios.scene import REFUSED, TRUE, Scene
 from verify.clusters.client import Object
 from verify.clusters.eventually import eventually, throughout
@@ -15,6 +16,8 @@ from verify.clusters.tutti_process import Tutti
 
 REF = {"workloadName": "tree", "templateName": "t"}
 KIND = "compositepodgroups"
+RACK = "example.com/rack"
+INSIDE_A_RACK: Object = {"schedulingConstraints": {"topology": [{"key": RACK}]}}
 
 
 class Trees(Scene):
@@ -32,9 +35,11 @@ class Trees(Scene):
         body = {"apiVersion": version, "kind": "CompositePodGroup", "metadata": {"name": name}, "spec": spec}
         eventually(lambda: self.api.create(KIND, body, self.namespace), within_seconds=SOON_SECONDS)
 
-    def child(self, name: str, parent: str, pods: int, *, priority: str = HIGH, pod_priority: str = HIGH) -> None:
-        """A gang below a CompositePodGroup, with all its pods."""
-        self.group(name, pods, priority, workloadRef=REF, parentCompositePodGroupName=parent)
+    def child(
+        self, name: str, parent: str, pods: int, *, priority: str = HIGH, pod_priority: str = HIGH, **more: Any
+    ) -> None:
+        """A gang below a CompositePodGroup, with all its pods; `more` are fields of `spec`."""
+        self.group(name, pods, priority, workloadRef=REF, parentCompositePodGroupName=parent, **more)
         self.members(name, pods, priority=pod_priority)
 
     def tree_says(self, name: str, status: str, reason: str) -> Object:
@@ -134,3 +139,57 @@ def test_a_tree_makes_room_for_itself(scene: Trees) -> None:
     eventually(lambda: all(f"low-{index}" not in scene.pods() for index in range(4)), within_seconds=SOON_SECONDS)
     for name in ("a", "b"):
         scene.started(name, 2)
+
+
+def test_less_important_gangs_leave_the_racks_in_which_the_groups_of_a_tree_then_start(scene: Trees) -> None:
+    for rack in ("r1", "r2", "r3"):
+        scene.group(f"mid-{rack}", 2, MID, whole=True)
+        for index in range(2):
+            scene.pod(f"mid-{rack}-{index}", priority=MID, on=scene.labelled(1, {RACK: rack}), group=f"mid-{rack}")
+    # Less important still, but of no use: beside somebody who stays there is no room for a whole group.
+    for rack in ("r4", "r5"):
+        scene.pod(f"low-{rack}", on=scene.labelled(1, {RACK: rack}))
+        scene.pod(f"top-{rack}", priority=TOP, on=scene.labelled(1, {RACK: rack}))
+    scene.composite("tree", 2)
+    for name in ("a", "b"):
+        scene.child(name, "tree", 2, **INSIDE_A_RACK)
+
+    for name in ("a", "b"):
+        scene.started(name, 2)
+    scene.tree_says("tree", *TRUE)
+    used = [scene.labels_of(name, RACK) for name in ("a", "b")]
+    assert [len(racks) for racks in used] == [1, 1]
+    left = {f"mid-{rack}-{index}" for rack in set.union(*used) for index in range(2)}
+    assert len(left) == 4
+    scene.preempted(*left)
+
+
+def test_room_for_the_lost_members_of_a_trees_groups_is_not_for_a_younger_gang(scene: Trees) -> None:
+    for rack in ("r1", "r2"):
+        for _ in range(3):
+            scene.labelled(1, {RACK: rack})
+    scene.composite("tree", 2)
+    for name in ("a", "b"):
+        scene.child(name, "tree", 2, **INSIDE_A_RACK)
+    for name in ("a", "b"):
+        scene.started(name, 2)
+    racks = {name: scene.labels_of(name, RACK) for name in ("a", "b")}
+    survivors = {name: scene.places(name)[f"{name}-1"] for name in ("a", "b")}
+    for name in ("a", "b"):
+        dies(scene.api, scene.places(name)[f"{name}-0"], scene.namespace)
+        scene.end(f"{name}-0")
+
+    # A node of each rack is free: as many as the tree has lost, and as many as the younger gang needs.
+    scene.gang("young", 2)
+    scene.refused("young")
+    scene.nobody_starts("young")
+    for name in ("a", "b"):
+        scene.pod(f"{name}-0", priority=HIGH, group=name)
+    for name in ("a", "b"):
+        scene.runs(name, 2)
+        assert scene.places(name)[f"{name}-1"] == survivors[name]
+        assert scene.labels_of(name, RACK) == racks[name]
+    scene.stays("young", 0)
+    for _ in range(2):
+        scene.node(1)
+    scene.started("young", 2)
