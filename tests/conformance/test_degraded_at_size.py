@@ -34,21 +34,29 @@ REPAIR_SECONDS = 15
 REPLACED_SECONDS = 300
 """The old lease has to run out before anybody goes on, and 500 pods are made and bound on a machine that does much else."""
 
+RESTART = {"tutti.scheduler/degraded": "restart", "tutti.scheduler/repair-timeout": f"{REPAIR_SECONDS}s"}
 INDEX = "batch.kubernetes.io/job-completion-index"
+
+
+def runs_on(
+    nodes: HollowNodes, count: int, jobs: Jobs, auditor: Auditor, annotations: dict[str, str] | None = None
+) -> dict[str, str]:
+    """The large gang runs on so many nodes of its own; node name by UID of its pods."""
+    auditor.windows.bind_seconds = BIND_SECONDS
+    nodes.add(count, cpu="1")
+    # A limit for each index: the Job controller's pause is then 10 s, and not ten minutes after eight pods.
+    jobs.create(indexed_job("large", MEMBERS, annotations=annotations, backoffLimitPerIndex=9))
+    eventually(partial(jobs.whole, "large"), within_seconds=SETTLE_SECONDS, poll_seconds=1.0)
+    return alive(jobs, "large")
 
 
 @pytest.mark.slow
 def test_eight_nodes_die_under_a_gang_of_500_on_1000_nodes(
     jobs: Jobs, nodes: HollowNodes, tutti: Tutti, auditor: Auditor
 ) -> None:
-    auditor.windows.bind_seconds = BIND_SECONDS
-    nodes.add(NODES, cpu="1")
-    # A limit for each index: the Job controller's pause is then 10 s, and not ten minutes after eight pods.
-    jobs.create(indexed_job("large", MEMBERS, backoffLimitPerIndex=9))
+    before = runs_on(nodes, NODES, jobs, auditor)
     jobs.create(indexed_job("others", NODES - MEMBERS - FREE))
-    for name in ("large", "others"):
-        eventually(partial(jobs.whole, name), within_seconds=SETTLE_SECONDS, poll_seconds=1.0)
-    before = alive(jobs, "large")
+    eventually(partial(jobs.whole, "others"), within_seconds=SETTLE_SECONDS, poll_seconds=1.0)
     indexes = {pod["metadata"]["uid"]: pod["metadata"]["labels"][INDEX] for pod in jobs.pods("large")}
     lost = random.Random(LOST).sample(sorted(before), LOST)
     for uid in lost:
@@ -92,12 +100,8 @@ def test_eight_nodes_die_under_a_gang_of_500_on_1000_nodes(
 def test_a_process_is_killed_while_the_replacements_of_a_gang_of_500_are_not_there_yet(
     jobs: Jobs, nodes: HollowNodes, tutti: Tutti, auditor: Auditor, child: str
 ) -> None:
-    auditor.windows.bind_seconds = BIND_SECONDS
+    before = runs_on(nodes, MEMBERS + FREE, jobs, auditor)
     auditor.windows.widen(REPLACED_SECONDS)
-    nodes.add(MEMBERS + FREE, cpu="1")
-    jobs.create(indexed_job("large", MEMBERS, backoffLimitPerIndex=9))
-    eventually(partial(jobs.whole, "large"), within_seconds=SETTLE_SECONDS, poll_seconds=1.0)
-    before = alive(jobs, "large")
     lost = random.Random(child).sample(sorted(before), LOST)
     for number, uid in enumerate(lost):
         if number == LOST // 2:
@@ -121,12 +125,7 @@ def test_a_process_is_killed_while_the_replacements_of_a_gang_of_500_are_not_the
 def test_a_gang_of_500_for_whose_lost_members_there_is_no_room_starts_anew_whole_and_once(
     jobs: Jobs, nodes: HollowNodes, tutti: Tutti, auditor: Auditor
 ) -> None:
-    auditor.windows.bind_seconds = BIND_SECONDS
-    nodes.add(MEMBERS, cpu="1")
-    said = {"tutti.scheduler/degraded": "restart", "tutti.scheduler/repair-timeout": f"{REPAIR_SECONDS}s"}
-    jobs.create(indexed_job("large", MEMBERS, annotations=said, backoffLimitPerIndex=9))
-    eventually(partial(jobs.whole, "large"), within_seconds=SETTLE_SECONDS, poll_seconds=1.0)
-    before = alive(jobs, "large")
+    before = runs_on(nodes, MEMBERS, jobs, auditor, RESTART)
     for uid in random.Random(LOST).sample(sorted(before), LOST):
         dies(jobs.api, before[uid], jobs.namespace)
     eventually(lambda: not set(before) & set(alive(jobs, "large")), within_seconds=REPLACED_SECONDS, poll_seconds=0.5)
@@ -146,13 +145,8 @@ def test_a_gang_of_500_for_whose_lost_members_there_is_no_room_starts_anew_whole
 def test_a_process_is_killed_while_the_survivors_of_a_gang_of_500_leave_for_its_restart(
     jobs: Jobs, nodes: HollowNodes, tutti: Tutti, auditor: Auditor, child: str
 ) -> None:
-    auditor.windows.bind_seconds = BIND_SECONDS
+    before = runs_on(nodes, MEMBERS, jobs, auditor, RESTART)
     auditor.windows.widen(REPLACED_SECONDS)
-    nodes.add(MEMBERS, cpu="1")
-    said = {"tutti.scheduler/degraded": "restart", "tutti.scheduler/repair-timeout": f"{REPAIR_SECONDS}s"}
-    jobs.create(indexed_job("large", MEMBERS, annotations=said, backoffLimitPerIndex=9))
-    eventually(partial(jobs.whole, "large"), within_seconds=SETTLE_SECONDS, poll_seconds=1.0)
-    before = alive(jobs, "large")
     lost = random.Random(child).sample(sorted(before), LOST)
     for uid in lost:
         dies(jobs.api, before[uid], jobs.namespace)
