@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from scheduler.algorithm.volume_claims import PodVolumeClaims, volume_claims_of_pod
+from scheduler.algorithm.volume_claims import MemberVolumeClaims, PodVolumeClaims, volume_claims_of_pod
 from scheduler.plugins.messages import message
 from tests.placement.case import Object
 from tests.placement.storage import DYNAMIC, claim, csi_node, mounts, storage_class, volume
+from tests.scheduler.core import build
 from tests.scheduler.core.build import pod_key
 from tests.scheduler.core.world import World
 
@@ -96,3 +97,15 @@ def test_a_pod_whose_own_claim_has_a_volume_that_is_gone_can_run_nowhere() -> No
     assert _claims_of(world, "a").gone
     (decision,) = (one for one in world.run() if one.key == pod_key("a"))
     assert message(decision.status).startswith("0/1 nodes are available: 1 node(s) unavailable due to ")
+
+
+# --- who limits others ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("pods", "are_fixed"), [(1, True), (2, False)])
+def test_a_claim_for_one_pod_limits_the_others_only_where_there_are_others(pods: int, are_fixed: bool) -> None:
+    world = _world(a=claim("a-v", owner="a", modes=("ReadWriteOncePod",)))
+    signature = world.state.slim_pod(build.pod("c")).signature
+    assert signature is not None
+    members = MemberVolumeClaims(world.state.storage, {signature: (_claims_of(world, "a"), pods)})
+    assert members.are_fixed is are_fixed
