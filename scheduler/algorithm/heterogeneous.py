@@ -34,9 +34,9 @@ def node_classes(columns: NDArray[np.int64]) -> NodeClasses:
         return NodeClasses(np.empty(0, dtype=np.intp), [])
     inverse = _numbers(columns)
     order = np.argsort(inverse, kind="stable")
-    ends = np.flatnonzero(np.diff(inverse[order], append=-1)) + 1
+    cuts = np.flatnonzero(np.diff(inverse[order])) + 1
     columns_of = order.tolist()
-    members = [columns_of[start:end] for start, end in pairwise([0, *ends.tolist()])]
+    members = [columns_of[start:end] for start, end in pairwise([0, *cuts.tolist(), len(columns_of)])]
     return NodeClasses(np.array([part[0] for part in members], dtype=np.intp), members)
 
 

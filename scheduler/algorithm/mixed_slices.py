@@ -61,7 +61,8 @@ class MixedSlices:
         Raises:
             OverBudgetError: more steps are needed than the computation under way may take.
         """
-        self._parts, self._tries, self._cost = [], 0, 0
+        self._parts, self._tries = [], 0
+        self._cost = 0
         usable = self._request.in_slices(inside)
         waiting = [one for one in self._slices if one.domain == ANY]
         for one in self._slices:

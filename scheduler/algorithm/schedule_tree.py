@@ -15,7 +15,7 @@ from scheduler.algorithm.exact.members import SearchBudget
 from scheduler.algorithm.partition import MemberPartition
 from scheduler.algorithm.rank_order import deal
 from scheduler.algorithm.snapshot import NewSnapshot
-from scheduler.algorithm.tree_placement import ORDERS, ByCount, OneByOne, Order, PlaceGroup, TreeAttempt
+from scheduler.algorithm.tree_placement import HOPELESS, ORDERS, ByCount, OneByOne, Order, PlaceGroup, TreeAttempt
 from scheduler.algorithm.upper_bound import most
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.pod_group_tree import (
@@ -71,7 +71,7 @@ def attempt_to_place_tree(
                 return TreeAttempt(whole, deal(state, tree, found, whole))
             if len(found.uids) == 1 and found.topology is None:
                 make = partial(ByCount, whole)
-                orders = ORDERS if whole.total >= branch.missing else ORDERS[:1]
+                orders = ORDERS if whole.total >= branch.missing else HOPELESS
             elif _is_hopeless(tree, branch, found, whole, new_snapshot):
                 return _refused_by_count(branch, found, whole)
     closest: OneByOne | None = None

@@ -17,7 +17,7 @@ from scheduler.algorithm.attempt import Attempt, AttemptBudget
 from scheduler.algorithm.attempts import PODS_DIFFER, PODS_LIMIT_EACH_OTHER, affect_each_other, best_attempt
 from scheduler.algorithm.exact.members import SearchBudget
 from scheduler.algorithm.snapshot import NewSnapshot
-from scheduler.algorithm.upper_bound import by_base, most_in_domain
+from scheduler.algorithm.upper_bound import most_in_domain
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.node_columns import Column, Slots
 from scheduler.cache.nodes import Amounts, NodeTable
@@ -186,10 +186,7 @@ def best_domain(
         if best is None or attempt.total > best.total:
             best = attempt
     if best is not None:
-        is_limiting = affect_each_other(everywhere, pending)
-        if len(by_base(pending)) == 1 and not is_limiting:
-            certainty = Certainty.COUNTED
-        reason = PODS_LIMIT_EACH_OTHER if is_limiting else PODS_DIFFER
+        reason = PODS_LIMIT_EACH_OTHER if affect_each_other(everywhere, pending) else PODS_DIFFER
         best.certainty = certainty
         best.incomplete_reason = "" if certainty in {Certainty.COUNTED, Certainty.PROVED} else reason
     return best

@@ -64,7 +64,7 @@ class Order(NamedTuple):
 
     key: Callable[[Child], tuple[float, float, str]]
     is_least: bool
-    """No more groups and pods are placed than must start together."""
+    """No more groups and pods are placed than must start together, or each with its minimum beside those that have started."""
 
 
 class _Part(NamedTuple):
@@ -101,6 +101,7 @@ class OneByOne:
         self._new_snapshot: Final = new_snapshot
         self._place_group: Final = place
         self._order: Final = order
+        self._has_started: Final = tree.branch is not None and not tree.branch.missing
         self._signature_of: Final = {uid: signature for signature, uids in found.uids.items() for uid in uids}
         self._parts: list[_Part] = []
         self._counts: dict[PodSignature, NDArray[np.int64]] = {}
@@ -167,7 +168,7 @@ class OneByOne:
         begin, started, wanted = len(self._parts), branch.started, branch.record.min_group_count
         for child in sorted(children_of(branch), key=self._order.key):
             missing = missing_in(child)
-            if self._order.is_least and missing and started >= wanted:
+            if self._order.is_least and missing and started >= wanted and not self._has_started:
                 continue
             is_enough = (
                 self._branch(child, allowed, outside)
@@ -187,10 +188,9 @@ class OneByOne:
 
     def _leaf(self, leaf: PodGroupState, allowed: Mask | None, outside: str) -> bool:
         missing = missing_pods(leaf)
-        if not leaf.pending_count or not is_complete(leaf) or missing == inf:
+        is_more_than_needed = self._order.is_least and not missing and not self._has_started
+        if not leaf.pending_count or not is_complete(leaf) or missing == inf or is_more_than_needed:
             return missing == 0
-        if self._order.is_least and not missing and self._tree.branch is not None and self._tree.branch.missing:
-            return True
         need = max(int(missing), 1)
         parts = self._pending(leaf, need if self._order.is_least else leaf.pending_count)
 
@@ -367,3 +367,5 @@ ORDERS: Final = (
     Order(by_size, is_least=True),
     Order(by_size_descending, is_least=True),
 )
+HOPELESS: Final = (Order(by_age, is_least=True),)
+"""Of a tree that has no place for certain: it says how many of its groups would have one."""

@@ -191,7 +191,7 @@ class VolumeBinder:
             to_make.append((claim, picked == binding.NONE))
         for claim, where in to_make:
             open_ = where & ~unmet & ~cramped
-            impossible, full = self._make(claim, feasibility, open_)
+            impossible, full = self._make(claim, feasibility)
             unmet |= open_ & impossible
             cramped |= open_ & ~impossible & full
         return unmet, cramped
@@ -263,7 +263,7 @@ class VolumeBinder:
             before = feasibility.existing.get(claim.storage_class, (0, 0))
             feasibility.existing[claim.storage_class] = (before[0] + asked, before[1] + there)
 
-    def _make(self, claim: ClaimRecord, feasibility: _Feasibility, where: Mask) -> tuple[Mask, Mask]:
+    def _make(self, claim: ClaimRecord, feasibility: _Feasibility) -> tuple[Mask, Mask]:
         """The nodes for which no volume can be made at all, and those for which there is too little space."""
         nothing = np.zeros(self._nodes.slots, dtype=np.bool_)
         storage_class = self._storage.classes.get(claim.storage_class)
@@ -275,9 +275,9 @@ class VolumeBinder:
             return impossible, nothing
         capacities = self._storage.capacities.get(claim.storage_class, {}).values()
         left = binding.capacity_left(capacities, claim.size_bytes, self._storage.reach, self._nodes.slots)
-        asked = np.where(where & (left >= 0), claim.size_bytes, 0)
-        before = feasibility.makeable.get(claim.storage_class, (0, 0))
-        feasibility.makeable[claim.storage_class] = (before[0] + asked, np.where(asked > 0, left, before[1]))
+        # A node where the claim need not be made has a volume for it, and is scored by that.
+        asked, _ = feasibility.makeable.get(claim.storage_class, (np.zeros_like(left), left))
+        feasibility.makeable[claim.storage_class] = (asked + claim.size_bytes, left)
         return impossible, left < 0
 
 

@@ -2,10 +2,11 @@
 
 import pytest
 
-from scheduler.algorithm.idle_claims import claims_in_the_way, with_deallocation, with_deletion
+from scheduler.algorithm.idle_claims import MOST_TRIED, claims_in_the_way, with_deallocation, with_deletion
 from scheduler.cache.records import EntityKey
 from tests.devices.build import device, resource_slice
 from tests.devices.cluster import Cluster, gpu_template
+from tests.scheduler.core import build
 
 ON_N2 = {"nodeSelector": {"kubernetes.io/hostname": "n2"}}
 
@@ -38,6 +39,32 @@ def test_a_claim_that_somebody_uses_is_left_alone(cluster: Cluster) -> None:
 def test_a_claim_that_only_the_waiting_pods_themselves_have_reserved_is_idle(cluster: Cluster) -> None:
     cluster.holds("used", "n1", "s-n1/g0", users=("g-0", "g-1"))
     assert in_the_way(cluster, cluster.gang("g", 2, named=("used",), spec=ON_N2)) == ["used"]
+
+
+def test_a_claim_that_a_lone_pod_has_reserved_for_itself_is_idle_while_it_has_no_place(cluster: Cluster) -> None:
+    cluster.holds("used", "n1", "s-n1/g0", users=("alone",))
+    cluster.member("alone", "", named=("used",), spec=ON_N2)
+    assert in_the_way(cluster, build.pod_key("alone")) == ["used"]
+
+
+@pytest.mark.parametrize(("is_running", "expected"), [(False, ["used"]), (True, [])])
+def test_a_claim_that_the_group_of_its_pods_has_reserved_is_idle_until_one_of_them_has_a_place(
+    cluster: Cluster, is_running: bool, expected: list[str]
+) -> None:
+    key = cluster.gang("g", 2, named=("used",), need=1, spec=ON_N2)
+    cluster.holds("used", "n1", "s-n1/g0", groups=("g",))
+    if is_running:
+        cluster.member("g-0", "g", on="n1")
+    assert in_the_way(cluster, key) == expected
+
+
+def test_every_claim_of_every_member_is_looked_at_also_after_one_that_several_share(cluster: Cluster) -> None:
+    cluster.holds("other", "n1", "s-n1/g1")
+    key = cluster.gang("g", 3)
+    cluster.member("g-0", "g", named=("used",), spec=ON_N2)
+    cluster.member("g-1", "g", named=("used", "not-made-yet", "other"), spec=ON_N2)
+    cluster.holds("not-made-yet", "")
+    assert sorted(in_the_way(cluster, key)) == ["other", "used"]
 
 
 def test_where_it_would_not_help_nothing_is_taken_back(cluster: Cluster) -> None:
@@ -78,6 +105,26 @@ def test_of_several_claims_all_that_are_in_the_way_lose_their_devices_and_no_oth
         cluster.holds(name, node, f"s-{node}/g{number}")
     key = cluster.gang("g", 1, named=("one", "fine", "two"), spec=ON_N2)
     assert sorted(in_the_way(cluster, key)) == ["one", "two"]
+
+
+@pytest.mark.parametrize("count", [MOST_TRIED, MOST_TRIED + 1])
+def test_of_more_claims_than_are_tried_one_by_one_all_lose_their_devices(count: int) -> None:
+    cluster = Cluster()
+    for name in ("n1", "n2"):
+        cluster.node(name)
+        cluster.offer(resource_slice(f"s-{name}", [device(f"g{number}") for number in range(count)], node=name))
+    names = [f"c{number}" for number in range(count)]
+    for number, name in enumerate(names):
+        node = "n2" if number else "n1"
+        cluster.holds(name, node, f"s-{node}/g{number}")
+    key = cluster.gang("g", 1, named=tuple(names), spec=ON_N2)
+    assert in_the_way(cluster, key) == (names if count > MOST_TRIED else names[:1])
+
+
+def test_when_asking_takes_too_many_steps_no_claim_loses_its_devices(cluster: Cluster) -> None:
+    key = cluster.gang("g", 2, named=("used",), spec=ON_N2)
+    cluster.state.nodes.steps.most = 1
+    assert claims_in_the_way(cluster.state, key) == ()
 
 
 def test_an_item_that_is_not_there_or_asks_for_no_devices_has_no_claim_in_its_way(cluster: Cluster) -> None:

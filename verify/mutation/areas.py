@@ -91,6 +91,7 @@ AREAS: Final = {
             *(
                 f"scheduler/algorithm/{name}.py"
                 for name in (
+                    "attempt",
                     "attempts",
                     "cluster_view",
                     "decision",
@@ -200,6 +201,7 @@ AREAS: Final = {
         tests=(
             "tests/scheduler/core/test_known_costs.py",
             "tests/scheduler/core/test_known_costs_of_trees.py",
+            "tests/scheduler/core/test_tree_placement.py",
             "tests/scheduler/core/test_tree_selections.py",
             "tests/scheduler/core/test_trees.py",
             "tests/scheduler/core/test_tree_properties.py",
@@ -236,8 +238,10 @@ AREAS: Final = {
     "volumes": Area(
         modules=("scheduler/algorithm/volume_binder.py", "scheduler/algorithm/volume_claims.py"),
         tests=(
+            "tests/scheduler/core/test_alike_volume_claims.py",
             "tests/scheduler/core/test_known_costs.py",
             "tests/scheduler/core/test_like_stock.py",
+            "tests/scheduler/core/test_volume_scores.py",
             "tests/scheduler/core/test_volumes.py",
         ),
     ),

@@ -93,3 +93,13 @@ def test_a_budget_whose_selector_cannot_be_read_protects_nobody() -> None:
     unknown = RawSelector(match_expressions=(RawRequirement("app", "Like", ("web",)),))
     metadata = Metadata(name="b", namespace=build.NAMESPACE, uid="1")
     assert violators([(pods(1)[0],)], Budget(metadata, BudgetSpec(unknown), BudgetStatus())) == [False]
+
+
+def test_when_one_budget_goes_the_others_of_its_namespace_still_protect() -> None:
+    known, [pod] = Budgets(), pods(1)
+    first, second = budget(0, WEB, name="first"), budget(0, WEB, name="second")
+    known.upsert(first)
+    known.upsert(second)
+    known.remove(first)
+    assert list(known) == [second]
+    assert known.violators([(pod,)], ()) == [True]

@@ -10,7 +10,7 @@ import pytest
 from api.constants import MIN_RESOURCES
 from scheduler.algorithm import future_pods
 from scheduler.algorithm.decision import Decision
-from scheduler.algorithm.future_pods import MOST_FUTURE_PODS, ClusterWithFuturePods, PendingAndFutureUids
+from scheduler.algorithm.future_pods import MOST_FUTURE_PODS, MOST_ROLES, ClusterWithFuturePods, PendingAndFutureUids
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.records import EntityKey
 from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
@@ -408,3 +408,17 @@ def test_pods_of_several_roles_are_numbered_from_role_to_role() -> None:
     assert len(uids) == len(set(uids)) == 1 + 2 + 3
     cpus = [record.demand.amounts["cpu"] for uid in uids if (record := stage.seen.pod(uid)) is not None]
     assert sorted(cpus) == [1000] * 3 + [2000] * 3
+
+
+def test_a_group_that_announces_pods_of_too_many_roles_waits_and_says_so() -> None:
+    stage = Stage()
+    nodes(stage, 3)
+    roles = ",".join(
+        f'{{"role":"worker-{number}","count":1,"requests":{{"cpu":"1m"}}}}' for number in range(MOST_ROLES + 1)
+    )
+    stage.group("r", 1, owner="uid-of-r-leader", annotations={MIN_RESOURCES: f"[{roles}]"})
+    stage.pod("r-leader", group="r")
+    (decision,) = stage.run()
+    assert decision.result == "error"
+    assert decision.condition_message == "it announces pods of 17 roles, and 16 are possible"
+    assert stage.bound() == {}

@@ -118,6 +118,13 @@ def test_columns_are_of_one_kind_exactly_when_they_are_equal(columns: list[tuple
         assert part == [index for index, column in enumerate(columns) if column == columns[first]]
 
 
+def test_columns_that_differ_are_told_apart_although_one_number_stands_for_both() -> None:
+    # The weight of the second row is 27 times that of the first.
+    found = node_classes(np.array([[27, 0], [0, 1], [27, 0], [0, 1], [1, 1]], dtype=np.int64).T)
+    assert sorted(found.members) == [[0, 2], [1, 3], [4]]
+    assert [part[0] for part in found.members] == found.first.tolist()
+
+
 def test_a_gang_of_hundreds_that_all_differ_is_placed_whole_or_not_at_all() -> None:
     world = World()
     for index in range(40):

@@ -91,3 +91,13 @@ def test_a_decision_is_whole_and_fits_whatever_the_members(nodes: list[int], siz
     assert all(taken[machine.name] <= machine.free["cpu"] for machine in machines(world.state.nodes))
     if decision.result == "unschedulable" and " impossible" not in decision.condition_message:
         assert sum(min(sizes.count(size), sum(cpu // size for cpu in nodes)) for size in set(sizes)) < need
+
+
+def test_of_two_members_with_room_for_either_the_one_that_asks_for_the_larger_share_has_it() -> None:
+    world = World()
+    world.node("n1", cpu=4, memory="64Gi")
+    world.group("g", 2)
+    world.pod("g-0", group="g", requests={"cpu": "2", "memory": "40Gi"})
+    world.pod("g-1", group="g", requests={"cpu": "3", "memory": "1Gi"})
+    (decision,) = world.run()
+    assert [uid for uid, status in decision.failures if status is not None] == ["uid-of-g-0"]

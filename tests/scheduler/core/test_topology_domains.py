@@ -1,7 +1,17 @@
 """Groups that must stay inside one value of a node label."""
 
+import pytest
+
+from scheduler.algorithm.attempt import Attempt
+from scheduler.algorithm.attempts import PODS_DIFFER, PODS_LIMIT_EACH_OTHER
+from scheduler.algorithm.exact.members import SearchBudget
+from scheduler.algorithm.free_after_nominations import snapshot_for
+from scheduler.algorithm.partition import partition_by_signature
 from scheduler.algorithm.schedule_pod_group import decide
-from scheduler.algorithm.topology_domains import DomainTable
+from scheduler.algorithm.topology_domains import DomainTable, best_domain
+from scheduler.plugins.status import Certainty
+from tests.placement.case import HOSTNAME, apart, selector, term
+from tests.placement.storage import SC, bound, mounts
 from tests.scheduler.core.build import group_key
 from tests.scheduler.core.world import World
 
@@ -14,6 +24,12 @@ def _racks(world: World, **cpus: list[int]) -> None:
 
 def _racks_of(world: World, group: str) -> set[str]:
     return {node.partition("-")[0] for node in world.bound(group).values()}
+
+
+def _gang_of_sizes(world: World, *cpus: int) -> None:
+    world.group("g", len(cpus), topology="rack")
+    for index, cpu in enumerate(cpus):
+        world.pod(f"g-{index}", group="g", cpu=cpu)
 
 
 def test_the_one_domain_that_fits_is_found() -> None:
@@ -150,3 +166,89 @@ def test_sums_are_counted_anew_only_when_something_changed() -> None:
     assert table.of("rack").free is before
     world.node("r2-0", cpu=5, labels={"rack": "r2"})
     assert table.of("rack").free is not before
+
+
+def test_a_domain_without_room_is_a_domain_in_which_nothing_fits() -> None:
+    world = World()
+    _racks(world, r1=[1])
+    world.pod("blocker", on="r1-0", scheduler="other")
+    world.group("g", 2, topology="rack")
+    world.pods("g", 2)
+    (decision,) = world.run()
+    assert decision.condition_message.startswith(
+        "minCount (2) cannot be satisfied: 0 of 2 pods can be placed inside one rack (best: r1)"
+    )
+
+
+def test_after_a_domain_that_took_too_few_one_is_tried_that_may_take_just_enough() -> None:
+    world = World()
+    _racks(world, r1=[4], r2=[3, 4])
+    _gang_of_sizes(world, 3, 2, 2)
+    world.run()
+    assert world.bound() == {"g-0": "r2-0", "g-1": "r2-1", "g-2": "r2-1"}
+
+
+def test_of_two_domains_that_take_as_many_but_too_few_the_first_is_named() -> None:
+    world = World()
+    _racks(world, r1=[4], r2=[4])
+    _gang_of_sizes(world, 3, 2, 2)
+    (decision,) = world.run()
+    assert "2 of 3 pods can be placed inside one rack (best: r1)" in decision.condition_message
+
+
+def test_a_domain_whose_only_device_is_taken_is_as_full_as_it_can_be() -> None:
+    world = World()
+    for rack, gpus in (("r1", 4), ("r2", 1)):
+        world.node(f"{rack}-0", cpu=8, labels={"rack": rack}, resources={"example.com/gpu": str(gpus)})
+    world.pod("there", on="r1-0", scheduler="other", requests={"example.com/gpu": "2"})
+    world.group("g", 1, topology="rack")
+    world.pod("g-0", group="g", requests={"example.com/gpu": "1"})
+    world.run()
+    assert world.bound("g") == {"g-0": "r2-0"}
+
+
+# --- how sure a refusal is -----------------------------------------------------------------------------------------
+
+
+def _best(world: World, search: SearchBudget, pinned: str | None = None) -> Attempt:
+    members = world.state.item(group_key("g"))
+    assert members is not None
+    found = partition_by_signature(world.state, members)
+    wanted = members.pending_count
+    best = best_domain(
+        "rack",
+        pinned,
+        found.pending,
+        wanted,
+        world.state,
+        lambda allowed, outside: snapshot_for(world.state, members, allowed, outside, found.topology),
+        search,
+    )
+    assert best is not None
+    return best
+
+
+@pytest.mark.parametrize("reason", [PODS_DIFFER, PODS_LIMIT_EACH_OTHER])
+def test_a_refusal_is_as_unsure_as_the_domain_of_which_least_is_known(reason: str) -> None:
+    world = World()
+    _racks(world, r1=[88, 88, 88], r2=[89, 89, 89])
+    _gang_of_sizes(world, 30, 27, 37, 32, 33, 28, 27, 27, 26)
+    if reason == PODS_LIMIT_EACH_OTHER:
+        world.pod("g-0", group="g", cpu=30, spec=apart(term(selector(app="x"), HOSTNAME)))
+        world.pod("g-1", group="g", cpu=27, labels={"app": "x"})
+    assert _best(world, SearchBudget(9), pinned="r1").certainty is Certainty.PROVED
+    best = _best(world, SearchBudget(9))
+    assert (best.domain, best.certainty, best.incomplete_reason) == ("r1", Certainty.NOT_FOUND, reason)
+
+
+def test_where_pods_differ_in_their_volumes_alone_counting_is_not_enough_to_be_sure() -> None:
+    world = World()
+    for index in range(2):
+        world.node(f"@n{index}", cpu=1, labels={"rack": "r1"})
+    for manifest in (SC, *bound("a", "@a", on=(0,)), *bound("b", "@b", on=(0,))):
+        world.stored(manifest)
+    world.group("g", 2, topology="rack")
+    for index, name in enumerate("ab"):
+        world.pod(f"g-{index}", group="g", spec=mounts(name))
+    best = _best(world, SearchBudget())
+    assert (best.certainty, best.incomplete_reason) == (Certainty.NOT_SEARCHED, PODS_DIFFER)

@@ -80,6 +80,7 @@ def _kinds(count: int) -> list[PodSignature]:
         ((1, 0), (1, 9), 1),
         ((0, 0), (3, 3), 0),
         ((9, 9), (1, 1), 2),
+        ((1, 10), (2, 2), 1),
     ],
 )
 def test_a_node_takes_about_as_many_mixed_members_as_its_room_for_each_kind_says(

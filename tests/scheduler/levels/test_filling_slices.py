@@ -82,6 +82,22 @@ def test_a_further_smaller_slice_goes_where_usual_ones_leave_just_enough() -> No
     assert (found.fulls.tolist(), found.odd) == ([0, 1, 1], {2: 0, 3: 1})
 
 
+@pytest.mark.parametrize(
+    ("sizes", "domains", "expected"),
+    [((1, 1), (2, 5), {0: 1, 1: 0}), ((1, 1), (3, 6), {0: 1, 1: 1}), ((2, 3), (8, 4), {0: 0, 1: 0})],
+    ids=["no usual one is lost", "least is left", "a usual one is lost in any"],
+)
+def test_a_second_smaller_slice_goes_where_no_usual_one_is_lost_and_else_where_most_is_left(
+    sizes: tuple[int, ...], domains: tuple[int, ...], expected: dict[int, int]
+) -> None:
+    assert fill(need(*sizes, wanted=1), room(*domains), 0).odd == expected
+
+
+def test_no_slice_is_whole_where_only_parts_make_up_the_minimum() -> None:
+    found = fill(need(4, 2, wanted=4), room(1, 3), 0)
+    assert (found.fulls.tolist(), found.odd) == ([0, 0], {})
+
+
 def test_a_smaller_slice_stays_out_where_a_usual_one_brings_more() -> None:
     assert fill(need(4, 3, wanted=4), room(4), 0).odd == {}
 

@@ -284,3 +284,13 @@ def test_shelves_racks_and_blocks_together() -> None:
     members(world, "g", range(4))
     world.run()
     assert set(placed(world, "g").values()) == {"a-r2-s1-0"}
+
+
+def test_of_two_places_the_one_beside_its_successor_goes_to_who_comes_just_before() -> None:
+    world = World()
+    nodes(world, a_r1=[1], a_r2=[2])
+    gang(world, "g", 1, f"preferred:{RACK}")
+    members(world, "g", [2], on="a-r2-0")
+    members(world, "g", [1, 5])
+    world.run()
+    assert placed(world, "g") == {1: "a-r2-0", 2: "a-r2-0", 5: "a-r1-0"}

@@ -173,3 +173,9 @@ def test_a_budget_whose_selector_cannot_be_read_protects_nobody() -> None:
     selector = RawSelector(match_expressions=(RawRequirement("app", "Like", ("web",)),))
     budgets.upsert(Budget(build.pod("x").metadata, BudgetSpec(selector), BudgetStatus()))
     assert budgets.violators([(msgspec.structs.replace(record, labels={"app": "web"}),)], []) == [False]
+
+
+def test_nobody_leaves_for_an_item_that_is_gone() -> None:
+    _, evaluator = full_world()
+    result = evaluator.preempt(build.pod_key("nobody"), 0.0)
+    assert (result.candidate, result.refusal) == (None, Refusal(RefusalCode.ITEM_GONE))

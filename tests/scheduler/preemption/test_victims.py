@@ -363,3 +363,42 @@ def test_who_waits_for_a_gang_that_runs_in_one_domain_has_room_made_there() -> N
         build.pod("new-1", group="new", priority=5),
     )
     assert leaving(searched(state)) == ["costly"]
+
+
+def test_a_pod_leaves_that_has_what_its_node_offers_only_since_it_came() -> None:
+    gpu = {"example.com/gpu": "1"}
+    state = state_of(
+        build.node("n0", cpu=4),
+        build.pod("low", on="n0", requests=gpu),
+        build.pod("new", priority=5, requests=gpu),
+    )
+    state.upsert_node(build.node("n0", cpu=4, resources=gpu))
+    assert leaving(searched(state)) == ["low"]
+
+
+def test_few_on_one_node_leave_for_many_rather_than_one_on_each_of_many_nodes() -> None:
+    state = state_of(
+        *(build.node(f"small-{number}", cpu=1) for number in range(4)),
+        build.node("wide", cpu=4),
+        *(low(f"small-{number}", on=f"small-{number}") for number in range(4)),
+        *(low(f"wide-{number}", cpu, on="wide") for number, cpu in enumerate((2, 2))),
+        build.group("g", 4, priority=5),
+        *(build.pod(f"g-{number}", group="g", priority=5) for number in range(4)),
+    )
+    assert leaving(searched(state, "g")) == ["wide-0", "wide-1"]
+
+
+def test_a_pod_stays_whose_node_no_longer_has_what_only_others_of_the_group_ask_for() -> None:
+    gpu = {"example.com/gpu": "1"}
+    state = state_of(
+        build.node("n0", cpu=2, resources=gpu),
+        build.node("n1", cpu=1, resources=gpu),
+        build.pod("holder", on="n0", priority=1, requests={"cpu": "1", **gpu}),
+        low("plain", on="n0"),
+        build.pod("of-n1", on="n1", requests={"cpu": "1", **gpu}),
+        build.group("g", 2, priority=5),
+        build.pod("g-0", group="g", priority=5),
+        build.pod("g-1", group="g", priority=5, requests={"cpu": "1", **gpu}),
+    )
+    state.upsert_node(build.node("n0", cpu=2))
+    assert sorted(leaving(searched(state, "g"))) == ["of-n1", "plain"]

@@ -1,5 +1,7 @@
 """Due times: once per key, at the earliest time asked for."""
 
+import pytest
+
 from scheduler.queue.delay_queue import DelayQueue
 from tests.scheduler.shell.clocks import FakeClock
 
@@ -82,3 +84,20 @@ def test_keys_that_are_due_at_the_same_moment_come_in_the_order_in_which_they_we
         queue.add(key, 1.0)
     clock.pass_seconds(1.0)
     assert queue.take_due() == ["c", "a", "b"]
+
+
+def test_times_that_no_longer_count_are_thrown_away_once_they_are_many_and_not_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sorted_anew: list[int] = []
+    monkeypatch.setattr("scheduler.queue.delay_queue.heapq.heapify", lambda heap: sorted_anew.append(len(heap)))
+    queue: DelayQueue[int] = DelayQueue(FakeClock())
+    for key in range(1000):
+        queue.add(key, 5.0)
+    assert sorted_anew == []
+    for key in range(1000):
+        queue.discard(key)
+    for _ in range(1000):
+        queue.add(0, 5.0)
+        queue.discard(0)
+    assert sorted_anew
