@@ -10,7 +10,7 @@ import ctypes
 from collections.abc import Callable
 from typing import Final
 
-TRIM_SECONDS: Final = 300.0
+TRIM_SECONDS: Final = 30.0
 """A trim takes some milliseconds of a usual heap, and of half a gigabyte in small pieces less than a tenth of a second."""
 
 
@@ -22,7 +22,7 @@ def trim_heap() -> None:
 
 
 async def keep_heap_trimmed(trim: Callable[[], None] = trim_heap) -> None:
-    """Trims every five minutes until cancelled."""
+    """Trims twice a minute until cancelled."""
     while True:
         await asyncio.sleep(TRIM_SECONDS)
         trim()
