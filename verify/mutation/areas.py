@@ -201,6 +201,7 @@ AREAS: Final = {
         tests=(
             "tests/scheduler/core/test_known_costs.py",
             "tests/scheduler/core/test_known_costs_of_trees.py",
+            "tests/scheduler/core/test_refusals_of_trees.py",
             "tests/scheduler/core/test_tree_placement.py",
             "tests/scheduler/core/test_tree_selections.py",
             "tests/scheduler/core/test_trees.py",

@@ -95,9 +95,9 @@ def test_a_decision_is_whole_and_fits_whatever_the_members(nodes: list[int], siz
 
 def test_of_two_members_with_room_for_either_the_one_that_asks_for_the_larger_share_has_it() -> None:
     world = World()
-    world.node("n1", cpu=4, memory="64Gi")
+    world.node("n1", cpu=4, resources={"example.com/gpu": "64"})
     world.group("g", 2)
-    world.pod("g-0", group="g", requests={"cpu": "2", "memory": "40Gi"})
-    world.pod("g-1", group="g", requests={"cpu": "3", "memory": "1Gi"})
+    world.pod("g-0", group="g", requests={"cpu": "2", "example.com/gpu": "33"})
+    world.pod("g-1", group="g", requests={"cpu": "1", "example.com/gpu": "48"})
     (decision,) = world.run()
     assert [uid for uid, status in decision.failures if status is not None] == ["uid-of-g-0"]

@@ -286,11 +286,13 @@ def test_shelves_racks_and_blocks_together() -> None:
     assert set(placed(world, "g").values()) == {"a-r2-s1-0"}
 
 
-def test_of_two_places_the_one_beside_its_successor_goes_to_who_comes_just_before() -> None:
+@pytest.mark.parametrize(("beside", "far"), [(1, 5), (3, 7)])
+def test_of_two_places_the_one_with_a_neighbour_goes_to_who_comes_just_before_or_after(beside: int, far: int) -> None:
     world = World()
-    nodes(world, a_r1=[1], a_r2=[2])
-    gang(world, "g", 1, f"preferred:{RACK}")
-    members(world, "g", [2], on="a-r2-0")
-    members(world, "g", [1, 5])
+    world.node("n1", cpu=1)
+    world.node("n2", cpu=2)
+    gang(world, "g", 1)
+    members(world, "g", [2], on="n2")
+    members(world, "g", [beside, far])
     world.run()
-    assert placed(world, "g") == {1: "a-r2-0", 2: "a-r2-0", 5: "a-r1-0"}
+    assert placed(world, "g") == {beside: "n2", 2: "n2", far: "n1"}

@@ -391,14 +391,14 @@ def test_few_on_one_node_leave_for_many_rather_than_one_on_each_of_many_nodes() 
 def test_a_pod_stays_whose_node_no_longer_has_what_only_others_of_the_group_ask_for() -> None:
     gpu = {"example.com/gpu": "1"}
     state = state_of(
-        build.node("n0", cpu=2, resources=gpu),
+        build.node("n0", cpu=3, resources=gpu),
         build.node("n1", cpu=1, resources=gpu),
-        build.pod("holder", on="n0", priority=1, requests={"cpu": "1", **gpu}),
-        low("plain", on="n0"),
+        build.pod("holder", on="n0", requests={"cpu": "1", **gpu}),
+        low("plain", 2, on="n0", priority=1),
         build.pod("of-n1", on="n1", requests={"cpu": "1", **gpu}),
         build.group("g", 2, priority=5),
-        build.pod("g-0", group="g", priority=5),
+        build.pod("g-0", cpu=2, group="g", priority=5),
         build.pod("g-1", group="g", priority=5, requests={"cpu": "1", **gpu}),
     )
-    state.upsert_node(build.node("n0", cpu=2))
+    state.upsert_node(build.node("n0", cpu=3))
     assert sorted(leaving(searched(state, "g"))) == ["of-n1", "plain"]
