@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from scheduler.algorithm.exact.board import Board
 from scheduler.algorithm.exact.bounds import Bounds, narrowed, tightened
-from scheduler.algorithm.exact.order import has_order, is_allowed, watched_groups
+from scheduler.algorithm.exact.order import Orders, is_allowed, watched_groups
 from scheduler.algorithm.exact.problem import Problem, bits
 from scheduler.algorithm.exact.sequence import find_in_sequence
 
@@ -72,6 +72,7 @@ class _Search:
         self._most_steps = most_steps
         self._board = Board(problem)
         self._bounds: Final = Bounds(problem)
+        self._orders: Final = Orders(problem, self._spend)
         self._seen: Final[set[tuple[object, ...]]] = set()
         self._shares: Final = _shares(problem)
         self._steps = 0
@@ -112,7 +113,7 @@ class _Search:
             self._seen.add(key)
             if board.placed < self._problem.wanted:
                 path.append(self._choice())
-            elif self._is_in_order():
+            elif self._orders.has_one((move.kind, move.node) for move in board.moves):
                 return True
         return False
 
@@ -159,12 +160,6 @@ class _Search:
             return None
         return _Choice(best, board.distinct(nodes_for[best]), may_give_up=board.left[best] <= board.slack)
 
-    def _is_in_order(self) -> bool:
-        found = has_order(self._board, self._may_step)
-        if found is None:
-            raise _OutOfStepsError
-        return found
-
     def _fill(self) -> None:
         """Pods beyond those that are wanted are put where they are allowed."""
         board = self._board
@@ -179,18 +174,14 @@ class _Search:
     def _is_allowed(self, kind: int, node: int) -> bool:
         return is_allowed(self._problem.kinds[kind].role, self._board.values_of(node), self._board.sums)
 
-    def _may_step(self) -> bool:
-        self._steps += 1
-        return self._steps <= self._most_steps
-
     def _spend_in_sequence(self) -> None:
         for _ in range(_STEPS_IN_SEQUENCE):
             self._spend()
 
     def _spend(self) -> None:
-        if not self._may_step():
-            self._steps = self._most_steps
+        if self._steps >= self._most_steps:
             raise _OutOfStepsError
+        self._steps += 1
 
 
 def _shares(problem: Problem) -> list[float]:
