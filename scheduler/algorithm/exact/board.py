@@ -43,6 +43,7 @@ class Board:
     def __init__(self, problem: Problem) -> None:
         self.problem: Final = problem
         self.left: Final = [kind.pods for kind in problem.kinds]
+        self._spare: Final = problem.pods - problem.wanted
         self.placed = 0
         self.changes = 0
         self.given_up = 0
@@ -91,7 +92,7 @@ class Board:
     @property
     def slack(self) -> int:
         """So many more pods may be given up."""
-        return self.problem.pods - self.given_up - self.problem.wanted
+        return self._spare - self.given_up
 
     @property
     def key(self) -> tuple[object, ...]:

@@ -8,10 +8,11 @@ most pods that can come are in nobody's way, so they come at once; there is some
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from scheduler.algorithm.exact.problem import Problem, Role, Spread
+from scheduler.algorithm.exact.board import Board
+from scheduler.algorithm.exact.problem import Problem, Role, bits
 
 Sums = Sequence[Sequence[int]]
 """By group and value: how many are counted there."""
@@ -30,7 +31,12 @@ def is_allowed(role: Role, values: tuple[int, ...], sums: Sums) -> bool:
             return False
     for spread in role.spreads:
         value = values[spread.group]
-        if not value or not _is_even(spread, sums[spread.group][value], sums):
+        if not value:
+            return False
+        counts = sums[spread.group]
+        is_too_few = len(spread.values) < max(spread.min_domains, 1)
+        least = 0 if is_too_few else min(map(counts.__getitem__, spread.values))
+        if counts[value] + spread.counts_itself - least > spread.max_skew:
             return False
     return True
 
@@ -42,24 +48,25 @@ def watched_groups(problem: Problem) -> frozenset[int]:
     )
 
 
-def _is_even(spread: Spread, before: int, sums: Sums) -> bool:
-    """Whether a spread allows one more pod where there are so many before it."""
-    has_least = len(spread.values) >= max(spread.min_domains, 1)
-    least = min(map(sums[spread.group].__getitem__, spread.values)) if has_least else 0
-    return before + spread.counts_itself - least <= spread.max_skew
-
-
 class _Even(NamedTuple):
     """A spread of a party."""
 
-    spread: Spread
+    group: int
     value: int
     """Where the party is."""
     own: int
     """What one of the party adds there."""
+    above: int
+    """So many more than at the least value may be there before the next one."""
+    among: tuple[int, ...]
+    """The values of which the least counts; none where 0 counts as the least."""
+
+    def allows(self, before: int, sums: Sums) -> bool:
+        """Whether one more pod may come after so many."""
+        return before - self.above <= min(map(sums[self.group].__getitem__, self.among), default=0)
 
 
-class _Party(NamedTuple):
+class Party(NamedTuple):
     """Pods that are the same to everybody's order, on nodes with the labels that their rules ask for."""
 
     near: tuple[tuple[int, int], ...]
@@ -69,15 +76,15 @@ class _Party(NamedTuple):
     adds: tuple[tuple[int, int, int], ...]
     """(group, value, what one of them adds to it)."""
 
-    def is_allowed(self, sums: Sums) -> bool:
+    def can_come(self, sums: Sums) -> bool:
         """Whether one more may come now."""
-        return (not self.near or self.has_company(sums) or self.can_be_first(sums)) and all(
-            _is_even(each.spread, sums[each.spread.group][each.value], sums) for each in self.even
-        )
+        return self.could_come(0, sums, sums)
 
-    def has_company(self, sums: Sums) -> bool:
-        """Whether everybody is there whom it needs."""
-        return all(sums[group][value] > 0 for group, value in self.near)
+    def could_come(self, others: int, sums: Sums, best: Sums) -> bool:
+        """Whether one more may come after so many others of its party, with no less than `sums` and no more than `best` there."""
+        if self.near and not self.can_be_first(sums) and not all(best[group][value] > 0 for group, value in self.near):
+            return False
+        return all(each.allows(sums[each.group][each.value] + others * each.own, best) for each in self.even)
 
     def can_be_first(self, sums: Sums) -> bool:
         """Whether it may come because nobody is anywhere whom it needs."""
@@ -89,11 +96,32 @@ class _Party(NamedTuple):
             sums[group][value] += pods * amount
 
 
-class Orders:
-    """Looks for orders of pods of one problem, and remembers which have none.
+def can_all_come_at_best(parties: Sequence[Party], pods: Sequence[int], sums: Sums, best: list[list[int]]) -> bool:
+    """Whether everybody can come who would if nobody were in anybody's way, and all others that can come had come before.
 
     Args:
-        problem: the pods and the nodes.
+        parties: of the pods.
+        pods: how many of each are to come.
+        sums: what is counted now.
+        best: what is counted in the best case when the first of them comes; becomes that of the end.
+    """
+    left = list(pods)
+    has_changed = True
+    while has_changed:
+        has_changed = False
+        for at, party in enumerate(parties):
+            while left[at] and party.could_come(pods[at] - left[at], sums, best):
+                left[at] -= 1
+                party.add_to(best, 1)
+                has_changed = True
+    return not any(left)
+
+
+class Orders:
+    """Looks for orders of the pods on a board, and remembers which have none.
+
+    Args:
+        problem: of the board.
         spend: is called before each step; raises when there are none left.
     """
 
@@ -102,56 +130,91 @@ class Orders:
         self._spend: Final = spend
         self._watched: Final = watched_groups(problem)
         self._sums: Final = [group.sums for group in problem.groups]
-        self._parties: Final[list[_Party]] = []
-        self._numbers: Final[dict[_Party, int]] = {}
+        self._parties: Final[list[Party]] = []
+        self._numbers: Final[dict[Party, int]] = {}
         self._number_of: Final[dict[tuple[int, int], int]] = {}
         self._without: Final[set[frozenset[tuple[int, int]]]] = set()
 
-    def has_one(self, placed: Iterable[tuple[int, int]]) -> bool:
-        """Whether these pods, (kind, node) of each, can have come in some order."""
-        if not self._watched:
-            return True
-        counts = Counter(map(self._party_of, placed))
-        counts.pop(_INDIFFERENT, None)
-        key = frozenset(counts.items())
+    def has_one(self, board: Board) -> bool:
+        """Whether the placed pods can have come in some order."""
+        pods = self._pods(board)
+        key = frozenset(pods.items())
         if key in self._without:
             return False
-        parties = [(self._parties[number], pods) for number, pods in counts.items()]
-        if _Arrivals(parties, self._sums, self._spend).have_an_order():
+        if (
+            not pods
+            or _Arrivals([self._parties[at] for at in pods], list(pods.values()), self._sums, self._spend).can_end()
+        ):
             return True
         self._without.add(key)
         return False
 
-    def _party_of(self, placed: tuple[int, int]) -> int:
-        """The number of a pod's party."""
-        number = self._number_of.get(placed)
+    def may_have_one(self, board: Board, nodes_for: Mapping[int, int]) -> bool:
+        """Whether the placed pods can have come in the best case, with all others where they may go at any time.
+
+        It is looked at only once pods were found that have no order: where one is missing, the next ones are often without, too.
+
+        Args:
+            board: the pods.
+            nodes_for: the nodes left to each kind with pods left.
+        """
+        pods = self._pods(board) if self._without else None
+        if not pods:
+            return True
+        best = [list(each) for each in self._sums]
+        for kind, nodes in nodes_for.items():
+            for at, amount in self._problem.kinds[kind].role.effects:
+                if at in self._watched:
+                    self._add_those_to_come(best[at], board, kind, nodes, at, amount)
+        return can_all_come_at_best([self._parties[at] for at in pods], list(pods.values()), self._sums, best)
+
+    def _add_those_to_come(self, best: list[int], board: Board, kind: int, nodes: int, at: int, amount: int) -> None:
+        """Where one is as good a place as another, each may get all."""
+        counted, room = self._problem.groups[at].counted, dict[int, int]()
+        for node in bits(nodes):
+            value = counted[node]
+            if value:
+                room[value] = room.get(value, 0) + board.room[node][kind]
+        for value, most in room.items():
+            best[value] += amount * min(most, board.left[kind])
+
+    def _pods(self, board: Board) -> Counter[int]:
+        """By number of their party; without those that can come at any time and that nobody counts."""
+        if not self._watched:
+            return Counter()
+        pods = Counter(self._party_of(move.kind, move.node) for move in board.moves)
+        del pods[_INDIFFERENT]
+        return pods
+
+    def _party_of(self, kind: int, node: int) -> int:
+        number = self._number_of.get((kind, node))
         if number is None:
-            party = self._new_party(*placed)
+            party = self._new_party(kind, node)
             is_indifferent = not (party.near or party.even or party.adds)
             number = _INDIFFERENT if is_indifferent else self._numbers.setdefault(party, len(self._numbers))
             if number == len(self._parties):
                 self._parties.append(party)
-            self._number_of[placed] = number
+            self._number_of[kind, node] = number
         return number
 
-    def _new_party(self, kind: int, node: int) -> _Party:
+    def _new_party(self, kind: int, node: int) -> Party:
         role, groups = self._problem.kinds[kind].role, self._problem.groups
         adds = {
-            (at, groups[at].counted[node]): amount
+            at: (groups[at].counted[node], amount)
             for at, amount in role.effects
             if at in self._watched and groups[at].counted[node]
         }
-        values = {spread: groups[spread.group].values[node] for spread in role.spreads}
-        return _Party(
-            tuple((at, groups[at].values[node]) for at in role.needs),
-            role.may_be_first,
-            tuple(_Even(spread, value, adds.get((spread.group, value), 0)) for spread, value in values.items()),
-            tuple((*place, amount) for place, amount in adds.items()),
-        )
+        even = []
+        for spread in role.spreads:
+            at, value = spread.group, groups[spread.group].values[node]
+            where, amount = adds.get(at, (0, 0))
+            among = spread.values if len(spread.values) >= spread.min_domains else ()
+            even.append(_Even(at, value, amount * (where == value), spread.max_skew - spread.counts_itself, among))
+        near = tuple((at, groups[at].values[node]) for at in role.needs)
+        return Party(near, role.may_be_first, tuple(even), tuple((at, *added) for at, added in adds.items()))
 
 
 _INDIFFERENT: Final = -1
-"""The party of pods that can come at any time and that nobody counts."""
 
 
 class _Stage(NamedTuple):
@@ -169,24 +232,26 @@ class _Arrivals:
     A pod that may come and is in nobody's way comes at once: every order that goes on from here could as well go on with it.
     """
 
-    def __init__(self, parties: Sequence[tuple[_Party, int]], sums: Sums, spend: Callable[[], None]) -> None:
-        self._parties: Final = [party for party, _ in parties]
-        self._left: Final = [pods for _, pods in parties]
+    def __init__(self, parties: list[Party], pods: list[int], sums: Sums, spend: Callable[[], None]) -> None:
+        self._parties: Final = parties
+        self._left: Final = pods
         self._spend: Final = spend
         self._sums: Final = [list(each) for each in sums]
         self._final: Final = [list(each) for each in sums]
         """When all have come."""
-        for party, pods in parties:
-            party.add_to(self._final, pods)
+        for party, count in zip(parties, pods, strict=True):
+            party.add_to(self._final, count)
         self._spread_at: Final[dict[tuple[int, int], list[int]]] = {}
         """By group and value: the parties that have a spread there."""
-        for at, party in enumerate(self._parties):
-            for each in party.even:
-                self._spread_at.setdefault((each.spread.group, each.value), []).append(at)
         self._seen: Final[set[tuple[int, ...]]] = set()
 
-    def have_an_order(self) -> bool:
+    def can_end(self) -> bool:
         """Whether all can come."""
+        if not self._is_possible():
+            return False
+        for at, party in enumerate(self._parties):
+            for each in party.even:
+                self._spread_at.setdefault((each.group, each.value), []).append(at)
         path = [self._stage([])]
         while any(self._left):
             while not path[-1].options:
@@ -196,51 +261,33 @@ class _Arrivals:
                     return False
             chosen = path[-1].options.pop()
             self._come(chosen)
-            path.append(self._stage([chosen]))
+            path.append(self._stage([chosen]) if self._is_possible() else _Stage([chosen], []))
         return True
+
+    def _is_possible(self) -> bool:
+        """Whether all that are left can come in the best case."""
+        self._spend()
+        return can_all_come_at_best(self._parties, self._left, self._sums, [list(each) for each in self._sums])
 
     def _stage(self, came: list[int]) -> _Stage:
         """Lets all come that are in nobody's way."""
-        self._spend()
-        if self._is_hopeless():
-            return _Stage(came, [])
         before = -1
         while before < len(came):
             before = len(came)
             for at, party in enumerate(self._parties):
-                while self._left[at] and party.is_allowed(self._sums) and self._is_in_nobodys_way(at):
+                while self._left[at] and party.can_come(self._sums) and self._is_in_nobodys_way(at):
                     self._come(at)
                     came.append(at)
         state = tuple(self._left)
         if state in self._seen:
             return _Stage(came, [])
         self._seen.add(state)
-        allowed = [at for at, left in enumerate(self._left) if left and self._parties[at].is_allowed(self._sums)]
-        return _Stage(came, sorted(allowed, key=self._crowd_around, reverse=True))
+        options = [at for at, left in enumerate(self._left) if left and self._parties[at].can_come(self._sums)]
+        return _Stage(came, sorted(options, key=self._crowd_around, reverse=True))
 
     def _come(self, at: int, pods: int = 1) -> None:
         self._left[at] -= pods
         self._parties[at].add_to(self._sums, pods)
-
-    def _is_hopeless(self) -> bool:
-        """Whether somebody cannot come even if everybody else who can has come before, and nobody is in the way."""
-        left, best = self._left.copy(), [list(each) for each in self._sums]
-        has_changed = True
-        while has_changed:
-            has_changed = False
-            for at, party in enumerate(self._parties):
-                while left[at] and self._can_come(party, self._left[at] - left[at], best):
-                    left[at] -= 1
-                    party.add_to(best, 1)
-                    has_changed = True
-        return any(left)
-
-    def _can_come(self, party: _Party, before: int, best: Sums) -> bool:
-        """Whether one more of a party can come after so many of it, where at most so many others are."""
-        sums = self._sums
-        return (not party.near or party.has_company(best) or party.can_be_first(sums)) and all(
-            _is_even(each.spread, sums[each.spread.group][each.value] + before * each.own, best) for each in party.even
-        )
 
     def _is_in_nobodys_way(self, at: int) -> bool:
         party = self._parties[at]
@@ -256,12 +303,11 @@ class _Arrivals:
     def _has_room_for_all(self, at: int) -> bool:
         """Whether a party's spreads allow the last of it even after everybody else."""
         return all(
-            _is_even(each.spread, self._final[each.spread.group][each.value] - each.own, self._sums)
-            for each in self._parties[at].even
+            each.allows(self._final[each.group][each.value] - each.own, self._sums) for each in self._parties[at].even
         )
 
-    def _forestalls(self, party: _Party, other: _Party) -> bool:
-        """Whether another party cannot come as the first of its kind any more, nor for company, once one of this has come."""
+    def _forestalls(self, party: Party, other: Party) -> bool:
+        """Whether another party could be the first of those it needs, and not even come for company once this one is there."""
         if not other.can_be_first(self._sums):
             return False
         added = {group: value for group, value, _ in party.adds}
@@ -271,4 +317,4 @@ class _Arrivals:
 
     def _crowd_around(self, at: int) -> int:
         """How many there are that its spreads count: where there are the fewest is the most promising."""
-        return sum(self._sums[each.spread.group][each.value] for each in self._parties[at].even)
+        return sum(self._sums[each.group][each.value] for each in self._parties[at].even)

@@ -113,7 +113,7 @@ class _Search:
             self._seen.add(key)
             if board.placed < self._problem.wanted:
                 path.append(self._choice())
-            elif self._orders.has_one((move.kind, move.node) for move in board.moves):
+            elif self._orders.has_one(board):
                 return True
         return False
 
@@ -148,7 +148,7 @@ class _Search:
         if board.is_dead():
             return None
         nodes_for = {at: board.nodes_for(at) for at, left in enumerate(board.left) if left}
-        if not self._bounds.allow(board, nodes_for):
+        if not (self._bounds.allow(board, nodes_for) and self._orders.may_have_one(board, nodes_for)):
             return None
         best, rank = -1, (0, 0.0)
         for at, nodes in nodes_for.items():

@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from scheduler.algorithm.exact.board import Board
 from scheduler.algorithm.exact.order import Orders, is_allowed
 from scheduler.algorithm.exact.problem import Group, Kind, Problem, Role, Spread
 
@@ -28,11 +29,18 @@ def _problem(groups: Sequence[Sequence[int]], *roles: Role, sums: Sequence[Seque
     )
 
 
+def _board(problem: Problem, placed: Placed) -> Board:
+    board = Board(problem)
+    for pod in placed:
+        board.put(*pod)
+    return board
+
+
 def _have_order(problem: Problem, *placed: Placed) -> tuple[bool, int]:
     """Whether the last of these have one, and the steps of all."""
     steps: list[None] = []
     orders = Orders(problem, lambda: steps.append(None))
-    answers = [orders.has_one(each) for each in placed]
+    answers = [orders.has_one(_board(problem, pods)) for pods in placed]
     return answers[-1], len(steps)
 
 
@@ -109,6 +117,21 @@ def test_pods_have_an_order_exactly_when_one_of_all_orders_is_allowed(part: int)
         assert _have_order(problem, placed)[0] == expected, seed
         found[expected] += 1
     assert min(found) > CASES_OF_A_PART // 10
+
+
+def test_what_a_part_of_them_cannot_do_at_best_the_whole_cannot_do_either() -> None:
+    cut = 0
+    for seed in range(3000):
+        problem, placed = _by_chance(seed)
+        orders, part = Orders(problem, lambda: None), placed[::2]
+        # The best case is looked at only once somebody had no order.
+        if orders.has_one(_board(problem, [placed[-1]] * 3)):
+            continue
+        anywhere = {kind: (1 << len(problem.free)) - 1 for kind in range(len(problem.kinds))}
+        if not orders.may_have_one(_board(problem, part), anywhere):
+            assert not _have_order_among_all(problem, placed), seed
+            cut += 1
+    assert cut > 300
 
 
 # --- how soon --------------------------------------------------------------------------------------------------------
