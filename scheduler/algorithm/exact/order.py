@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from scheduler.algorithm.exact.board import Board
-from scheduler.algorithm.exact.problem import Problem, Role, bits
+from scheduler.algorithm.exact.board import Board, nodes_by_value
+from scheduler.algorithm.exact.problem import Problem, Role
 
 Sums = Sequence[Sequence[int]]
 """By group and value: how many are counted there."""
@@ -130,6 +130,10 @@ class Orders:
         self._spend: Final = spend
         self._watched: Final = watched_groups(problem)
         self._sums: Final = [group.sums for group in problem.groups]
+        self._counted: Final = {at: nodes_by_value(problem.groups[at].counted) for at in self._watched}
+        self._counted_of: Final = [
+            [(at, amount) for at, amount in kind.role.effects if at in self._watched] for kind in problem.kinds
+        ]
         self._parties: Final[list[Party]] = []
         self._numbers: Final[dict[Party, int]] = {}
         self._number_of: Final[dict[tuple[int, int], int]] = {}
@@ -163,20 +167,12 @@ class Orders:
             return True
         best = [list(each) for each in self._sums]
         for kind, nodes in nodes_for.items():
-            for at, amount in self._problem.kinds[kind].role.effects:
-                if at in self._watched:
-                    self._add_those_to_come(best[at], board, kind, nodes, at, amount)
+            left = board.left[kind]
+            for at, amount in self._counted_of[kind]:
+                for value, inside in self._counted[at].items():
+                    if nodes & inside:
+                        best[at][value] += amount * left
         return can_all_come_at_best([self._parties[at] for at in pods], list(pods.values()), self._sums, best)
-
-    def _add_those_to_come(self, best: list[int], board: Board, kind: int, nodes: int, at: int, amount: int) -> None:
-        """Where one is as good a place as another, each may get all."""
-        counted, room = self._problem.groups[at].counted, dict[int, int]()
-        for node in bits(nodes):
-            value = counted[node]
-            if value:
-                room[value] = room.get(value, 0) + board.room[node][kind]
-        for value, most in room.items():
-            best[value] += amount * min(most, board.left[kind])
 
     def _pods(self, board: Board) -> Counter[int]:
         """By number of their party; without those that can come at any time and that nobody counts."""

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -143,6 +144,18 @@ def test_pods_beyond_the_minimum_are_placed_too_where_there_is_room() -> None:
     found, _, placed = _search(world, 4)
     assert found.certainty is Certainty.PROVED
     assert len(placed) >= 4
+
+
+@pytest.mark.parametrize("seed", [645, 935, 4811, 5067])
+def test_of_few_pods_that_affect_each_other_as_many_start_as_have_a_place(seed: int) -> None:
+    # Orders alone started fewer.
+    gang = drawn(seed)
+    decision = decide(world_of(gang).state, build.group_key("g"))
+    nodes = {machine.name: index for index, machine in enumerate(gang.machines)}
+    placed = {int(uid.rsplit("-", 1)[1]): nodes[node] for uid, node in decision.bindings}
+    assert can_have_come(gang, placed)
+    assert gang.need < len(placed)
+    assert len(placed) == len(gang.members) or _has_place(replace(gang, need=len(placed) + 1)) is False
 
 
 def test_equal_pods_of_several_images_are_shared_out() -> None:
