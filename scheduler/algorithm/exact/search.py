@@ -5,7 +5,7 @@ anything goes to a search in the order of coming (`sequence`).
 
 Without a budget it would end with a placement or with the knowledge that there is none. Boards from which nothing was found are
 remembered; nodes that can be exchanged for each other are tried once, and so are equal pods. The budget is in steps: one step is
-one pod that is put on one node, or one pod that is looked at while an order is looked for. So the same problem always has the
+one pod that is put on one node, or one look at who can come while an order is looked for. So the same problem always has the
 same answer.
 """
 
@@ -18,7 +18,7 @@ from scheduler.algorithm.exact.problem import Problem, bits
 from scheduler.algorithm.exact.sequence import find_in_sequence
 
 MOST_STEPS: Final = 3_000
-"""Of the search for one decision: some 30 ms."""
+"""Of the search for one decision: 50 to 150 ms where there are rules about other pods."""
 _SHARE_IN_SEQUENCE: Final = 3
 """A third of the steps is kept for the search in the order of coming, where the order matters."""
 _STEPS_IN_SEQUENCE: Final = 2
