@@ -85,9 +85,9 @@ def best_attempt(
         if best is not None:
             if budget is not None and (budget.pods <= 0 or steps.left < _MARGIN * cost + fallback.kept):
                 break
-            settled = fallback.take(best)
-            if settled is not None:
-                return settled
+            best, is_settled = fallback.take(best)
+            if is_settled:
+                return best
         begun = steps.spent
         snapshot = new_snapshot()
         attempt = Attempt(snapshot, place(snapshot))

@@ -43,6 +43,7 @@ class Board:
     def __init__(self, problem: Problem) -> None:
         self.problem: Final = problem
         self.left: Final = [kind.pods for kind in problem.kinds]
+        self._spare: Final = problem.pods - problem.wanted
         self.placed = 0
         self.changes = 0
         self.given_up = 0
@@ -73,7 +74,7 @@ class Board:
             self._of_class.setdefault(node_class, []).append(node)
         self._heads: Final = dict.fromkeys(self._of_class, 0)
         self._representatives = sum(1 << nodes[0] for nodes in self._of_class.values())
-        self.where: Final = [_by_value(group.values) for group in problem.groups]
+        self.where: Final = [nodes_by_value(group.values) for group in problem.groups]
         self._labelled: Final = [sum(where.values()) for where in self.where]
         self._taken: Final = [
             sum(nodes for value, nodes in where.items() if group.sums[value])
@@ -91,7 +92,7 @@ class Board:
     @property
     def slack(self) -> int:
         """So many more pods may be given up."""
-        return self.problem.pods - self.given_up - self.problem.wanted
+        return self._spare - self.given_up
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -253,7 +254,8 @@ class Board:
             self._representatives |= 1 << nodes[head]
 
 
-def _by_value(values: tuple[int, ...]) -> dict[int, int]:
+def nodes_by_value(values: tuple[int, ...]) -> dict[int, int]:
+    """The nodes of each value but 0."""
     found: dict[int, int] = {}
     for node, value in enumerate(values):
         if value:

@@ -1,5 +1,6 @@
 """What no placement can exceed, from here on: necessary conditions that are quick to look at."""
 
+from math import gcd
 from typing import Final
 
 from scheduler.algorithm.exact.board import Board
@@ -7,27 +8,52 @@ from scheduler.algorithm.exact.problem import Kind, Problem, bits
 
 _FEW_NODES: Final = 64
 _MOST_BITS: Final = 1_000_000
+_FEW_BITS: Final = 32_768
+"""So many are looked at again and again."""
 
 
 def tightened(problem: Problem) -> Problem:
-    """The same with no more free than can be used: the largest sum of amounts that fits, resource by resource."""
-    free = [list(amounts) for amounts in problem.free]
+    """The same with no more free than can be used: the largest sum of amounts that fits, resource by resource.
+
+    Resources of which every node has enough for everybody who may go there are left out, and of the others amounts are in the
+    largest units that leave them whole.
+    """
+    free, units = [list(amounts) for amounts in problem.free], _units(problem)
+    scarce = set[int]()
     takers: dict[tuple[int, ...], list[int]] = {}
     for node in range(len(free)):
         takers.setdefault(tuple(kind.nodes >> node & 1 for kind in problem.kinds), []).append(node)
     for is_taker, nodes in takers.items():
         kinds = [kind for kind, is_one in zip(problem.kinds, is_taker, strict=True) if is_one]
-        for at in range(len(free[0]) if free else 0):
-            asked = [(kind.amounts[at], kind.pods) for kind in kinds if kind.amounts[at]]
+        for at, unit in enumerate(units):
+            asked = [(kind.amounts[at] // unit, kind.pods) for kind in kinds if kind.amounts[at]]
             most = sum(amount * count for amount, count in asked)
+            sums = _sums(asked) if most <= _MOST_BITS else 0
             for node in nodes:
-                free[node][at] = min(free[node][at], most)
-            if most <= _MOST_BITS:
-                sums = _sums(asked)
-                for node in nodes:
-                    if free[node][at] > 0:
-                        free[node][at] = (sums & ((2 << free[node][at]) - 1)).bit_length() - 1
-    return problem._replace(free=tuple(map(tuple, free)), classes=_classes(problem, free))
+                there_is = free[node][at] // unit
+                free[node][at] = min(there_is, most)
+                if 0 <= there_is < most:
+                    free[node][at] = _usable(sums, there_is)
+            if any(free[node][at] < most for node in nodes):
+                scarce.add(at)
+    return _with_amounts(problem, free, {at: unit for at, unit in enumerate(units) if at in scarce})
+
+
+def _units(problem: Problem) -> list[int]:
+    """By resource: what divides all that is asked for."""
+    return [gcd(*column) or 1 for column in zip(*(kind.amounts for kind in problem.kinds), strict=True)]
+
+
+def _with_amounts(problem: Problem, free: list[list[int]], units: dict[int, int]) -> Problem:
+    """With these resources only, in these units; `free` is in them already."""
+    return problem._replace(
+        kinds=tuple(
+            kind._replace(amounts=tuple(kind.amounts[at] // unit for at, unit in units.items()))
+            for kind in problem.kinds
+        ),
+        free=tuple(tuple(amounts[at] for at in units) for amounts in free),
+        classes=_classes(problem, free),
+    )
 
 
 def _classes(problem: Problem, free: list[list[int]]) -> tuple[int, ...]:
@@ -100,6 +126,11 @@ def _sums(asked: list[tuple[int, int]]) -> int:
     return sums
 
 
+def _usable(sums: int, free: int) -> int:
+    """The largest of these sums that fits; 0 stands for sums that are not known."""
+    return (sums & ((2 << free) - 1)).bit_length() - 1 if sums else free
+
+
 class Bounds:
     """The conditions of one problem."""
 
@@ -140,7 +171,7 @@ class Bounds:
     ) -> bool:
         """Whether there is enough of a resource for those that cannot be given up, where somebody can use it."""
         kinds, needed, skipped, open_nodes = self._problem.kinds, 0, slack, 0
-        smallest = 0
+        smallest, asked = 0, list[tuple[int, int]]()
         for at in self._largest_first[row]:
             nodes = nodes_for.get(at)
             if not nodes:
@@ -149,13 +180,15 @@ class Bounds:
             skipped -= skipping
             needed += (capacity[at] - skipping) * kinds[at].amounts[row]
             smallest = kinds[at].amounts[row]
+            asked.append((smallest, capacity[at]))
             open_nodes |= nodes
         if not needed or open_nodes.bit_count() > _FEW_NODES:
             return True
+        sums = _sums(asked) if sum(amount * count for amount, count in asked) <= _FEW_BITS else 0
         for node in bits(open_nodes):
             free = board.free[node][row]
             if free >= smallest:
-                needed -= free
+                needed -= _usable(sums, free)
                 if needed <= 0:
                     return True
         return False

@@ -1,4 +1,8 @@
-"""When all placements are searched: once a few ways have not placed enough pods, or all of them."""
+"""When all placements are searched: once a few ways have not placed enough pods, or all of them.
+
+Where few ways have placed enough of few pods, but not all, a short search says how many can be placed, which is sooner than trying
+all ways.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -14,6 +18,8 @@ _MOST_PODS_SEARCHED_EARLY: Final = 16
 """So few pods are searched sooner than they are tried in all orders: the search nearly always ends, and costs less."""
 _PODS_BEFORE_SEARCH: Final = 30
 """Pods put tentatively on nodes before such a search."""
+_STEPS_FOR_MORE: Final = 120
+"""What looking for places for more pods than must have one may cost: no more than the ways that it takes the place of."""
 _SETTLED: Final = (Certainty.COUNTED, Certainty.PROVED)
 """What needs no further way: a placement that was found, or the proof that there is none."""
 
@@ -35,7 +41,7 @@ class SearchFallback:
         kept: steps of the decision that further ways must leave for it.
     """
 
-    __slots__ = ("_budget", "_early", "_is_not_found", "_look", "_reason", "_wanted", "kept")
+    __slots__ = ("_budget", "_early", "_is_not_found", "_limit", "_look", "_more", "_reason", "_wanted", "kept")
 
     def __init__(
         self,
@@ -50,6 +56,7 @@ class SearchFallback:
     ) -> None:
         self._budget: Final = budget
         self._wanted: Final = wanted
+        self._limit: Final = limit
         self._reason: Final = incomplete_reason
         self._look: Final = partial(
             _searched,
@@ -59,6 +66,7 @@ class SearchFallback:
             new_snapshot=new_snapshot,
             search=search,
         )
+        self._more: Final = partial(_with_more, pending=pending, limit=limit, new_snapshot=new_snapshot, search=search)
         self._is_not_found = False
         self._early: int | None = None
         self.kept = 0
@@ -72,19 +80,19 @@ class SearchFallback:
         if self._budget is not None:
             self._budget.pods -= sum(pending.values())
 
-    def take(self, best: Attempt) -> Attempt | None:
-        """The outcome where it is time to search and that settles it; None to try further ways."""
+    def take(self, best: Attempt) -> tuple[Attempt, bool]:
+        """The best outcome, with that of a search where it is time for one; whether that settles it."""
         if self._early is None or self._budget is None or self._budget.pods > self._early:
-            return None
+            return best, False
         self._early = None
         if best.total >= self._wanted:
-            return None
+            return self._more(best)
         found = self._look(best)
         if found.certainty in _SETTLED:
-            return found
+            return found, True
         self._is_not_found = found.certainty is Certainty.NOT_FOUND
         self.kept = 0 if self._is_not_found else self.kept
-        return None
+        return best, False
 
     def last(self, best: Attempt) -> Attempt:
         """The outcome where all ways were too little."""
@@ -115,3 +123,31 @@ def _searched(
     if best.certainty is Certainty.PROVED:
         best.incomplete_reason = ""
     return best
+
+
+def _with_more(
+    best: Attempt,
+    pending: PodsBySignature,
+    limit: int,
+    new_snapshot: Callable[[], SnapshotOverlay],
+    search: SearchBudget | None,
+) -> tuple[Attempt, bool]:
+    """A placement of as many pods as a short search finds places for, this one if it finds none.
+
+    Returns:
+        The placement, and whether no way is going to do better: none can, or the search has done better than some ways already.
+    """
+    budget = SearchBudget(min(search.left, _STEPS_FOR_MORE) if search is not None else 0)
+    is_settled = False
+    while best.total < limit:
+        snapshot = new_snapshot()
+        found = search_for_members(snapshot, pending, best.total + 1, budget)
+        if not found.placed:
+            is_settled = is_settled or found.certainty is Certainty.PROVED
+            break
+        snapshot.assume_all(found.placed)
+        best, is_settled = Attempt(snapshot, found.placed), True
+    if search is not None:
+        search.left -= budget.spent
+        search.spent += budget.spent
+    return best, is_settled

@@ -5,7 +5,7 @@ anything goes to a search in the order of coming (`sequence`).
 
 Without a budget it would end with a placement or with the knowledge that there is none. Boards from which nothing was found are
 remembered; nodes that can be exchanged for each other are tried once, and so are equal pods. The budget is in steps: one step is
-one pod that is put on one node, or one pod that is looked at while an order is looked for. So the same problem always has the
+one pod that is put on one node, or one look at who can come while an order is looked for. So the same problem always has the
 same answer.
 """
 
@@ -13,12 +13,12 @@ from typing import Final, NamedTuple
 
 from scheduler.algorithm.exact.board import Board
 from scheduler.algorithm.exact.bounds import Bounds, narrowed, tightened
-from scheduler.algorithm.exact.order import has_order, is_allowed, watched_groups
+from scheduler.algorithm.exact.order import Orders, is_allowed, watched_groups
 from scheduler.algorithm.exact.problem import Problem, bits
 from scheduler.algorithm.exact.sequence import find_in_sequence
 
 MOST_STEPS: Final = 3_000
-"""Of the search for one decision: some 30 ms."""
+"""Of the search for one decision: 50 to 150 ms where there are rules about other pods."""
 _SHARE_IN_SEQUENCE: Final = 3
 """A third of the steps is kept for the search in the order of coming, where the order matters."""
 _STEPS_IN_SEQUENCE: Final = 2
@@ -72,6 +72,7 @@ class _Search:
         self._most_steps = most_steps
         self._board = Board(problem)
         self._bounds: Final = Bounds(problem)
+        self._orders: Final = Orders(problem, self._spend)
         self._seen: Final[set[tuple[object, ...]]] = set()
         self._shares: Final = _shares(problem)
         self._steps = 0
@@ -112,7 +113,7 @@ class _Search:
             self._seen.add(key)
             if board.placed < self._problem.wanted:
                 path.append(self._choice())
-            elif self._is_in_order():
+            elif self._orders.has_one(board):
                 return True
         return False
 
@@ -147,7 +148,7 @@ class _Search:
         if board.is_dead():
             return None
         nodes_for = {at: board.nodes_for(at) for at, left in enumerate(board.left) if left}
-        if not self._bounds.allow(board, nodes_for):
+        if not (self._bounds.allow(board, nodes_for) and self._orders.may_have_one(board, nodes_for)):
             return None
         best, rank = -1, (0, 0.0)
         for at, nodes in nodes_for.items():
@@ -158,12 +159,6 @@ class _Search:
         if best < 0:
             return None
         return _Choice(best, board.distinct(nodes_for[best]), may_give_up=board.left[best] <= board.slack)
-
-    def _is_in_order(self) -> bool:
-        found = has_order(self._board, self._may_step)
-        if found is None:
-            raise _OutOfStepsError
-        return found
 
     def _fill(self) -> None:
         """Pods beyond those that are wanted are put where they are allowed."""
@@ -179,18 +174,14 @@ class _Search:
     def _is_allowed(self, kind: int, node: int) -> bool:
         return is_allowed(self._problem.kinds[kind].role, self._board.values_of(node), self._board.sums)
 
-    def _may_step(self) -> bool:
-        self._steps += 1
-        return self._steps <= self._most_steps
-
     def _spend_in_sequence(self) -> None:
         for _ in range(_STEPS_IN_SEQUENCE):
             self._spend()
 
     def _spend(self) -> None:
-        if not self._may_step():
-            self._steps = self._most_steps
+        if self._steps >= self._most_steps:
             raise _OutOfStepsError
+        self._steps += 1
 
 
 def _shares(problem: Problem) -> list[float]:

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -97,6 +98,17 @@ def test_what_the_search_alone_proves_is_so(part: int) -> None:
             assert _has_place(gang) is not True, seed
 
 
+@pytest.mark.parametrize("seed", [3749, 4345, 4521, 5001])
+def test_gangs_whose_pods_seldom_have_an_order_are_searched_to_the_end_in_few_steps(seed: int) -> None:
+    # All but 4521 ended with the budget when orders were gone through one by one; 3749 has a place.
+    gang = drawn(seed)
+    found, budget, placed = _search(world_of(gang), gang.need)
+    assert found.certainty is Certainty.PROVED
+    assert budget.spent < MOST_STEPS // 5
+    assert bool(placed) == (seed == 3749)
+    assert can_have_come(gang, placed)
+
+
 # --- what it finds -------------------------------------------------------------------------------------------------
 
 
@@ -132,6 +144,18 @@ def test_pods_beyond_the_minimum_are_placed_too_where_there_is_room() -> None:
     found, _, placed = _search(world, 4)
     assert found.certainty is Certainty.PROVED
     assert len(placed) >= 4
+
+
+@pytest.mark.parametrize("seed", [645, 935, 4811, 5067])
+def test_of_few_pods_that_affect_each_other_as_many_start_as_have_a_place(seed: int) -> None:
+    # Orders alone started fewer.
+    gang = drawn(seed)
+    decision = decide(world_of(gang).state, build.group_key("g"))
+    nodes = {machine.name: index for index, machine in enumerate(gang.machines)}
+    placed = {int(uid.rsplit("-", 1)[1]): nodes[node] for uid, node in decision.bindings}
+    assert can_have_come(gang, placed)
+    assert gang.need < len(placed)
+    assert len(placed) == len(gang.members) or _has_place(replace(gang, need=len(placed) + 1)) is False
 
 
 def test_equal_pods_of_several_images_are_shared_out() -> None:
