@@ -15,9 +15,7 @@ from typing import Any, Final
 
 from api.constants import (
     DISRUPTION_MODE,
-    ELASTIC,
     MANAGED,
-    MIN_COUNT,
     POD_GROUP,
     POD_GROUP_UID,
     POLICY,
@@ -35,6 +33,7 @@ from webhooks.admission.gang_defaults import Annotations, Defaulted, DefaultedKi
 from webhooks.admission.patch import Patch
 from webhooks.admission.preemption_priority import check_preemption_class
 from webhooks.admission.review import Request, Response, decode_object, decode_old_object, denied
+from webhooks.admission.without_effect import warnings_without_effect
 from webhooks.job.defaulter import IGNORE_DISRUPTIONS
 
 ANNOTATIONS: Final = ("metadata", "annotations")
@@ -170,11 +169,7 @@ def _ignored(jobset: JobSet, intent: JobSetIntent | Plain) -> tuple[str, ...]:
 
 
 def _warnings_for(jobset: JobSet) -> tuple[str, ...]:
-    return tuple(
-        f"the annotation {key} has no effect on a JobSet: its size is its minimum"
-        for key in (MIN_COUNT, ELASTIC)
-        if jobset.metadata.annotation(key) is not None
-    )
+    return warnings_without_effect(jobset.metadata, "JobSet", "its size")
 
 
 # --- its templates -----------------------------------------------------------------------------------------------------------

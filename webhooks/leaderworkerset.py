@@ -17,12 +17,10 @@ import msgspec
 
 from api.constants import (
     DISRUPTION_MODE,
-    ELASTIC,
     EMBEDDED_PROVIDER,
     INCARNATION,
     LEADER_FIRST,
     MANAGED,
-    MIN_COUNT,
     POLICY,
     PREEMPTION_PRIORITY_CLASS,
     PROVIDER,
@@ -45,6 +43,7 @@ from webhooks.admission.gang_defaults import Defaulted, DefaultedKind, apply_def
 from webhooks.admission.patch import Patch, set_pod_metadata
 from webhooks.admission.preemption_priority import check_preemption_class
 from webhooks.admission.review import ALLOWED, Request, Response, decode_object, decode_old_object, denied
+from webhooks.admission.without_effect import warnings_without_effect
 
 ANNOTATIONS: Final = ("metadata", "annotations")
 LEADER_WORKER: Final = ("spec", "leaderWorkerTemplate")
@@ -227,11 +226,7 @@ def _ignored_annotation(lws: LeaderWorkerSet, plain: Plain) -> tuple[str, ...]:
 
 
 def _warnings_for(lws: LeaderWorkerSet) -> tuple[str, ...]:
-    found = [
-        f"the annotation {key} has no effect on a LeaderWorkerSet: the size of a replica is its minimum"
-        for key in (MIN_COUNT, ELASTIC)
-        if lws.metadata.annotation(key) is not None
-    ]
+    found = [*warnings_without_effect(lws.metadata, "LeaderWorkerSet", "the size of a replica")]
     last = max((lws.spec.replicas or 1) - 1, 0)
     longest = MAX_LABEL - _REVISION_HASH - 1 - len(f"-{last}")
     if len(lws.metadata.name) > longest:

@@ -6,7 +6,19 @@ from typing import Any
 import msgspec
 import pytest
 
-from api.constants import GATE, MANAGED, POD_GROUP, SCOPE, SLICE_SIZE, SLICE_TOPOLOGY, TOPOLOGY
+from api.constants import (
+    ELASTIC,
+    GATE,
+    MANAGED,
+    MIN_COUNT,
+    ON_SCHEDULING_TIMEOUT,
+    POD_GROUP,
+    SCHEDULING_TIMEOUT,
+    SCOPE,
+    SLICE_SIZE,
+    SLICE_TOPOLOGY,
+    TOPOLOGY,
+)
 from api.job import Job
 from api.parents.children import child_of
 from providers.selection import standard_providers
@@ -135,6 +147,24 @@ def test_a_gang_scheduler_that_cannot_hold_its_pods_back_leaves_the_set_plain_an
     response = default_job_set(request(asked), config())
     assert "cannot hold the pods of a JobSet back" in response.warnings[0]
     assert MANAGED not in str(apply(asked, response.patch))
+
+
+@pytest.mark.parametrize(
+    ("asked", "warned"),
+    [
+        ({MIN_COUNT: "2"}, (f"the annotation {MIN_COUNT} has no effect on a JobSet: its size is its minimum",)),
+        ({ELASTIC: "true"}, (f"the annotation {ELASTIC} has no effect on a JobSet: its size is its minimum",)),
+        (
+            {SCHEDULING_TIMEOUT: "5m", ON_SCHEDULING_TIMEOUT: "suspend"},
+            (f"{ON_SCHEDULING_TIMEOUT}: suspend has no effect on a JobSet: its pods stay when it gives up",),
+        ),
+        ({SCHEDULING_TIMEOUT: "5m", ON_SCHEDULING_TIMEOUT: "stop"}, ()),
+    ],
+)
+def test_what_means_nothing_on_a_job_set_is_warned_about(asked: dict[str, str], warned: tuple[str, ...]) -> None:
+    response = default_job_set(request(jobset(LEFT, annotations={SCOPE: "set", **asked})), config())
+    assert response.allowed
+    assert response.warnings == warned
 
 
 def test_switched_off_a_new_set_is_plain() -> None:

@@ -12,10 +12,12 @@ from api.constants import (
     LWS_WORKER_INDEX,
     MANAGED,
     MIN_COUNT,
+    ON_SCHEDULING_TIMEOUT,
     POD_GROUP,
     POD_GROUP_UID,
     POLICY,
     PROVIDER,
+    SCHEDULING_TIMEOUT,
 )
 from api.meta import Metadata
 from kube.groups.group_api import BUILT_IN, OWN
@@ -108,9 +110,10 @@ def test_settings_that_cannot_be_used_are_refused() -> None:
 
 
 def test_settings_without_effect_and_names_too_long_are_warned_about() -> None:
-    new = lws(managed=None, annotations={MIN_COUNT: "2", ELASTIC: "true"}, name="n" * 60)
-    warnings = default_leader_worker_set(request(new), RULES).warnings
-    assert [MIN_COUNT in warnings[0], ELASTIC in warnings[1], "60 characters" in warnings[2]] == [True] * 3
+    asked = {MIN_COUNT: "2", ELASTIC: "true", SCHEDULING_TIMEOUT: "5m", ON_SCHEDULING_TIMEOUT: "suspend"}
+    warnings = default_leader_worker_set(request(lws(managed=None, annotations=asked, name="n" * 60)), RULES).warnings
+    named = (MIN_COUNT, ELASTIC, ON_SCHEDULING_TIMEOUT, "60 characters")
+    assert [text in warning for text, warning in zip(named, warnings, strict=True)] == [True] * 4
 
 
 def test_switched_off_new_sets_are_plain_and_old_ones_stay_gangs() -> None:
