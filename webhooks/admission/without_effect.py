@@ -1,10 +1,10 @@
 """Settings of Jobs that mean nothing on kinds whose size is their minimum, and that nobody suspends: their users are told."""
 
 from api.constants import ELASTIC, MIN_COUNT, ON_SCHEDULING_TIMEOUT, SUSPEND_ON_TIMEOUT
-from api.meta import ObjectMeta
+from api.meta import Metadata
 
 
-def warnings_without_effect(metadata: ObjectMeta, kind: str, size: str) -> tuple[str, ...]:
+def warnings_without_effect(metadata: Metadata, kind: str, size: str) -> tuple[str, ...]:
     """A warning for each such annotation.
 
     Args:
