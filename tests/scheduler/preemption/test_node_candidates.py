@@ -1,11 +1,16 @@
-"""Which nodes are cleared for a gang, and for a lone pod: what leaves on each is weighed as a whole, and for each place it opens."""
+"""Which nodes are cleared: what leaves a node is weighed as a whole, and for each place that it opens."""
 
 import pytest
 
 from api.node import Node
-from scheduler.preemption.victims import Candidate
+from scheduler.preemption.victims import Candidate, Refusal, RefusalCode
+from tests.placement.case import near, selector, term
 from tests.scheduler.core import build
-from tests.scheduler.preemption.test_victims import leaving, low, searched, spares, state_of
+from tests.scheduler.core.world import World
+from tests.scheduler.levels.build import BLOCK, RACK, gang, members
+from tests.scheduler.preemption.test_victims import PORT, leaving, low, searched, spares, state_of
+
+X = {"app": "x"}
 
 
 def _gang(count: int, cpu: int) -> list[object]:
@@ -88,3 +93,74 @@ def test_one_who_opens_more_places_than_are_needed_leaves_rather_than_several(on
     assert leaving(found) == ["one"]
     assert isinstance(found, Candidate)
     assert {node for _, node in found.places} == {one}
+
+
+@pytest.mark.parametrize("kind", ["group", "pod"])
+def test_nobody_leaves_a_node_that_refuses_the_pod(kind: str) -> None:
+    state = state_of(
+        build.node("closed", cpu=1, unschedulable=True),
+        build.node("open", cpu=1),
+        low("least", on="closed"),
+        low("more", on="open", priority=1),
+        *(_gang(1, cpu=1) if kind == "group" else [build.pod("new", priority=5)]),
+    )
+    found = searched(state)
+    assert leaving(found) == ["more"]
+    assert isinstance(found, Candidate)
+    assert [node for _, node in found.places] == ["open"]
+
+
+@pytest.mark.parametrize("first", ["all", "one"])
+def test_what_leaves_for_the_largest_pods_makes_room_for_the_smaller_ones_too(first: str) -> None:
+    others = [build.node("wide", cpu=4), build.node("small", cpu=1)]
+    state = state_of(
+        *(others if first == "all" else others[::-1]),
+        low("all", 4, on="wide"),
+        low("one", 1, on="small"),
+        build.group("new", 2, priority=5),
+        build.pod("new-0", cpu=3, group="new", priority=5),
+        build.pod("new-1", cpu=1, group="new", priority=5),
+    )
+    assert leaving(searched(state)) == ["all"]
+
+
+@pytest.mark.parametrize("slices", [{}, {"slice_size": 1}])
+def test_nobody_leaves_nodes_outside_of_the_domains_that_a_gang_asks_for(slices: dict[str, int]) -> None:
+    world = World()
+    for number in range(2):
+        world.node(f"outside-{number}", cpu=1)
+        world.pod(f"least-{number}", on=f"outside-{number}")
+        world.node(f"inside-{number}", cpu=1, labels={BLOCK: "a", RACK: "r"})
+        world.pod(f"more-{number}", on=f"inside-{number}", priority=1)
+    gang(world, "new", 2, "" if slices else RACK, priority=5, **slices)
+    members(world, "new", range(2), priority=5)
+    assert leaving(searched(world.state)) == ["more-0", "more-1"]
+
+
+def test_whoever_affinity_speaks_of_may_leave_where_that_takes_no_place_away() -> None:
+    labels = {"zone": "a"}
+    state = state_of(
+        build.node("n0", cpu=2, labels=labels),
+        build.node("n1", cpu=1, labels=labels),
+        low("wanted", on="n0", labels=X),
+        low("more", on="n0", priority=1),
+        low("stays", on="n1", labels=X, priority=9),
+        build.group("new", 1, priority=5),
+        *(
+            build.pod(
+                f"new-{number}", cpu=1, group="new", priority=5, ports=PORT, spec=near(term(selector(**X), "zone"))
+            )
+            for number in range(2)
+        ),
+    )
+    assert leaving(searched(state)) == ["wanted"]
+
+
+def test_where_no_node_has_the_label_of_a_gangs_domain_none_of_its_pods_fits() -> None:
+    state = state_of(
+        *_nodes(1, 1),
+        *(low(f"low-{number}", on=f"n{number}") for number in range(2)),
+        build.group("new", 2, priority=5, topology="rack"),
+        *(build.pod(f"new-{number}", cpu=1, group="new", priority=5) for number in range(2)),
+    )
+    assert searched(state) == Refusal(RefusalCode.TOO_FEW, need=2, scheduled=0, remaining=2)
