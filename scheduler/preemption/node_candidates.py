@@ -179,7 +179,7 @@ def _cheapest_first(
     rank = np.empty(len(end), dtype=np.int64)
     rank[ranking] = np.arange(len(end))
     # A later candidate on a node includes the earlier ones, so it is never better than they are.
-    node = np.cumsum(~follows) * (len(end) + 1)
+    node = np.cumsum(~follows) * len(end)
     rank = np.maximum.accumulate(rank + node) - node
     best = np.argsort(rank, kind="stable")
     needs_whole = whole[end + 1] > whole[start]
@@ -250,10 +250,7 @@ def _give_whole_units_back(
 
 
 def _trimmed(places: NDArray[np.int64], count: int, potential: PotentialVictims, chosen: Mask) -> NDArray[np.int64]:
-    """Exactly `count` places: nodes that nobody has to leave first, then those that fewest have to."""
-    excess = int(places.sum()) - count
-    if excess <= 0:
-        return places
+    """At most `count` places: on nodes that nobody has to leave first, then on those that fewest have to."""
     cost = np.bincount(potential.slot[chosen], minlength=len(places))
     order = np.flatnonzero(places)
     order = order[np.lexsort((order, cost[order]))]

@@ -124,15 +124,15 @@ def test_what_leaves_for_the_largest_pods_makes_room_for_the_smaller_ones_too(fi
     assert leaving(searched(state)) == ["all"]
 
 
-@pytest.mark.parametrize("slices", [{}, {"slice_size": 1}])
-def test_nobody_leaves_nodes_outside_of_the_domains_that_a_gang_asks_for(slices: dict[str, int]) -> None:
+@pytest.mark.parametrize("slice_size", [0, 1])
+def test_nobody_leaves_nodes_outside_of_the_domains_that_a_gang_asks_for(slice_size: int) -> None:
     world = World()
     for number in range(2):
         world.node(f"outside-{number}", cpu=1)
         world.pod(f"least-{number}", on=f"outside-{number}")
         world.node(f"inside-{number}", cpu=1, labels={BLOCK: "a", RACK: "r"})
         world.pod(f"more-{number}", on=f"inside-{number}", priority=1)
-    gang(world, "new", 2, "" if slices else RACK, priority=5, **slices)
+    gang(world, "new", 2, "" if slice_size else RACK, slice_size=slice_size, priority=5)
     members(world, "new", range(2), priority=5)
     assert leaving(searched(world.state)) == ["more-0", "more-1"]
 
@@ -164,3 +164,82 @@ def test_where_no_node_has_the_label_of_a_gangs_domain_none_of_its_pods_fits() -
         *(build.pod(f"new-{number}", cpu=1, group="new", priority=5) for number in range(2)),
     )
     assert searched(state) == Refusal(RefusalCode.TOO_FEW, need=2, scheduled=0, remaining=2)
+
+
+def _whole(name: str, *nodes: str, cpu: int = 1, priority: int = 0) -> list[object]:
+    """A group that leaves as one, with a pod on each of these nodes."""
+    pods = (low(f"{name}-{number}", cpu, on=node, group=name) for number, node in enumerate(nodes))
+    return [build.group(name, len(nodes), priority=priority, leaves="all"), *pods]
+
+
+def test_a_whole_group_costs_all_its_pods_wherever_they_are() -> None:
+    state = state_of(
+        build.node("closed", cpu=1, unschedulable=True),
+        *_nodes(1, 1, 1, 1),
+        *_whole("whole", "closed", "n0", "n1"),
+        *(low(f"single-{node}", on=f"n{node}") for node in (2, 3)),
+        *_gang(2, cpu=1),
+    )
+    assert leaving(searched(state)) == ["single-2", "single-3"]
+
+
+def test_a_whole_group_costs_its_pods_once_for_all_the_places_that_it_opens() -> None:
+    state = state_of(
+        *_nodes(2, 2, 2, 2),
+        *(low(f"single-{node}-{number}", on=f"n{node}") for node in (0, 1) for number in range(2)),
+        *_whole("whole", "n2", "n3", cpu=2),
+        *_gang(2, cpu=2),
+    )
+    assert leaving(searched(state)) == ["whole-0", "whole-1"]
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_pods_of_a_whole_group_on_one_node_are_counted_once(place: int) -> None:
+    singles = [node for node in range(3) if node != place]
+    state = state_of(
+        *_nodes(4, 4, 4),
+        build.group("whole", 3, priority=0, leaves="all"),
+        *(low(f"whole-{number}", cpu, on=f"n{place}", group="whole") for number, cpu in enumerate((2, 1, 1))),
+        *(low(f"single-{node}-{number}", on=f"n{node}") for node in singles for number in range(4)),
+        *_gang(2, cpu=4),
+    )
+    assert {name for name in leaving(searched(state)) if name.startswith("whole")} == {f"whole-{i}" for i in range(3)}
+
+
+def test_of_groups_of_which_one_is_not_needed_in_the_end_the_most_important_stays() -> None:
+    state = state_of(
+        build.node("shared", cpu=4),
+        *(build.node(name, cpu=2) for name in ("large-1", "large-2", "least")),
+        *_whole("least", "least", cpu=2),
+        *_whole("middle", "shared", cpu=2, priority=1),
+        *_whole("large", "shared", "large-1", "large-2", cpu=2, priority=2),
+        *_gang(4, cpu=2),
+    )
+    assert leaving(searched(state)) == ["large-0", "large-1", "large-2", "least-0"]
+
+
+def test_a_group_does_not_stay_for_room_on_a_node_that_refuses_the_gang() -> None:
+    state = state_of(
+        *_nodes(1, 1),
+        build.node("closed", cpu=2, unschedulable=True),
+        *_whole("whole", "n0", "closed"),
+        low("single", on="n1"),
+        *_gang(2, cpu=1),
+    )
+    found = searched(state)
+    assert leaving(found) == ["single", "whole-0", "whole-1"]
+    assert isinstance(found, Candidate)
+    assert sorted(node for _, node in found.places) == ["n0", "n1"]
+
+
+def test_a_group_stays_that_takes_no_place_away_on_one_of_its_nodes_and_one_too_many_on_another() -> None:
+    state = state_of(
+        build.node("roomy", cpu=3),
+        *_nodes(2, 2, 2),
+        build.group("beside", 2, priority=0, leaves="all"),
+        low("beside-0", 1, on="roomy", group="beside"),
+        low("beside-1", 2, on="n0", group="beside"),
+        *_whole("large", "n1", "n2", cpu=2, priority=2),
+        *_gang(3, cpu=2),
+    )
+    assert leaving(searched(state)) == ["large-0", "large-1"]
