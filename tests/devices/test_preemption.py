@@ -292,3 +292,50 @@ def test_a_gang_that_asks_for_no_devices_counts_on_none() -> None:
     cluster, _ = held_by_victims()
     cluster.state.nodes.steps.most = 1
     assert counted_on(cluster, cluster.gang("plain", 1, priority=HIGH), {"uid-of-plain-0": "n1"}) == {}
+
+
+def test_victims_are_waited_for_until_their_devices_are_free() -> None:
+    cluster, key = held_by_victims()
+    evaluator = Evaluator(cluster.state, PreemptionLimits())
+    nomination = evaluator.preempt(key, 0.0).nomination
+    assert nomination is not None
+    both = {"uid-of-low-0", "uid-of-low-1"}
+    for number in range(2):
+        cluster.gone(f"low-{number}")
+    assert set(evaluator.awaited(key)) == both
+    for number in range(2):
+        cluster.free(f"low-{number}-own")
+    assert evaluator.awaited(key) == ()
+    cluster.holds("elsewhere", "n1", "s-n2/g0", groups=("others",))
+    assert evaluator.awaited(key) == ()
+    cluster.holds("wanted", "n1", "s-n1/g0", groups=("others",))
+    assert set(evaluator.awaited(key)) == both
+
+
+def test_devices_of_victims_that_have_gone_are_not_waited_for_by_who_wants_none() -> None:
+    made = Cluster()
+    made.node("n1", cpu=1)
+    made.offer(resource_slice("s-n1", [device("g0")], node="n1"))
+    made.runs("low", "n1", "s-n1/g0", cpu=1)
+    key = made.gang("new", 1, priority=HIGH)
+    evaluator = Evaluator(made.state, PreemptionLimits())
+    evaluator.preempt(key, 0.0)
+    assert evaluator.awaited(key) == ("uid-of-low",)
+    made.gone("low")
+    assert evaluator.awaited(key) == ()
+
+
+def test_devices_of_others_who_are_leaving_may_be_counted_on() -> None:
+    made = Cluster()
+    made.node("n1")
+    made.offer(resource_slice("s-n1", [device("g0"), device("g1")], node="n1"))
+    made.runs("low", "n1", "s-n1/g0")
+    made.runs("boss", "n1", "s-n1/g1", priority=9, deleted=True)
+    key = made.gang("new", 2, gpu_template(), priority=HIGH)
+    evaluator = Evaluator(made.state, PreemptionLimits())
+    result = evaluator.preempt(key, 0.0)
+    assert result.nomination is not None
+    assert result.nomination.victims == {"uid-of-low"}
+    assert evaluator.obstacle(result.nomination) is None
+    made.gone("boss")
+    assert evaluator.obstacle(result.nomination) is None

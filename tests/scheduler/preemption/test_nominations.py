@@ -105,6 +105,26 @@ def test_budgets_of_the_cluster_spare_whom_they_protect() -> None:
     assert [pod.name for pod in found.pods] == ["low-0"]
 
 
+@pytest.mark.parametrize(("is_asked", "victim"), [(False, "mid"), (True, "low-0")])
+def test_what_a_budget_allows_is_spent_on_victims_that_nobody_has_asked_yet(is_asked: bool, victim: str) -> None:
+    # Of those who are leaving the budget itself takes note.
+    world, evaluator = full_world()
+    world.node("n2", cpu=1)
+    world.pod("mid", on="n2", priority=1)
+    for number in range(2):
+        world.pod(f"low-{number}", on=f"n{number}", labels={"app": "web"}, created=f"2026-01-01T00:00:0{number}Z")
+    selector = RawSelector(match_labels={"app": "web"})
+    metadata = build.pod("x").metadata
+    world.state.budgets.upsert(Budget(metadata, BudgetSpec(selector), BudgetStatus(disruptions_allowed=1)))
+    assert evaluator.preempt(NEW, 0.0).candidate is not None
+    if is_asked:
+        world.pod("low-1", on="n1", labels={"app": "web"}, created="2026-01-01T00:00:01Z", deleted=True)
+    world.pod("other", priority=4)
+    found = evaluator.preempt(build.pod_key("other"), 0.0).candidate
+    assert found is not None
+    assert [pod.name for pod in found.pods] == [victim]
+
+
 def test_an_item_that_has_started_is_nominated_no_longer_and_one_of_which_pods_wait_still_is() -> None:
     world, evaluator, nomination = _gang_nominated()
     world.pod("g-0", group="g", priority=5, on="n1")
@@ -170,6 +190,8 @@ def test_pods_of_a_group_that_was_asked_to_leave_for_the_item_are_victims(by: st
     ]
     world.group("asked", 1, priority=0, leaves="all", conditions=conditions)
     world.pod("asked-0", on="n0", group="asked")
+    world.pod("asked-1", on="n0", group="asked", phase="Succeeded")
+    world.pod("asked-2", group="asked")
     world.pod("new", priority=5, nominated="n0")
     assert _restarted(world) == []
     nomination = world.state.nominator.of(NEW)
