@@ -62,9 +62,7 @@ def test_who_is_as_important_stays_although_somebody_less_important_can_leave() 
         build.group("new", 2, priority=5),
         *(build.pod(f"new-{number}", cpu=1, priority=5, group="new") for number in range(2)),
     )
-    found = searched(state)
-    assert isinstance(found, Refusal)
-    assert (found.code, found.scheduled) == (RefusalCode.TOO_FEW, 1)
+    assert searched(state) == Refusal(RefusalCode.TOO_FEW, need=2, scheduled=1, remaining=1)
 
 
 def test_who_fits_exactly_into_what_is_left_over_stays() -> None:
