@@ -71,6 +71,16 @@ def test_the_racks_are_taken_in_which_the_fewest_have_to_leave() -> None:
     assert leaving(searched(world)) == ["low-a-r2-1", "low-a-r4-0"]
 
 
+def test_of_those_in_a_rack_who_came_last_leave() -> None:
+    world = World()
+    for index in range(3):
+        name = node(world, "a/r1", index)
+        world.pod(f"low-{name}", on=name, created=f"2026-01-01T0{index}:00:00Z")
+    world.composite("tree", 1, priority=5)
+    groups(world, ("g",))
+    assert leaving(searched(world)) == ["low-a-r1-1", "low-a-r1-2"]
+
+
 @pytest.mark.parametrize("before", [0, 10**12])
 @pytest.mark.parametrize(
     ("most", "gone"),

@@ -215,6 +215,17 @@ def test_pods_that_are_leaving_anyway_are_waited_for() -> None:
     assert leaving(searched(state, overdue={"uid-of-dying"})) == ["living"]
 
 
+def test_others_who_are_leaving_are_waited_for_although_one_is_overdue() -> None:
+    state = state_of(
+        *(build.node(f"n{number}", cpu=1) for number in range(3)),
+        low("overdue", on="n0", deleted=True),
+        low("dying", on="n1", deleted=True),
+        low("living", on="n2"),
+        build.pod("new", priority=5),
+    )
+    assert searched(state, overdue={"uid-of-overdue"}) == Refusal(RefusalCode.ONGOING, waits=True)
+
+
 def test_a_group_with_a_member_on_its_way_to_a_node_is_not_taken_apart() -> None:
     state = state_of(
         build.node("n0", cpu=1),
@@ -332,6 +343,66 @@ def test_how_full_a_domain_is_afterwards_counts_the_room_that_its_victims_leave(
         build.pod("new-0", cpu=2, group="new", priority=5),
     )
     assert leaving(searched(state)) == [f"low-{fuller}"]
+
+
+def test_how_full_a_domain_is_afterwards_counts_only_those_of_a_group_that_leave_the_domain() -> None:
+    early, late = "2026-01-01T00:00:00Z", "2026-01-01T09:00:00Z"
+    state = state_of(
+        build.node("else", cpu=2),
+        *(build.node(name, cpu=4, labels={"rack": name}) for name in ("fuller", "emptier")),
+        build.group("v", 2, priority=0, leaves="all", created=early),
+        low("v-0", 2, on="fuller", group="v", created=early),
+        low("v-1", 2, on="else", group="v", created=early),
+        low("boss", 2, on="fuller", priority=9),
+        build.group("w", 2, priority=0, leaves="all", created=late),
+        low("w-0", 2, on="emptier", group="w", created=late),
+        low("w-1", 0, on="else", group="w", created=late),
+        low("boss-too", 1, on="emptier", priority=9),
+        build.group("new", 1, priority=5, topology="rack"),
+        build.pod("new-0", cpu=2, group="new", priority=5),
+    )
+    assert leaving(searched(state)) == ["v-0", "v-1"]
+
+
+def test_how_full_a_domain_is_afterwards_counts_every_member_that_is_placed() -> None:
+    state = state_of(
+        build.node("small", cpu=3, labels={"rack": "a"}),
+        build.node("large", cpu=8, labels={"rack": "b"}),
+        low("low-small", 2, on="small", created="2026-01-01T00:00:00Z"),
+        low("boss", 1, on="small", priority=9),
+        low("low-large", 2, on="large", created="2026-01-01T09:00:00Z"),
+        low("boss-too", 5, on="large", priority=9),
+        build.group("new", 2, priority=5, topology="rack"),
+        *(build.pod(f"new-{number}", group="new", priority=5) for number in range(2)),
+    )
+    assert leaving(searched(state)) == ["low-small"]
+
+
+def test_a_group_leaves_whose_room_on_one_node_somebody_more_important_keeps_wherever_its_others_are() -> None:
+    state = state_of(
+        build.node("else", cpu=1),
+        build.node("n0", cpu=2, labels={"wanted": "yes"}),
+        build.group("v", 2, priority=0, leaves="all"),
+        low("v-0", on="else", group="v"),
+        low("v-1", on="n0", group="v"),
+        low("more", on="n0", priority=1),
+        build.pod("new", priority=5, ports=PORT, spec={"nodeSelector": {"wanted": "yes"}}),
+    )
+    assert leaving(searched(state)) == ["v-0", "v-1"]
+
+
+def test_a_domain_with_one_device_that_is_used_is_fuller_than_one_with_three_of_which_two_are() -> None:
+    gpu = "example.com/gpu"
+    state = state_of(
+        build.node("one", cpu=4, resources={gpu: "1"}, labels={"rack": "a"}),
+        build.node("three", cpu=4, resources={gpu: "3"}, labels={"rack": "b"}),
+        build.pod("low-one", on="one", requests={gpu: "1"}, created="2026-01-01T00:00:00Z"),
+        build.pod("low-three", on="three", requests={gpu: "2"}, created="2026-01-01T09:00:00Z"),
+        build.pod("boss", on="three", requests={gpu: "1"}, priority=9),
+        build.group("new", 1, priority=5, topology="rack"),
+        build.pod("new-0", group="new", priority=5, requests={gpu: "1"}),
+    )
+    assert leaving(searched(state)) == ["low-one"]
 
 
 @pytest.mark.parametrize("crowded", ["rack-a", "rack-b"])
