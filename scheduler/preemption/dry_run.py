@@ -123,8 +123,8 @@ def devices_on(
             uids: dict[PodSignature, list[str]] = {}
             placement: list[tuple[PodSignature, NDArray[np.intp], NDArray[np.int64]]] = []
             for signature, waiting in context.uids.items():
-                slots = [(state.nodes.slot_of.get(nominated.get(uid, ""), -1), uid) for uid in waiting]
-                known = sorted(one for one in slots if one[0] >= 0)
+                slots = ((state.nodes.slot_of.get(nominated.get(uid, "")), uid) for uid in waiting)
+                known = sorted((slot, uid) for slot, uid in slots if slot is not None)
                 uids[signature] = [uid for _, uid in known]
                 found, counts = np.unique(np.array([slot for slot, _ in known], dtype=np.intp), return_counts=True)
                 placement.append((signature, found, counts))

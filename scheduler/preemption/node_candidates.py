@@ -140,15 +140,11 @@ def node_candidates(
     first = np.ones(len(order), dtype=np.bool_)
     first[1:] = slot[1:] != slot[:-1]
     begin = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
-    after: NDArray[np.int64] | None = None
+    after = np.full(len(order), np.iinfo(np.int64).max)
     for row, amount in zip(demand.rows.tolist(), demand.amounts.tolist(), strict=True):
         freed = np.cumsum(potential.amounts[row][order])
         freed -= np.where(begin > 0, freed[begin - 1], 0)
-        fitting = (resources.free[row][slot] + freed) // amount
-        after = fitting if after is None else np.minimum(after, fitting)
-    if after is None or not len(order):
-        empty = np.empty(0, dtype=np.intp)
-        return NodeCandidates(order, empty, empty, empty, empty, np.empty(0, dtype=np.bool_))
+        after = np.minimum(after, (resources.free[row][slot] + freed) // amount)
     after = np.maximum(after, 0)
     after[fits_of(context.state).of(signature).mask.codes[slot] != 0] = 0
     before = np.empty_like(after)
@@ -167,8 +163,6 @@ def _cheapest_first(
     follows = np.zeros(len(end), dtype=np.bool_)
     follows[1:] = slot[end[1:]] == slot[end[:-1]]
     start[follows] = end[np.flatnonzero(follows) - 1] + 1
-    if not len(end):
-        return NodeCandidates(order, start, end, slot[end], gain[end], np.empty(0, dtype=np.bool_))
     pods, violations = _shares(potential, order, slot, need)
     priority_sums = np.concatenate([[0.0], np.cumsum(pods * (potential.priority[order] + LIFT))])
     violation_sums = np.concatenate([[0.0], np.cumsum(violations)])
@@ -185,7 +179,7 @@ def _cheapest_first(
     rank = np.empty(len(end), dtype=np.int64)
     rank[ranking] = np.arange(len(end))
     # A later candidate on a node includes the earlier ones, so it is never better than they are.
-    node = np.cumsum(~follows) * (len(end) + 1)
+    node = np.cumsum(~follows) * len(end)
     rank = np.maximum.accumulate(rank + node) - node
     best = np.argsort(rank, kind="stable")
     needs_whole = whole[end + 1] > whole[start]
@@ -256,10 +250,7 @@ def _give_whole_units_back(
 
 
 def _trimmed(places: NDArray[np.int64], count: int, potential: PotentialVictims, chosen: Mask) -> NDArray[np.int64]:
-    """Exactly `count` places: nodes that nobody has to leave first, then those that fewest have to."""
-    excess = int(places.sum()) - count
-    if excess <= 0:
-        return places
+    """At most `count` places: on nodes that nobody has to leave first, then on those that fewest have to."""
     cost = np.bincount(potential.slot[chosen], minlength=len(places))
     order = np.flatnonzero(places)
     order = order[np.lexsort((order, cost[order]))]

@@ -94,7 +94,7 @@ class VictimChoices:
 def _ranks(potential: PotentialVictims) -> NDArray[np.int64]:
     """[pod] how early its unit leaves, the least important first, in not too many ranks."""
     ranks = np.cumsum(np.diff(potential.unit, prepend=potential.unit[:1]) != 0)
-    units = int(ranks[-1]) + 1 if len(ranks) else 1
+    units = int(ranks[-1:].sum()) + 1
     return ranks * min(units, MOST_RANKS) // units
 
 

@@ -54,9 +54,6 @@ class VictimTopology:
         for at, row, code, amount in found:
             self._effects.setdefault(row, []).append((at, code, amount))
 
-    def __len__(self) -> int:
-        return len(self.row)
-
     def of(self, row: int) -> list[Effect]:
         """What the pod of one row adds."""
         return self._effects.get(row, [])

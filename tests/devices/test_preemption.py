@@ -4,7 +4,7 @@ import pytest
 
 from scheduler.cache.nominator import Nomination
 from scheduler.cache.records import EntityKey
-from scheduler.preemption.dry_run import dry_run_preemption
+from scheduler.preemption.dry_run import devices_on, dry_run_preemption
 from scheduler.preemption.evaluator import Evaluator, PreemptionLimits, PreemptionResult
 from scheduler.preemption.victims import Candidate, Refusal, RefusalCode
 from tests.devices.build import claim, device, request, resource_slice
@@ -250,3 +250,92 @@ def test_a_process_that_begins_anew_keeps_the_devices_that_were_counted_on() -> 
     play.cluster.gone("low")
     play.cluster.free("low-own")
     assert not play.cluster.decide(play.cluster.gang("rival", 1, gpu_template(), priority=1)).bindings
+
+
+def held_by_victims() -> tuple[Cluster, EntityKey]:
+    """A gang of two that is nominated to a node whose two devices others hold."""
+    made = Cluster()
+    made.node("n1")
+    made.offer(resource_slice("s-n1", [device("g0"), device("g1")], node="n1"))
+    for number in range(2):
+        made.runs(f"low-{number}", "n1", f"s-n1/g{number}")
+    return made, made.gang("new", 2, gpu_template(), priority=HIGH)
+
+
+def counted_on(cluster: Cluster, key: EntityKey, nominated: dict[str, str]) -> dict[str, int]:
+    """How many devices each pod counts on once both have left."""
+    members = cluster.state.item(key)
+    assert members is not None
+    kept = devices_on(cluster.state, members, nominated, {f"uid-of-low-{number}" for number in range(2)})
+    return {uid: len(devices) for uid, devices in kept}
+
+
+def test_nominated_pods_count_on_the_devices_of_those_who_leave_for_them() -> None:
+    cluster, key = held_by_victims()
+    both = {f"uid-of-new-{number}": "n1" for number in range(2)}
+    assert counted_on(cluster, key, both) == dict.fromkeys(both, 1)
+
+
+def test_pods_that_are_nominated_nowhere_count_on_no_devices() -> None:
+    cluster, key = held_by_victims()
+    assert counted_on(cluster, key, {"uid-of-new-0": "gone", "uid-of-new-1": "n1"}) == {"uid-of-new-1": 1}
+    assert counted_on(cluster, key, {}) == {}
+
+
+def test_devices_that_take_too_long_to_find_are_not_counted_on() -> None:
+    cluster, key = held_by_victims()
+    cluster.state.nodes.steps.most = 1
+    assert counted_on(cluster, key, {f"uid-of-new-{number}": "n1" for number in range(2)}) == {}
+
+
+def test_a_gang_that_asks_for_no_devices_counts_on_none() -> None:
+    cluster, _ = held_by_victims()
+    cluster.state.nodes.steps.most = 1
+    assert counted_on(cluster, cluster.gang("plain", 1, priority=HIGH), {"uid-of-plain-0": "n1"}) == {}
+
+
+def test_victims_are_waited_for_until_their_devices_are_free() -> None:
+    cluster, key = held_by_victims()
+    evaluator = Evaluator(cluster.state, PreemptionLimits())
+    nomination = evaluator.preempt(key, 0.0).nomination
+    assert nomination is not None
+    both = {"uid-of-low-0", "uid-of-low-1"}
+    for number in range(2):
+        cluster.gone(f"low-{number}")
+    assert set(evaluator.awaited(key)) == both
+    for number in range(2):
+        cluster.free(f"low-{number}-own")
+    assert evaluator.awaited(key) == ()
+    cluster.holds("elsewhere", "n1", "s-n2/g0", groups=("others",))
+    assert evaluator.awaited(key) == ()
+    cluster.holds("wanted", "n1", "s-n1/g0", groups=("others",))
+    assert set(evaluator.awaited(key)) == both
+
+
+def test_devices_of_victims_that_have_gone_are_not_waited_for_by_who_wants_none() -> None:
+    made = Cluster()
+    made.node("n1", cpu=1)
+    made.offer(resource_slice("s-n1", [device("g0")], node="n1"))
+    made.runs("low", "n1", "s-n1/g0", cpu=1)
+    key = made.gang("new", 1, priority=HIGH)
+    evaluator = Evaluator(made.state, PreemptionLimits())
+    evaluator.preempt(key, 0.0)
+    assert evaluator.awaited(key) == ("uid-of-low",)
+    made.gone("low")
+    assert evaluator.awaited(key) == ()
+
+
+def test_devices_of_others_who_are_leaving_may_be_counted_on() -> None:
+    made = Cluster()
+    made.node("n1")
+    made.offer(resource_slice("s-n1", [device("g0"), device("g1")], node="n1"))
+    made.runs("low", "n1", "s-n1/g0")
+    made.runs("boss", "n1", "s-n1/g1", priority=9, deleted=True)
+    key = made.gang("new", 2, gpu_template(), priority=HIGH)
+    evaluator = Evaluator(made.state, PreemptionLimits())
+    result = evaluator.preempt(key, 0.0)
+    assert result.nomination is not None
+    assert result.nomination.victims == {"uid-of-low"}
+    assert evaluator.obstacle(result.nomination) is None
+    made.gone("boss")
+    assert evaluator.obstacle(result.nomination) is None

@@ -1,11 +1,12 @@
 """What becomes of candidates over time: one at a time, nominated, given up, ever more rarely."""
 
 import msgspec
+import pytest
 
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.disruption_budgets import Budget, Budgets, BudgetSpec, BudgetStatus
 from scheduler.cache.selectors import RawRequirement, RawSelector
-from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
+from scheduler.preemption.evaluator import Evaluator, PreemptionLimits, PreemptionResult, with_post_filter
 from scheduler.preemption.victims import Candidate, Refusal, RefusalCode
 from tests.scheduler.core import build
 from tests.scheduler.core.world import World
@@ -68,6 +69,92 @@ def test_after_the_deadline_another_victim_is_found_and_the_first_is_not_asked_a
     assert second.candidate is not None
     assert [pod.name for pod in second.candidate.pods] == ["low-0"]
     assert second.given_up == (first.nomination,)
+
+
+@pytest.mark.parametrize(("now_seconds", "result"), [(59.9, "waiting"), (60.0, "victims")])
+def test_a_victim_is_late_from_its_deadline_on(now_seconds: float, result: str) -> None:
+    world, evaluator = full_world()
+    evaluator.preempt(build.pod_key("new"), 0.0)
+    world.pod("low-1", on="n1", deleted=True)
+    assert evaluator.preempt(build.pod_key("new"), now_seconds).result == result
+
+
+def test_in_a_pause_nothing_is_nominated_any_more_once_the_victims_have_gone() -> None:
+    world, evaluator = full_world()
+    key = build.pod_key("new")
+    first = evaluator.preempt(key, 0.0)
+    world.pod_gone("low-1")
+    world.pod("boss", on="n1", priority=9)
+    again = evaluator.preempt(key, 5.0)
+    assert (again.result, again.given_up) == ("paused", (first.nomination,))
+    assert again.refusal == Refusal(RefusalCode.PAUSED, pause_seconds=5.0)
+    assert world.state.nominator.of(key) is None
+
+
+def test_in_a_pause_the_nomination_stands_while_a_victim_stays() -> None:
+    world, evaluator = full_world()
+    key = build.pod_key("new")
+    first = evaluator.preempt(key, 0.0)
+    world.pod("boss", priority=9)
+    world.state.assume("uid-of-boss", "n1", 1e9)
+    again = evaluator.preempt(key, 5.0)
+    assert (again.result, again.given_up) == ("paused", ())
+    assert world.state.nominator.of(key) is first.nomination
+
+
+def test_when_the_pause_is_over_a_nomination_that_makes_no_sense_any_more_is_given_up() -> None:
+    world, evaluator = full_world()
+    key = build.pod_key("new")
+    first = evaluator.preempt(key, 0.0)
+    for number in range(2):
+        world.pod(f"boss-{number}", priority=9)
+        world.state.assume(f"uid-of-boss-{number}", f"n{number}", 1e9)
+    again = evaluator.preempt(key, 10.0)
+    assert (again.result, again.given_up) == ("none", (first.nomination,))
+    assert world.state.nominator.of(key) is None
+
+
+@pytest.mark.parametrize("kind", ["pod", "group"])
+def test_what_preemption_found_out_is_said_of_a_lone_pod_itself_and_else_of_the_group(kind: str) -> None:
+    world, evaluator = full_world()
+    key = build.pod_key("new")
+    if kind == "group":
+        world.group("g", 1, priority=6)
+        world.pods("g", 1, priority=6)
+        key = build.group_key("g")
+    decision = decide(world.state, key)
+    result = evaluator.preempt(key, 0.0)
+    with_it = with_post_filter(decision, result)
+    assert with_it.status is not None
+    assert with_it.status.post_filter == result.message
+    said = [status.post_filter if status is not None else "" for _, status in with_it.failures]
+    assert said == [result.message if kind == "pod" else ""]
+    assert with_it.depends_on_time is False
+    assert with_post_filter(decision, PreemptionResult("paused")).depends_on_time is True
+
+
+def test_of_an_item_that_is_gone_the_decision_says_what_it_said() -> None:
+    world, evaluator = full_world()
+    decision = decide(world.state, build.pod_key("new"))
+    assert with_post_filter(decision, evaluator.preempt(build.pod_key("nobody"), 0.0)) is decision
+
+
+@pytest.mark.parametrize(
+    ("priority", "node", "is_victim"), [(0, "n1", True), (5, "n1", False), (9, "n1", False), (0, "n0", False)]
+)
+def test_after_a_restart_who_leaves_the_nominated_node_with_a_lower_priority_is_a_victim(
+    priority: int, node: str, *, is_victim: bool
+) -> None:
+    world = World()
+    for name in ("n0", "n1"):
+        world.node(name, cpu=2)
+    world.pod("old", on=node, priority=priority, deleted=True)
+    world.pod("new", priority=5, nominated="n1")
+    Evaluator(world.state, LIMITS).restore(100.0)
+    nomination = world.state.nominator.of(build.pod_key("new"))
+    assert nomination is not None
+    assert nomination.victims == ({"uid-of-old"} if is_victim else set())
+    assert nomination.deadline_seconds == 160.0
 
 
 def test_where_nobody_else_could_leave_the_victim_that_is_late_is_waited_for() -> None:

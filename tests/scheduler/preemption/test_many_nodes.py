@@ -51,3 +51,17 @@ def test_so_is_the_node_with_the_fewest_who_keep_away_from_the_pod() -> None:
     rule = apart(term(selector(**X), HOSTNAME))
     state = _cluster([{"spec": rule}, {"spec": rule}], [low("only", on=LAST, spec=rule)], labels=X)
     assert leaving(searched(state)) == ["only"]
+
+
+def test_a_whole_group_is_not_cheaper_because_its_node_has_room_for_a_second_pod() -> None:
+    # Groups of three against two pods, of which only one is as important.
+    count = MANY + 1 - (MANY + 1) % 3
+    nodes = [build.node(f"n{number}", cpu=4) for number in range(count)]
+    groups = [build.group(f"g{number}", 3, priority=1, leaves="all") for number in range(count // 3)]
+    pods = [low(f"low-{number}", 4, on=f"n{number}", group=f"g{number // 3}") for number in range(count)]
+    two = [low("two-0", 1, on="last"), low("two-1", 1, on="last", priority=1)]
+    new = build.pod("new", cpu=2, priority=5)
+    assert leaving(searched(state_of(*nodes, build.node("last", cpu=2), *groups, *pods, *two, new))) == [
+        "two-0",
+        "two-1",
+    ]

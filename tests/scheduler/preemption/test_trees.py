@@ -50,6 +50,18 @@ def test_nobody_leaves_for_part_of_a_tree() -> None:
     assert "cannot be satisfied" in found.message
 
 
+def test_others_leave_for_a_younger_group_where_the_oldest_finds_no_room_whoever_leaves() -> None:
+    world = full(2)
+    world.composite("tree", 1, priority=5)
+    for index, size in enumerate((3, 2)):
+        world.group(f"g{index}", size, parent="tree", priority=5, created=f"2026-01-01T00:00:0{index}Z")
+        world.pods(f"g{index}", size, priority=5)
+    found = searched(world)
+    assert leaving(found) == ["low-0", "low-1"]
+    assert isinstance(found, Candidate)
+    assert sorted(uid for uid, _ in found.places) == ["uid-of-g1-0", "uid-of-g1-1"]
+
+
 def test_nobody_leaves_for_groups_beyond_the_minimum() -> None:
     world = full(2)
     world.node("free", cpu=4)

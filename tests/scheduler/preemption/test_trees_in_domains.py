@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -68,6 +69,38 @@ def test_the_racks_are_taken_in_which_the_fewest_have_to_leave() -> None:
     world.composite("tree", 2, priority=5)
     groups(world, ("g", "h"))
     assert leaving(searched(world)) == ["low-a-r2-1", "low-a-r4-0"]
+
+
+def test_of_those_in_a_rack_who_came_last_leave() -> None:
+    world = World()
+    for index in range(3):
+        name = node(world, "a/r1", index)
+        world.pod(f"low-{name}", on=name, created=f"2026-01-01T0{index}:00:00Z")
+    world.composite("tree", 1, priority=5)
+    groups(world, ("g",))
+    assert leaving(searched(world)) == ["low-a-r1-1", "low-a-r1-2"]
+
+
+@pytest.mark.parametrize("before", [0, 10**12])
+@pytest.mark.parametrize(
+    ("most", "gone"),
+    [
+        (8_270_177, ["low-a-r2-1", "low-a-r4-0"]),
+        (8_270_176, ["low-a-r1-0", "low-a-r1-1", "low-a-r3-0", "low-a-r3-1"]),
+    ],
+)
+def test_such_racks_are_looked_for_where_half_of_the_steps_that_are_left_suffice_whatever_was_spent_before(
+    before: int, most: int, gone: list[str]
+) -> None:
+    world = World()
+    racks(world, "a/r1", "a/r2", "a/r3", "a/r4")
+    for free in ("low-a-r2-0", "low-a-r4-1"):
+        world.pod_gone(free)
+    world.composite("tree", 2, priority=5)
+    groups(world, ("g", "h"))
+    world.state.nodes.steps.spend(before)
+    world.state.nodes.steps.most = most
+    assert leaving(searched(world)) == gone
 
 
 def test_nobody_leaves_while_no_rack_could_take_a_whole_group() -> None:

@@ -205,3 +205,22 @@ def test_somebody_who_may_stay_because_another_one_stays_is_not_forgotten() -> N
         *gang(1, near("new")),
     )
     assert leaving(searched(state)) == ["keeper"]
+
+
+def test_members_that_differ_in_their_labels_alone_are_told_apart_where_a_rule_speaks_of_these() -> None:
+    rule = keeps_off("x")
+    state = state_of(
+        build.node("n0", cpu=2, labels={HOST: "n0"}),
+        build.node("n1", cpu=1, labels={HOST: "n1"}),
+        low("low-0", 2, on="n0"),
+        low("low-1", 1, on="n1"),
+        build.group("new", 3, priority=5),
+        *(
+            build.pod(f"new-{number}", group="new", priority=5, labels={"app": app}, spec=rule)
+            for number, app in enumerate("xyy")
+        ),
+    )
+    found = searched(state)
+    assert leaving(found) == ["low-0", "low-1"]
+    assert isinstance(found, Candidate)
+    assert dict(found.places) == {"uid-of-new-0": "n1", "uid-of-new-1": "n0", "uid-of-new-2": "n0"}
