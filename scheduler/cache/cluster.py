@@ -311,15 +311,21 @@ class ClusterState:
 
     def set_controller(self, uid: str, pod_uid: str) -> StateChange:
         """A controller of pods is controlled by a pod in turn: its pods may belong to that pod's group; "" for no longer."""
-        if not self.entities.set_lineage(uid, pod_uid):
-            return NO_CHANGE
-        leader = self._pods.get(pod_uid)
-        members = self.entities.of_pod(leader) if leader is not None else None
-        if members is None or members.is_lone or not members.count(MemberState.BARRED):
+        leader = self.entities.set_lineage(uid, pod_uid)
+        members = self._led_by(leader, is_search_worth_it=not pod_uid) if leader else None
+        if members is None or (pod_uid and not members.count(MemberState.BARRED)):
             return NO_CHANGE
         members.set_group(members.group, members.key)
         self._occupancy.regroup(members)
         return StateChange(items=(members.key,))
+
+    def _led_by(self, pod_uid: str, *, is_search_worth_it: bool) -> PodGroupState | None:
+        """The item of a pod's own group; of a pod that is not known it has to be searched among all groups."""
+        leader = self._pods.get(pod_uid)
+        members = self.entities.of_pod(leader) if leader is not None else None
+        if leader is None and is_search_worth_it:
+            members = self.entities.of_owner(pod_uid)
+        return None if members is None or members.is_lone or members.is_empty else members
 
     # --- assumptions -------------------------------------------------------------------------------------------------
 

@@ -84,6 +84,12 @@ class Entities:
             return group
         return group if is_of(pod, group.takes_only_owner, self._lineage) else None
 
+    def of_owner(self, uid: str) -> PodGroupState | None:
+        """The group that takes only pods of this owner; looks at all groups."""
+        return next(
+            (found for found in self._groups.values() if found.group and found.group.takes_only_owner == uid), None
+        )
+
     def leaves_with(self, pod: PodRecord) -> GroupRecord | None:
         """What a pod is a part of when somebody has to leave: its group, or the highest tree above that leaves whole only."""
         group = self.group_of(pod)
@@ -153,15 +159,16 @@ class Entities:
             members.put(pod)
         return members
 
-    def set_lineage(self, controller_uid: str, pod_uid: str) -> bool:
-        """A controller of pods is controlled by this pod, "" for no longer; whether a pod's controller is new."""
-        if self._lineage.get(controller_uid, "") == pod_uid:
-            return False
-        if not pod_uid:
+    def set_lineage(self, controller_uid: str, pod_uid: str) -> str:
+        """A controller of pods is controlled by this pod, "" for no longer; whose pods are to be judged anew, "" for nobody's."""
+        before = self._lineage.get(controller_uid, "")
+        if before == pod_uid:
+            return ""
+        if pod_uid:
+            self._lineage[controller_uid] = pod_uid
+        else:
             del self._lineage[controller_uid]
-            return False
-        self._lineage[controller_uid] = pod_uid
-        return True
+        return pod_uid or before
 
 
 def _may_stand_alone(pod: PodRecord) -> bool:

@@ -352,6 +352,23 @@ def test_workers_are_members_by_the_chain_of_their_controllers() -> None:
     assert set(stage.bound()) == {"r-leader", "r-1", "r-2"}
 
 
+@pytest.mark.parametrize("leader_goes_first", [True, False])
+def test_workers_whose_controller_is_gone_are_no_members_any_more(leader_goes_first: bool) -> None:
+    """Who was a member only in the queue's eyes was tried again and again, without a pause."""
+    stage = Stage()
+    nodes(stage, 1)
+    stage.replica("r", 2)
+    stage.workers("r", 1)
+    stage.run()
+    if leader_goes_first:
+        stage.pod_gone("r-leader")
+    stage.apply(stage.state.set_controller("uid-of-r-workers", ""))
+    if not leader_goes_first:
+        stage.pod_gone("r-leader")
+    assert stage.step() is None
+    assert [pod.name for pod in stage.state.entities.barred(build.group_key("r"))] == ["r-1"]
+
+
 def test_a_chain_that_leads_elsewhere_makes_no_member() -> None:
     stage = Stage()
     nodes(stage, 8)
