@@ -31,7 +31,7 @@ from scheduler.cache.devices.records import (
 from scheduler.cache.devices.selectors import Contents, Selectors
 from scheduler.cache.nodes import NodeFacts
 
-DATA = Path(os.environ.get("TUTTI_SHARED_DATA") or Path(__file__).parents[4] / "shared" / "data") / "dra"
+DATA = Path(os.environ.get("TUTTI_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data") / "dra"
 SHARE = "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa"
 
 Case = Mapping[str, Any]
