@@ -231,7 +231,7 @@ def _best(world: World, search: SearchBudget, pinned: str | None = None) -> Atte
 @pytest.mark.parametrize("reason", [PODS_DIFFER, PODS_LIMIT_EACH_OTHER])
 def test_a_refusal_is_as_unsure_as_the_domain_of_which_least_is_known(reason: str) -> None:
     world = World()
-    _racks(world, r1=[88, 88, 88], r2=[89, 89, 89])
+    _racks(world, r1=[88, 88, 88], r2=[88, 90, 90])
     _gang_of_sizes(world, 30, 27, 37, 32, 33, 28, 27, 27, 26)
     if reason == PODS_LIMIT_EACH_OTHER:
         world.pod("g-0", group="g", cpu=30, spec=apart(term(selector(app="x"), HOSTNAME)))
