@@ -38,8 +38,8 @@ class Settings:
         seed: of both.
         changes_per_second: by users.
         fault_seconds: about so long between two faults.
-        settle_seconds: how long after the last change something may still be written, hints included.
-        rest_seconds: how long nothing may be written then, once nobody else has changed anything for as long.
+        settle_seconds: how long after the last change, by whomever, something may still be written, hints included.
+        rest_seconds: how long nothing may be written then.
     """
 
     cluster: str
@@ -125,13 +125,14 @@ class _Run:
         """Nobody does anything; what Tutti writes in a time in which nobody else wrote is counted."""
         with self._noted("Tutti was not ready once faults had ended"):
             eventually(self._where.tutti.ready, within_seconds=READY_SECONDS)
-        self._wait(self._settings.settle_seconds)
+        self._judge.look()
         self.outcome.tally = self._judge.tally
-        calm, tally, deadline = Calm(), Tally(), time.monotonic() + MOST_REST_SECONDS
+        calm, tally = Calm(self._settings.settle_seconds), Tally()
+        deadline = time.monotonic() + self._settings.settle_seconds + MOST_REST_SECONDS
         while time.monotonic() < deadline:
             tally = self._judge.tally = Tally()
             self._wait(self._settings.rest_seconds)
-            if calm.is_rest(tally):
+            if calm.is_rest(tally, self._settings.rest_seconds):
                 self.outcome.rest_seconds = self._settings.rest_seconds
                 break
         self.outcome.rest_writes = tally.writes

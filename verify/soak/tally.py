@@ -63,20 +63,27 @@ class Tally:
 
 
 class Calm:
-    """Told what was counted in equal times, one after the other: rest is one without changes and starts, after another such.
+    """Told what was counted in one time after the other: rest is one without changes and starts, long enough after the last.
 
-    What Tutti writes right after a change by somebody else is its answer, on a busy machine some seconds later. A gang that
-    starts once its backoff or somebody's reservation has ended is progress; it ends by itself, as a pod is bound once.
+    What Tutti writes after a change by somebody else is its answer: on a busy machine seconds later, and a hint a minute later.
+    A gang that starts once its backoff or somebody's reservation has ended is progress; it ends by itself, as a pod is bound once.
+
+    Args:
+        settle_seconds: so long there must have been neither before a time of rest begins.
     """
 
-    def __init__(self) -> None:
-        self._was_quiet = False
+    def __init__(self, settle_seconds: float) -> None:
+        self._settle_seconds = settle_seconds
+        self._quiet_seconds = 0.0
 
-    def is_rest(self, tally: Tally) -> bool:
-        """Whether the last of these times was rest."""
-        is_quiet = not tally.others and not tally.binds
-        is_rest, self._was_quiet = is_quiet and self._was_quiet, is_quiet
-        return is_rest
+    def is_rest(self, tally: Tally, seconds: float) -> bool:
+        """Whether the last of these times, so many seconds, was rest."""
+        if tally.others or tally.binds:
+            self._quiet_seconds = 0.0
+            return False
+        is_settled = self._quiet_seconds >= self._settle_seconds
+        self._quiet_seconds += seconds
+        return is_settled
 
 
 def _says_started(record: Record) -> bool:

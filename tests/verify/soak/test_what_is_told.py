@@ -67,15 +67,18 @@ def test_what_is_counted_of_the_log() -> None:
     assert tally.others == before + 1
 
 
-def test_rest_is_a_time_without_changes_after_another_one_so_that_answers_to_changes_do_not_count() -> None:
-    calm, changed, quiet = Calm(), Tally(others=1), Tally()
+def test_rest_begins_when_nobody_has_changed_anything_for_long_enough_so_that_answers_to_changes_do_not_count() -> None:
+    calm, changed, quiet = Calm(settle_seconds=20.0), Tally(others=1), Tally()
     answer = Tally(writes=Counter({"patch podgroups/status": 1}))
-    assert [calm.is_rest(each) for each in (quiet, changed, answer, quiet, answer)] == [False, False, False, True, True]
+    told = [calm.is_rest(each, 10.0) for each in (quiet, changed, answer, quiet, quiet, answer)]
+    assert told == [False, False, False, False, True, True]
 
 
-def test_a_gang_that_starts_when_its_backoff_has_ended_is_no_rest_yet() -> None:
-    calm, quiet, start = Calm(), Tally(), Tally(binds=1, writes=Counter({"create pods/binding": 1}))
-    assert [calm.is_rest(each) for each in (quiet, quiet, start, quiet, quiet)] == [False, True, False, False, True]
+def test_a_gang_that_starts_when_its_backoff_has_ended_is_no_rest_and_what_it_leads_to_a_minute_later_is_none() -> None:
+    calm, quiet, start = Calm(settle_seconds=75.0), Tally(), Tally(binds=1, writes=Counter({"create pods/binding": 1}))
+    hint = Tally(writes=Counter({"patch podgroups/status": 1}))
+    assert not any(calm.is_rest(each, 10.0) for each in (*[quiet] * 7, start, *[quiet] * 5, hint, quiet, quiet))
+    assert calm.is_rest(quiet, 10.0)
 
 
 def passed() -> Outcome:
