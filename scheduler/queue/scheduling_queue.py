@@ -184,6 +184,11 @@ class SchedulingQueue:
         if entity.is_dirty or decision.result == "nothing":
             self._move(entity, Place.IDLE)
             self.activate(key, state)
+            held = self._entities.get(key)
+            if held is not None and held.place is Place.ACTIVE and not held.is_dirty:
+                # Whoever decides and whoever asks do not agree on what there is to do: not a reason to ask again and again.
+                held.failures = 1
+                self._wait(held, members)
         elif is_refused or members.pending_count:
             entity.failures = max(entity.failures, 1)
             self._wait(entity, members, is_over_budget=decision.is_over_budget)

@@ -14,7 +14,7 @@ from tests.placement.case import HOSTNAME, ZONE, apart, even, near, selector, sp
 from tests.scheduler.core.world import World
 
 MANY_LOOKS = 4_000
-"""Cases that would take the oracle longer are left out."""
+"""Cases that would take the oracle longer are left out, unless it is given more."""
 
 
 @dataclass(frozen=True)
@@ -276,8 +276,9 @@ class TooLongError(Exception):
 class Oracle:
     """Every pod on every node in every order, as far as that is not the same once more."""
 
-    def __init__(self, gang: Gang) -> None:
+    def __init__(self, gang: Gang, most_looks: int = MANY_LOOKS) -> None:
         self._gang = gang
+        self._most_looks = most_looks
         self._scene = Scene(gang)
         self._kinds = sorted(set(gang.members), key=lambda one: (-one.cpu, -one.memory, repr(one)))
         self._left = [gang.members.count(kind) for kind in self._kinds]
@@ -323,7 +324,7 @@ class Oracle:
     def _is_hopeless(self, at: int, placed: int) -> bool:
         """Whether this was seen before, or there are fewer cores than even the smallest would need."""
         self._looks += 1
-        if self._looks > MANY_LOOKS:
+        if self._looks > self._most_looks:
             raise TooLongError
         left = sorted(kind.cpu for kind, count in zip(self._kinds, self._left, strict=True) for _ in range(count))
         if sum(left[: self._gang.need - placed]) > self._scene.free_cpu:
