@@ -59,7 +59,6 @@ def test_the_figure_of_the_simulator_is_what_it_ends_with(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (says,) = (check.says for check in CHECKS if check.name == "simulator")
-    monkeypatch.setenv("PYTHONHASHSEED", simulator.HASH_SEED)
     monkeypatch.setattr(simulator, "_runs", lambda asked: iter(()))
     simulator.main(["--seeds", "1"])
     nothing = capsys.readouterr().out

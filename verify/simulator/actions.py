@@ -172,11 +172,13 @@ class Scenario:
         seed: what is drawn beside the actions: latencies, faults, names, jitter.
         actions: what happens, in this order.
         is_stormy: whether the network has faults while it happens.
+        hash_seed: of the process in which it is run. The order of sets of texts, and of some requests, follows from it.
     """
 
     seed: int
     actions: tuple[AnyAction, ...]
     is_stormy: bool = False
+    hash_seed: int = 0
 
 
 def written(scenario: Scenario) -> bytes:

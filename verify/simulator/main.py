@@ -1,11 +1,11 @@
 """`python -m verify.simulator`: runs seeds, and for those that break a promise the shortest run that does."""
 
 import argparse
-import multiprocessing
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -15,22 +15,21 @@ from verify.simulator.actions import Scenario, read, written
 from verify.simulator.generate import MOST_ACTIONS, scenario
 from verify.simulator.run import Outcome, describe, simulate
 from verify.simulator.shrink import MOST_RUNS, shrink
+from verify.simulator.workers import in_processes, with_hash_seed
 
 EXIT_OK: Final = 0
 EXIT_BROKEN: Final = 1
 EXIT_USAGE: Final = 2
-HASH_SEED: Final = "0"
-"""The order of sets of texts follows from it, and so do some orders of requests."""
-
 PROGRESS_SECONDS: Final = 30.0
 
 
 class Done(NamedTuple):
-    """One seed's run; `shortest` only if it broke a promise."""
+    """One seed's run; `shortest`, and what came of it, only if it broke a promise."""
 
     run: Scenario
     outcome: Outcome
     cpu_seconds: float
+    shortest: tuple[Scenario, Outcome] | None = None
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
@@ -49,9 +48,6 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point; the exit code."""
     asked = parse_arguments(sys.argv[1:] if arguments is None else arguments)
-    if os.environ.get("PYTHONHASHSEED") != HASH_SEED:
-        os.environ["PYTHONHASHSEED"] = HASH_SEED
-        os.execv(sys.executable, [sys.executable, "-m", "verify.simulator", *sys.argv[1:]])  # noqa: S606 (ourselves)
     if asked.scenario is not None:
         return _one(asked.scenario)
     return _many(asked)
@@ -68,6 +64,7 @@ def _one(text: str) -> int:
     except (OSError, msgspec.MsgspecError) as error:
         sys.stderr.write(f"--scenario: no run: {error}\n")
         return EXIT_USAGE
+    with_hash_seed(run.hash_seed)
     outcome = simulate(run)
     _tell(outcome)
     return EXIT_BROKEN if outcome.violations else EXIT_OK
@@ -86,7 +83,7 @@ def _many(asked: argparse.Namespace) -> int:
         if done.outcome.violations:
             failed += 1
             _say(f"seed {done.run.seed}: {describe(done.outcome)}")
-            _report(done, asked.shrink)
+            _report(done)
             if failed >= asked.keep_going:
                 break
         if time.monotonic() - told > PROGRESS_SECONDS:
@@ -98,27 +95,27 @@ def _many(asked: argparse.Namespace) -> int:
 
 
 def _runs(asked: argparse.Namespace) -> Iterator[Done]:
-    work = [(seed, asked.actions) for seed in range(asked.first, asked.first + asked.seeds)]
-    if asked.workers <= 1:
-        yield from map(_run_seed, work)
-        return
-    with multiprocessing.get_context("spawn").Pool(asked.workers) as pool:
-        yield from pool.imap_unordered(_run_seed, work)
+    work = partial(_run_seed, actions=asked.actions, shrink_runs=asked.shrink)
+    return in_processes(work, range(asked.first, asked.first + asked.seeds), asked.workers)
 
 
-def _run_seed(work: tuple[int, int]) -> Done:
-    seed, actions = work
+def _run_seed(seed: int, *, actions: int, shrink_runs: int) -> Done:
     begun = time.process_time()
     run = scenario(seed, actions=actions)
     outcome = simulate(run)
-    return Done(run, outcome, time.process_time() - begun)
+    cpu_seconds = time.process_time() - begun
+    if not outcome.violations:
+        return Done(run, outcome, cpu_seconds)
+    shortest = shrink(run, same_failure(outcome), most_runs=shrink_runs) if shrink_runs else run
+    return Done(run, outcome, cpu_seconds, (shortest, simulate(shortest)))
 
 
-def _report(done: Done, most_runs: int) -> None:
+def _report(done: Done) -> None:
     for violation in done.outcome.violations:
         _say(f"  {violation}")
-    shortest = shrink(done.run, same_failure(done.outcome), most_runs=most_runs) if most_runs else done.run
-    outcome = simulate(shortest)
+    if done.shortest is None:
+        return
+    shortest, outcome = done.shortest
     _say(f"  {len(shortest.actions)} of {len(done.run.actions)} actions are enough:")
     for violation in outcome.violations:
         _say(f"    {violation}")

@@ -5,6 +5,7 @@ draw less; so nothing is concluded but that this run, too, fails.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -62,12 +63,12 @@ class _Budget:
 
 
 def _calmer(scenario: Scenario, budget: _Budget) -> Scenario:
-    calm = Scenario(scenario.seed, scenario.actions, is_stormy=False)
+    calm = replace(scenario, is_stormy=False)
     return calm if scenario.is_stormy and budget.fails(calm) else scenario
 
 
 def _with(scenario: Scenario, actions: tuple[AnyAction, ...]) -> Scenario:
-    return Scenario(scenario.seed, actions, scenario.is_stormy)
+    return replace(scenario, actions=actions)
 
 
 def _fewer(scenario: Scenario, budget: _Budget) -> Scenario:
