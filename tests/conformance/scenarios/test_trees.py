@@ -17,6 +17,7 @@ from verify.clusters.tutti_process import Tutti
 REF = {"workloadName": "tree", "templateName": "t"}
 KIND = "compositepodgroups"
 RACK = "example.com/rack"
+ANEW: Any = {"annotations": {"tutti.scheduler/degraded": "restart", "tutti.scheduler/repair-timeout": "3s"}}
 INSIDE_A_RACK: Object = {"schedulingConstraints": {"topology": [{"key": RACK}]}}
 
 
@@ -193,3 +194,48 @@ def test_room_for_the_lost_members_of_a_trees_groups_is_not_for_a_younger_gang(s
     for _ in range(2):
         scene.node(1)
     scene.started("young", 2)
+
+
+def _loses_a_node_for_good(scene: Trees, mode: str) -> dict[str, dict[str, str]]:
+    """A tree of two gangs of two has started on four nodes, and that of the member a-0 is gone; where they run."""
+    for _ in range(4):
+        scene.node(1)
+    scene.composite("tree", 2, disruptionMode={mode: {}})
+    for name in ("a", "b"):
+        scene.child(name, "tree", 2, **ANEW)
+    for name in ("a", "b"):
+        scene.started(name, 2)
+    places = {name: scene.places(name) for name in ("a", "b")}
+    dies(scene.api, places["a"]["a-0"], scene.namespace)
+    scene.end("a-0")
+    return places
+
+
+def _restarted(scene: Trees) -> set[str]:
+    """Who has an event that says that it starts anew."""
+    events = [event for event in scene.api.list("events", scene.namespace) if event["reason"] == "GangRestarted"]
+    return {event["regarding"]["name"] for event in events}
+
+
+def test_a_group_of_a_tree_that_cannot_be_repaired_in_time_starts_anew_beside_its_siblings(scene: Trees) -> None:
+    before = _loses_a_node_for_good(scene, "single")
+    eventually(lambda: not scene.places("a"), within_seconds=SOON_SECONDS)
+    assert scene.places("b") == before["b"]
+    eventually(lambda: _restarted(scene) == {"a"}, within_seconds=SOON_SECONDS)
+    scene.members("a", 2)
+    scene.stays("a", 0)
+    scene.node(1)
+    scene.runs("a", 2)
+    assert scene.places("b") == before["b"]
+
+
+def test_a_tree_whose_groups_leave_together_starts_anew_whole(scene: Trees) -> None:
+    _loses_a_node_for_good(scene, "all")
+    eventually(lambda: not scene.places("a") and not scene.places("b"), within_seconds=SOON_SECONDS)
+    eventually(lambda: _restarted(scene) == {"a", "b", "tree"}, within_seconds=SOON_SECONDS)
+    for name in ("a", "b"):
+        scene.members(name, 2)
+    scene.nobody_starts("a", "b")
+    scene.node(1)
+    for name in ("a", "b"):
+        scene.runs(name, 2)
