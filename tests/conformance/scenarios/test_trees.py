@@ -8,14 +8,17 @@ import pytest
 from tests.conformance.lost_pods import dies
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, MID, SOON_SECONDS, TOP
 from tests.conformance.scenarios.scene import REFUSED, TRUE, Scene
-from verify.clusters.client import Object
+from verify.clusters.client import ApiError, Object
 from verify.clusters.eventually import eventually, throughout
 from verify.clusters.hollow import HollowNodes
-from verify.clusters.jobs import Jobs
+from verify.clusters.jobs import Jobs, condition_entry
 from verify.clusters.tutti_process import Tutti
 
 REF = {"workloadName": "tree", "templateName": "t"}
 KIND = "compositepodgroups"
+STARTED = "CompositePodGroupInitiallyScheduled"
+TIMED_OUT = "SchedulingTimedOut"
+TIMEOUT = "tutti.scheduler/scheduling-timeout"
 RACK = "example.com/rack"
 ANEW: Any = {"annotations": {"tutti.scheduler/degraded": "restart", "tutti.scheduler/repair-timeout": "3s"}}
 INSIDE_A_RACK: Object = {"schedulingConstraints": {"topology": [{"key": RACK}]}}
@@ -24,8 +27,13 @@ INSIDE_A_RACK: Object = {"schedulingConstraints": {"topology": [{"key": RACK}]}}
 class Trees(Scene):
     """Scenes with CompositePodGroups."""
 
-    def composite(self, name: str, need: int, *, priority: str = HIGH, **more: Any) -> None:
-        """A CompositePodGroup of which so many children start together; `more` are fields of `spec`."""
+    def composite(self, name: str, need: int, **more: Any) -> None:
+        """A CompositePodGroup of which so many children start together; `more` as for `create`."""
+        eventually(lambda: self.create(name, need, **dict(more)), within_seconds=SOON_SECONDS)
+
+    def create(self, name: str, need: int, *, priority: str = HIGH, **more: Any) -> Object:
+        """Creates a CompositePodGroup at the first try; `more` are `annotations` and fields of `spec`."""
+        metadata = {"name": name, "annotations": more.pop("annotations", {})}
         spec: Object = {
             "schedulingPolicy": {"gang": {"minGroupCount": need}},
             "workloadRef": REF,
@@ -33,8 +41,8 @@ class Trees(Scene):
             **more,
         }
         version = self.api.path(KIND).removeprefix("/apis/").rpartition("/")[0]
-        body = {"apiVersion": version, "kind": "CompositePodGroup", "metadata": {"name": name}, "spec": spec}
-        eventually(lambda: self.api.create(KIND, body, self.namespace), within_seconds=SOON_SECONDS)
+        body = {"apiVersion": version, "kind": "CompositePodGroup", "metadata": metadata, "spec": spec}
+        return self.api.create(KIND, body, self.namespace)
 
     def child(
         self, name: str, parent: str, pods: int, *, priority: str = HIGH, pod_priority: str = HIGH, **more: Any
@@ -43,13 +51,13 @@ class Trees(Scene):
         self.group(name, pods, priority, workloadRef=REF, parentCompositePodGroupName=parent, **more)
         self.members(name, pods, priority=pod_priority)
 
-    def tree_says(self, name: str, status: str, reason: str) -> Object:
-        """Waits until the condition of a CompositePodGroup is this; the condition."""
+    def tree_says(self, name: str, status: str, reason: str, kind: str = STARTED) -> Object:
+        """Waits until a condition of a CompositePodGroup is this; the condition."""
 
         def told() -> Object:
-            found = (self.api.get(KIND, name, self.namespace).get("status") or {}).get("conditions") or []
-            entry: Object = next((each for each in found if each["type"] == "CompositePodGroupInitiallyScheduled"), {})
-            assert (entry.get("status"), entry.get("reason")) == (status, reason), found
+            tree = self.api.get(KIND, name, self.namespace)
+            entry: Object = condition_entry(tree, kind) or {}
+            assert (entry.get("status"), entry.get("reason")) == (status, reason), tree.get("status")
             return entry
 
         return eventually(told, within_seconds=SOON_SECONDS)
@@ -239,3 +247,40 @@ def test_a_tree_whose_groups_leave_together_starts_anew_whole(scene: Trees) -> N
     scene.node(1)
     for name in ("a", "b"):
         scene.runs(name, 2)
+
+
+def test_a_tree_that_gives_up_stays_says_so_on_each_level_and_starts_when_its_limit_is_taken_off(scene: Trees) -> None:
+    scene.node(3)
+    scene.composite("tree", 2, annotations={TIMEOUT: "3s"})
+    for name in ("a", "b"):
+        scene.child(name, "tree", 2)
+    scene.tree_says("tree", "True", "SchedulingTimeout", TIMED_OUT)
+    told = scene.tree_says("tree", "False", "SchedulingTimeout")
+    assert told["message"].startswith(
+        "gave up after 3 s: minGroupCount (2) cannot be satisfied: 1 of 2 groups can start"
+    )
+    for name in ("a", "b"):
+        assert (
+            scene.says_soon(name, "False", "SchedulingTimeout")["message"]
+            == f"composite pod group tree: {told['message']}"
+        )
+
+    def heard() -> list[str]:
+        events = [
+            event for event in scene.api.list("events", scene.namespace) if event["reason"] == "SchedulingTimeout"
+        ]
+        return [event["regarding"]["name"] for event in events]
+
+    eventually(lambda: heard() == ["tree"], within_seconds=SOON_SECONDS)
+    scene.node(1)
+    scene.nobody_starts("a", "b")
+    scene.api.patch(KIND, "tree", {"metadata": {"annotations": {TIMEOUT: None}}}, scene.namespace)
+    for name in ("a", "b"):
+        scene.started(name, 2)
+    scene.tree_says("tree", "False", "WaitsAgain", TIMED_OUT)
+    scene.tree_says("tree", *TRUE)
+
+
+def test_an_unusable_limit_of_a_tree_is_refused(scene: Trees) -> None:
+    with pytest.raises(ApiError, match="must be a duration above zero, such as 10m or 1h30m"):
+        scene.create("tree", 2, annotations={TIMEOUT: "soon"})
