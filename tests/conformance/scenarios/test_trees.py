@@ -284,3 +284,31 @@ def test_a_tree_that_gives_up_stays_says_so_on_each_level_and_starts_when_its_li
 def test_an_unusable_limit_of_a_tree_is_refused(scene: Trees) -> None:
     with pytest.raises(ApiError, match="must be a duration above zero, such as 10m or 1h30m"):
         scene.create("tree", 2, annotations={TIMEOUT: "soon"})
+
+
+def test_spare_room_of_a_tree_is_not_for_a_younger_gang_and_takes_the_replacement_of_a_lost_member(
+    scene: Trees,
+) -> None:
+    for _ in range(4):
+        scene.node(1)
+    spare: Any = {"annotations": {"tutti.scheduler/spare-nodes": "1"}}
+    scene.composite("tree", 2)
+    scene.child("a", "tree", 2, **spare)
+    scene.child("b", "tree", 2)
+    for name in ("a", "b"):
+        scene.started(name, 2)
+    before = {name: scene.places(name) for name in ("a", "b")}
+    spare_node = scene.node(1)
+    scene.gang("young", 1)
+    scene.refused("young", "Some room is kept for other groups")
+    scene.nobody_starts("young")
+    dies(scene.api, before["a"]["a-0"], scene.namespace)
+    scene.end("a-0")
+    scene.nobody_starts("young")
+    scene.pod("a-0", priority=HIGH, group="a")
+    scene.runs("a", 2)
+    assert scene.places("a") == {"a-0": spare_node, "a-1": before["a"]["a-1"]}
+    assert scene.places("b") == before["b"]
+    scene.stays("young", 0)
+    scene.node(2)
+    scene.started("young", 1)
