@@ -9,8 +9,8 @@ important may take it. Survivors stay where they are.
 The replacements for all groups of a tree are looked for at once, for it is the tree that is scheduled, and whose room is kept.
 
 Nothing is kept for a gang of which nobody runs any more, nor for one that is leaving, nor for longer than it says. When that time
-is over, a gang that asks for it leaves whole (`restart`), unless some of its members have finished their work. Of a tree that
-leaves which leaves together in a preemption, too: the group, or all below the highest CompositePodGroup over it that leaves whole.
+is over, a gang that asks for it leaves whole (`restart`), unless some of its members have finished their work. With a group
+of a tree leaves what leaves with it in a preemption, too: all below the highest CompositePodGroup above it that leaves whole.
 """
 
 import itertools
