@@ -174,6 +174,7 @@ def test_a_set_that_gives_up_says_so_and_starts_when_its_limit_is_taken_off(sets
     nodes.add(1, cpu="3")
     limit = "tutti.scheduler/scheduling-timeout"
     sets.create(leader_worker_set("serve", replicas=2, size=2, annotations={**WHOLE, limit: "3s"}))
+    eventually(lambda: len(sets.groups("serve")) == 2, within_seconds=SETTLE_SECONDS)
 
     def has_given_up() -> bool:
         entry = condition_entry(tree(sets, "serve"), "SchedulingTimedOut")
