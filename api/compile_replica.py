@@ -25,6 +25,7 @@ from api.meta import Metadata, OwnerReference, controlled_by
 from api.names import composite_name, workload_name
 from api.podgroup import GangPolicy, SchedulingPolicy, TypedReference, Workload, WorkloadReference
 from api.replica import SET_TEMPLATE_NAME, TEMPLATE_NAME
+from api.waiting import carried_by_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,10 @@ def composite_for_set(lws: LeaderWorkerSet, intent: GroupIntent, workload: str, 
         "apiVersion": api_version,
         "kind": COMPOSITE_KIND,
         "metadata": metadata_of_ours(
-            metadata.namespace, composite_name(metadata.name, metadata.uid), _set_owner(metadata)
+            metadata.namespace,
+            composite_name(metadata.name, metadata.uid),
+            _set_owner(metadata),
+            more=carried_by_tree(metadata),
         ),
         "spec": msgspec.to_builtins(spec),
     }

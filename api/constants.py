@@ -70,7 +70,8 @@ SCOPE: Final = "tutti.scheduler/scope"
 Jobs, too. On a LeaderWorkerSet `set` or `replica`."""
 
 SCHEDULING_TIMEOUT: Final = "tutti.scheduler/scheduling-timeout"
-"""On a Job, LeaderWorkerSet or PodGroup: a duration such as `10m`, after which a group that could not start gives up."""
+"""On a Job, LeaderWorkerSet, JobSet or PodGroup, or on the CompositePodGroup at the root of a tree: a duration such as `10m`, after
+which a group, or a tree, that could not start gives up."""
 
 ON_SCHEDULING_TIMEOUT: Final = "tutti.scheduler/on-scheduling-timeout"
 """On a Job: what its giving up means, `stop` (its pods stay and are not tried any more, default) or `suspend`."""

@@ -28,6 +28,7 @@ CARRIED: Final = (
     ON_SCHEDULING_TIMEOUT,
     *SAID_OF_DEGRADED,
 )
+_OF_TREES: Final = (SCHEDULING_TIMEOUT, ON_SCHEDULING_TIMEOUT)
 _ENDS: Final = (STOP_ON_TIMEOUT, SUSPEND_ON_TIMEOUT)
 
 
@@ -59,6 +60,11 @@ def waiting_of(metadata: Metadata) -> Waiting:
 def carried(metadata: Metadata) -> dict[str, str]:
     """The annotations that a PodGroup takes over from the object it is made for."""
     return {key: value for key in CARRIED if (value := metadata.annotation(key)) is not None}
+
+
+def carried_by_tree(metadata: Metadata) -> dict[str, str]:
+    """The annotations that the root of a tree takes over from the object it is made for: the others are about single groups."""
+    return {key: value for key, value in carried(metadata).items() if key in _OF_TREES}
 
 
 def check_waiting(metadata: Metadata, *, is_basic: bool) -> None:

@@ -29,7 +29,10 @@ class CompositePodGroups:
         """A CompositePodGroup came, or says something new."""
         record, forest = self._records.composite(group), self._entities.forest
         name = (record.namespace, record.name)
-        if forest.composites.get(name) == record:
+        old = forest.composites.get(name)
+        if old is not None and record.decides_like(old):
+            if record != old:
+                forest.retell(record)
             return NO_CHANGE
         return self._changed(name, lambda: forest.put(record))
 

@@ -97,6 +97,21 @@ class Entities:
             return group
         return self.forest.whole_unit((group.namespace, group.parent)) or group
 
+    def leaving_with(self, members: PodGroupState) -> tuple[GroupRecord | None, list[PodGroupState]]:
+        """What leaves when all of a group has to.
+
+        Args:
+            members: the group.
+
+        Returns:
+            The highest tree above that leaves whole only, with all groups below it; None and the group itself without one.
+        """
+        parent = members.group.parent if members.group is not None else ""
+        whole = self.forest.whole_unit((members.key.namespace, parent)) if parent else None
+        if whole is None:
+            return None, [members]
+        return whole, list(self.forest.leaves_below((whole.namespace, whole.name)))
+
     def scheduler_name(self, key: EntityKey) -> str:
         """The `schedulerName` of an item's pods, which a sound group has one of; "" while it has no living pod."""
         found = self.get(key)

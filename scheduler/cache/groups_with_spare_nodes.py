@@ -32,7 +32,6 @@ class GroupsWithSpareNodes:
         """A group came or changed, or went when there is no record; `before` is the item it was."""
         had = before in self._keys
         self._keys.pop(before, None)
-        # None is kept for what a group of a tree may lose: it would be kept against the tree, which brings the replacements.
-        if record is not None and record.when_degraded.spare_nodes and not record.parent:
+        if record is not None and record.when_degraded.spare_nodes:
             self._keys[record.item] = None
         self._version += had or (record is not None and record.item in self._keys)

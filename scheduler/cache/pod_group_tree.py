@@ -13,7 +13,6 @@ from typing import Final
 
 from api.compositepodgroup import MOST_LEVELS
 from api.topology import ANYWHERE, TopologyLevel, TopologyRequest
-from api.waiting import Waiting
 from scheduler.cache.pod_group_state import MemberState, PendingPods, PodGroupState
 from scheduler.cache.records import CompositeRecord, EntityKey, GroupRecord
 
@@ -251,9 +250,9 @@ def tree_as_group(record: CompositeRecord, min_count: int) -> GroupRecord:
         owner=record.owner,
         created_seconds=record.created_seconds,
         terminating=False,
-        condition_message="",
-        waiting=Waiting(),
-        has_timed_out=False,
+        condition_message=record.condition_message,
+        waiting=record.waiting,
+        has_timed_out=record.has_timed_out,
         is_tree=True,
     )
 
@@ -339,6 +338,14 @@ class Forest:
         if record.parent:
             self._branches.setdefault((record.namespace, record.parent), {})[record.name] = None
         self._replant(name)
+
+    def retell(self, record: CompositeRecord) -> None:
+        """A CompositePodGroup says something new that decides nothing."""
+        name = (record.namespace, record.name)
+        self.composites[name] = record
+        tree = self._trees.get(self._root_of(name))
+        if tree is not None:
+            tree.is_stale = True
 
     def remove(self, name: Name) -> None:
         """A CompositePodGroup went; what named it as its parent does so still."""

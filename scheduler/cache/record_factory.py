@@ -8,6 +8,7 @@ from typing import Final
 
 from api.compositepodgroup import CompositePodGroup
 from api.constants import (
+    CONDITION_COMPOSITE_SCHEDULED,
     CONDITION_POD_GROUP_SATISFIED,
     CONDITION_SCHEDULED,
     CONDITION_TIMED_OUT,
@@ -166,6 +167,8 @@ class RecordFactory:
     def composite(self, group: CompositePodGroup) -> CompositeRecord:
         """The record of a CompositePodGroup."""
         meta, spec = group.metadata, group.spec
+        told = condition_of(group.status.conditions or (), CONDITION_COMPOSITE_SCHEDULED)
+        gave_up = condition_of(group.status.conditions or (), CONDITION_TIMED_OUT)
         return CompositeRecord(
             namespace=sys.intern(meta.namespace),
             name=sys.intern(meta.name),
@@ -179,6 +182,9 @@ class RecordFactory:
             leaves_whole=group.is_disrupted_whole,
             owner=self._owner(meta),
             created_seconds=epoch_seconds(meta.creation_timestamp),
+            waiting=waiting_of(meta),
+            condition_message=told.message if told else "",
+            has_timed_out=gave_up is not None and gave_up.status == "True",
         )
 
     def _affinity_terms(self, spec: PodSpec, meta: Metadata) -> AffinityTerms | None:

@@ -240,11 +240,21 @@ class CompositeRecord(msgspec.Struct, frozen=True, gc=False):
     leaves_whole: bool
     owner: Owner
     created_seconds: float
+    waiting: Waiting = Waiting()
+    """What its annotations say of how long it waits; that of the root counts."""
+    condition_message: str = ""
+    has_timed_out: bool = False
+    """Its condition says that it has given up."""
 
     @property
     def item(self) -> EntityKey:
         """Its key in the queue, where it is the root of its tree."""
         return EntityKey("composite", self.namespace, self.name, self.uid)
+
+    def decides_like(self, other: "CompositeRecord") -> bool:
+        """True when nothing that scheduling looks at differs (our own status writes, mostly)."""
+        told = {"condition_message": self.condition_message, "has_timed_out": self.has_timed_out}
+        return msgspec.structs.replace(other, **told) == self
 
 
 class StateChange(msgspec.Struct, frozen=True):

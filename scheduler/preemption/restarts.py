@@ -2,7 +2,8 @@
 
 A Job leaves as it does for a preemptor: by suspension, so no failure is counted (`suspensions`). Of a replica whose leader owns the
 group the leader is deleted, and the LeaderWorkerSet controller makes the replica anew. Of a group made by hand all pods are
-deleted; whoever made them makes new ones. Pods are marked `DisruptionTarget` before, and deletes name the UID.
+deleted; whoever made them makes new ones. Pods are marked `DisruptionTarget` before, and deletes name the UID. With a group whose
+tree leaves whole only, every group below leaves, each in its own way.
 """
 
 import logging
@@ -28,6 +29,9 @@ from scheduler.reporting.events import EventWriter
 _log = logging.getLogger(__name__)
 
 _MESSAGE: Final = "members were missing for too long: the whole gang leaves and queues again"
+_WITH_TREE: Final = (
+    "members of pod group {} were missing for too long: all below composite pod group {} leaves and queues again"
+)
 
 
 def pods_to_delete(members: PodGroupState, group: GroupRecord) -> list[PodRecord]:
@@ -73,17 +77,28 @@ class Restarts:
         self._wall_clock = wall_clock
 
     def restart(self, key: EntityKey) -> None:
-        """Everybody of this gang leaves."""
+        """Everybody of this gang leaves, and everybody who leaves with it."""
         members = self._state.item(key)
         if members is None or members.group is None:
             return
-        group = members.group
-        self._count()
-        self._event_writer.group_restarts(key, group, _MESSAGE)
-        if group.takes_only_owner and leaves_by_suspension(group.owner.kind):
-            self._suspensions.ask_to_restart(group, tuple(members.pods(MemberState.BOUND)), _MESSAGE)
+        tree, leaving = self._state.entities.leaving_with(members)
+        if tree is None:
+            self._leave(members, members.group, _MESSAGE)
             return
-        marks = DisruptionMarks(self._client, reason=REASON_GANG_RESTART, message=_MESSAGE, wall_clock=self._wall_clock)
+        message = _WITH_TREE.format(members.group.name, tree.name)
+        self._event_writer.group_restarts(key, tree, message)
+        # The one that is short goes last: a successor that finds it still running has all the others leave, too.
+        for each in sorted(leaving, key=lambda one: one.key == key):
+            if each.group is not None and each.count(MemberState.BOUND):
+                self._leave(each, each.group, message)
+
+    def _leave(self, members: PodGroupState, group: GroupRecord, message: str) -> None:
+        self._count()
+        self._event_writer.group_restarts(members.key, group, message)
+        if group.takes_only_owner and leaves_by_suspension(group.owner.kind):
+            self._suspensions.ask_to_restart(group, tuple(members.pods(MemberState.BOUND)), message)
+            return
+        marks = DisruptionMarks(self._client, reason=REASON_GANG_RESTART, message=message, wall_clock=self._wall_clock)
         for pod in pods_to_delete(members, group):
             self._dispatcher.add_eviction(partial(self._end_pod, marks, pod))
 

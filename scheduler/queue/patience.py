@@ -2,7 +2,8 @@
 
 Giving up (annotation `scheduling-timeout`) counts from the creation of the oldest member that waits, in the time of day, so a
 restart of the scheduler does not begin anew. Only a group none of whose members has a place gives up: half of a gang that runs
-is not left alone. The wish for more pods (annotation `desired-count` of a basic group) is short and counts from the first sight.
+is not left alone. A tree waits as its root says, and gives up as one. The wish for more pods (annotation `desired-count` of a basic
+group) is short and counts from the first sight.
 """
 
 from collections.abc import Callable
@@ -98,7 +99,9 @@ class Patience:
         if not limit:
             return None
         has_given_up = before is not None and before.code is Code.TIMED_OUT
-        if self._limits.get(members.key) == limit and members.key in self._due and not has_given_up:
+        is_known = self._limits.get(members.key) == limit and members.key in self._due
+        # The pods of a group come together, and a look at all of them for each would be long. Groups of a tree come in any order.
+        if is_known and not has_given_up and not group.is_tree:
             return None
         since = _waits_since(members)
         if since is None:

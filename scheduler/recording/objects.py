@@ -9,10 +9,12 @@ from api.compositepodgroup import (
     CompositeGangPolicy,
     CompositePodGroup,
     CompositePodGroupSpec,
+    CompositePodGroupStatus,
     CompositeSchedulingPolicy,
 )
 from api.constants import (
     BIND_COMPLETED,
+    CONDITION_COMPOSITE_SCHEDULED,
     CONDITION_DISRUPTION_TARGET,
     CONDITION_PREEMPTED_BY,
     CONDITION_SCHEDULED,
@@ -63,6 +65,7 @@ from api.storage import (
     VolumeStatus,
 )
 from api.topology_annotations import topology_annotations
+from api.waiting import Waiting
 from scheduler.cache.node_rules import NodeTerm
 from scheduler.cache.nodes import NodeFacts
 from scheduler.cache.records import CompositeRecord, GroupRecord
@@ -130,6 +133,7 @@ def composite_object(record: CompositeRecord) -> CompositePodGroup:
             namespace=record.namespace,
             uid=record.uid,
             creation_timestamp=time_stamp(record.created_seconds),
+            annotations=dict(_waiting_annotations(record.waiting)) or None,
             owner_references=owner_references(record.owner),
         ),
         CompositePodGroupSpec(
@@ -140,11 +144,20 @@ def composite_object(record: CompositeRecord) -> CompositePodGroup:
             priority=record.priority,
             preemption_policy=record.preemption_policy,
         ),
+        CompositePodGroupStatus(tuple(_composite_conditions(record)) or None),
     )
 
 
+def _waiting_annotations(waiting: Waiting) -> Iterator[tuple[str, str]]:
+    if waiting.desired_count:
+        yield DESIRED_COUNT, str(waiting.desired_count)
+    if waiting.timeout_seconds:
+        yield SCHEDULING_TIMEOUT, f"{waiting.timeout_seconds:.9f}s"
+    if waiting.is_suspended_on_timeout:
+        yield ON_SCHEDULING_TIMEOUT, SUSPEND_ON_TIMEOUT
+
+
 def _group_annotations(record: GroupRecord) -> Iterator[tuple[str, str]]:
-    waiting = record.waiting
     if record.takes_only_owner or record.min_resources:
         yield MANAGED_BY, MANAGED_BY_TUTTI
     if record.preemption_class:
@@ -153,12 +166,7 @@ def _group_annotations(record: GroupRecord) -> Iterator[tuple[str, str]]:
         yield MIN_RESOURCES, record.min_resources
     if record.provider:
         yield PROVIDER, record.provider
-    if waiting.desired_count:
-        yield DESIRED_COUNT, str(waiting.desired_count)
-    if waiting.timeout_seconds:
-        yield SCHEDULING_TIMEOUT, f"{waiting.timeout_seconds:.9f}s"
-    if waiting.is_suspended_on_timeout:
-        yield ON_SCHEDULING_TIMEOUT, SUSPEND_ON_TIMEOUT
+    yield from _waiting_annotations(record.waiting)
     yield from topology_annotations(record.topology).items()
     said = record.when_degraded
     if said.policy != NOTHING_SAID.policy:
@@ -167,6 +175,13 @@ def _group_annotations(record: GroupRecord) -> Iterator[tuple[str, str]]:
         yield REPAIR_TIMEOUT, f"{said.repair_seconds:.9f}s"
     if said.spare_nodes:
         yield SPARE_NODES, str(said.spare_nodes)
+
+
+def _composite_conditions(record: CompositeRecord) -> Iterator[Condition]:
+    if record.condition_message:
+        yield Condition(CONDITION_COMPOSITE_SCHEDULED, "Unknown", message=record.condition_message)
+    if record.has_timed_out:
+        yield Condition(CONDITION_TIMED_OUT, "True")
 
 
 def _group_conditions(record: GroupRecord) -> Iterator[Condition]:

@@ -1,4 +1,4 @@
-"""How far each group has come: initially scheduled, started and short of members, or given up.
+"""How far each group has come: initially scheduled, or started and short of members.
 
 `PodGroupInitiallyScheduled` turns True only when minCount members are bound for certain: the watch shows them, or the
 server answered so and the watch has not caught up. It never turns back. A gang that is partly bound says so in
@@ -12,31 +12,23 @@ from typing import Final, Protocol
 from api.constants import (
     CONDITION_POD_GROUP_SATISFIED,
     CONDITION_SCHEDULED,
-    CONDITION_TIMED_OUT,
     REASON_BELOW_MINIMUM,
     REASON_RECOVERED,
     REASON_SCHEDULED,
     REASON_SCHEDULER_ERROR,
-    REASON_SCHEDULING_TIMEOUT,
-    REASON_WAITS_AGAIN,
 )
 from api.meta import condition_of
 from kube.process.trace import trace
-from scheduler.apicalls.conditions import TRUE, PodConditions, condition
+from scheduler.apicalls.conditions import TRUE, condition
 from scheduler.apicalls.group_conditions import GroupConditions
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.records import EntityKey, GroupRecord, MemberCounts, PodRecord
-from scheduler.plugins.messages import message
-from scheduler.plugins.status import Code
 from scheduler.queue.delay_queue import DelayQueue
 from scheduler.queue.item_errors import ItemErrors
-from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.reporting.events import EventWriter
 
 _MOST_NAMED: Final = 8
 """Lost members that are named one by one."""
-
-_AGAIN: Final = "nobody of the group waits too long any more"
 
 
 class ProgressCounts(Protocol):
@@ -240,56 +232,3 @@ def lost_message(min_count: int, left: int, lost: Sequence[PodRecord]) -> str:
     more = f" and {len(lost) - _MOST_NAMED} more" if len(lost) > _MOST_NAMED else ""
     missing = f"; missing: {named}{more}" if named else ""
     return f"{left} of at least {min_count} members are left{missing}"
-
-
-class Timeouts:
-    """Groups that have given up waiting say so, once, and take it back when those that waited are gone.
-
-    `SchedulingTimedOut` is what the controllers act upon (a Job may ask to be suspended then). `PodGroupInitiallyScheduled` says it
-    too, unless the group had its start before. The pods are no longer `Unschedulable`, or an autoscaler would go on making nodes.
-    """
-
-    def __init__(
-        self,
-        *,
-        state: ClusterState,
-        queue: SchedulingQueue,
-        groups: GroupConditions,
-        pods: PodConditions,
-        event_writer: EventWriter,
-    ) -> None:
-        self._state = state
-        self._queue = queue
-        self._groups = groups
-        self._pods = pods
-        self._event_writer = event_writer
-        self._told: set[EntityKey] = set()
-
-    def update(self, key: EntityKey) -> None:
-        """Something about the item, or about its waiting, changed."""
-        group = self._state.group(key) if key.kind == "group" else None
-        if group is None:
-            return
-        status = self._queue.status(key)
-        if status is not None and status.code is Code.TIMED_OUT:
-            self._gave_up(key, group, message(status))
-        elif key in self._told or group.has_timed_out:
-            self._told.discard(key)
-            self._groups.want(
-                group, condition(CONDITION_TIMED_OUT, is_true=False, reason=REASON_WAITS_AGAIN, message=_AGAIN)
-            )
-
-    def forget(self, key: EntityKey) -> None:
-        """The group is gone."""
-        self._told.discard(key)
-
-    def _gave_up(self, key: EntityKey, group: GroupRecord, message: str) -> None:
-        is_said = key in self._told or group.has_timed_out
-        self._told.add(key)
-        if not is_said:
-            for kind, is_true in ((CONDITION_SCHEDULED, False), (CONDITION_TIMED_OUT, True)):
-                wanted = condition(kind, is_true=is_true, reason=REASON_SCHEDULING_TIMEOUT, message=message)
-                self._groups.want(group, wanted)
-            self._event_writer.group_refused(key, group, message, reason=REASON_SCHEDULING_TIMEOUT)
-        for pod in self._state.entities.waiting(key):
-            self._pods.want(pod, reason=REASON_SCHEDULING_TIMEOUT, message=message)

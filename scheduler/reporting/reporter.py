@@ -32,7 +32,8 @@ from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.reporting.events import EventWriter
 from scheduler.reporting.hints import Hints
-from scheduler.reporting.progress import Progress, Timeouts
+from scheduler.reporting.progress import Progress
+from scheduler.reporting.timeouts import Timeouts
 from scheduler.reporting.trees import TreeReporter
 from scheduler.settings import SchedulerSettings
 
@@ -75,7 +76,9 @@ class Reporter:
         self._pods = pods
         self._event_writer = event_writer
         self._progress = progress
-        self._timeouts = Timeouts(state=state, queue=queue, groups=groups, pods=pods, event_writer=event_writer)
+        self._timeouts = Timeouts(
+            state=state, queue=queue, groups=groups, pods=pods, event_writer=event_writer, trees=trees
+        )
         self._held_due: DelayQueue[EntityKey] = DelayQueue(clock)
         self._settings = settings
         per_second = settings.empty_reports_per_second
@@ -129,13 +132,17 @@ class Reporter:
         if key.kind == "group":
             self._progress.update(key)
             self._trees.started(key)
-            members = self._state.item(key)
-            key = queued_item(members) if members is not None else key
+            key = self._queued(key)
         if key in self._said_held:
             self._held_due.add(key, self._settings.held_update_seconds)
         elif key in self._held_due:
             # The first member may have come: what a group without any would wait is too long now.
             self._held_due.add(key, self._patience_seconds(key))
+
+    def _queued(self, key: EntityKey) -> EntityKey:
+        """The key under which a group is scheduled."""
+        members = self._state.item(key)
+        return queued_item(members) if members is not None else key
 
     def bound(self, pod_uid: str, node_name: str) -> None:
         """The server answered that a pod is bound; the watch may have shown it already."""
@@ -171,7 +178,7 @@ class Reporter:
         if not self._has_looked:
             # Not before the queue has judged everybody once, or what a predecessor said would be taken back first.
             self._has_looked = True
-            for key in list(self._state.entities):
+            for key in dict.fromkeys(map(self._queued, self._state.entities)):
                 with self._errors.about(key, _STAGE):
                     self._timeouts.update(key)
         for key, status in self._queue.changed_statuses():

@@ -10,10 +10,13 @@ from typing import Final
 from api.constants import (
     CONDITION_COMPOSITE_SCHEDULED,
     CONDITION_SCHEDULED,
+    CONDITION_TIMED_OUT,
     REASON_POD_GROUP_ERROR,
     REASON_SCHEDULED,
+    REASON_SCHEDULING_TIMEOUT,
+    REASON_WAITS_AGAIN,
 )
-from api.meta import condition_of
+from api.meta import Condition, condition_of
 from scheduler.apicalls.conditions import TRUE, condition
 from scheduler.apicalls.group_conditions import GroupConditions
 from scheduler.cache.cluster import ClusterState
@@ -85,6 +88,28 @@ class TreeReporter:
         if tree.group is not None:
             self._event_writer.group_refused(key, tree.group, message)
 
+    def gave_up(self, key: EntityKey, message: str) -> None:
+        """A tree has waited for so long that it is not tried any more; said where it is not yet, with what was missing then."""
+        tree = self._tree(key)
+        if tree is None:
+            return
+        composites, groups = self._levels(tree, lambda has_timed_out: not has_timed_out)
+        wanted = condition(CONDITION_TIMED_OUT, is_true=True, reason=REASON_SCHEDULING_TIMEOUT, message=message)
+        self._say_to(tree, composites, groups, REASON_SCHEDULING_TIMEOUT, REASON_SCHEDULING_TIMEOUT, message)
+        self._want_everywhere(composites, groups, wanted)
+
+    def waits_again(self, key: EntityKey, message: str, *, everywhere: bool) -> None:
+        """A tree has not given up any more; without `everywhere` that is only said where the contrary was."""
+        tree = self._tree(key)
+        if tree is None:
+            return
+        wanted = condition(CONDITION_TIMED_OUT, is_true=False, reason=REASON_WAITS_AGAIN, message=message)
+        self._want_everywhere(*self._levels(tree, lambda has_timed_out: everywhere or has_timed_out), wanted)
+
+    def is_said(self, tree: TreeState) -> bool:
+        """Whether one of its levels says that the tree has given up."""
+        return any(self._levels(tree, lambda has_timed_out: has_timed_out))
+
     def forget(self, key: EntityKey) -> None:
         """The item is gone."""
         self._looked.pop(key.uid, None)
@@ -96,15 +121,45 @@ class TreeReporter:
         return found if isinstance(found, TreeState) else None
 
     def _say(self, tree: TreeState, reason: str, composite_reason: str, message: str) -> None:
+        self._say_to(tree, *self._levels(tree, lambda _: True), reason, composite_reason, message)
+
+    def _levels(
+        self, tree: TreeState, is_meant: Callable[[bool], bool]
+    ) -> tuple[list[CompositeRecord], list[GroupRecord]]:
+        """The CompositePodGroups and the groups of a tree that are meant; it is asked whether one says that it has given up."""
         forest, root = self._state.entities.forest, (tree.key.namespace, tree.key.name)
+        groups = (leaf.group for leaf in forest.leaves_below(root) if leaf.group is not None)
+        return (
+            [record for record in forest.composites_below(root) if is_meant(record.has_timed_out)],
+            [group for group in groups if is_meant(group.has_timed_out)],
+        )
+
+    def _say_to(
+        self,
+        tree: TreeState,
+        composites: Iterable[CompositeRecord],
+        groups: Iterable[GroupRecord],
+        reason: str,
+        composite_reason: str,
+        message: str,
+    ) -> None:
         # What says so is perhaps still to be written.
         whole = {record.uid for record in self._whole(tree.branch)} if tree.branch is not None else set()
-        for record in forest.composites_below(root):
+        for record in composites:
             if record.uid not in whole:
                 self._want_composite(record, composite_reason, message)
-        for leaf in forest.leaves_below(root):
-            if leaf.group is not None and not self._progress.has_started(leaf.key):
-                self._want_group(leaf.group, reason, f"composite pod group {tree.key.name}: {message}")
+        for group in groups:
+            if not self._progress.has_started(group.item):
+                self._want_group(group, reason, f"composite pod group {tree.key.name}: {message}")
+
+    def _want_everywhere(
+        self, composites: Iterable[CompositeRecord], groups: Iterable[GroupRecord], wanted: Condition
+    ) -> None:
+        for record in composites:
+            if self._composites is not None:
+                self._composites.want(record, wanted)
+        for group in groups:
+            self._groups.want(group, wanted)
 
     def _want_group(self, group: GroupRecord, reason: str, message: str) -> None:
         self._groups.want(group, condition(CONDITION_SCHEDULED, is_true=False, reason=reason, message=message))

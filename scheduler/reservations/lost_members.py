@@ -9,7 +9,8 @@ important may take it. Survivors stay where they are.
 The replacements for all groups of a tree are looked for at once, for it is the tree that is scheduled, and whose room is kept.
 
 Nothing is kept for a gang of which nobody runs any more, nor for one that is leaving, nor for longer than it says. When that time
-is over, a gang that asks for it leaves whole (`restart`), unless some of its members have finished their work.
+is over, a gang that asks for it leaves whole (`restart`), unless some of its members have finished their work. With a group
+of a tree leaves what leaves with it in a preemption, too: all below the highest CompositePodGroup above it that leaves whole.
 """
 
 import itertools
@@ -179,7 +180,7 @@ class _Shortage:
         self.tree: EntityKey | None = None
         """The tree whose room is kept for it too, None for a group without a tree."""
         self.is_over = False
-        """The time for repairs has passed, and what follows from that is done."""
+        """The time for repairs has passed, or the group leaves with its tree: what follows from that is done."""
         self.tried_seconds = 0.0
         self.tried_version: Version | None = None
         """Places are looked for again when this is another one."""
@@ -193,7 +194,7 @@ class LostMembers:
         clock: monotonic seconds.
         epoch: seconds since 1970.
         apply: takes what giving room back changes.
-        restart: has a gang leave whole that could not be repaired.
+        restart: has a gang leave that could not be repaired, with all that leaves with it.
         errors: where exceptions about single groups are noted.
     """
 
@@ -247,8 +248,8 @@ class LostMembers:
         shortage = self._shortage(members, members.group)
         item = self._item(members)
         now = self._clock()
-        if now >= shortage.deadline_seconds:
-            self._give_up(members, members.group, shortage)
+        if shortage.is_over or now >= shortage.deadline_seconds:
+            self._give_up(members, members.group, shortage, has_root=item is not None)
         elif not may_keep_room(members.group):
             self._release(key)
         elif item is None:
@@ -266,16 +267,26 @@ class LostMembers:
         deadlines = [one.deadline_seconds for one in self._shortages.values() if not one.is_over]
         return max(min(deadlines) - self._clock(), 0.0) if deadlines else None
 
-    def _give_up(self, members: PodGroupState, group: GroupRecord, shortage: _Shortage) -> None:
+    def _give_up(self, members: PodGroupState, group: GroupRecord, shortage: _Shortage, *, has_root: bool) -> None:
         if shortage.is_over:
             return
         shortage.is_over = True
         self._release(members.key)
+        # Without its root nothing of a tree would start again.
+        if group.when_degraded.policy == RESTART and not is_leaving(group) and has_root:
+            self._start_anew(members)
+
+    def _start_anew(self, members: PodGroupState) -> None:
+        _, leaving = self._state.entities.leaving_with(members)
         # What members have finished would have to be done again.
-        is_finishing = members.count(MemberState.SUCCEEDED) > 0
-        may_restart = not is_finishing and not is_leaving(group) and members.tree is None
-        if group.when_degraded.policy == RESTART and may_restart:
-            self._restart(members.key)
+        if any(each.count(MemberState.SUCCEEDED) for each in leaving):
+            return
+        also_short = [each.key for each in leaving if each.key in self._shortages]
+        for key in also_short:
+            self._shortages[key].is_over = True
+        for key in also_short:
+            self._release(key)
+        self._restart(members.key)
 
     def _keep(self, item: PodGroupState) -> None:
         """Looks for places for all groups of the item that miss members."""
@@ -301,8 +312,8 @@ class LostMembers:
             leaf = self._state.item(key)
             if leaf is None or leaf.group is None or queued_item(leaf) != tree.key:
                 continue
-            is_wanting = is_short(leaf) and may_keep_room(leaf.group)
-            if is_wanting and self._clock() < self._shortage(leaf, leaf.group).deadline_seconds:
+            shortage = self._shortage(leaf, leaf.group) if is_short(leaf) and may_keep_room(leaf.group) else None
+            if shortage is not None and not shortage.is_over and self._clock() < shortage.deadline_seconds:
                 found[key] = leaf
         return found
 

@@ -5,11 +5,12 @@ does not run, and kept in `state.future_reservations`, like room for lost member
 or a lower priority. It is as much as there is room for, and more when room appears. A gang does not wait for it to start, nobody
 leaves for it, and who is more important takes it. When members are lost, their replacements have it (`lost_members`).
 
-Nothing is kept for a gang of which some members have succeeded: it is finishing.
+Nothing is kept for a gang of which some members have succeeded: it is finishing. Room for groups of a tree is kept for the
+tree, which is what is scheduled: beside the nodes of all its groups that ask for some, and while no group of it misses anybody.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
@@ -19,6 +20,7 @@ from scheduler.cache.cluster import ClusterState
 from scheduler.cache.demand import Demand
 from scheduler.cache.nodes import PODS_ROW
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
+from scheduler.cache.pod_group_tree import TreeState, queued_item
 from scheduler.cache.records import EntityKey, PodRecord, StateChange
 from scheduler.cache.reservations import HeldDemands, Reservation, Reservations
 from scheduler.queue.item_errors import ItemErrors
@@ -38,17 +40,28 @@ _FOR_GOOD_SECONDS: Final = 10 * 365 * 86400.0
 _REST: Final = 4.0
 """So many times as long as a look at all gangs took it is not repeated: they take a fifth of the time at most, together."""
 
-Stamp = tuple[int, int, int, int]
-Version = tuple[int, int, int, int, bytes]
+Stamp = tuple[int, int, int, int, int]
+Version = tuple[int, int, tuple[tuple[str, int, int], ...], bytes]
 
 
-def has_spare_nodes(members: PodGroupState) -> bool:
-    """Whether room for lost nodes is kept for a gang now: it runs whole, and none of it has finished."""
+def with_spare_nodes(item: PodGroupState) -> list[PodGroupState]:
+    """The gangs of an item for which room for lost nodes is kept now: they ask for it, run whole, and none of them is finishing."""
+    return [members for members in groups_of(item) if _has_spare_nodes(members)]
+
+
+def _has_spare_nodes(members: PodGroupState) -> bool:
     group = members.group
     if group is None or not group.is_gang or not group.when_degraded.spare_nodes or not may_keep_room(group):
         return False
     running = members.count(MemberState.ASSUMED) + members.count(MemberState.BOUND)
     return running >= max(members.min_count, 1) and not members.count(MemberState.SUCCEEDED)
+
+
+def groups_of(item: PodGroupState) -> list[PodGroupState]:
+    """The groups of a tree; a group that is scheduled by itself."""
+    if not isinstance(item, TreeState):
+        return [item]
+    return list(item.branch.all_leaves()) if item.branch is not None else []
 
 
 def wanted_spares(state: ClusterState, members: PodGroupState) -> list[PodRecord]:
@@ -61,15 +74,16 @@ def wanted_spares(state: ClusterState, members: PodGroupState) -> list[PodRecord
     return list(chain.from_iterable(by_node[node] for node in fullest[:spare_nodes]))
 
 
-def places_of_spares(state: ClusterState, members: PodGroupState) -> Places:
-    """Where replacements of the members on the gang's fullest nodes could go, beside its nodes; changes nothing."""
+def places_of_spares(state: ClusterState, item: PodGroupState, asking: Sequence[PodGroupState]) -> Places:
+    """Where replacements of the members on the fullest nodes of these gangs could go, beside their nodes; changes nothing."""
     spares = dict(
         chain.from_iterable(
             replacement_of(state, pod, f"{members.key.uid}/spare-{number}")
+            for members in asking
             for number, pod in enumerate(wanted_spares(state, members))
         )
     )
-    return places_in(_BesideItsNodes(state, members, spares), members.key, spares) if spares else NOWHERE
+    return places_in(_BesideTheirNodes(state, item, asking, spares), item.key, spares) if spares else NOWHERE
 
 
 def _placed(state: ClusterState, members: PodGroupState) -> Iterator[tuple[str, PodRecord]]:
@@ -81,17 +95,19 @@ def _placed(state: ClusterState, members: PodGroupState) -> Iterator[tuple[str, 
             yield assumption.node_name, pod
 
 
-class _BesideItsNodes(ClusterWithReplacements):
-    """The cluster in which the nodes of a gang have no room left for anybody."""
+class _BesideTheirNodes(ClusterWithReplacements):
+    """The cluster in which the nodes of these gangs have no room left for anybody."""
 
-    def __init__(self, state: ClusterState, members: PodGroupState, spares: dict[str, PodRecord]) -> None:
-        super().__init__(state, members, spares)
+    def __init__(
+        self, state: ClusterState, item: PodGroupState, asking: Sequence[PodGroupState], spares: dict[str, PodRecord]
+    ) -> None:
+        super().__init__(state, item, spares)
         filled: dict[str, Counter[Demand]] = {}
-        for node, pod in _placed(state, members):
+        for node, pod in chain.from_iterable(_placed(state, members) for members in asking):
             slot = state.nodes.slot_of.get(node)
             if node not in filled and slot is not None:
                 filled[node] = Counter({pod.demand: max(int(state.nodes.free[PODS_ROW, slot]), 0)})
-        self.reservations: Final = _Filled(members.key, filled, state.reservations)
+        self.reservations: Final = _Filled(item.key, filled, state.reservations)
 
 
 class _Filled(Reservations):
@@ -169,9 +185,9 @@ class SpareNodes:
 
     def tick(self) -> None:
         """Keeps room where gangs want it, after `LostMembers.tick`; cheap when none does."""
-        wanting = self._state.with_spare_nodes
-        if not (wanting or self._kept):
+        if not (self._state.with_spare_nodes or self._kept):
             return
+        wanting = dict.fromkeys(self._items())
         for key in [key for key in self._kept if key not in wanting]:
             self._release(key)
         self._review_all([key for key in wanting if key not in self._kept])
@@ -201,58 +217,73 @@ class SpareNodes:
             with self._errors.about(key, "repair"):
                 self._review(key)
 
+    def _items(self) -> Iterator[EntityKey]:
+        """What the groups that ask for room are scheduled as."""
+        for key in self._state.with_spare_nodes:
+            members = self._state.item(key)
+            if members is not None:
+                yield queued_item(members)
+
     def _stamp(self) -> Stamp:
         """While this is the same, nobody's places have to be looked at."""
         state = self._state
         ends = state.nodes.room_changes.end, state.nodes.rule_changes.end
-        return (*ends, state.future_reservations.version, state.with_spare_nodes.version)
+        forest = state.entities.forest.version
+        return (*ends, state.future_reservations.version, state.with_spare_nodes.version, forest)
 
     def _review(self, key: EntityKey) -> None:
-        members = self._state.item(key)
-        if members is None or is_short(members):
+        item = self._state.item(key)
+        short = [members.group for members in groups_of(item) if is_short(members)] if item is not None else []
+        if item is None or any(group is not None and may_keep_room(group) for group in short):
             # Who is missing comes first; room is kept for them.
             self._kept.pop(key, None)
             return
-        if not has_spare_nodes(members):
+        asking = with_spare_nodes(item)
+        if short or not asking:
             self._release(key)
             return
         before = self._kept.get(key)
-        if before is None or self._is_outdated(before, members):
-            self._keep(members, before)
+        if before is None or self._is_outdated(before, item, asking):
+            self._keep(item, asking, before)
 
-    def _is_outdated(self, before: _Kept, members: PodGroupState) -> bool:
-        reservation = self._state.future_reservations.of(members.key)
-        if reservation is not before.reservation or before.version != self._version(members, reservation):
+    def _is_outdated(self, before: _Kept, item: PodGroupState, asking: Sequence[PodGroupState]) -> bool:
+        reservation = self._state.future_reservations.of(item.key)
+        if reservation is not before.reservation or before.version != self._version(item, asking, reservation):
             return True
         return before.kept < before.wanted and before.room != self._state.nodes.room_changes.end
 
-    def _keep(self, members: PodGroupState, before: _Kept | None) -> None:
-        state, key = self._state, members.key
-        wanted = len(wanted_spares(state, members))
-        places = places_of_spares(state, members)
+    def _keep(self, item: PodGroupState, asking: Sequence[PodGroupState], before: _Kept | None) -> None:
+        state, key = self._state, item.key
+        wanted = sum(len(wanted_spares(state, members)) for members in asking)
+        places = places_of_spares(state, item, asking)
         old, reservation = state.future_reservations.of(key), None
         if places:
             deadline = self._clock() + _FOR_GOOD_SECONDS
-            reservation = Reservation(key, members.priority, places.demands, deadline)
-            if old is not None and (old.demands, old.priority) == (places.demands, members.priority):
+            reservation = Reservation(key, item.priority, places.demands, deadline)
+            if old is not None and (old.demands, old.priority) == (places.demands, item.priority):
                 reservation = old
             else:
                 state.future_reservations.put(reservation)
         elif old is not None:
             state.future_reservations.drop(key)
-        version = self._version(members, reservation)
+        version = self._version(item, asking, reservation)
         self._kept[key] = _Kept(reservation, wanted, version, state.nodes.room_changes.end, self._clock())
         if old is not None and reservation is not old and before is not None:
             self._apply(ROOM_APPEARED)
 
-    def _version(self, members: PodGroupState, reservation: Reservation | None) -> Version:
+    def _version(
+        self, item: PodGroupState, asking: Sequence[PodGroupState], reservation: Reservation | None
+    ) -> Version:
         """What the places depend on beside room elsewhere: what is asked for, who runs, the nodes, and the room on those kept."""
         nodes = self._state.nodes
         kept = reservation.demands if reservation is not None else ()
         slots = [nodes.slot_of.get(name, -1) for name in kept]
         free = nodes.free[:, [slot for slot in slots if slot >= 0]].tobytes() if min(slots, default=0) >= 0 else b""
-        spare_nodes = members.group.when_degraded.spare_nodes if members.group is not None else 0
-        return (nodes.rule_changes.end, members.scheduled_count, members.priority, spare_nodes, free)
+        wishes = tuple(
+            (members.key.uid, members.scheduled_count, members.group.when_degraded.spare_nodes if members.group else 0)
+            for members in asking
+        )
+        return (nodes.rule_changes.end, item.priority, wishes, free)
 
     def _release(self, key: EntityKey) -> None:
         before = self._kept.pop(key, None)

@@ -6,7 +6,7 @@ from api.constants import DESIRED_COUNT, ON_SCHEDULING_TIMEOUT, SCHEDULING_TIMEO
 from api.durations import duration_seconds
 from api.errors import InvalidGangSettings
 from api.meta import Metadata
-from api.waiting import Waiting, carried, check_waiting, waiting_of
+from api.waiting import Waiting, carried, carried_by_tree, check_waiting, waiting_of
 
 
 @pytest.mark.parametrize(
@@ -65,3 +65,10 @@ def test_a_group_takes_over_what_is_said_and_nothing_else() -> None:
 @pytest.mark.parametrize("value", ["", "soon", "-1s"])
 def test_an_unusable_value_on_a_group_says_nothing(value: str) -> None:
     assert waiting_of(Metadata(annotations={SCHEDULING_TIMEOUT: value, DESIRED_COUNT: value})) == Waiting()
+
+
+def test_the_root_of_a_tree_takes_over_what_is_about_its_waiting_and_nothing_about_single_groups() -> None:
+    waits = {SCHEDULING_TIMEOUT: "10m", ON_SCHEDULING_TIMEOUT: "stop"}
+    said = {**waits, DESIRED_COUNT: "4", "tutti.scheduler/degraded": "restart", "example.com/other": "x"}
+    assert carried_by_tree(Metadata(annotations=said)) == waits
+    assert carried_by_tree(Metadata()) == {}

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.conformance.lost_pods import dies
 from tests.conformance.test_lws_manifests import MANIFESTS, ROOM, documents, labels_of, provided
 from verify.clusters.client import ApiError
 from verify.clusters.eventually import eventually, throughout
@@ -167,6 +168,45 @@ def test_the_scope_of_a_set_that_exists_is_refused_and_nothing_is_left_of_one_th
     sets.remove("serve")
     eventually(lambda: not sets.api.list("compositepodgroups", sets.namespace), within_seconds=SETTLE_SECONDS)
     eventually(lambda: not sets.workloads("serve"), within_seconds=SETTLE_SECONDS)
+
+
+def test_a_set_that_gives_up_says_so_and_starts_when_its_limit_is_taken_off(sets: Sets, nodes: HollowNodes) -> None:
+    nodes.add(1, cpu="3")
+    limit = "tutti.scheduler/scheduling-timeout"
+    sets.create(leader_worker_set("serve", replicas=2, size=2, annotations={**WHOLE, limit: "3s"}))
+    eventually(lambda: len(sets.groups("serve")) == 2, within_seconds=SETTLE_SECONDS)
+
+    def has_given_up() -> bool:
+        entry = condition_entry(tree(sets, "serve"), "SchedulingTimedOut")
+        return entry is not None and entry["status"] == "True"
+
+    eventually(has_given_up, within_seconds=SETTLE_SECONDS)
+    (told,) = eventually(lambda: sets.events("serve", "SchedulingTimeout"), within_seconds=SETTLE_SECONDS)
+    assert "gave up after 3 s: minGroupCount (2) cannot be satisfied: 1 of 2 groups can start" in told
+    nodes.add(1, cpu="1")
+    throughout(lambda: sets.bound("serve") == 0, seconds=1, poll_seconds=0.1)
+    root = tree(sets, "serve")["metadata"]["name"]
+    sets.api.patch("compositepodgroups", root, {"metadata": {"annotations": {limit: None}}}, sets.namespace)
+    eventually(lambda: sets.whole("serve"), within_seconds=SETTLE_SECONDS)
+
+
+def test_a_replica_of_a_set_that_cannot_be_repaired_in_time_is_made_anew_beside_the_others(
+    sets: Sets, nodes: HollowNodes
+) -> None:
+    (lost,) = nodes.add(1, cpu="1")
+    nodes.add(3, cpu="1")
+    said = {**WHOLE, "tutti.scheduler/degraded": "restart", "tutti.scheduler/repair-timeout": "15s"}
+    made = leader_worker_set("serve", replicas=2, size=2, annotations=said, template={"restartPolicy": "None"})
+    sets.create(made)
+    eventually(lambda: sets.available("serve"), within_seconds=SETTLE_SECONDS)
+    (index,) = {int(pod["metadata"]["labels"][INDEX]) for pod in sets.pods("serve") if pod["spec"]["nodeName"] == lost}
+    before, left_alone = pods(sets, index), pods(sets, 1 - index)
+    dies(sets.api, lost, sets.namespace)
+    eventually(lambda: not pods(sets, index) & before, within_seconds=2 * SETTLE_SECONDS)
+    eventually(lambda: sets.waits("serve", index), within_seconds=SETTLE_SECONDS)
+    nodes.add(1, cpu="1")
+    eventually(lambda: sets.whole("serve") and sets.sound("serve"), within_seconds=2 * SETTLE_SECONDS)
+    assert pods(sets, 1 - index) == left_alone
 
 
 @pytest.mark.skipif(not WHOLE_MANIFESTS, reason="TUTTI_SHARED_DATA names no folder with public manifests")

@@ -265,3 +265,16 @@ def test_a_tree_in_which_nothing_is_changed_is_decided_as_it_is(seed: int) -> No
         found, expected = decide(view, key), decide(there.state, key)
         assert (found.result, found.status) == (expected.result, expected.status)
         assert sorted(found.bindings) == sorted(expected.bindings)
+
+
+def test_a_tree_that_has_given_up_says_so_and_hears_whether_there_is_room_by_now() -> None:
+    told = [
+        {"type": "SchedulingTimedOut", "status": "True", "reason": "SchedulingTimeout"},
+        {"type": "CompositePodGroupInitiallyScheduled", "status": "False", "message": "gave up after 10 min"},
+    ]
+    there = world(4)
+    tree(there, 1, {"one": (2, 3)}, conditions=told)
+    answer = asked(there)
+    assert (answer.verdict, answer.reason, answer.message) == (Verdict.WAITS, Reason.TIMED_OUT, "gave up after 10 min")
+    assert answer.hint is not None
+    assert answer.hint.kind is HintKind.REMOVE_TIMEOUT

@@ -141,6 +141,17 @@ def test_where_the_field_is_dropped_an_annotation_names_the_parent() -> None:
     assert BUILT_IN.pod_groups.group != OWN_COMPOSITES.group
 
 
+def test_how_long_a_set_waits_is_said_at_the_root_which_waits_for_all() -> None:
+    made = typed(lws(annotations={**WHOLE, "tutti.scheduler/scheduling-timeout": "10m"}))
+    intent = replica_intent(made)
+    assert not hasattr(intent, "reason")
+    manifest = composite_for_set(made, intent, "w", api_version=OWN_COMPOSITES.api_version)
+    assert manifest["metadata"]["annotations"] == {
+        "tutti.scheduler/managed-by": "tutti",
+        "tutti.scheduler/scheduling-timeout": "10m",
+    }
+
+
 # --- admission ---------------------------------------------------------------------------------------------------------
 
 

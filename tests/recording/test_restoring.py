@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from api.constants import SCHEDULING_TIMEOUT
 from scheduler.cache.records import EntityKey
 from scheduler.recording.capture import take
 from scheduler.recording.inputs import DecisionInputs
@@ -118,3 +119,19 @@ def test_a_tree_of_groups_is_restored_and_its_changes_are_repeated() -> None:
     assert tree is not None
     assert tree.pending_count == 2
     assert {"composite", "composite gone"} <= OPERATIONS.keys()
+
+
+def test_how_long_a_tree_waits_and_that_it_has_given_up_are_restored() -> None:
+    life = Life(1)
+    told = [
+        {"type": "SchedulingTimedOut", "status": "True"},
+        {"type": "CompositePodGroupInitiallyScheduled", "status": "False", "message": "gave up after 10 min"},
+    ]
+    said = {SCHEDULING_TIMEOUT: "10m"}
+    life.apply(life.state.composites.upsert(build.composite("root", 1, annotations=said, conditions=told)))
+    life.apply(life.state.upsert_group(build.group("leaf", 2, parent="root")))
+    tree = restore(taken(life)).core.state.item(build.composite_key("root"))
+    assert tree is not None
+    assert tree.group is not None
+    assert tree.group.waiting.timeout_seconds == 600.0
+    assert (tree.group.has_timed_out, tree.group.condition_message) == (True, "gave up after 10 min")

@@ -278,3 +278,13 @@ def test_a_tree_that_had_to_leave_waits_since_its_pods_were_made_again() -> None
         composites=[composite("c", tree_scheduled(), need=1)],
     )
     assert level_of("ns", "c", objects).since == again
+
+
+@pytest.mark.parametrize("said", [tree_refused("SchedulingTimeout", "gave up after 10 min"), tree_scheduled()])
+def test_a_tree_that_has_given_up_says_so_whether_it_had_started_once_or_not(said: dict[str, str]) -> None:
+    gave_up = condition("SchedulingTimedOut", "True", "SchedulingTimeout", "gave up after 10 min")
+    root = composite("serve-all", said, gave_up, owner=SERVE)
+    groups = replicas(refused("SchedulingTimeout", "gave up after 10 min"), gave_up)
+    level = level_of("ns", "serve-all", cluster(groups, leaders(), sets=[serve()], composites=[root]))
+    assert (level.state, level.reason, level.message) == (State.GAVE_UP, "SchedulingTimeout", "gave up after 10 min")
+    assert {gang.state for gang, _ in level.leaves()} == {State.GAVE_UP}

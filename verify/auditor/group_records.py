@@ -62,4 +62,10 @@ def composite_of(record: Record) -> Composite:
     spec = record.response.get("spec", {})
     gang = (spec.get("schedulingPolicy") or {}).get("gang") or {}
     parent = spec.get("parentCompositePodGroupName") or ""
-    return Composite((record.namespace, record.name), record.object_uid, int(gang.get("minGroupCount", 1)), parent)
+    return Composite(
+        (record.namespace, record.name),
+        record.object_uid,
+        int(gang.get("minGroupCount", 1)),
+        parent,
+        whole="all" in (spec.get("disruptionMode") or {}),
+    )

@@ -122,6 +122,7 @@ class Composite:
     Attributes:
         minimum: how many of its children must have started for it to have; 1 for a basic one.
         parent: name of the CompositePodGroup it is a child of, empty for none.
+        whole: all below it leaves together (disruption mode `all`).
         satisfied: its minimum had started once.
     """
 
@@ -129,6 +130,7 @@ class Composite:
     uid: str
     minimum: int = 1
     parent: str = ""
+    whole: bool = False
     satisfied: bool = False
 
 

@@ -1,6 +1,7 @@
 """Which gangs may leave for nobody: those that ask for it, whose lost members were not replaced in the time that they allow.
 
-What the scheduler says of a gang is not taken for a proof: since when members are missing is read from the pods.
+What the scheduler says of a gang is not taken for a proof: since when members are missing is read from the pods. A group of a tree
+may leave with another one, where all below a CompositePodGroup above both leaves together.
 """
 
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from typing import Final
 
 from verify.auditor.changes import Change, GroupGone, PodBound, PodEnded, PodLeaves
 from verify.auditor.history import History
-from verify.auditor.model import Group, Pod
+from verify.auditor.model import Composite, Group, Pod
 
 _SLACK_SECONDS: Final = 1.0
 """Conditions tell a moment in whole seconds."""
@@ -43,6 +44,14 @@ class Shortages:
 
     def why_not(self, group: Group, history: History, now: float) -> str:
         """Why a gang may not start anew at this moment; empty when it may."""
+        leaving = _leaving_with(group, history)
+        reasons = [self._why_not_for(each, now) for each in leaving]
+        if all(reasons):
+            return reasons[0]
+        return "members of it have succeeded" if any(_has_finished(each, history, now) for each in leaving) else ""
+
+    def _why_not_for(self, group: Group, now: float) -> str:
+        """Why nobody may leave because this gang is short of members; empty when somebody may."""
         since = self._since.get(group.uid)
         if group.restarts_after_seconds is None:
             return "it does not ask for that"
@@ -50,9 +59,7 @@ class Shortages:
             return "none of its members is missing"
         if now - since < group.restarts_after_seconds - _SLACK_SECONDS:
             return f"members are missing for {now - since:.0f} s, and {group.restarts_after_seconds:.0f} s are allowed"
-        finished = [pod for pod in history.by_uid.values() if pod.group == group.key and pod.succeeded]
-        begun = min((pod.bound_at for pod in history.members(group.key) if pod.node), default=now)
-        return "members of it have succeeded" if any(pod.ended_at > begun for pod in finished) else ""
+        return ""
 
     def why_not_deleted(self, victim: Pod, group: Group, history: History, now: float) -> str:
         """Why this pod may not be deleted so that its gang starts anew; empty when it may."""
@@ -83,3 +90,29 @@ class Shortages:
 
 def _alive(group: Group, history: History) -> list[Pod]:
     return [pod for pod in history.members(group.key) if pod.node and not pod.leaves]
+
+
+def _leaving_with(group: Group, history: History) -> list[Group]:
+    """The group, and all others below the highest level above it that leaves whole."""
+    whole = next((level for level in reversed(_above(group, history)) if level.whole), None)
+    if whole is None:
+        return [group]
+    others = (each for each in history.groups.values() if each is not group)
+    return [group, *(each for each in others if whole in _above(each, history))]
+
+
+def _above(group: Group, history: History) -> list[Composite]:
+    """The levels above a group, the lowest first."""
+    found: list[Composite] = []
+    level = history.composites.get((group.key[0], group.parent))
+    while level is not None and level not in found:
+        found.append(level)
+        level = history.composites.get((group.key[0], level.parent))
+    return found
+
+
+def _has_finished(group: Group, history: History, now: float) -> bool:
+    """Whether somebody has succeeded since those that run were bound."""
+    finished = [pod for pod in history.by_uid.values() if pod.group == group.key and pod.succeeded]
+    begun = min((pod.bound_at for pod in history.members(group.key) if pod.node), default=now)
+    return any(pod.ended_at > begun for pod in finished)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from api.compositepodgroup import CompositePodGroup
-from api.constants import CONDITION_COMPOSITE_SCHEDULED
+from api.constants import CONDITION_COMPOSITE_SCHEDULED, CONDITION_TIMED_OUT
 from api.meta import Condition, condition_of
 from api.podgroup import PodGroup
 from views.model.gang import HOLDS, WITHOUT_NODES, Gang, State, part_of
@@ -109,7 +109,9 @@ def _judged(composite: CompositePodGroup, levels: tuple[Level, ...], gangs: tupl
     said = condition_of(composite.status.conditions or (), CONDITION_COMPOSITE_SCHEDULED)
     refused = said if said is not None and said.status == "False" else None
     started = sum(state in STARTED for state in states)
-    state = _state(states, started, composite.need, refused)
+    gave_up = condition_of(composite.status.conditions or (), CONDITION_TIMED_OUT)
+    has_given_up = gave_up is not None and gave_up.status == "True"
+    state = _state(states, started, composite.need, refused, has_given_up=has_given_up)
     children: list[Level | Gang] = [*levels, *(gang for gang, _ in gangs)]
     reason = message = since = ""
     if state in WITHOUT_NODES:
@@ -132,7 +134,9 @@ def _judged(composite: CompositePodGroup, levels: tuple[Level, ...], gangs: tupl
     )
 
 
-def _state(children: Sequence[State], started: int, need: int, refused: Condition | None) -> State:
+def _state(
+    children: Sequence[State], started: int, need: int, refused: Condition | None, *, has_given_up: bool
+) -> State:
     """A state follows from what the children do; the condition only says of one that waits whether it is tried."""
     ended = {State.DONE, State.FAILED}
     if children and all(state in ended for state in children):
@@ -143,6 +147,8 @@ def _state(children: Sequence[State], started: int, need: int, refused: Conditio
         if sum(state in {State.RUNNING, State.DONE} for state in children) >= need:
             return State.RUNNING
         return State.PREEMPTED if State.PREEMPTED in children else State.STARTING
+    if has_given_up:
+        return State.GAVE_UP
     if refused is not None:
         return State.HELD if refused.reason in HOLDS else State.WAITING
     return State.WAITING if State.WAITING in children else State.HELD

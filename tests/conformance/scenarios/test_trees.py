@@ -8,23 +8,32 @@ import pytest
 from tests.conformance.lost_pods import dies
 from tests.conformance.scenarios.preemption_stage import HIGH, LOW, MID, SOON_SECONDS, TOP
 from tests.conformance.scenarios.scene import REFUSED, TRUE, Scene
-from verify.clusters.client import Object
+from verify.clusters.client import ApiError, Object
 from verify.clusters.eventually import eventually, throughout
 from verify.clusters.hollow import HollowNodes
-from verify.clusters.jobs import Jobs
+from verify.clusters.jobs import Jobs, condition_entry
 from verify.clusters.tutti_process import Tutti
 
 REF = {"workloadName": "tree", "templateName": "t"}
 KIND = "compositepodgroups"
+STARTED = "CompositePodGroupInitiallyScheduled"
+TIMED_OUT = "SchedulingTimedOut"
+TIMEOUT = "tutti.scheduler/scheduling-timeout"
 RACK = "example.com/rack"
+ANEW: Any = {"annotations": {"tutti.scheduler/degraded": "restart", "tutti.scheduler/repair-timeout": "3s"}}
 INSIDE_A_RACK: Object = {"schedulingConstraints": {"topology": [{"key": RACK}]}}
 
 
 class Trees(Scene):
     """Scenes with CompositePodGroups."""
 
-    def composite(self, name: str, need: int, *, priority: str = HIGH, **more: Any) -> None:
-        """A CompositePodGroup of which so many children start together; `more` are fields of `spec`."""
+    def composite(self, name: str, need: int, **more: Any) -> None:
+        """A CompositePodGroup of which so many children start together; `more` as for `create`."""
+        eventually(lambda: self.create(name, need, **dict(more)), within_seconds=SOON_SECONDS)
+
+    def create(self, name: str, need: int, *, priority: str = HIGH, **more: Any) -> Object:
+        """Creates a CompositePodGroup at the first try; `more` are `annotations` and fields of `spec`."""
+        metadata = {"name": name, "annotations": more.pop("annotations", {})}
         spec: Object = {
             "schedulingPolicy": {"gang": {"minGroupCount": need}},
             "workloadRef": REF,
@@ -32,8 +41,8 @@ class Trees(Scene):
             **more,
         }
         version = self.api.path(KIND).removeprefix("/apis/").rpartition("/")[0]
-        body = {"apiVersion": version, "kind": "CompositePodGroup", "metadata": {"name": name}, "spec": spec}
-        eventually(lambda: self.api.create(KIND, body, self.namespace), within_seconds=SOON_SECONDS)
+        body = {"apiVersion": version, "kind": "CompositePodGroup", "metadata": metadata, "spec": spec}
+        return self.api.create(KIND, body, self.namespace)
 
     def child(
         self, name: str, parent: str, pods: int, *, priority: str = HIGH, pod_priority: str = HIGH, **more: Any
@@ -42,13 +51,13 @@ class Trees(Scene):
         self.group(name, pods, priority, workloadRef=REF, parentCompositePodGroupName=parent, **more)
         self.members(name, pods, priority=pod_priority)
 
-    def tree_says(self, name: str, status: str, reason: str) -> Object:
-        """Waits until the condition of a CompositePodGroup is this; the condition."""
+    def tree_says(self, name: str, status: str, reason: str, kind: str = STARTED) -> Object:
+        """Waits until a condition of a CompositePodGroup is this; the condition."""
 
         def told() -> Object:
-            found = (self.api.get(KIND, name, self.namespace).get("status") or {}).get("conditions") or []
-            entry: Object = next((each for each in found if each["type"] == "CompositePodGroupInitiallyScheduled"), {})
-            assert (entry.get("status"), entry.get("reason")) == (status, reason), found
+            tree = self.api.get(KIND, name, self.namespace)
+            entry: Object = condition_entry(tree, kind) or {}
+            assert (entry.get("status"), entry.get("reason")) == (status, reason), tree.get("status")
             return entry
 
         return eventually(told, within_seconds=SOON_SECONDS)
@@ -193,3 +202,113 @@ def test_room_for_the_lost_members_of_a_trees_groups_is_not_for_a_younger_gang(s
     for _ in range(2):
         scene.node(1)
     scene.started("young", 2)
+
+
+def _loses_a_node_for_good(scene: Trees, mode: str) -> dict[str, dict[str, str]]:
+    """A tree of two gangs of two has started on four nodes, and that of the member a-0 is gone; where they run."""
+    for _ in range(4):
+        scene.node(1)
+    scene.composite("tree", 2, disruptionMode={mode: {}})
+    for name in ("a", "b"):
+        scene.child(name, "tree", 2, **ANEW)
+    for name in ("a", "b"):
+        scene.started(name, 2)
+    places = {name: scene.places(name) for name in ("a", "b")}
+    dies(scene.api, places["a"]["a-0"], scene.namespace)
+    scene.end("a-0")
+    return places
+
+
+def _restarted(scene: Trees) -> set[str]:
+    """Who has an event that says that it starts anew."""
+    events = [event for event in scene.api.list("events", scene.namespace) if event["reason"] == "GangRestarted"]
+    return {event["regarding"]["name"] for event in events}
+
+
+def test_a_group_of_a_tree_that_cannot_be_repaired_in_time_starts_anew_beside_its_siblings(scene: Trees) -> None:
+    before = _loses_a_node_for_good(scene, "single")
+    eventually(lambda: not scene.places("a"), within_seconds=SOON_SECONDS)
+    assert scene.places("b") == before["b"]
+    eventually(lambda: _restarted(scene) == {"a"}, within_seconds=SOON_SECONDS)
+    scene.members("a", 2)
+    scene.stays("a", 0)
+    scene.node(1)
+    scene.runs("a", 2)
+    assert scene.places("b") == before["b"]
+
+
+def test_a_tree_whose_groups_leave_together_starts_anew_whole(scene: Trees) -> None:
+    _loses_a_node_for_good(scene, "all")
+    eventually(lambda: not scene.places("a") and not scene.places("b"), within_seconds=SOON_SECONDS)
+    eventually(lambda: _restarted(scene) == {"a", "b", "tree"}, within_seconds=SOON_SECONDS)
+    for name in ("a", "b"):
+        scene.members(name, 2)
+    scene.nobody_starts("a", "b")
+    scene.node(1)
+    for name in ("a", "b"):
+        scene.runs(name, 2)
+
+
+def test_a_tree_that_gives_up_stays_says_so_on_each_level_and_starts_when_its_limit_is_taken_off(scene: Trees) -> None:
+    scene.node(3)
+    scene.composite("tree", 2, annotations={TIMEOUT: "3s"})
+    for name in ("a", "b"):
+        scene.child(name, "tree", 2)
+    scene.tree_says("tree", "True", "SchedulingTimeout", TIMED_OUT)
+    told = scene.tree_says("tree", "False", "SchedulingTimeout")
+    assert told["message"].startswith(
+        "gave up after 3 s: minGroupCount (2) cannot be satisfied: 1 of 2 groups can start"
+    )
+    for name in ("a", "b"):
+        assert (
+            scene.says_soon(name, "False", "SchedulingTimeout")["message"]
+            == f"composite pod group tree: {told['message']}"
+        )
+
+    def heard() -> list[str]:
+        events = [
+            event for event in scene.api.list("events", scene.namespace) if event["reason"] == "SchedulingTimeout"
+        ]
+        return [event["regarding"]["name"] for event in events]
+
+    eventually(lambda: heard() == ["tree"], within_seconds=SOON_SECONDS)
+    scene.node(1)
+    scene.nobody_starts("a", "b")
+    scene.api.patch(KIND, "tree", {"metadata": {"annotations": {TIMEOUT: None}}}, scene.namespace)
+    for name in ("a", "b"):
+        scene.started(name, 2)
+    scene.tree_says("tree", "False", "WaitsAgain", TIMED_OUT)
+    scene.tree_says("tree", *TRUE)
+
+
+def test_an_unusable_limit_of_a_tree_is_refused(scene: Trees) -> None:
+    with pytest.raises(ApiError, match="must be a duration above zero, such as 10m or 1h30m"):
+        scene.create("tree", 2, annotations={TIMEOUT: "soon"})
+
+
+def test_spare_room_of_a_tree_is_not_for_a_younger_gang_and_takes_the_replacement_of_a_lost_member(
+    scene: Trees,
+) -> None:
+    for _ in range(4):
+        scene.node(1)
+    spare: Any = {"annotations": {"tutti.scheduler/spare-nodes": "1"}}
+    scene.composite("tree", 2)
+    scene.child("a", "tree", 2, **spare)
+    scene.child("b", "tree", 2)
+    for name in ("a", "b"):
+        scene.started(name, 2)
+    before = {name: scene.places(name) for name in ("a", "b")}
+    spare_node = scene.node(1)
+    scene.gang("young", 1)
+    scene.refused("young", "Some room is kept for other groups")
+    scene.nobody_starts("young")
+    dies(scene.api, before["a"]["a-0"], scene.namespace)
+    scene.end("a-0")
+    scene.nobody_starts("young")
+    scene.pod("a-0", priority=HIGH, group="a")
+    scene.runs("a", 2)
+    assert scene.places("a") == {"a-0": spare_node, "a-1": before["a"]["a-1"]}
+    assert scene.places("b") == before["b"]
+    scene.stays("young", 0)
+    scene.node(2)
+    scene.started("young", 1)

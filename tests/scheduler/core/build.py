@@ -136,7 +136,7 @@ def _settings(more: dict[str, Any]) -> dict[str, Any]:
 
 def composite(name: str, need: int | None = None, **more: Any) -> CompositePodGroup:
     """A CompositePodGroup of which `need` children start together, or a basic one without it; `more`: `uid`, `priority`,
-    `topology`, `created`, `leaves` (disruption mode), `parent`, `preemption_policy`.
+    `topology`, `created`, `leaves` (disruption mode), `parent`, `preemption_policy`, `annotations`, `conditions`.
     """
     spec: dict[str, Any] = {
         "schedulingPolicy": {"gang": {"minGroupCount": need}} if need is not None else {"basic": {}},
@@ -152,8 +152,10 @@ def composite(name: str, need: int | None = None, **more: Any) -> CompositePodGr
         "namespace": NAMESPACE,
         "uid": more.get("uid", f"uid-of-{name}"),
         "creationTimestamp": more.get("created", "2026-01-01T00:00:00Z"),
+        "annotations": more.get("annotations", {}),
     }
-    return _composite(msgspec.json.encode({"metadata": metadata, "spec": spec}))
+    status = {"conditions": more.get("conditions", [])}
+    return _composite(msgspec.json.encode({"metadata": metadata, "spec": spec, "status": status}))
 
 
 def stored(feed: StorageEventHandlers, manifest: dict[str, Any]) -> None:

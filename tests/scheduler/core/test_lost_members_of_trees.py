@@ -169,15 +169,6 @@ def test_nothing_is_kept_for_a_group_that_only_reports() -> None:
     assert kept(stage) == 0
 
 
-def test_a_group_of_a_tree_is_repaired_and_not_restarted() -> None:
-    stage = started(annotations={DEGRADED: "restart", REPAIR_TIMEOUT: "60s"})
-    stage.lose("g-0")
-    stage.run()
-    assert kept(stage) == 1
-    stage.wait(70)
-    assert (kept(stage), stage.restarted) == (0, [])
-
-
 def test_after_a_restart_room_is_kept_again() -> None:
     stage = started()
     fill(stage)

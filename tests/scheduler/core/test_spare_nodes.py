@@ -48,18 +48,6 @@ def test_room_for_the_members_of_one_node_is_kept_where_the_gang_does_not_run(pa
     assert packed.spare.pods() == {"kept": 2, "missing": 0}
 
 
-def test_for_a_group_of_a_tree_no_room_is_kept() -> None:
-    stage = Stage()
-    stage.node("n0", cpu=4)
-    stage.composite("tree", 1)
-    stage.gang("g", 4, annotations=SPARE, parent="tree")
-    stage.run()
-    assert len(stage.bound("g")) == 4
-    stage.node("n1", cpu=4)
-    stage.run()
-    assert stage.kept() == 0
-
-
 def test_the_fullest_nodes_count() -> None:
     stage = Stage()
     stage.node("full", cpu=3)
@@ -216,7 +204,7 @@ def test_places_are_looked_for_again_only_when_something_has_changed(
     packed: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[str] = []
-    monkeypatch.setattr(packed.spare, "_keep", lambda members, _before: looks.append(members.key.name))
+    monkeypatch.setattr(packed.spare, "_keep", lambda item, _asking, _before: looks.append(item.key.name))
     for _ in range(3):
         packed.spare.tick()
     assert looks == []

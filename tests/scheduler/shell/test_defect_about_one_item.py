@@ -17,8 +17,9 @@ from scheduler.preemption.manager import PreemptionManager
 from scheduler.queue.patience import Patience
 from scheduler.queue.queueing_hints import QueueingHint
 from scheduler.queue.scheduling_queue import SchedulingQueue
-from scheduler.reporting.progress import Progress, Timeouts
+from scheduler.reporting.progress import Progress
 from scheduler.reporting.reporter import Reporter
+from scheduler.reporting.timeouts import Timeouts
 from scheduler.reservations import future_reservations, starvation
 from scheduler.reservations.future_reservations import FutureReservations
 from scheduler.reservations.starvation import StarvationReservations

@@ -113,3 +113,51 @@ def test_the_pods_of_a_job_are_not_deleted_but_the_job_is_asked_to_leave_once_an
         found = broken("I3", *lost, *wrong)
         assert len(found) == 1
         assert why in found[0]
+
+
+def of_tree(*, whole: bool, said: dict[str, dict[str, str]] | None = None) -> list[Record]:
+    """A tree of two groups of two, g and h; g has lost a member."""
+    mode = "all" if whole else "single"
+    spec = {"schedulingPolicy": {"gang": {"minGroupCount": 2}}, "disruptionMode": {mode: dict[str, str]()}}
+    root = {"metadata": {"uid": "uid-tree"}, "spec": spec}
+    found = [node("9"), write(ADMIN, "create", "compositepodgroups", "tree", 0.05, response=root)]
+    for name in ("g", "h"):
+        made = group(2, name)
+        metadata = made.response["metadata"]
+        annotations = {**metadata["annotations"], **(said or {}).get(name, RESTART)}
+        below = {**made.response["spec"], "parentCompositePodGroupName": "tree"}
+        found.append(replace(made, response={"metadata": {**metadata, "annotations": annotations}, "spec": below}))
+        found += [pod(f"{name}-{n}", member_of=name) for n in range(2)]
+        found += [bind(f"{name}-{n}", 0.5) for n in range(2)]
+    return [*found, ended("g-0", LOST, "Failed")]
+
+
+@pytest.mark.parametrize("said", [{}, {"h": {"tutti.scheduler/degraded": "repair"}}])
+def test_all_below_a_level_that_leaves_whole_may_leave_for_one_of_its_groups(said: dict[str, dict[str, str]]) -> None:
+    all_of_it = [evicted(name, DUE) for name in ("h-0", "h-1", "g-1")]
+    assert broken("I3", *of_tree(whole=True, said=said), *all_of_it) == []
+
+
+def test_where_groups_leave_one_by_one_none_may_leave_for_another() -> None:
+    assert broken("I3", *of_tree(whole=False), evicted("g-1", DUE)) == []
+    (found,) = broken("I3", *of_tree(whole=False), evicted("h-0", DUE))
+    assert "none of its members is missing" in found
+
+
+@pytest.mark.parametrize(
+    ("said", "when", "why"),
+    [
+        ({}, TOO_EARLY, "none of its members is missing"),
+        ({"g": {"tutti.scheduler/degraded": "repair"}}, DUE, "none of its members is missing"),
+    ],
+)
+def test_of_a_tree_nobody_leaves_too_early_or_where_none_of_its_groups_that_are_short_asks_for_it(
+    said: dict[str, dict[str, str]], when: float, why: str
+) -> None:
+    (found,) = broken("I3", *of_tree(whole=True, said=said), evicted("h-0", when))
+    assert why in found
+
+
+def test_a_tree_of_which_a_member_has_succeeded_may_not_leave() -> None:
+    (found,) = broken("I3", *of_tree(whole=True), ended("h-1", 2.0), evicted("h-0", DUE))
+    assert "members of it have succeeded" in found
