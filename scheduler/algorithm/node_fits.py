@@ -164,10 +164,9 @@ class Fit:
 
     def second(self, slots: Slots) -> NDArray[np.int64]:
         """How good these few nodes are for a second pod once they have a first one."""
-        found = self._second[slots]
-        if UNKNOWN in found.tolist():
-            found = self._second[slots] = np.array([second for _, _, second in self._figures(slots)], dtype=np.int64)
-        return found
+        if UNKNOWN in self._second[slots].tolist():
+            self._second[slots] = [second for _, _, second in self._figures(slots)]
+        return self._second[slots]
 
     @property
     def is_plain(self) -> bool:
