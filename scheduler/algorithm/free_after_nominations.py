@@ -230,7 +230,7 @@ def nominated_slots(state: ClusterState, members: PodGroupState) -> NDArray[np.b
 def is_room_held_against(state: ClusterState, members: PodGroupState) -> bool:
     """Whether room is held against this item."""
     key, priority = members.key, members.priority
-    return state.nominator.is_held_against(key, priority) or any(state.reservations.against(key, priority))
+    return state.nominator.is_held_against(key, priority) or state.reservations.is_held_against(key, priority)
 
 
 def resources_left_to(state: ClusterState, members: PodGroupState) -> ResourceOverlay | None:
