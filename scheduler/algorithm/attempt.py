@@ -35,7 +35,7 @@ class Attempt:
     def __init__(self, snapshot: SnapshotOverlay, placed: list[Placed]) -> None:
         self.snapshot: Final = snapshot
         self.placed: Final = placed
-        self.total: Final = sum(part.total for part in placed)
+        self.total: Final = sum([part.total for part in placed])
         self._counts: Counter[PodSignature] | None = None
         self.certainty = Certainty.COUNTED
         self.incomplete_reason = ""

@@ -200,7 +200,8 @@ def snapshot_for(
         outside: the reason to give for all other nodes.
         topology: rules about other pods, and volumes; None when only nodes matter.
     """
-    if not any(kept.of(members.key) for kept in (state.nominator, state.reservations, state.future_reservations)):
+    key = members.key
+    if not (state.nominator.of(key) or state.reservations.of(key) or state.future_reservations.of(key)):
         fits = (
             fits_after_nominations(state, members.priority) if is_room_held_against(state, members) else fits_of(state)
         )
@@ -214,6 +215,8 @@ def snapshot_for(
 def nominated_slots(state: ClusterState, members: PodGroupState) -> NDArray[np.bool_] | None:
     """Whether room is held for this item on a node, `[node]`; None when it has none."""
     nomination, kept = state.nominator.of(members.key), state.future_reservations.of(members.key)
+    if nomination is None and kept is None:
+        return None
     nodes = {node for node, _ in nomination.places.values()} if nomination is not None else set()
     nodes.update(kept.demands if kept is not None else ())
     if not nodes:
@@ -227,7 +230,7 @@ def nominated_slots(state: ClusterState, members: PodGroupState) -> NDArray[np.b
 def is_room_held_against(state: ClusterState, members: PodGroupState) -> bool:
     """Whether room is held against this item."""
     key, priority = members.key, members.priority
-    return state.nominator.is_held_against(key, priority) or any(state.reservations.against(key, priority))
+    return state.nominator.is_held_against(key, priority) or state.reservations.is_held_against(key, priority)
 
 
 def resources_left_to(state: ClusterState, members: PodGroupState) -> ResourceOverlay | None:

@@ -72,11 +72,13 @@ def spread_over(
     Returns:
         Node slots, ascending, and how many pods each of them gets.
     """
-    if len(nodes) == count and heads.min() == heads.max():
-        second = score_table(nodes, 2)[:, 1] if seconds is None else seconds(nodes)
-        if not (second > heads).any():
-            # No second pod on a node is better than the first on another one.
-            return nodes, np.ones(count, dtype=np.int64)
+    if len(nodes) == count:
+        is_best = heads == heads[0]
+        if np.count_nonzero(is_best) == count:
+            second = score_table(nodes, 2)[:, 1] if seconds is None else seconds(nodes)
+            if not np.count_nonzero(second > heads):
+                # No second pod on a node is better than the first on another one: one for each.
+                return nodes, is_best.astype(np.int64)
     room = np.minimum(capacity[nodes], count)
     depth = min(count, max(2, 2 * count // len(nodes)))
     groups = np.full(len(nodes), depth)

@@ -30,6 +30,7 @@ class LevelTree:
         codes: by level, `[node]`: the domain of each node. Numbers go along the tree: sorted by the code of one level, nodes are
             sorted by those of all wider levels.
         labelled: by level, `[node]`: nodes that have this label.
+        order: `[node]`: sorts nodes along the tree, those of one domain of the narrowest level by slot.
     """
 
     def __init__(self, nodes: NodeTable, keys: Sequence[str]) -> None:
@@ -49,6 +50,7 @@ class LevelTree:
             wider = codes.astype(np.int64)
             self.codes.append(codes.astype(np.intp))
             self.labelled.append(has_label)
+        self.order: Final = wider * nodes.slots + np.arange(nodes.slots)
 
     def has_all(self, levels: Sequence[int]) -> Mask:
         """[node]: whether it has the labels of all these levels."""

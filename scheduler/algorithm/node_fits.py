@@ -164,7 +164,7 @@ class Fit:
 
     def second(self, slots: Slots) -> NDArray[np.int64]:
         """How good these few nodes are for a second pod once they have a first one."""
-        if (self._second[slots] == UNKNOWN).any():
+        if UNKNOWN in self._second[slots].tolist():
             self._second[slots] = [second for _, _, second in self._figures(slots)]
         return self._second[slots]
 

@@ -53,15 +53,17 @@ def deal(state: ClusterState, members: PodGroupState, found: MemberPartition, at
     Raises:
         OverBudgetError: that takes more steps than the computation under way may cost.
     """
-    request = members.group.topology if members.group is not None else None
-    keys = tuple(level.key for level in request.levels) if request is not None else ()
-    has_choice = not members.is_lone and any(len(part.slots) > 1 for part in attempt.placed)
-    tree = level_tree_of(state, keys or (ZONE,)) if has_choice else None
-    order = _Order(state, members, tree)
+    has_choice = not members.is_lone and max([len(part.slots) for part in attempt.placed], default=0) > 1
+    order = _Order(state, members, level_tree_of(state, _levels_of(members)) if has_choice else None)
     if attempt.parts is None:
         counts = {part.signature: part for part in attempt.placed}
         return {signature: _dealt(order, counts.get(signature), uids) for signature, uids in found.uids.items()}
     return _of_parts(order, found, attempt)
+
+
+def _levels_of(members: PodGroupState) -> tuple[str, ...]:
+    levels = members.group.topology.levels if members.group is not None else ()
+    return tuple([level.key for level in levels]) or (ZONE,)
 
 
 def _dealt(order: "_Order", part: Placed | None, uids: Sequence[str]) -> Dealt:
@@ -102,7 +104,7 @@ class _Order:
         """The node slot of each of these members, who are as many as there are places."""
         slots, counts = part.slots, part.counts
         if self._tree is not None and len(slots) > 1:
-            order = np.lexsort((slots, self._tree.codes[-1][slots]))
+            order = self._tree.order[slots].argsort()
             slots, counts = slots[order], counts[order]
             if self._running and len(uids) * len(slots) <= MOST_COMPARED:
                 return self._near_neighbours(self._tree, slots, counts.copy(), uids)

@@ -319,7 +319,7 @@ def _failures(missing: list[tuple[Sequence[str], Diagnosis]]) -> tuple[tuple[str
 def _unschedulable(
     state: ClusterState, members: PodGroupState, found: MemberPartition, attempt: Attempt, search_steps: int
 ) -> Decision:
-    is_kept = any(state.reservations.against(members.key, members.priority))
+    is_kept = state.reservations.is_held_against(members.key, members.priority)
     dealt = deal(state, members, found, attempt)
     missing = _diagnoses(dealt, attempt, room_is_kept=is_kept)
     failures = _failures(missing)

@@ -145,7 +145,9 @@ class SnapshotOverlay:
             return None
         nodes = np.array(sorted(best), dtype=np.intp)
         table = partial(self.scores_on, signature)
-        return Placed(signature, *spread_over(nodes, count, fit.capacity, fit.score[nodes], table, fit.second))
+        placed = spread_over(nodes, count, fit.capacity, fit.score[nodes], table, fit.second)
+        # As many nodes as pods have room, so each pod gets a place.
+        return Placed(signature, *placed, total=count)
 
     def place_among(self, signature: PodSignature, parts: Sequence[tuple[Slots, int]]) -> list[Placed]:
         """The same on several sets of nodes that have none in common: (node slots, ascending; how many pods) of each."""

@@ -156,6 +156,8 @@ class Nominator:
 
     def is_held_against(self, key: EntityKey, priority: int) -> bool:
         """Whether room is held for anybody else that an item of that priority must leave alone."""
+        if not self._nominations:
+            return False
         own = self._nominations.get(key)
         own_priority = None if own is None else own.priority
         return any(level >= priority and count > (level == own_priority) for level, count in self._priorities.items())

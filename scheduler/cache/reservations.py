@@ -124,6 +124,11 @@ class Reservations:
         if self._beside is not None:
             yield from self._beside.against(key, priority)
 
+    def is_held_against(self, key: EntityKey, priority: int) -> bool:
+        """Whether there is anything in `against`."""
+        has_any = len(self) or (self._beside is not None and len(self._beside))
+        return bool(has_any) and any(self.against(key, priority))
+
     def devices_against(self, key: EntityKey, priority: int, held: HeldDevices) -> Iterator[HeldDevice]:
         """The devices that are kept against an item of that priority; `held` is what somebody has by now."""
         for reservation in self._by_key.values():

@@ -93,7 +93,8 @@ class StaticFilterResult:
         codes = [
             1 + code for code, refusal in enumerate(self.refusals) if refusal.plugin == node_declared_features.NAME
         ]
-        return np.isin(self.codes, codes)
+        # In most clusters there are none, and looking for nothing takes as long as looking.
+        return np.isin(self.codes, codes) if codes else np.zeros(len(self.codes), dtype=np.bool_)
 
     def _code(self, refusal: Status) -> int:
         code = self._code_of.get(refusal)

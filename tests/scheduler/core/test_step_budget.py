@@ -1,5 +1,6 @@
 """Nothing that a user writes keeps the scheduler busy for long: what is the same is computed once, and the rest has a limit."""
 
+from math import isfinite
 from typing import Any
 
 import pytest
@@ -268,6 +269,27 @@ def test_steps_without_a_limit_only_count() -> None:
         steps.spend(11)
     assert exceeded == ["decision"]
     steps.spend(1000)
+
+
+def test_after_a_limit_inside_another_the_outer_one_holds_again() -> None:
+    steps = Steps(most=10)
+    with steps.limited("preemption"):
+        steps.spend(8)
+        with steps.limited("decision"):
+            steps.spend(10)
+        with pytest.raises(OverBudgetError):
+            steps.spend(1)
+    assert not isfinite(steps.left)
+
+
+def test_what_else_goes_wrong_below_a_limit_is_not_taken_for_too_many_steps() -> None:
+    steps = Steps(most=10)
+    exceeded: list[str] = []
+    steps.exceeded = exceeded.append
+    with pytest.raises(ValueError, match="something else"), steps.limited("decision"):
+        raise ValueError("something else")
+    assert not exceeded
+    assert not isfinite(steps.left)
 
 
 def test_what_makes_a_decision_long_is_counted_for_whoever_wrote_the_pods() -> None:
