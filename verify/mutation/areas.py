@@ -82,6 +82,7 @@ AREAS: Final = {
             "tests/scheduler/shell/test_preemption_order.py",
             "tests/scheduler/shell/test_preemption_priority.py",
             "tests/scheduler/shell/test_suspensions.py",
+            "tests/devices/test_claims_of_victims.py",
             "tests/devices/test_preemption.py",
             "tests/devices/test_preemption_properties.py",
         ),
