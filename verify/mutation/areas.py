@@ -156,6 +156,7 @@ AREAS: Final = {
                     "exact_search",
                     "heterogeneous",
                     "known_costs",
+                    "known_costs_of_exact_search",
                     "mixed",
                     "orders_of_coming",
                     "topology_domains",
