@@ -9,9 +9,11 @@ import pytest
 from scheduler.algorithm.exact.members import Found, SearchBudget, search_for_members
 from scheduler.algorithm.free_after_nominations import snapshot_for
 from scheduler.algorithm.partition import partition_by_signature
+from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.cluster import ClusterState
 from scheduler.plugins.status import Certainty
 from tests.scheduler.core import build
+from tests.scheduler.core.costs import steps_of as steps_of_decision
 from tests.scheduler.core.exact_cases import drawn, world_of
 from tests.scheduler.core.world import World
 
@@ -68,6 +70,12 @@ def test_gangs_by_chance_are_searched_in_so_many_steps(first_seed: int, steps: l
 @pytest.mark.parametrize(("seed", "steps"), [(433, 39), (507, 172), (3749, 49), (4345, 72), (4521, 519), (5001, 255)])
 def test_gangs_whose_pods_hinder_each_other_are_searched_in_so_many_steps(seed: int, steps: int) -> None:
     assert steps_of(seed) == steps
+
+
+@pytest.mark.parametrize(("seed", "steps"), [(155, 9_151_395), (227, 3_853_225), (507, 7_299_934), (3261, 11_328_772)])
+def test_decisions_about_few_pods_search_before_all_orders_are_tried(seed: int, steps: int) -> None:
+    state = world_of(drawn(seed)).state
+    assert steps_of_decision(state, lambda: decide(state, build.group_key("g"))) == steps
 
 
 @pytest.mark.parametrize(
