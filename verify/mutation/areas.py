@@ -159,6 +159,7 @@ AREAS: Final = {
                     "known_costs_of_exact_search",
                     "mixed",
                     "orders_of_coming",
+                    "search_in_sequence",
                     "topology_domains",
                 )
             ),
