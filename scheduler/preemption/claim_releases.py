@@ -149,8 +149,8 @@ class ReprieveDevices:
         self._releases: Final = releases
         self._placed: Final = PlacedDevices(claims, placement) if claims is not None else None
         self._held: Final = HeldDevices(below=claims.view.held if claims is not None else None)
-        self._staying: Final = releases.staying_consumers(leaving)
-        """[claim] consumers of it that stay."""
+        self._is_kept: Final = releases.staying_consumers(leaving) > 0
+        """[claim] whether somebody stays who uses it."""
 
     def fit(self, rows: Sequence[int]) -> bool:
         """Whether the placed pods still get theirs when the pods of these rows stay as well."""
@@ -158,7 +158,8 @@ class ReprieveDevices:
         if not kept or self._placed is None or not len(self._placed):
             return True
         near = self._state.devices.nodes_with(kept)
-        slots = None if near is None else {self._state.nodes.slot_of.get(name, -1) for name in near}
+        slot_of = self._state.nodes.slot_of
+        slots = None if near is None else {slot_of[name] for name in near if name in slot_of}
         self._held.add(kept)
         fits = self._placed.suffice(self._held, slots)
         self._held.remove(kept)
@@ -169,9 +170,9 @@ class ReprieveDevices:
         self._held.add(self._kept_by(rows))
         for row in rows:
             for number in self._releases.numbers_of(row):
-                self._staying[number] += 1
+                self._is_kept[number] = True
 
     def _kept_by(self, rows: Sequence[int]) -> list[HeldDevice]:
         """What is not free any more then."""
         used = {number for row in rows for number in self._releases.numbers_of(row)}
-        return [held for number in sorted(used) if not self._staying[number] for held in self._releases.held_by(number)]
+        return [held for number in sorted(used) if not self._is_kept[number] for held in self._releases.held_by(number)]

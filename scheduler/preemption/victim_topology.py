@@ -198,9 +198,6 @@ class ReprieveTopology:
 
     def _is_near(self, signature: PodSignature, slot: int, sums: Sums) -> bool:
         prefilter_state = self._topology.prefilter_states[signature]
-        codes = [(at, self._topology.groups[at].codes[slot]) for at in prefilter_state.affinity]
-        if not all(code for _, code in codes):
-            return False
-        if all(sums[at][code] > 0 for at, code in codes):
+        if all(sums[at][self._topology.groups[at].codes[slot]] > 0 for at in prefilter_state.affinity):
             return True
         return prefilter_state.is_of_its_kind and not any(sums[at].any() for at in prefilter_state.affinity)

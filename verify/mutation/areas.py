@@ -82,6 +82,8 @@ AREAS: Final = {
             "tests/scheduler/shell/test_preemption_order.py",
             "tests/scheduler/shell/test_preemption_priority.py",
             "tests/scheduler/shell/test_suspensions.py",
+            "tests/devices/test_claims_of_groups.py",
+            "tests/devices/test_claims_of_victims.py",
             "tests/devices/test_preemption.py",
             "tests/devices/test_preemption_properties.py",
         ),
@@ -142,6 +144,25 @@ AREAS: Final = {
             "tests/scheduler/levels/test_which_domain.py",
             "tests/scheduler/preemption/test_known_costs.py",
             "tests/devices/test_gangs.py",
+        ),
+    ),
+    "exact": Area(
+        modules=("scheduler/algorithm/exact/*.py",),
+        tests=(
+            *(
+                f"tests/scheduler/core/test_{name}.py"
+                for name in (
+                    "against_plain_scheduler",
+                    "exact_search",
+                    "heterogeneous",
+                    "known_costs",
+                    "known_costs_of_exact_search",
+                    "mixed",
+                    "orders_of_coming",
+                    "search_in_sequence",
+                    "topology_domains",
+                )
+            ),
         ),
     ),
     "room": Area(

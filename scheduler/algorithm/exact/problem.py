@@ -62,7 +62,7 @@ class Group(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """At least `wanted` pods of these kinds are to be placed, one after the other in some order."""
+    """At least `wanted` pods of these kinds, one or more, are to be placed, one after the other in some order."""
 
     wanted: int
     kinds: tuple[Kind, ...]

@@ -99,8 +99,6 @@ class _Search:
 
     def _look(self) -> bool:
         board = self._board
-        if board.placed >= self._problem.wanted:
-            return True
         path = [self._choice()]
         while path:
             choice = path[-1]

@@ -10,11 +10,13 @@ from random import Random
 import pytest
 
 from scheduler.algorithm.decision import Decision
+from scheduler.algorithm.exact.fallback import SearchFallback
 from scheduler.algorithm.exact.members import Found, SearchBudget, search_for_members, steps_to_keep
 from scheduler.algorithm.exact.search import MOST_STEPS
 from scheduler.algorithm.free_after_nominations import snapshot_for
 from scheduler.algorithm.partition import partition_by_signature
 from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.cache.steps import MOST_STEPS as STEPS_OF_A_DECISION
 from scheduler.plugins.status import Certainty, PodGroupDiagnosis
 from tests.placement.case import HOSTNAME, apart, even, near, selector, spread, term
 from tests.placement.storage import DYNAMIC, claim, mounts
@@ -239,6 +241,18 @@ def test_rules_that_contradict_each_other_are_proved_impossible() -> None:
     assert _diagnosis(decision).certainty is Certainty.PROVED
 
 
+def test_more_pods_that_keep_apart_than_there_are_values_are_counted_and_not_tried() -> None:
+    world = World()
+    for index in range(4):
+        world.node(f"n{index}", cpu=8, labels={"zone": "xy"[index % 2]})
+    world.group("g", 3)
+    for index in range(3):
+        world.pod(f"g-{index}", group="g", cpu=index + 1, labels=FOO, spec=apart(term(IS_FOO)))
+    found, budget, _ = _search(world, 3)
+    assert (found.certainty, budget.spent) == (Certainty.PROVED, 0)
+    assert len(_search(world, 2)[2]) == 2
+
+
 def test_a_spread_that_could_only_be_met_in_no_order_is_proved_impossible() -> None:
     world = World()
     world.node("n0", cpu=1, labels={"zone": "x"})
@@ -273,14 +287,29 @@ def test_a_kind_that_opens_a_second_zone_for_those_that_gather_is_counted() -> N
     assert decision.result == "scheduled"
 
 
-def test_the_orders_before_the_search_leave_it_the_steps_it_needs() -> None:
+@pytest.mark.parametrize("most_steps", [12_000_000, 18_000_000, STEPS_OF_A_DECISION])
+def test_the_orders_before_the_search_leave_it_the_steps_it_needs(most_steps: int) -> None:
     # Its ways took two thirds of the decision's steps, so the search was refused although a place exists.
     gang = drawn(3261)
-    decision = decide(world_of(gang).state, build.group_key("g"))
+    state = world_of(gang).state
+    state.nodes.steps.most = most_steps
+    decision = decide(state, build.group_key("g"))
     nodes = {machine.name: index for index, machine in enumerate(gang.machines)}
     placed = {int(uid.rsplit("-", 1)[1]): nodes[node] for uid, node in decision.bindings}
     assert len(placed) >= gang.need
     assert can_have_come(gang, placed)
+
+
+def test_no_steps_are_kept_for_a_search_that_is_not_made() -> None:
+    world = World()
+    world.node("n0", cpu=4)
+    _mixed(world, [1, 2])
+    members = world.state.item(build.group_key("g"))
+    assert members is not None
+    parts = partition_by_signature(world.state, members)
+    snapshot = snapshot_for(world.state, members, None, "", parts.topology)
+    fallback = SearchFallback(snapshot, parts.pending, 2, 2, "", None, lambda: snapshot, None)
+    assert fallback.kept == 0
 
 
 def test_no_steps_are_kept_for_a_search_that_knows_nothing_of_the_volumes_in_question() -> None:

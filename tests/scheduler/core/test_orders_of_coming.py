@@ -159,6 +159,11 @@ def test_a_spread_that_has_room_for_all_of_them_leaves_nothing_to_choose() -> No
     assert _have_order(problem, [(0, 0), (0, 0), (1, 0)]) == (True, 1)
 
 
+def test_spreads_that_have_just_the_room_for_all_of_both_leave_nothing_to_choose() -> None:
+    problem = _problem([_ZONES], _even(_FOO, skew=3), _even(_FOO, skew=4))
+    assert _have_order(problem, [(0, 0), (0, 0), (1, 0)]) == (True, 1)
+
+
 def test_pods_in_each_others_way_are_tried_one_after_the_other() -> None:
     # The one in the second zone has to be the first of its kind: the first zone has another pod that those there can wait for.
     problem = _problem([_ZONES], _near(_FOO, own=_FOO), Role(effects=((_FOO, 1),)))

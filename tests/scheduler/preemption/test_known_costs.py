@@ -127,6 +127,17 @@ def a_gang_that_needs_some_of_many_devices() -> ClusterState:
     return _holding(9, 8, 5)
 
 
+def a_gang_that_needs_a_device_that_all_nodes_reach() -> ClusterState:
+    cluster = Cluster()
+    cluster.node("n0", cpu=4)
+    cluster.offer(resource_slice("s", [device(f"g{number}") for number in range(2)]))
+    for number in range(2):
+        cluster.runs(f"low-{number}", "n0", f"s/g{number}")
+        cluster.state.upsert_pod(build.pod(f"plain-{number}", on="n0"))
+    cluster.gang("new", 1, gpu_template(), priority=5)
+    return cluster.state
+
+
 def found(state: ClusterState) -> Candidate | Refusal:
     members = state.item(build.group_key("new")) or state.item(build.pod_key("new"))
     assert members is not None
@@ -148,6 +159,7 @@ def found(state: ClusterState) -> Candidate | Refusal:
         (a_gang_that_spreads, 1_779_946),
         (a_gang_that_needs_some_of_many_devices, 3_118_858),
         (a_gang_that_needs_devices, 1_619_455),
+        (a_gang_that_needs_a_device_that_all_nodes_reach, 1_404_343),
     ],
 )
 def test_so_many_steps_suffice_and_with_one_less_nobody_leaves(case: Callable[[], ClusterState], steps: int) -> None:

@@ -243,3 +243,33 @@ def test_a_group_stays_that_takes_no_place_away_on_one_of_its_nodes_and_one_too_
         *_gang(3, cpu=2),
     )
     assert leaving(searched(state)) == ["large-0", "large-1"]
+
+
+def test_another_group_does_not_leave_while_who_is_left_beside_the_first_one_costs_less() -> None:
+    state = state_of(
+        *_nodes(2, 2, 2),
+        build.node("closed", cpu=2, unschedulable=True),
+        build.group("large", 3, priority=1, leaves="all"),
+        low("large-0", 2, on="n0", group="large"),
+        *(low(f"large-{number}", 1, on="closed", group="large") for number in (1, 2)),
+        build.group("first", 2, priority=0, leaves="all"),
+        low("first-0", 2, on="n1", group="first"),
+        low("first-1", 1, on="n2", group="first"),
+        low("beside", 1, on="n2", priority=1),
+        *_gang(2, cpu=2),
+    )
+    assert leaving(searched(state)) == ["beside", "first-0", "first-1"]
+
+
+def test_a_group_stays_whose_place_is_not_needed_once_two_larger_ones_leave() -> None:
+    state = state_of(
+        *_nodes(2, 2, 2, 2, 2),
+        *_whole("single", "n0", cpu=2),
+        *_whole("left", "n1", "n1", "n2", "n2"),
+        *_whole("right", "n3", "n3", "n4", "n4"),
+        *_gang(4, cpu=2),
+    )
+    found = searched(state)
+    assert {name.rsplit("-", 1)[0] for name in leaving(found)} == {"left", "right"}
+    assert isinstance(found, Candidate)
+    assert sorted(node for _, node in found.places) == ["n1", "n2", "n3", "n4"]

@@ -6,7 +6,7 @@ import pytest
 
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.cluster import ClusterState
-from scheduler.preemption.victims import Candidate, Refusal
+from scheduler.preemption.victims import Candidate, Refusal, RefusalCode
 from tests.scheduler.core import build
 from tests.scheduler.preemption.test_victims import leaving, low, searched, state_of
 
@@ -224,3 +224,42 @@ def test_members_that_differ_in_their_labels_alone_are_told_apart_where_a_rule_s
     assert leaving(found) == ["low-0", "low-1"]
     assert isinstance(found, Candidate)
     assert dict(found.places) == {"uid-of-new-0": "n1", "uid-of-new-1": "n0", "uid-of-new-2": "n0"}
+
+
+def test_pods_on_nodes_that_do_not_count_for_a_spread_make_no_zone_emptier_by_leaving() -> None:
+    state = state_of(
+        build.node("n0", cpu=2, labels={ZONE: "a", "disk": "fast"}),
+        build.node("n1", cpu=2, labels={ZONE: "a"}),
+        build.node("n2", cpu=2, labels={ZONE: "b", "disk": "fast"}),
+        low("low", 2, on="n0"),
+        low("kin", on="n1", labels={"app": "new"}),
+        build.pod("boss", cpu=2, on="n2", priority=9),
+        *gang(2, {**evenly("new"), "nodeSelector": {"disk": "fast"}}),
+    )
+    assert searched(state) == Refusal(RefusalCode.TOO_FEW, need=2, scheduled=1, remaining=1)
+
+
+def test_a_pod_stays_beside_those_that_spread_though_a_larger_group_cannot() -> None:
+    rule = evenly("new")
+    rule["topologySpreadConstraints"][0]["maxSkew"] = 2
+    state = state_of(
+        build.node("n0", cpu=8, labels={ZONE: "a"}),
+        build.node("n1", cpu=1, labels={ZONE: "b"}),
+        build.group("pair", 2, priority=1, leaves="all"),
+        *(low(f"pair-{number}", on="n0", group="pair", labels={"app": "new"}) for number in range(2)),
+        low("kin", on="n0", labels={"app": "new"}),
+        build.pod("boss", on="n1", priority=9),
+        *gang(1, rule),
+    )
+    assert leaving(searched(state)) == ["pair-0", "pair-1"]
+
+
+def test_the_first_of_a_kind_starts_beside_those_of_another_that_it_spreads_over() -> None:
+    state = state_of(
+        build.node("n0", cpu=8, labels={ZONE: "a"}),
+        build.node("n1", cpu=1, labels={ZONE: "b"}),
+        *(low(f"other-{number}", on="n0", labels={"app": "other"}) for number in range(2)),
+        build.pod("boss", on="n1", priority=9),
+        *gang(1, near("new", ZONE) | evenly("other")),
+    )
+    assert len(leaving(searched(state))) == 1
