@@ -5,6 +5,7 @@ import pytest
 from verify.clusters.client import ApiError
 from verify.clusters.eventually import eventually, throughout
 from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import POD_GROUP
 from verify.clusters.jobsets import SCOPE, SETTLE_SECONDS, JobSets, Object, job_set, part
 
 PREFIX = "alpha.jobset.sigs.k8s.io"
@@ -71,6 +72,25 @@ def test_with_a_scope_of_its_namespace_or_none_it_starts_leaders_first_each_job_
     eventually(lambda: jobsets.bound("own") == 6, within_seconds=SETTLE_SECONDS)
     assert each_has_a_pool_of_its_own(jobsets)
     assert not jobsets.groups("own")
+    jobsets.remove("own")
+
+
+def test_a_group_of_ones_own_with_a_minimum_of_the_leaders_starts_them_together_and_the_others_follow(
+    jobsets: JobSets, nodes: HollowNodes
+) -> None:
+    group = {"schedulingPolicy": {"gang": {"minCount": len(CHILDREN)}}}
+    jobsets.api.create("podgroups", {"metadata": {"name": "leaders"}, "spec": group}, jobsets.namespace)
+    made = with_scheduler(own_domains(), "tutti")
+    for each in made["spec"]["replicatedJobs"]:
+        each["template"]["spec"]["template"]["metadata"]["annotations"][POD_GROUP] = "leaders"
+    jobsets.create(made)
+    for pool in ("a", "b"):
+        nodes.add(2, cpu="1", labels={POOL: pool})
+    eventually(lambda: jobsets.waits("own", len(CHILDREN)), within_seconds=SETTLE_SECONDS)
+    throughout(lambda: jobsets.waits("own", len(CHILDREN)), seconds=1, poll_seconds=0.2)
+    nodes.add(2, cpu="1", labels={POOL: "c"})
+    eventually(lambda: jobsets.bound("own") == 6, within_seconds=SETTLE_SECONDS)
+    assert each_has_a_pool_of_its_own(jobsets)
     jobsets.remove("own")
 
 

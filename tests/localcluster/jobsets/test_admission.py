@@ -181,7 +181,7 @@ async def asked(client: Client, path: str, new: Object, old: Object | None = Non
 async def selected(client: Client, pod: Object) -> str | None:
     """The rack that a new follower is given."""
     patch = orjson.loads(base64.b64decode((await asked(client, POD_DEFAULTING_PATH, pod))["patch"]))
-    spec = next((each["value"] for each in patch if each["path"] == "/spec"), {})
+    spec: Object = next((each["value"] for each in patch if each["path"] == "/spec"), {})
     rack: str | None = spec.get("nodeSelector", {}).get(RACK)
     return rack
 
