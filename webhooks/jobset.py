@@ -25,7 +25,7 @@ from api.constants import (
 from api.errors import InvalidGangSettings
 from api.gang import GroupIntent, Plain
 from api.jobset import JobSet, ReplicatedJob
-from api.parents.jobset import JobSetIntent, is_marked, job_set_intent, scheduler_of
+from api.parents.jobset import JobSetIntent, is_marked, job_set_intent, leaders_wait_for, scheduler_of
 from providers.base import Provider
 from providers.selection import UNSTATED, choose_provider
 from webhooks.admission.config import AdmissionConfig
@@ -80,7 +80,7 @@ def default_job_set(request: Request, config: AdmissionConfig) -> Response:
     if isinstance(decision.intent, JobSetIntent) and decision.provider is not None:
         _mark(parts, jobset, decision.intent, decision.provider, config)
         return _response(patch, parts, (*decision.warnings, *_warnings_for(jobset)))
-    return _response(patch, parts, (*decision.warnings, *_ignored(jobset, decision.intent)))
+    return _response(patch, parts, (*decision.warnings, *_ignored(jobset, decision.intent), *_waits(jobset)))
 
 
 def default_updated_job_set(request: Request) -> Response:
@@ -166,6 +166,11 @@ def _ignored(jobset: JobSet, intent: JobSetIntent | Plain) -> tuple[str, ...]:
     if not asks or not isinstance(intent, Plain) or jobset.metadata.annotation(POLICY) == "none":
         return ()
     return (f"the pods of this JobSet are placed one by one: {intent.reason}",)
+
+
+def _waits(jobset: JobSet) -> tuple[str, ...]:
+    warning = leaders_wait_for(jobset)
+    return () if warning is None else (warning,)
 
 
 def _warnings_for(jobset: JobSet) -> tuple[str, ...]:

@@ -114,6 +114,18 @@ def taken_in(jobset: JobSet) -> JobSetIntent | None:
     return JobSetIntent(scope, names, tuple(_units(counted, scope, settings)) if counted else ())
 
 
+def leaders_wait_for(jobset: JobSet) -> str | None:
+    """Why groups that its user makes may wait for ever for pods that exist only once their first pod runs; None if they cannot."""
+    problem = _own_groups(jobset.parts) if jobset.has_leaders_first else None
+    if problem is None:
+        return None
+    return (
+        f"{problem}, and with {JOBSET_EXCLUSIVE_TOPOLOGY} only the first pod of each Job exists until it has a node: "
+        "a group with a minimum of more pods than these waits for ever; "
+        f"use {JOBSET_NODE_SELECTOR} beside it, which has all pods come at once"
+    )
+
+
 def is_marked(part: ReplicatedJob) -> bool:
     """Whether admission has written on a replicated Job that its pods wait for a group."""
     marked = part.template.spec.template.metadata.label(MANAGED) is not None

@@ -17,12 +17,12 @@ from kube.outside import monotonic_seconds, new_random, utc_now
 from kube.process.logs import configure_logs
 from kube.process.run import EXIT_OK, preflight, run_process
 from localcluster.controllers.accounts import AccountController
+from localcluster.controllers.admission.server import Serve, serving
 from localcluster.controllers.disruption.controller import DisruptionController
 from localcluster.controllers.garbage.collector import GarbageCollector
 from localcluster.controllers.jobs.controller import JobController
 from localcluster.controllers.jobsets.controller import JobSetController
-from localcluster.controllers.leaderworkersets.admission.server import serving
-from localcluster.controllers.leaderworkersets.controller import LeaderWorkerSetController, Serve
+from localcluster.controllers.leaderworkersets.controller import LeaderWorkerSetController
 from localcluster.controllers.namespaces import NamespaceController
 from localcluster.controllers.nodeless import NodelessController
 from localcluster.controllers.placing.placer import Placer
@@ -72,7 +72,7 @@ async def run(client: Client, settings: StandInSettings, stop: asyncio.Event) ->
 def stand_ins(
     client: Client, settings: StandInSettings, *, serve: Serve = serving
 ) -> list[Callable[[], Coroutine[Any, Any, None]]]:
-    """What is to run, as asked for; `serve`: how the webhooks of LeaderWorkerSets are served."""
+    """What is to run, as asked for; `serve`: how their webhooks are served."""
     random, clock = new_random(), monotonic_seconds
 
     def recorder(component: str) -> EventRecorder:
@@ -107,7 +107,9 @@ def stand_ins(
             ).run
         ),
         "jobset": lambda: (
-            JobSetController(client, recorder("jobset-controller"), now=utc_now, clock=clock, random=random).run
+            JobSetController(
+                client, recorder("jobset-controller"), now=utc_now, clock=clock, random=random, serve=serve
+            ).run
         ),
         "serviceaccount": lambda: AccountController(client, clock=clock, random=random).run,
         "resourceclaim": lambda: (

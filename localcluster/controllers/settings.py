@@ -19,7 +19,7 @@ NAMES: Final = (
     "volume",
     "scheduler",
 )
-"""The stand-ins: Jobs and their lifetimes, StatefulSets, LeaderWorkerSets with their webhooks, JobSets, disruption budgets,
+"""The stand-ins: Jobs and their lifetimes, StatefulSets, LeaderWorkerSets and JobSets with their webhooks, disruption budgets,
 garbage collection, namespace deletion, pods whose node is gone, the service account `default` of each namespace, device claims,
 volumes and their claims, and the scheduler of ordinary pods."""
 

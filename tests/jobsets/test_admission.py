@@ -7,8 +7,11 @@ import msgspec
 import pytest
 
 from api.constants import (
+    DELEGATED_TEMPLATE,
     ELASTIC,
     GATE,
+    JOBSET_EXCLUSIVE_TOPOLOGY,
+    JOBSET_NODE_SELECTOR,
     MANAGED,
     MIN_COUNT,
     ON_SCHEDULING_TIMEOUT,
@@ -72,6 +75,24 @@ def test_a_whole_set_has_all_its_pods_marked_and_nothing_suspended() -> None:
         assert found["spec"]["replicatedJobs"][number]["template"]["metadata"]["annotations"] == {SCOPE: "set"}
     assert "suspend" not in found["spec"]
     assert GATE not in found["metadata"]["annotations"]
+
+
+@pytest.mark.parametrize(
+    "grouped",
+    [
+        part("left", pods=3, pod_spec={"schedulingGroup": {"podGroupName": "mine"}}),
+        part("left", pods=3, annotations={DELEGATED_TEMPLATE: "workers"}),
+    ],
+)
+def test_a_group_of_ones_own_that_may_wait_for_pods_that_its_leaders_keep_away_is_warned_about(grouped: Object) -> None:
+    exclusive = {JOBSET_EXCLUSIVE_TOPOLOGY: "example.com/rack"}
+    response = default_job_set(request(jobset(DRIVER, grouped, annotations=exclusive)), config())
+    assert response.allowed
+    (warning,) = response.warnings
+    assert "a group with a minimum of more pods than these waits for ever" in warning
+    at_once = jobset(DRIVER, grouped, annotations={**exclusive, JOBSET_NODE_SELECTOR: "true"})
+    for quiet in (at_once, jobset(DRIVER, grouped), jobset(DRIVER, LEFT, annotations=exclusive)):
+        assert not default_job_set(request(quiet), config()).warnings
 
 
 def test_without_a_scope_only_jobs_that_are_gangs_by_their_shape_are_marked() -> None:

@@ -40,8 +40,7 @@ def part(
         "resources": {"requests": {"cpu": cpu, "memory": "64Mi"}},
     }
     template = {"metadata": {"annotations": ends}, "spec": {"restartPolicy": "Never", "containers": [container]}}
-    # What JobSet's own webhook defaults is stated, for the stand-in is without it.
-    spec = {"completionMode": "Indexed", "parallelism": pods, "completions": pods, "backoffLimit": 0}
+    spec = {"parallelism": pods, "completions": pods, "backoffLimit": 0}
     job = {"metadata": {"annotations": dict(annotations or {})}, "spec": {**spec, "template": template}}
     return {"name": name, "replicas": replicas, "template": job, **more}
 
@@ -69,12 +68,12 @@ def jobset_controller(control_plane: ControlPlane) -> Server:
 
 
 def are_served(api: Api) -> bool:
-    """Whether JobSets can be created."""
+    """Whether JobSets can be created, and come back with the defaults of their own webhook."""
     try:
-        api.create("jobsets", job_set("probe", part("one")), "default", dry_run=True)
+        made = api.create("jobsets", job_set("probe", part("one")), "default", dry_run=True)
     except ApiError:
         return False
-    return True
+    return bool(made["spec"]["replicatedJobs"][0]["template"]["spec"].get("completionMode"))
 
 
 def are_followed(api: Api) -> bool:

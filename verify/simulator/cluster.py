@@ -13,8 +13,7 @@ from api.constants import SYSTEM_NAMESPACE, WEBHOOKS_NAME
 from install.manifests import Manifest, load
 from kube.client.resources import PRIORITY_CLASSES, STORAGE_CLASSES
 from kube.outside import Outside, replaced_by
-from localcluster.controllers.leaderworkersets.admission.review import answer as answer_of_sets
-from localcluster.controllers.leaderworkersets.admission.server import Admission
+from localcluster.controllers.admission.server import Admission, Answer
 from verify.simulator import manifests, processes
 from verify.simulator.faults import Chance, Weather
 from verify.simulator.loop import START_SECONDS, Process
@@ -35,7 +34,7 @@ ALL: Final = (WEBHOOKS, CONTROLLERS, SCHEDULER, STAND_INS)
 STAND_IN_NAMES: Final = ("job", "statefulset", "leaderworkerset", "garbage", "nodeless", "serviceaccount", "volume")
 """Those that have something to do here. Nobody deletes namespaces, there are no disruption budgets, and no ordinary pods."""
 
-LWS_HOST: Final = "lws.simulated"
+STAND_IN_HOST: Final = "{}.simulated"
 START_WAIT_SECONDS: Final = 3.0
 
 
@@ -64,6 +63,7 @@ class Cluster:
         self.user = User(self.server)
         self.running: dict[str, Running] = {}
         self.former: list[Running] = []
+        self._stand_in_hosts: set[str] = set()
 
     def new_random(self) -> random.Random:
         """A new source of chance, which follows from the seed."""
@@ -95,7 +95,7 @@ class Cluster:
             SCHEDULER: functools.partial(processes.run_scheduler, settings=self._settings),
             CONTROLLERS: processes.run_controllers,
             WEBHOOKS: processes.run_webhooks,
-            STAND_INS: functools.partial(processes.run_stand_ins, names=STAND_IN_NAMES, serve=self._serve_sets),
+            STAND_INS: functools.partial(processes.run_stand_ins, names=STAND_IN_NAMES, serve=self._serve),
         }
         running.start(works[name])
         return running
@@ -110,7 +110,8 @@ class Cluster:
         if name == WEBHOOKS:
             self.server.webhooks.served.pop(f"{WEBHOOKS_NAME}.{SYSTEM_NAMESPACE}.svc", None)
         if name == STAND_INS:
-            self.server.webhooks.served.pop(LWS_HOST, None)
+            for host in self._stand_in_hosts:
+                self.server.webhooks.served.pop(host, None)
 
     async def end(self) -> None:
         """End everything."""
@@ -127,9 +128,11 @@ class Cluster:
                 yield f"{each.process.name} ended: {type(failure).__name__}: {failure}"
 
     @contextlib.asynccontextmanager
-    async def _serve_sets(self) -> AsyncIterator[Admission]:
-        self.server.webhooks.served[LWS_HOST] = processes.review_of_sets(answer_of_sets)
-        yield Admission(f"https://{LWS_HOST}", b"")
+    async def _serve(self, name: str, answer: Answer) -> AsyncIterator[Admission]:
+        host = STAND_IN_HOST.format(name)
+        self._stand_in_hosts.add(host)
+        self.server.webhooks.served[host] = processes.review_by(answer)
+        yield Admission(f"https://{host}", b"")
 
 
 def utc_now_of(loop: asyncio.AbstractEventLoop) -> Callable[[], datetime]:

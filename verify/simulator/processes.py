@@ -31,7 +31,7 @@ from kube.groups.group_api import OWN
 from kube.outside import epoch_seconds, monotonic_seconds, new_random
 from localcluster.apiserver.auth import service_account_user
 from localcluster.apiserver.kinds.kind import User
-from localcluster.controllers.leaderworkersets.controller import Serve
+from localcluster.controllers.admission.server import Answer, Serve
 from localcluster.controllers.main import stand_ins
 from localcluster.controllers.settings import StandInSettings
 from providers.selection import standard_providers
@@ -200,11 +200,12 @@ def root_of(error: BaseException) -> BaseException:
     return error
 
 
-def review_of_sets(answer: Callable[[str, dict[str, Any]], dict[str, Any]]) -> Review:
-    """The webhooks of LeaderWorkerSets."""
+def review_by(answer: Answer) -> Review:
+    """The webhooks of a stand-in."""
 
     async def reviewed(path: str, body: bytes) -> bytes:
-        return orjson.dumps(answer(path, orjson.loads(body)))
+        found = answer(path, orjson.loads(body))
+        return orjson.dumps(found if isinstance(found, dict) else await found)
 
     return reviewed
 

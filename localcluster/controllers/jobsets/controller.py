@@ -1,4 +1,4 @@
-"""The JobSet controller: looks at one JobSet at a time, decides, writes. A stand-in for the real one."""
+"""The JobSet controller with its webhooks: looks at one JobSet at a time, decides, writes. A stand-in for the real one."""
 
 import random as randomness
 from collections.abc import Callable
@@ -16,10 +16,12 @@ from kube.client.client import Client
 from kube.client.errors import AlreadyExists, Conflict, NotFound
 from kube.client.events import EventRecorder, ObjectReference
 from kube.client.resources import JOB_SETS, JOBS, SERVICES
+from localcluster.controllers.admission.server import Serve, serving
 from localcluster.controllers.documents import Whole, WholeDecoder
 from localcluster.controllers.following import follow
-from localcluster.controllers.jobsets.definition import define
+from localcluster.controllers.jobsets.admission.review import Reviewer
 from localcluster.controllers.jobsets.ends import End
+from localcluster.controllers.jobsets.installation import define, registered
 from localcluster.controllers.jobsets.manifests import child, child_name, resumed, service
 from localcluster.controllers.jobsets.model import FAILED, JobSet, Part, part_of
 from localcluster.controllers.jobsets.plan import Plan, plan
@@ -42,8 +44,10 @@ class JobSetController:
         now: Now,
         clock: Callable[[], float],
         random: randomness.Random,
+        serve: Serve = serving,
     ) -> None:
         self._client = client
+        self._serve = serve
         self._recorder = recorder
         self._now = now
         self.jobsets = Informer[Whole[JobSet]](client, JOB_SETS, WholeDecoder(JobSet), clock=clock, random=random)
@@ -61,9 +65,11 @@ class JobSetController:
         self.jobs.add_handler(self._job_changed)
 
     async def run(self) -> None:
-        """Installs the kind, then runs the informers and the queue."""
-        await define(self._client)
-        await follow((self.jobsets, self.jobs), self._queue)
+        """Installs the webhooks and the kind, then runs the informers and the queue."""
+        async with self._serve("jobset", Reviewer(self._client)) as admission, registered(self._client, admission):
+            # Nobody makes a JobSet that its webhooks have not seen: they are there before the kind is.
+            await define(self._client)
+            await follow((self.jobsets, self.jobs), self._queue)
 
     def _jobset_changed(self, change: Change[Whole[JobSet]]) -> None:
         if (whole := change.new or change.old) is not None:

@@ -1,25 +1,14 @@
-"""The CustomResourceDefinition of JobSets, for clusters that have none, and how it is installed.
+"""The CustomResourceDefinition of JobSets, for clusters that have none.
 
-It has a schema for whatever the stand-in reads, and takes Job templates as they come: what is wrong with those the Jobs say. What
-the real one's webhooks default, the schema does; what they refuse, nobody refuses here.
+It has a schema for whatever the stand-in reads, and takes Job templates as they come: what is wrong with those the Jobs say.
+Most of what the real one's webhooks default, the schema does; the rest, and what is refused, is in `admission`.
 """
 
 from typing import Any
 
-from kube.client.client import Client
 from kube.client.resources import JOB_SETS
 from localcluster.controllers.definition_schema import column, fields, namespaced, whole
-from localcluster.controllers.definitions import Schema, put_definition
-
-
-async def define(client: Client) -> None:
-    """Installs the definition, or brings ours up to date, and waits until the kind is served.
-
-    Raises:
-        ConfigurationError: the kind is not served in time.
-        KubeError: the definition cannot be installed.
-    """
-    await put_definition(client, JOB_SETS, definition())
+from localcluster.controllers.definitions import Schema
 
 
 def definition() -> dict[str, Any]:
@@ -103,7 +92,13 @@ def _rule(names: Schema) -> Schema:
     return fields(
         "What a failure of some of them leads to.",
         name={"type": "string"},
-        action=_choice("FailJobSet", "RestartJobSet", "RestartJobSetAndIgnoreMaxRestarts"),
+        action=_choice(
+            "FailJobSet",
+            "RestartJobSet",
+            "RestartJobSetAndIgnoreMaxRestarts",
+            "RestartJob",
+            "RestartJobAndIgnoreMaxRestarts",
+        ),
         onJobFailureReasons=dict(names),
         targetReplicatedJobs=dict(names),
     )

@@ -39,12 +39,11 @@ def child(jobset: JobSet, document: Document, part: Part, index: int) -> Documen
     metadata = pods.setdefault("metadata", {})
     for kind in GATED:
         metadata[kind] = {**(metadata.get(kind) or {}), **added[kind]}
-    pods.setdefault("spec", {}).setdefault("restartPolicy", "OnFailure")
+    pods.setdefault("spec", {})
     if added["annotations"].get(f"alpha.{PREFIX}/node-selector"):
         _place_exclusively(pods["spec"], f"{jobset.metadata.namespace}_{child_name(jobset, part, index)}")
     if jobset.subdomain:
         pods["spec"]["subdomain"] = jobset.subdomain
-    spec.setdefault("completionMode", "Indexed")
     # The JobSet's own order of resuming says when it starts.
     spec["suspend"] = bool(jobset.spec.suspend)
     return {

@@ -6,7 +6,6 @@ part of their group.
 
 import random as randomness
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from typing import Final
 
 from api.constants import LEADER_INDEX, LWS_NAME, LWS_WORKER_INDEX
@@ -18,10 +17,11 @@ from kube.cache.workqueue import WorkQueue
 from kube.client.client import Client
 from kube.client.events import EventRecorder
 from kube.client.resources import PODS, STATEFUL_SETS
+from localcluster.controllers.admission.server import Serve, serving
 from localcluster.controllers.documents import Whole
 from localcluster.controllers.following import follow
 from localcluster.controllers.jobs.pods import Pod
-from localcluster.controllers.leaderworkersets.admission.server import Admission, serving
+from localcluster.controllers.leaderworkersets.admission.review import answer
 from localcluster.controllers.leaderworkersets.groups import GroupReconciler
 from localcluster.controllers.leaderworkersets.installation import define, registered
 from localcluster.controllers.leaderworkersets.model import LeaderWorkerSet
@@ -32,9 +32,6 @@ from localcluster.controllers.statefulsets.model import StatefulSet
 from localcluster.controllers.times import Now
 
 WORKERS: Final = 16
-
-Serve = Callable[[], AbstractAsyncContextManager[Admission]]
-"""Serves admission for as long as a block runs."""
 
 
 class LeaderWorkerSetController:
@@ -65,7 +62,7 @@ class LeaderWorkerSetController:
     async def run(self) -> None:
         """Installs the kind and the webhooks, then runs the informers and the queues."""
         await define(self._client)
-        async with self._serve() as admission, registered(self._client, admission):
+        async with self._serve("lws", answer) as admission, registered(self._client, admission):
             await follow(self.view.informers, self._sets, self._groups)
 
     def _lws_changed(self, change: Change[Whole[LeaderWorkerSet]]) -> None:

@@ -1,23 +1,23 @@
 """What the real JobSet controller did, step by step, and the same steps taken here.
 
 Not compared, because no two runs have the same: UIDs, resourceVersions, times, the random end of pod names, the order in which
-replicated Jobs are told in the status. Left out are the recordings of what JobSet's webhooks do, which the stand-in is without.
+replicated Jobs are told in the status.
 """
 
 import asyncio
 import json
 import os
 import re
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Container, Iterable
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from kube.client.client import Client
-from kube.client.errors import Invalid, NotFound
-from kube.client.resources import JOB_SETS, JOBS, PODS, SERVICES, Resource
+from kube.client.errors import AnsweredError, Invalid, NotFound
+from kube.client.resources import JOB_SETS, JOBS, NODES, PODS, SERVICES, Resource
 from tests.localcluster.leaderworkersets.records import differences
 
 Object = dict[str, Any]
@@ -26,6 +26,12 @@ Step = Callable[["Replay"], Awaitable[None]]
 SHARED_DATA = Path(os.environ.get("TUTTI_SHARED_DATA") or Path(__file__).parents[4] / "shared" / "data")
 NAMESPACE: Final = "default"
 PATIENCE_SECONDS: Final = 25.0
+OF_SERVER: Final = "kubernetes"
+"""The service that a real server makes for itself."""
+POOL: Final = "cloud.google.com/gke-nodepool"
+"""The exclusive topology of the recordings."""
+
+REFUSED_CHANGE: Final = r'webhook "vjobset\.kb\.io" denied .* is invalid: spec\.replicatedJobs: Invalid value: \['
 
 _SUFFIX: Final = re.compile(r"-[a-z0-9]{5}$")
 _RANDOM: Final = frozenset(
@@ -66,6 +72,12 @@ class Replay:
             if manifest["kind"] == "JobSet":
                 await self._client.create(JOB_SETS, {**manifest, "spec": {**manifest["spec"], **spec}}, NAMESPACE)
 
+    async def create_refused(self, answer: tuple[int, str]) -> None:
+        """JobSet's webhook does not let it in, and says why."""
+        with pytest.raises(AnsweredError) as refused:
+            await self.create()
+        assert (refused.value.status, refused.value.message) == answer
+
     async def create_beside(self, job: str) -> None:
         """Somebody else's Job has that name already."""
         template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "busybox"}]}}
@@ -86,12 +98,36 @@ class Replay:
 
     async def change_pods_of(self, part: str, pods: Object) -> None:
         """The pod template of a replicated Job gets these labels and annotations, and these fields of its spec."""
-        found = await self._client.get(JOB_SETS, self._jobset, NAMESPACE)
-        parts = found["spec"]["replicatedJobs"]
-        template = next(each for each in parts if each["name"] == part)["template"]["spec"]["template"]
-        template["metadata"] = {**(template.get("metadata") or {}), **pods["metadata"]}
+        parts = await self._parts()
+        template = _named(parts, part)["template"]["spec"]["template"]
+        template["metadata"] = {**(template.get("metadata") or {}), **pods.get("metadata", {})}
         template["spec"] |= pods["spec"]
         await self._client.patch(JOB_SETS, {"spec": {"replicatedJobs": parts}}, self._jobset, NAMESPACE)
+
+    async def fail_to_change_pods_of(self, part: str, pods: Object) -> None:
+        """The same of what does not change in a JobSet: its webhook refuses it."""
+        with pytest.raises(Invalid, match=REFUSED_CHANGE):
+            await self.change_pods_of(part, pods)
+
+    async def fail_to_change_replicas_of(self, part: str, replicas: int) -> None:
+        parts = await self._parts()
+        _named(parts, part)["replicas"] = replicas
+        with pytest.raises(Invalid, match=REFUSED_CHANGE):
+            await self._client.patch(JOB_SETS, {"spec": {"replicatedJobs": parts}}, self._jobset, NAMESPACE)
+
+    async def _parts(self) -> list[Object]:
+        found = await self._client.get(JOB_SETS, self._jobset, NAMESPACE)
+        return list(found["spec"]["replicatedJobs"])
+
+    async def bind(self, job: str, index: str, node: str, pool: str) -> None:
+        """The pod of that index of a Job, once it is there, gets this node of that pool."""
+        await self._client.create(NODES, {"metadata": {"name": node, "labels": {POOL: pool}}})
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while not (pods := [each for each in await self.all(PODS) if _is_of(each, job, index)]):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        name = pods[0]["metadata"]["name"]
+        body = {"metadata": {"name": name}, "target": {"apiVersion": "v1", "kind": "Node", "name": node}}
+        await self._client.create(PODS, body, NAMESPACE, name=name, subresource="binding")
 
     async def ungate(self) -> None:
         """All pods lose their scheduling gates."""
@@ -109,14 +145,12 @@ class Replay:
     async def make(self, phase: str, job: str, *, only: str | None = None) -> None:
         """All living pods of a Job, or the one of that index, are Running and ready, Succeeded or Failed."""
         for pod in await self.all(PODS):
-            meta = pod["metadata"]
-            mine = meta["labels"].get("batch.kubernetes.io/job-name") == job and not meta.get("deletionTimestamp")
-            index = meta["annotations"].get("batch.kubernetes.io/job-completion-index")
-            if not mine or (only is not None and index != only):
+            if not _is_of(pod, job, only):
                 continue
             ready = {"type": "Ready", "status": "True" if phase == "Running" else "False"}
             status = {"phase": phase, "conditions": [ready]}
-            await self._client.patch(PODS, {"status": status}, meta["name"], NAMESPACE, subresource="status")
+            name = pod["metadata"]["name"]
+            await self._client.patch(PODS, {"status": status}, name, NAMESPACE, subresource="status")
 
     # --- what there is ---------------------------------------------------------------------------------------------------
 
@@ -124,16 +158,17 @@ class Replay:
         found = await self._client.list(resource, NAMESPACE)
         return list(found.get("items") or [])
 
-    async def now(self, keys: Iterable[str]) -> Object:
-        """What there is, in the form that recordings are compared in: these parts of it."""
+    async def now(self, keys: Object) -> Object:
+        """What there is, in the form that recordings are compared in: as much of it as is recorded there."""
         jobs, pods = await self.all(JOBS), await self.all(PODS)
         (jobset,) = await self.all(JOB_SETS)
         found = {
             "jobs": sorted(job["metadata"]["name"] for job in jobs),
             "pods": Counter(f"{stem(pod['metadata']['name'])} {pod['status']['phase']}" for pod in pods),
+            "made": made_of(pods, keys.get("made", ())),
             "children": {job["metadata"]["name"]: of_child(job) for job in jobs},
             "status": of_status(jobset.get("status") or {}),
-            "services": sorted(each["metadata"]["name"] for each in await self.all(SERVICES)),
+            "services": sorted({each["metadata"]["name"] for each in await self.all(SERVICES)} - {OF_SERVER}),
         }
         return {key: found[key] for key in keys}
 
@@ -159,6 +194,21 @@ class Replay:
 def stem(pod: str) -> str:
     """The name of a pod without its random end."""
     return _SUFFIX.sub("", pod)
+
+
+def made_of(pods: Iterable[Object], stems: Container[str]) -> Object:
+    """What is compared of these pods, by the stem of their names."""
+    found: dict[str, list[Object]] = defaultdict(list)
+    for pod in pods:
+        if (name := stem(pod["metadata"]["name"])) in stems:
+            found[name].append(of_pod(pod))
+    return {name: sorted(each, key=str) for name, each in found.items()}
+
+
+def of_pod(pod: Object) -> Object:
+    """What is compared of a pod: its marks, and what says where it may go."""
+    fields = ("nodeName", "nodeSelector", "affinity", "schedulingGroup", "schedulingGates", "subdomain", "hostNetwork")
+    return _marks(pod["metadata"]) | {key: pod["spec"].get(key) for key in fields}
 
 
 def of_child(job: Object) -> Object:
@@ -196,6 +246,8 @@ def recorded(step: Object) -> Object:
     """What a recording says there was after a step; what it does not say is not compared."""
     phases = [re.sub(r"-p\d{4} ", " ", each.split(" on ")[0]) for each in step["pods_now"]]
     told: Object = {"jobs": sorted(step["jobs_now"]), "pods": Counter(phases)}
+    if "pods" in step:
+        told["made"] = made_of(step["pods"], {stem(each["metadata"]["name"]) for each in step["pods"]})
     if "jobs" in step:
         told["children"] = {job["metadata"]["name"]: of_child(job) for job in step["jobs"]}
     if "jobsets" in step:
@@ -203,6 +255,18 @@ def recorded(step: Object) -> Object:
     if "services" in step:
         told["services"] = sorted(each["metadata"]["name"] for each in step["services"])
     return told
+
+
+def _named(parts: list[Object], name: str) -> Object:
+    return next(each for each in parts if each["name"] == name)
+
+
+def _is_of(pod: Object, job: str, index: str | None) -> bool:
+    """Whether it is a living pod of a Job, of this index unless any will do."""
+    meta = pod["metadata"]
+    mine = meta["labels"].get("batch.kubernetes.io/job-name") == job and not meta.get("deletionTimestamp")
+    own = meta["annotations"].get("batch.kubernetes.io/job-completion-index")
+    return mine and index in {None, own}
 
 
 def _marks(metadata: Object) -> Object:

@@ -16,14 +16,14 @@ from kube.client.resources import (
     PODS,
     VALIDATING_WEBHOOKS,
 )
+from localcluster.controllers.admission.server import Admission, serving
 from localcluster.controllers.leaderworkersets.admission.configurations import (
     MUTATING_NAME,
     VALIDATING_NAME,
     mutating,
     validating,
 )
-from localcluster.controllers.leaderworkersets.admission.review import POD_PATH
-from localcluster.controllers.leaderworkersets.admission.server import Admission, serving
+from localcluster.controllers.leaderworkersets.admission.review import POD_PATH, answer
 from localcluster.controllers.leaderworkersets.definition import NAME, definition
 from localcluster.controllers.leaderworkersets.installation import define, registered
 from tests.localcluster.leaderworkersets.conftest import Cluster
@@ -130,10 +130,10 @@ async def test_a_pod_that_only_claims_to_belong_to_a_set_is_refused(cluster: Clu
 
 @pytest.mark.parametrize("body", [b"", b"no JSON", b"[]", b"{}", b'{"request":{"uid":"1"}}', b'{"request":[]}'])
 async def test_what_is_no_review_gets_a_plain_answer(body: bytes) -> None:
-    async with serving() as admission:
+    async with serving("lws", answer) as admission:
         context = ssl.create_default_context(cadata=admission.authority.decode())
         async with aiohttp.ClientSession() as session:
             for path in (POD_PATH, "/elsewhere"):
-                async with session.post(admission.base_url + path, data=body, ssl=context) as answer:
-                    assert answer.status == 400
-                    assert (await answer.text()).startswith("no review that is answered here")
+                async with session.post(admission.base_url + path, data=body, ssl=context) as found:
+                    assert found.status == 400
+                    assert (await found.text()).startswith("no review that is answered here")

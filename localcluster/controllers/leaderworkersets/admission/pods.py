@@ -4,7 +4,7 @@ Pure. The pod's template says all there is to know; the LeaderWorkerSet itself i
 """
 
 import copy
-from typing import Any, Final
+from typing import Any
 
 from api.constants import (
     LEADER_INDEX,
@@ -15,6 +15,7 @@ from api.constants import (
     LWS_SIZE,
     LWS_WORKER_INDEX,
 )
+from localcluster.controllers.admission.affinity import keep_apart
 from localcluster.controllers.leaderworkersets.model import LEADER_EXCLUDED, UNIQUE
 from localcluster.controllers.leaderworkersets.names import (
     LEADER_NAME_ANNOTATION,
@@ -29,8 +30,6 @@ from localcluster.controllers.leaderworkersets.names import (
 )
 
 Object = dict[str, Any]
-
-_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 class Unfit(Exception):
@@ -71,7 +70,7 @@ def _place_leader(pod: Object, name: str, namespace: str, annotations: dict[str,
         pod["spec"]["subdomain"] = name
     key = labels.setdefault(LWS_GROUP_KEY, unique_key(namespace, name))
     if LWS_EXCLUSIVE_TOPOLOGY in annotations:
-        _keep_apart(pod, LWS_GROUP_KEY, key, annotations[LWS_EXCLUSIVE_TOPOLOGY])
+        keep_apart(pod, LWS_GROUP_KEY, key, annotations[LWS_EXCLUSIVE_TOPOLOGY])
     if SUBGROUP_SIZE_ANNOTATION in annotations and annotations.get(SUBGROUP_TYPE_ANNOTATION) != LEADER_EXCLUDED:
         _place_in_subgroup(pod, name, 0, annotations)
 
@@ -92,20 +91,7 @@ def _place_in_subgroup(pod: Object, leader: str, subgroup: int, annotations: dic
     labels[SUBGROUP_INDEX_LABEL] = str(subgroup)
     labels[SUBGROUP_KEY_LABEL] = unique_key(leader, str(subgroup))
     if SUBGROUP_EXCLUSIVE_ANNOTATION in annotations:
-        _keep_apart(pod, SUBGROUP_KEY_LABEL, labels[SUBGROUP_KEY_LABEL], annotations[SUBGROUP_EXCLUSIVE_ANNOTATION])
-
-
-def _keep_apart(pod: Object, label: str, key: str, topology: str) -> None:
-    """All pods of one key in one domain, and no pods of another there; not twice for one topology."""
-    affinity = pod["spec"].setdefault("affinity", {})
-    near = affinity.setdefault("podAffinity", {}).setdefault(_REQUIRED, [])
-    far = affinity.setdefault("podAntiAffinity", {}).setdefault(_REQUIRED, [])
-    if all(any(term.get("topologyKey") == topology for term in terms) for terms in (near, far)):
-        return
-    same = {"key": label, "operator": "In", "values": [key]}
-    others = [{"key": label, "operator": "Exists"}, {"key": label, "operator": "NotIn", "values": [key]}]
-    near.append({"labelSelector": {"matchExpressions": [same]}, "topologyKey": topology})
-    far.append({"labelSelector": {"matchExpressions": others}, "topologyKey": topology})
+        keep_apart(pod, SUBGROUP_KEY_LABEL, labels[SUBGROUP_KEY_LABEL], annotations[SUBGROUP_EXCLUSIVE_ANNOTATION])
 
 
 def _add_variables(pod: Object, namespace: str, size: str) -> None:
