@@ -23,8 +23,8 @@ from tests.scheduler.core.world import World
 
 GANGS = 6000
 WARM_UP_GANGS = 20
-ORACLE_LOOKS = 1_000_000
-"""Some minutes for the slowest gang; enough for nearly all."""
+ORACLE_LOOKS = 100_000
+"""Some seconds for the slowest gang; enough for all but some twenty."""
 RUNS = 5
 
 
