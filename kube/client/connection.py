@@ -19,7 +19,15 @@ from api.errors import ConfigurationError
 from kube.client.credentials import Credentials
 from kube.client.errors import AnsweredError, KubeError, StreamSilent, Unauthorized, Unreachable, error_from_answer
 from kube.client.retry import parse_retry_after, refusal_wait_seconds
-from kube.client.transport import GuardedBody, call_timeout, lines, open_session, stream_timeout, translated
+from kube.client.transport import (
+    GuardedBody,
+    call_timeout,
+    lines,
+    open_session,
+    stream_timeout,
+    translated,
+    without_frames,
+)
 
 Observe = Callable[[str, str, str, float], None]
 """Called after every request with verb, resource (plural), status code (or the error's class name) and seconds."""
@@ -173,7 +181,7 @@ class Connection:
                     async for line in received:
                         yield line
             except aiohttp.SocketTimeoutError as error:
-                raise StreamSilent(f"{request.name}: nothing came for {silence_seconds:g} s") from error
+                raise StreamSilent(f"{request.name}: nothing came for {silence_seconds:g} s") from without_frames(error)
             finally:
                 response.close()
 

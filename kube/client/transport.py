@@ -63,14 +63,23 @@ def translated(request: str) -> Iterator[None]:
     try:
         yield
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
-        raise translate(error, request) from error
+        raise translate(error, request) from without_frames(error)
+
+
+def without_frames(error: Exception) -> Exception:
+    """The error without the frames that it came through, which are of no interest once it is translated.
+
+    A body keeps the error with which it broke, and these frames keep the body. A watch is old when it breaks, and the collector
+    looks at what is old only once in hours: each one that broke left its connection, its buffers and its frames until then.
+    """
+    return error.with_traceback(None)
 
 
 async def _send_once(request: aiohttp.ClientRequest, send: ClientHandlerType) -> aiohttp.ClientResponse:
     try:
         return await send(request)
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
-        raise translate(error, f"{request.method} {request.url.path}") from error
+        raise translate(error, f"{request.method} {request.url.path}") from without_frames(error)
 
 
 class GuardedBody(aiohttp.BytesPayload):
