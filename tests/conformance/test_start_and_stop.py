@@ -17,10 +17,10 @@ COMMANDS = ["run", "controllers", "webhooks", "scheduler", "uninstall"]
 CONFIGURATIONS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
 
 
-def configurations_but_of_lws(control_plane: ControlPlane) -> list[str]:
-    """The names of all webhook configurations but those of the LeaderWorkerSet controller, which runs beside Tutti."""
+def configurations_of_tutti(control_plane: ControlPlane) -> list[str]:
+    """The names of all webhook configurations but those of the controllers that run beside Tutti."""
     names = [each["metadata"]["name"] for kind in CONFIGURATIONS for each in control_plane.admin.list(kind)]
-    return [name for name in names if not name.startswith("lws-")]
+    return [name for name in names if not name.startswith(("lws-", "jobset-"))]
 
 
 def refused(done: Ran) -> str:
@@ -80,7 +80,7 @@ def test_sigterm_ends_it_cleanly_and_leaves_no_webhook_configuration(
 ) -> None:
     nodes.add()
     assert tutti.stop() == 0
-    assert configurations_but_of_lws(control_plane) == []
+    assert configurations_of_tutti(control_plane) == []
     jobs.create(plain_job("later", 2, run_seconds=0.1))
     eventually(lambda: jobs.succeeded("later"), within_seconds=20)
 
@@ -96,4 +96,4 @@ def test_a_sigterm_while_it_starts_ends_it_too(control_plane: ControlPlane, tutt
     tutti.server.start()
     eventually(tutti.children, within_seconds=30)
     assert tutti.stop() == 0
-    assert configurations_but_of_lws(control_plane) == []
+    assert configurations_of_tutti(control_plane) == []
