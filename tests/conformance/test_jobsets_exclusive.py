@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.conformance.tenants.attacks import pod_group
 from verify.clusters.client import ApiError
 from verify.clusters.eventually import eventually, throughout
 from verify.clusters.hollow import HollowNodes
@@ -78,8 +79,7 @@ def test_with_a_scope_of_its_namespace_or_none_it_starts_leaders_first_each_job_
 def test_a_group_of_ones_own_with_a_minimum_of_the_leaders_starts_them_together_and_the_others_follow(
     jobsets: JobSets, nodes: HollowNodes
 ) -> None:
-    group = {"schedulingPolicy": {"gang": {"minCount": len(CHILDREN)}}}
-    jobsets.api.create("podgroups", {"metadata": {"name": "leaders"}, "spec": group}, jobsets.namespace)
+    jobsets.api.create("podgroups", pod_group(jobsets.api, "leaders", len(CHILDREN)), jobsets.namespace)
     made = with_scheduler(own_domains(), "tutti")
     for each in made["spec"]["replicatedJobs"]:
         each["template"]["spec"]["template"]["metadata"]["annotations"][POD_GROUP] = "leaders"
