@@ -21,7 +21,7 @@ from localcluster.controllers.documents import Whole, WholeDecoder
 from localcluster.controllers.following import follow
 from localcluster.controllers.jobsets.admission.review import Reviewer
 from localcluster.controllers.jobsets.ends import End
-from localcluster.controllers.jobsets.installation import define, registered
+from localcluster.controllers.jobsets.installation import INSTALLATION
 from localcluster.controllers.jobsets.manifests import child, child_name, resumed, service
 from localcluster.controllers.jobsets.model import FAILED, JobSet, Part, part_of
 from localcluster.controllers.jobsets.plan import Plan, plan
@@ -66,9 +66,12 @@ class JobSetController:
 
     async def run(self) -> None:
         """Installs the webhooks and the kind, then runs the informers and the queue."""
-        async with self._serve("jobset", Reviewer(self._client)) as admission, registered(self._client, admission):
+        async with (
+            self._serve("jobset", Reviewer(self._client)) as admission,
+            INSTALLATION.registered(self._client, admission),
+        ):
             # Nobody makes a JobSet that its webhooks have not seen: they are there before the kind is.
-            await define(self._client)
+            await INSTALLATION.define(self._client)
             await follow((self.jobsets, self.jobs), self._queue)
 
     def _jobset_changed(self, change: Change[Whole[JobSet]]) -> None:

@@ -23,7 +23,7 @@ from localcluster.controllers.following import follow
 from localcluster.controllers.jobs.pods import Pod
 from localcluster.controllers.leaderworkersets.admission.review import answer
 from localcluster.controllers.leaderworkersets.groups import GroupReconciler
-from localcluster.controllers.leaderworkersets.installation import define, registered
+from localcluster.controllers.leaderworkersets.installation import INSTALLATION
 from localcluster.controllers.leaderworkersets.model import LeaderWorkerSet
 from localcluster.controllers.leaderworkersets.object_control import ObjectControl
 from localcluster.controllers.leaderworkersets.sets import SetReconciler
@@ -61,8 +61,8 @@ class LeaderWorkerSetController:
 
     async def run(self) -> None:
         """Installs the kind and the webhooks, then runs the informers and the queues."""
-        await define(self._client)
-        async with self._serve("lws", answer) as admission, registered(self._client, admission):
+        await INSTALLATION.define(self._client)
+        async with self._serve("lws", answer) as admission, INSTALLATION.registered(self._client, admission):
             await follow(self.view.informers, self._sets, self._groups)
 
     def _lws_changed(self, change: Change[Whole[LeaderWorkerSet]]) -> None:

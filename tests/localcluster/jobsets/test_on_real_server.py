@@ -3,47 +3,25 @@
 Needs KUBEBUILDER_ASSETS, and the better part of a minute.
 """
 
-import os
-import sys
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 
 import pytest
 
 from kube.client.client import Client
-from kube.client.credentials import load_credentials
 from tests.localcluster.jobsets.recordings import NAMESPACE, Replay, recorded, recording
-from verify.clusters.cluster_files import ADMIN
+from tests.localcluster.stand_ins import administrator_of, on_real_server
 from verify.clusters.controlplane import ControlPlane
-from verify.clusters.hollow import REPOSITORY
-from verify.clusters.real import RealControlPlane
-from verify.clusters.server import Server
 
 
 @pytest.fixture(scope="module")
 def control_plane() -> Iterator[ControlPlane]:
-    folder = os.environ.get("KUBEBUILDER_ASSETS")
-    if not folder:
-        pytest.skip("KUBEBUILDER_ASSETS names no folder with kube-apiserver and etcd; see `make conformance`")
-    with RealControlPlane(group_api="built-in", assets=Path(folder), stock_scheduler=False) as plane:
-        command = [sys.executable, "-m", "localcluster.controllers", "--only=jobset"]
-        server = Server(
-            "stand-in JobSet controller",
-            [*command, "--kubeconfig", str(plane.kubeconfig_of(ADMIN))],
-            log=plane.folder / "stand-in.log",
-            environment={"PYTHONPATH": str(REPOSITORY)},
-        )
-        server.start()
-        try:
-            yield plane
-        finally:
-            server.kill()
+    with on_real_server("jobset", "built-in") as plane:
+        yield plane
 
 
 @pytest.fixture
 async def client(control_plane: ControlPlane) -> AsyncIterator[Client]:
-    credentials = load_credentials(str(control_plane.kubeconfig_of(ADMIN)))
-    async with Client(credentials, user_agent="test") as opened:
+    async with administrator_of(control_plane) as opened:
         yield opened
 
 

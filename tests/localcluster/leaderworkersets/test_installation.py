@@ -8,7 +8,7 @@ import pytest
 
 from api.errors import ConfigurationError
 from kube.client.client import Client
-from kube.client.errors import AnsweredError, NotFound
+from kube.client.errors import AnsweredError
 from kube.client.resources import (
     CUSTOM_RESOURCE_DEFINITIONS,
     LEADER_WORKER_SETS,
@@ -25,12 +25,14 @@ from localcluster.controllers.leaderworkersets.admission.configurations import (
 )
 from localcluster.controllers.leaderworkersets.admission.review import POD_PATH, answer
 from localcluster.controllers.leaderworkersets.definition import NAME, definition
-from localcluster.controllers.leaderworkersets.installation import define, registered
+from localcluster.controllers.leaderworkersets.installation import INSTALLATION
 from tests.localcluster.leaderworkersets.conftest import Cluster
 from tests.localcluster.leaderworkersets.groups import NAMESPACE, Groups, lws
 from tests.localcluster.leaderworkersets.values import PREFIX, Object
+from tests.localcluster.stand_ins import are_there
 
 NOBODY = Admission("https://127.0.0.1:1", b"nobody")
+NAMES = (MUTATING_NAME, VALIDATING_NAME)
 
 
 @pytest.fixture
@@ -40,20 +42,8 @@ async def client(cluster: Cluster) -> AsyncIterator[Client]:
         yield opened
 
 
-async def is_there(client: Client) -> list[bool]:
-    found = []
-    for resource, name in ((MUTATING_WEBHOOKS, MUTATING_NAME), (VALIDATING_WEBHOOKS, VALIDATING_NAME)):
-        try:
-            await client.get(resource, name)
-        except NotFound:
-            found.append(False)
-        else:
-            found.append(True)
-    return found
-
-
 async def test_the_kind_is_served_once_it_is_defined(client: Client) -> None:
-    await define(client)
+    await INSTALLATION.define(client)
     made = await client.create(LEADER_WORKER_SETS, lws(), NAMESPACE)
     assert made["spec"]["startupPolicy"] == "LeaderCreated"
     assert made["spec"]["leaderWorkerTemplate"]["restartPolicy"] == "RecreateGroupOnPodRestart"
@@ -63,36 +53,36 @@ async def test_a_definition_of_ours_is_brought_up_to_date_and_one_of_others_is_n
     old = definition()
     old["spec"]["names"]["shortNames"] = ["old"]
     await client.create(CUSTOM_RESOURCE_DEFINITIONS, old)
-    await define(client)
+    await INSTALLATION.define(client)
     found = await client.get(CUSTOM_RESOURCE_DEFINITIONS, NAME)
     assert found["spec"]["names"]["shortNames"] == ["lws"]
     change = {"metadata": {"labels": None}, "spec": {"names": {"shortNames": ["theirs"]}}}
     await client.patch(CUSTOM_RESOURCE_DEFINITIONS, change, NAME)
-    await define(client)
+    await INSTALLATION.define(client)
     found = await client.get(CUSTOM_RESOURCE_DEFINITIONS, NAME)
     assert found["spec"]["names"]["shortNames"] == ["theirs"]
 
 
 async def test_webhooks_are_registered_for_as_long_as_somebody_answers(client: Client) -> None:
-    async with registered(client, NOBODY):
-        assert await is_there(client) == [True, True]
-    assert await is_there(client) == [False, False]
+    async with INSTALLATION.registered(client, NOBODY):
+        assert await are_there(client, *NAMES) == [True, True]
+    assert await are_there(client, *NAMES) == [False, False]
 
 
 async def test_what_an_earlier_run_left_behind_is_replaced(client: Client) -> None:
     await client.create(MUTATING_WEBHOOKS, mutating("https://127.0.0.1:2", b"old"))
-    async with registered(client, NOBODY):
+    async with INSTALLATION.registered(client, NOBODY):
         found = await client.get(MUTATING_WEBHOOKS, MUTATING_NAME)
         assert found["webhooks"][0]["clientConfig"]["url"].startswith("https://127.0.0.1:1/")
-    assert await is_there(client) == [False, False]
+    assert await are_there(client, *NAMES) == [False, False]
 
 
 async def test_what_a_later_run_has_replaced_stays(client: Client) -> None:
-    async with registered(client, NOBODY):
+    async with INSTALLATION.registered(client, NOBODY):
         later = await client.get(MUTATING_WEBHOOKS, MUTATING_NAME)
         later["webhooks"] = mutating("https://127.0.0.1:2", b"new")["webhooks"]
         await client.replace(MUTATING_WEBHOOKS, later, MUTATING_NAME)
-    assert await is_there(client) == [True, False]
+    assert await are_there(client, *NAMES) == [True, False]
 
 
 async def test_beside_the_real_controller_the_stand_in_does_not_run(client: Client) -> None:
@@ -100,10 +90,10 @@ async def test_beside_the_real_controller_the_stand_in_does_not_run(client: Clie
     del theirs["metadata"]["labels"]
     made = await client.create(VALIDATING_WEBHOOKS, theirs)
     with pytest.raises(ConfigurationError, match="belongs to another LeaderWorkerSet controller"):
-        async with registered(client, NOBODY):
+        async with INSTALLATION.registered(client, NOBODY):
             raise AssertionError
     assert await client.get(VALIDATING_WEBHOOKS, VALIDATING_NAME) == made
-    assert await is_there(client) == [False, True]
+    assert await are_there(client, *NAMES) == [False, True]
 
 
 async def test_a_set_that_makes_no_sense_is_refused_with_the_reason(cluster: Cluster) -> None:

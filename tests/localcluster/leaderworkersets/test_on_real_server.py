@@ -3,27 +3,20 @@
 Needs KUBEBUILDER_ASSETS, and the better part of a minute.
 """
 
-import os
-import sys
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 
 import pytest
 
 from kube.client.client import Client
-from kube.client.credentials import load_credentials
 from kube.client.resources import LEADER_WORKER_SETS, PODS, STATEFUL_SETS
 from localcluster.controllers.leaderworkersets.admission.configurations import VALIDATING_NAME
 from tests.localcluster.leaderworkersets.groups import NAMESPACE
 from tests.localcluster.leaderworkersets.groups import eventually as async_eventually
 from tests.localcluster.leaderworkersets.records import Record, parameters
 from tests.localcluster.leaderworkersets.test_records import compared
-from verify.clusters.cluster_files import ADMIN
+from tests.localcluster.stand_ins import administrator_of, on_real_server
 from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually
-from verify.clusters.hollow import REPOSITORY
-from verify.clusters.real import RealControlPlane
-from verify.clusters.server import Server
 
 START_SECONDS = 60.0
 CHOSEN = (
@@ -38,33 +31,17 @@ CHOSEN = (
 
 @pytest.fixture(scope="module")
 def control_plane() -> Iterator[ControlPlane]:
-    folder = os.environ.get("KUBEBUILDER_ASSETS")
-    if not folder:
-        pytest.skip("KUBEBUILDER_ASSETS names no folder with kube-apiserver and etcd; see `make conformance`")
-    with RealControlPlane(group_api="own", assets=Path(folder), stock_scheduler=False) as plane:
-        command = [sys.executable, "-m", "localcluster.controllers", "--only=leaderworkerset"]
-        server = Server(
-            "stand-in LeaderWorkerSet controller",
-            [*command, "--kubeconfig", str(plane.kubeconfig_of(ADMIN))],
-            log=plane.folder / "stand-in.log",
-            environment={"PYTHONPATH": str(REPOSITORY)},
+    with on_real_server("leaderworkerset", "own") as plane:
+        eventually(
+            lambda: plane.admin.find("validatingwebhookconfigurations", VALIDATING_NAME), within_seconds=START_SECONDS
         )
-        server.start()
-        try:
-            eventually(
-                lambda: plane.admin.find("validatingwebhookconfigurations", VALIDATING_NAME),
-                within_seconds=START_SECONDS,
-            )
-            plane.restart_controller_manager()
-            yield plane
-        finally:
-            server.kill()
+        plane.restart_controller_manager()
+        yield plane
 
 
 @pytest.fixture
 async def client(control_plane: ControlPlane) -> AsyncIterator[Client]:
-    credentials = load_credentials(str(control_plane.kubeconfig_of(ADMIN)))
-    async with Client(credentials, user_agent="test") as opened:
+    async with administrator_of(control_plane) as opened:
         yield opened
         await remove_everything(opened)
 
