@@ -28,7 +28,6 @@ CARRIED: Final = (
     ON_SCHEDULING_TIMEOUT,
     *SAID_OF_DEGRADED,
 )
-_OF_TREES: Final = (SCHEDULING_TIMEOUT, ON_SCHEDULING_TIMEOUT)
 _ENDS: Final = (STOP_ON_TIMEOUT, SUSPEND_ON_TIMEOUT)
 
 
@@ -63,8 +62,9 @@ def carried(metadata: Metadata) -> dict[str, str]:
 
 
 def carried_by_tree(metadata: Metadata) -> dict[str, str]:
-    """The annotations that the root of a tree takes over from the object it is made for: the others are about single groups."""
-    return {key: value for key, value in carried(metadata).items() if key in _OF_TREES}
+    """What the root of a tree takes over from the object it is made for: how long it waits. The rest is about single groups."""
+    timeout = metadata.annotation(SCHEDULING_TIMEOUT)
+    return {} if timeout is None else {SCHEDULING_TIMEOUT: timeout}
 
 
 def check_waiting(metadata: Metadata, *, is_basic: bool) -> None:

@@ -68,7 +68,7 @@ def test_an_unusable_value_on_a_group_says_nothing(value: str) -> None:
 
 
 def test_the_root_of_a_tree_takes_over_what_is_about_its_waiting_and_nothing_about_single_groups() -> None:
-    waits = {SCHEDULING_TIMEOUT: "10m", ON_SCHEDULING_TIMEOUT: "stop"}
+    waits = {SCHEDULING_TIMEOUT: "10m"}
     said = {**waits, DESIRED_COUNT: "4", "tutti.scheduler/degraded": "restart", "example.com/other": "x"}
     assert carried_by_tree(Metadata(annotations=said)) == waits
     assert carried_by_tree(Metadata()) == {}
