@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from itertools import groupby
 from multiprocessing import get_context
 from typing import Final, TypeVar
@@ -15,9 +16,6 @@ from typing import Final, TypeVar
 from verify.simulator.generate import hash_seed_of
 
 HASH_SEED: Final = "PYTHONHASHSEED"
-_MOST_SEEDS: Final = 10
-"""Of one process: it takes some seconds to start."""
-
 Result = TypeVar("Result")
 _starting: Final = threading.Lock()
 
@@ -31,7 +29,8 @@ def with_hash_seed(hash_seed: int) -> None:
 
 def in_processes(work: Callable[[int], Result], seeds: Sequence[int], workers: int) -> Iterator[Result]:
     """What `work` makes of each seed, in the order in which it is done; at most so many processes at a time."""
-    most = max(1, min(_MOST_SEEDS, len(seeds) // workers))
+    workers = max(workers, 1)
+    most = max(len(seeds) // workers, 1)
     units = [unit for _, alike in groupby(seeds, hash_seed_of) for unit in _batches(list(alike), most)]
     threads = ThreadPoolExecutor(workers)
     try:
@@ -47,8 +46,20 @@ def _batches(seeds: list[int], most: int) -> list[list[int]]:
 
 def _in_process(work: Callable[[int], Result], seeds: list[int]) -> list[Result]:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-        with _starting:
-            # A process takes this from the environment of the one that starts it, which is that of all its threads.
-            os.environ[HASH_SEED] = str(hash_seed_of(seeds[0]))
+        with _starting, _environment(HASH_SEED, str(hash_seed_of(seeds[0]))):
             first = process.submit(work, seeds[0])
         return [first.result(), *process.map(work, seeds[1:])]
+
+
+@contextmanager
+def _environment(name: str, value: str) -> Iterator[None]:
+    """For processes that are started inside: a process takes it from the one that starts it, which has one for all its threads."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before

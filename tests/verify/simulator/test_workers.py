@@ -23,7 +23,9 @@ def test_each_seed_is_run_once_with_the_order_of_sets_that_belongs_to_it() -> No
         environment = os.environ | {HASH_SEED: str(hash_seed_of(seed))}
         told = subprocess.check_output([sys.executable, "-c", f"print(hash('pod-{seed}'))"], env=environment)
         expected[seed] = int(told)
+    before = os.environ.get(HASH_SEED)
     done = list(in_processes(hash_of_a_text, SEEDS, workers=2))
+    assert os.environ.get(HASH_SEED) == before
     assert len(done) == len(SEEDS)
     assert dict(done) == expected
 
