@@ -18,10 +18,10 @@ from tests.conformance.gated import GatedControlPlane
 from verify.clusters.client import Api, ApiError
 from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually
+from verify.clusters.groups import type_of
 from verify.clusters.jobs import plain_pod
 
 NAMESPACE = "kube-public"
-KINDS = {"podgroups": "PodGroup", "workloads": "Workload", "compositepodgroups": "CompositePodGroup"}
 TREES = [*composite_cases.CREATED, *composite_cases.CHANGED]
 
 
@@ -42,8 +42,7 @@ def api(request: pytest.FixtureRequest, group_api: str) -> Iterator[Api]:
 def outcome(api: Api, case: Case) -> ApiError | None:
     """The refusal of what the case sends, None when it was taken."""
     name = f"case-{secrets.token_hex(4)}"
-    version = api.path(case.kind).removeprefix("/apis/").rpartition("/")[0]
-    body = {"apiVersion": version, "kind": KINDS[case.kind], "metadata": {"name": name}, "spec": case.spec}
+    body = {**type_of(api, case.kind), "metadata": {"name": name}, "spec": case.spec}
     try:
         api.create(case.kind, body, NAMESPACE)
         if case.change is not None:
@@ -82,9 +81,8 @@ DATED = {
 @pytest.fixture
 def with_claims(api: Api) -> Iterator[str]:
     name = f"case-{secrets.token_hex(4)}"
-    version = api.path("podgroups").removeprefix("/apis/").rpartition("/")[0]
     metadata = {"name": name, "annotations": {"a": "b"}}
-    body = {"apiVersion": version, "kind": "PodGroup", "metadata": metadata, "spec": claims("a")}
+    body = {**type_of(api, "podgroups"), "metadata": metadata, "spec": claims("a")}
     made = api.create("podgroups", {**body, "status": {"conditions": [DATED]}}, NAMESPACE)
     assert not made.get("status", {}).get("conditions"), "a status came in with the creation"
     yield name

@@ -5,6 +5,7 @@ import pytest
 from tests.conformance.scenarios.scene import Scene
 from verify.clusters.client import ApiError
 from verify.clusters.eventually import eventually, throughout
+from verify.clusters.groups import pod_group
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import CONDITION, Jobs, condition, condition_entry, indexed_job
 from verify.clusters.tutti_process import Tutti
@@ -71,14 +72,7 @@ def test_an_unusable_wish_of_a_group_is_refused(
     jobs: Jobs, nodes: HollowNodes, tutti: Tutti, annotations: dict[str, str], need: int | None, text: str
 ) -> None:
     scene = Scene(jobs, nodes, tutti)
-    policy = {"gang": {"minCount": need}} if need else {"basic": {}}
-    version = jobs.api.path("podgroups").removeprefix("/apis/").rpartition("/")[0]
-    group = {
-        "apiVersion": version,
-        "kind": "PodGroup",
-        "metadata": {"name": "g", "annotations": annotations},
-        "spec": {"schedulingPolicy": policy},
-    }
+    group = pod_group(jobs.api, "g", need, annotations=annotations)
     if not text:
         scene.api.create("podgroups", group, jobs.namespace)
         return

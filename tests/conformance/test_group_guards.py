@@ -10,6 +10,7 @@ from verify.clusters import cluster_files as files
 from verify.clusters.client import Api, ApiError, Object
 from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually, throughout
+from verify.clusters.groups import pod_group
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import POD_GROUP, Jobs, indexed_job, plain_pod
 from verify.clusters.tutti_process import Tutti
@@ -57,17 +58,6 @@ def _may_list(api: Api, namespace: str) -> bool:
         return api.list("podgroups", namespace) is not None
     except ApiError:
         return False
-
-
-def pod_group(api: Api, name: str, *, annotations: dict[str, str] | None = None, **spec: object) -> Object:
-    version = api.path("podgroups").removeprefix("/apis/").rpartition("/")[0]
-    policy = {"schedulingPolicy": {"gang": {"minCount": 2}}}
-    return {
-        "apiVersion": version,
-        "kind": "PodGroup",
-        "metadata": {"name": name, "annotations": annotations or {}},
-        "spec": {**policy, **spec},
-    }
 
 
 def test_100_a_group_may_name_a_workload_that_is_not_there(tutti: Tutti, jobs: Jobs) -> None:

@@ -14,6 +14,7 @@ import urllib3
 from verify.clusters.client import Api, ApiError
 from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually
+from verify.clusters.groups import pod_group
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import CONDITION, POD_GROUP, Jobs, condition, indexed_job
 from verify.clusters.tutti_process import Tutti
@@ -31,11 +32,8 @@ TOLD_WITHIN_SECONDS = 400
 
 def hopeless_gang(api: Api, name: str, priority_class: str, *, is_in_rack: bool) -> list[tuple[str, dict[str, Any]]]:
     """A group and its pods: too large for any node, or each of them fits and all of them fit no rack, which takes a try to see."""
-    version = api.path("podgroups").removeprefix("/apis/").rpartition("/")[0]
-    spec: dict[str, Any] = {"schedulingPolicy": {"gang": {"minCount": SIZE}}, "priorityClassName": priority_class}
-    if is_in_rack:
-        spec["schedulingConstraints"] = {"topology": [{"key": RACK}]}
-    group = {"apiVersion": version, "kind": "PodGroup", "metadata": {"name": name}, "spec": spec}
+    inside: dict[str, Any] = {"schedulingConstraints": {"topology": [{"key": RACK}]}} if is_in_rack else {}
+    group = pod_group(api, name, SIZE, priorityClassName=priority_class, **inside)
     requests = {"cpu": "5" if is_in_rack else "64", "memory": "64Mi"}
     made: list[tuple[str, dict[str, Any]]] = [("podgroups", group)]
     for index in range(SIZE):

@@ -11,6 +11,7 @@ import pytest
 from verify.clusters.client import Object
 from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually, throughout
+from verify.clusters.groups import pod_group, workload
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import GATE, POD_GROUP, Jobs, condition, indexed_job, is_gang
 from verify.clusters.tutti_process import Tutti
@@ -82,34 +83,15 @@ def test_a_job_that_kueue_holds_is_never_resumed_or_suspended_by_us(
 
 def own_workload(jobs: Jobs, job: str, name: str, *templates: str, min_count: int = 2) -> Object:
     """A Workload that a user makes for a Job."""
-    version = jobs.api.path("workloads").removeprefix("/apis/").removesuffix("/workloads")
-    body = {
-        "apiVersion": version,
-        "kind": "Workload",
-        "metadata": {"name": name},
-        "spec": {
-            "controllerRef": {"apiGroup": "batch", "kind": "Job", "name": job},
-            "podGroupTemplates": [
-                {"name": each, "schedulingPolicy": {"gang": {"minCount": min_count}}} for each in templates
-            ],
-        },
-    }
+    controller = {"apiGroup": "batch", "kind": "Job", "name": job}
+    body = workload(jobs.api, name, controller, *templates, need=min_count)
     return jobs.api.create("workloads", body, jobs.namespace)
 
 
-def own_group(jobs: Jobs, name: str, workload: str, template: str) -> Object:
+def own_group(jobs: Jobs, name: str, workload_name: str, template: str) -> Object:
     """A PodGroup that a user makes from their Workload."""
-    version = jobs.api.path("podgroups").removeprefix("/apis/").removesuffix("/podgroups")
-    body = {
-        "apiVersion": version,
-        "kind": "PodGroup",
-        "metadata": {"name": name},
-        "spec": {
-            "schedulingPolicy": {"gang": {"minCount": 2}},
-            "workloadRef": {"workloadName": workload, "templateName": template},
-        },
-    }
-    return jobs.api.create("podgroups", body, jobs.namespace)
+    reference = {"workloadName": workload_name, "templateName": template}
+    return jobs.api.create("podgroups", pod_group(jobs.api, name, workloadRef=reference), jobs.namespace)
 
 
 def untouched(jobs: Jobs, kind: str, made: Object) -> None:
@@ -175,8 +157,8 @@ def test_81_82_a_structure_nobody_can_decide_on_runs_pod_by_pod_and_says_so(
     eventually(lambda: runs_plain(jobs, "odd"), within_seconds=SETTLE_SECONDS)
     told = eventually(lambda: jobs.events("Job", "odd", "UnsupportedWorkloadStructure"), within_seconds=10)
     assert len(told) == 1
-    for workload in made:
-        untouched(jobs, "workloads", workload)
+    for each in made:
+        untouched(jobs, "workloads", each)
 
 
 def test_86_the_children_of_a_real_cron_job_have_one_pair_each_and_leave_with_it(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.conformance.tenants.attacks import pod_group
 from verify.clusters.client import ApiError
 from verify.clusters.eventually import eventually, throughout
+from verify.clusters.groups import pod_group
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import POD_GROUP
 from verify.clusters.jobsets import SCOPE, SETTLE_SECONDS, JobSets, Object, job_set, part

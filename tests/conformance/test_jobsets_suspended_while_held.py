@@ -6,6 +6,7 @@ import pytest
 
 from verify.clusters.client import Api, Object
 from verify.clusters.eventually import eventually, throughout
+from verify.clusters.groups import workload
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import GATE, POD_GROUP, Jobs, indexed_job
 from verify.clusters.jobsets import SETTLE_SECONDS, JobSets, job_set, part
@@ -51,18 +52,9 @@ def test_a_delegated_jobs_workload_may_come_between_creation_and_resume_of_its_s
     nodes.add(1, cpu="4")
     made = jobsets.create(job_set("js", part("workers", pods=2, annotations={TEMPLATE: "workers"}), suspend=True))
     eventually(lambda: len(jobsets.children("js")) == 1, within_seconds=SETTLE_SECONDS)
-    version = jobsets.api.path("workloads").removeprefix("/apis/").rpartition("/")[0]
-    body = {
-        "apiVersion": version,
-        "kind": "Workload",
-        "metadata": {"name": "of-js"},
-        "spec": {
-            "controllerRef": {"apiGroup": "jobset.x-k8s.io", "kind": "JobSet", "name": "js"},
-            "podGroupTemplates": [{"name": "workers", "schedulingPolicy": {"gang": {"minCount": 2}}}],
-        },
-    }
+    controller = {"apiGroup": "jobset.x-k8s.io", "kind": "JobSet", "name": "js"}
     throughout(lambda: len(jobsets.children("js")) == 1, seconds=1, poll_seconds=0.2)
-    jobsets.api.create("workloads", body, jobsets.namespace)
+    jobsets.api.create("workloads", workload(jobsets.api, "of-js", controller, "workers"), jobsets.namespace)
     jobsets.suspend("js", False)
     eventually(lambda: jobsets.bound("js") == 2, within_seconds=SETTLE_SECONDS)
     assert all(POD_GROUP in pod["metadata"]["annotations"] for pod in jobsets.pods("js"))

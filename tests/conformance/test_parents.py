@@ -7,6 +7,7 @@ import pytest
 
 from verify.clusters.client import Object
 from verify.clusters.eventually import eventually
+from verify.clusters.groups import workload
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import POD_GROUP, Jobs, indexed_job
 from verify.clusters.tutti_process import Tutti
@@ -23,17 +24,8 @@ def parent(jobs: Jobs) -> Object:
 
 
 def parents_workload(jobs: Jobs, parent: Object, *templates: str, min_count: int = 2) -> Object:
-    version = jobs.api.path("workloads").removeprefix("/apis/").rpartition("/")[0]
-    policy = {"gang": {"minCount": min_count}}
-    body = {
-        "apiVersion": version,
-        "kind": "Workload",
-        "metadata": {"name": "of-set", "ownerReferences": [parent]},
-        "spec": {
-            "controllerRef": {"apiGroup": "", "kind": "ConfigMap", "name": "set"},
-            "podGroupTemplates": [{"name": name, "schedulingPolicy": policy} for name in templates],
-        },
-    }
+    controller = {"apiGroup": "", "kind": "ConfigMap", "name": "set"}
+    body = workload(jobs.api, "of-set", controller, *templates, need=min_count, owners=[parent])
     return jobs.api.create("workloads", body, jobs.namespace)
 
 

@@ -8,6 +8,7 @@ import pytest
 from tests.conformance.kueue import DEFINITION
 from verify.clusters.client import Api, ApiError, Object
 from verify.clusters.eventually import eventually
+from verify.clusters.groups import pod_group
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import Jobs, indexed_job
 from verify.clusters.lws import Sets, leader_worker_set
@@ -84,13 +85,7 @@ def test_a_group_made_by_hand_keeps_to_its_field(jobs: Jobs, tutti: Tutti) -> No
 
 
 def by_hand(api: Api, annotations: dict[str, str], **spec: object) -> Object:
-    version = api.path("podgroups").removeprefix("/apis/").rpartition("/")[0]
-    return {
-        "apiVersion": version,
-        "kind": "PodGroup",
-        "metadata": {"name": "by-hand", "annotations": annotations},
-        "spec": {"schedulingPolicy": {"gang": {"minCount": 4}}, **spec},
-    }
+    return pod_group(api, "by-hand", 4, annotations=annotations, **spec)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ import urllib3
 from localcluster.shapes import HOLLOW_LABEL
 from verify.clusters.client import ApiError, Object
 from verify.clusters.eventually import eventually
+from verify.clusters.groups import pod_group
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import CONDITION, POD_GROUP, Jobs, condition_entry
 from verify.clusters.tutti_process import Tutti
@@ -61,15 +62,8 @@ class Stage:
 
     def group(self, name: str, need: int | None, priority: str = HIGH, *, whole: bool = False, **more: Any) -> Object:
         """A gang of `need`, or a basic group without it; `more` are `annotations` and fields of `spec`."""
-        metadata = {"name": name, "annotations": more.pop("annotations", {})}
-        spec: Object = {
-            "schedulingPolicy": {"gang": {"minCount": need}} if need is not None else {"basic": {}},
-            "disruptionMode": {"all": {}} if whole else {"single": {}},
-            "priorityClassName": priority,
-            **more,
-        }
-        version = self.api.path("podgroups").removeprefix("/apis/").rpartition("/")[0]
-        body = {"apiVersion": version, "kind": "PodGroup", "metadata": metadata, "spec": spec}
+        settings = {"disruptionMode": {"all": {}} if whole else {"single": {}}, "priorityClassName": priority, **more}
+        body = pod_group(self.api, name, need, **settings)
 
         def created() -> Object:
             # Admission follows PriorityClasses by watch, so one made a moment ago may not be known yet.

@@ -10,6 +10,7 @@ from tests.conformance.scenarios.preemption_stage import HIGH, LOW, MID, SOON_SE
 from tests.conformance.scenarios.scene import REFUSED, TRUE, Scene
 from verify.clusters.client import ApiError, Object
 from verify.clusters.eventually import eventually, throughout
+from verify.clusters.groups import type_of
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import Jobs, condition_entry
 from verify.clusters.tutti_process import Tutti
@@ -40,9 +41,7 @@ class Trees(Scene):
             "priorityClassName": priority,
             **more,
         }
-        version = self.api.path(KIND).removeprefix("/apis/").rpartition("/")[0]
-        body = {"apiVersion": version, "kind": "CompositePodGroup", "metadata": metadata, "spec": spec}
-        return self.api.create(KIND, body, self.namespace)
+        return self.api.create(KIND, {**type_of(self.api, KIND), "metadata": metadata, "spec": spec}, self.namespace)
 
     def child(
         self, name: str, parent: str, pods: int, *, priority: str = HIGH, pod_priority: str = HIGH, **more: Any

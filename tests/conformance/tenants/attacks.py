@@ -12,6 +12,7 @@ import urllib3
 from tests.conformance.tenants.tenant import Tenant
 from verify.clusters.client import Api, ApiError, Object
 from verify.clusters.eventually import eventually
+from verify.clusters.groups import pod_group
 from verify.clusters.jobs import POD_GROUP, indexed_job
 
 AT_ONCE = 8
@@ -22,19 +23,6 @@ END_SECONDS = 60
 MORE_THAN_ANY_NODE = "1000"
 LARGEST = 2**31 - 1
 """The largest number that `minCount` can be."""
-
-
-def pod_group(api: Api, name: str, need: int, **more: Any) -> Object:
-    """A gang of `need` that a user makes; `more` are `metadata` and fields of `spec`."""
-    metadata = {"name": name, **more.pop("metadata", {})}
-    spec = {"schedulingPolicy": {"gang": {"minCount": need}}, **more}
-    return {**type_of(api, "podgroups"), "metadata": metadata, "spec": spec}
-
-
-def type_of(api: Api, resource: str) -> Object:
-    """`apiVersion` and `kind` of Workloads or PodGroups in the group API in force: what an object of a list does not always say."""
-    version = api.path(resource).removeprefix("/apis/").rpartition("/")[0]
-    return {"apiVersion": version, "kind": {"podgroups": "PodGroup", "workloads": "Workload"}[resource]}
 
 
 def member(name: str, group: str, *, cpu: str = MORE_THAN_ANY_NODE, node: str = "", **metadata: Any) -> Object:

@@ -10,13 +10,13 @@ from tests.conformance.tenants.attacks import (
     going_on,
     hopeless,
     padded_job,
-    pod_group,
     update_every_second,
 )
 from tests.conformance.tenants.bind_times import BindTimes
 from tests.conformance.tenants.tenant import Tenant
 from verify.clusters.client import ApiError
 from verify.clusters.eventually import eventually
+from verify.clusters.groups import pod_group
 from verify.clusters.jobs import CONDITION, condition
 
 STARTS = 5

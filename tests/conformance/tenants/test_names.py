@@ -2,12 +2,13 @@
 
 import pytest
 
-from tests.conformance.tenants.attacks import create_all, hopeless, member, pod_group, type_of
+from tests.conformance.tenants.attacks import create_all, hopeless, member
 from tests.conformance.tenants.tenant import Tenant
 from verify.auditor.auditor import Auditor
 from verify.clusters.client import ApiError, Object
 from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually, throughout
+from verify.clusters.groups import pod_group, type_of
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import POD_GROUP, indexed_job
 

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conformance.tenants.attacks import create_all, member, pod_group
+from tests.conformance.tenants.attacks import create_all, member
 from tests.conformance.tenants.tenant import Tenant
 from verify.clusters.client import ApiError
 from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually, throughout
+from verify.clusters.groups import pod_group
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import CONDITION, condition_entry, indexed_job
 

@@ -16,6 +16,7 @@ from verify.auditor.auditor import Auditor
 from verify.clusters.client import Object
 from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually, throughout
+from verify.clusters.groups import workload
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import POD_GROUP
 from verify.clusters.jobsets import JobSets, job_set, part
@@ -74,13 +75,8 @@ class Parents:
 
     def delegated(self, name: str) -> None:
         """A JobSet whose Workload its user has made, as one does who follows KEP-5547."""
-        version = self.api.path("workloads").removeprefix("/apis/").rpartition("/")[0]
-        spec = {
-            "controllerRef": {"apiGroup": "jobset.x-k8s.io", "kind": "JobSet", "name": name},
-            "podGroupTemplates": [{"name": "workers", "schedulingPolicy": {"gang": {"minCount": 2}}}],
-        }
-        body = {"apiVersion": version, "kind": "Workload", "metadata": {"name": f"of-{name}"}, "spec": spec}
-        self.api.create("workloads", body, self.namespace)
+        controller = {"apiGroup": "jobset.x-k8s.io", "kind": "JobSet", "name": name}
+        self.api.create("workloads", workload(self.api, f"of-{name}", controller, "workers"), self.namespace)
         self.job_set(name, annotations={TEMPLATE: "workers"})
 
     def bound(self, name: str) -> int:
