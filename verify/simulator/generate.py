@@ -29,7 +29,7 @@ LONG_PAUSE_SECONDS: Final = 90.0
 _PROCESSES: Final = ("scheduler", "scheduler", "controllers", "webhooks", "stand-ins")
 
 
-SEEDS_PER_HASH_SEED: Final = 10
+SEEDS_PER_HASH_SEED: Final = 25
 
 
 def scenario(seed: int, *, actions: int = MOST_ACTIONS) -> Scenario:
