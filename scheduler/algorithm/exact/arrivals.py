@@ -12,7 +12,7 @@ class _Stage(NamedTuple):
     came: list[int]
     """The class of each pod: the one that was chosen, then those that were in nobody's way."""
     options: list[int]
-    """Who may be chosen next, the most promising last."""
+    """Who may be chosen next."""
 
 
 class Arrivals:
@@ -72,7 +72,7 @@ class Arrivals:
             return _Stage(came, [])
         self._seen.add(state)
         options = [at for at, left in enumerate(self._left) if left and self._classes[at].can_come(self._sums)]
-        return _Stage(came, sorted(options, key=self._counted_around, reverse=True))
+        return _Stage(came, options)
 
     def _come(self, at: int, pods: int = 1) -> None:
         self._left[at] -= pods
@@ -103,7 +103,3 @@ class Arrivals:
         return any(group in added for group, _ in other.near) and any(
             added.get(group) != value for group, value in other.near
         )
-
-    def _counted_around(self, at: int) -> int:
-        """How many there are that its spreads count: where there are the fewest is tried first."""
-        return sum(self._sums[each.group][each.value] for each in self._classes[at].even)

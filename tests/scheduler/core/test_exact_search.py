@@ -138,6 +138,20 @@ def test_pods_that_need_each_other_and_keep_apart_get_the_only_nodes_that_do() -
     assert world.bound()["g-2"] in {"n2", "n3"}
 
 
+@pytest.mark.parametrize("names", [("counted", "uncounted"), ("uncounted", "counted")])
+def test_a_pod_that_a_spread_has_to_count_gets_a_node_on_which_it_is_counted(names: Sequence[str]) -> None:
+    # The pods that are spread fit neither of the two, so that nothing but counting tells these apart.
+    world = World()
+    for name in names:
+        world.node(name, cpu=1, labels={"zone": "x", "pool": "p" if name == "counted" else "q"})
+    world.node("n2", cpu=8, labels={"zone": "y", "pool": "p"})
+    world.group("g", 3)
+    world.pods("g", 2, cpu=4, labels=FOO, spec={**spread(even(IS_FOO)), "nodeSelector": {"pool": "p"}})
+    world.pod("g-2", group="g", cpu=1, labels=FOO)
+    _, _, placed = _search(world, 3)
+    assert placed == {0: 2, 1: 2, 2: names.index("counted")}
+
+
 def test_pods_beyond_the_minimum_are_placed_too_where_there_is_room() -> None:
     world = World()
     world.node("n1", cpu=7)

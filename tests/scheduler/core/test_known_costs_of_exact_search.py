@@ -6,7 +6,7 @@ works otherwise they change, and are written down anew: the message of the test 
 
 import pytest
 
-from scheduler.algorithm.exact.members import Found, SearchBudget, search_for_members
+from scheduler.algorithm.exact.members import Found, SearchBudget, search_for_members, steps_to_keep
 from scheduler.algorithm.free_after_nominations import snapshot_for
 from scheduler.algorithm.partition import partition_by_signature
 from scheduler.algorithm.schedule_pod_group import decide
@@ -98,3 +98,17 @@ def test_a_search_is_not_begun_where_fewer_steps_are_left_than_it_and_what_is_ar
     with steps.limited("decision"):
         steps.spend(steps.most - left)
         assert searched(state, 2)[0].certainty is certainty
+
+
+def test_what_is_kept_for_a_search_is_enough_for_it() -> None:
+    state = two_pods()
+    members = state.item(build.group_key("g"))
+    assert members is not None
+    parts, steps = partition_by_signature(state, members), state.nodes.steps
+    steps.most = 3 * 50 * ONE_STEP
+    with steps.limited("decision"):
+        snapshot = snapshot_for(state, members, None, "", parts.topology)
+        kept = steps_to_keep(snapshot, parts.pending, 2, SearchBudget())
+        steps.spend(int(steps.left) - kept)
+        assert kept > 0
+        assert search_for_members(snapshot, parts.pending, 2, SearchBudget()).certainty is Certainty.PROVED
