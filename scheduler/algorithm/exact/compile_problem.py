@@ -138,11 +138,12 @@ def _roles(topology: Topology | None, signatures: Sequence[PodSignature]) -> tup
     found = []
     for signature in signatures:
         rules = topology.prefilter_states[signature]
+        needs = set(rules.affinity) if changing & set(rules.affinity) else set()
         found.append(
             Role(
                 excludes=tuple(sorted(changing & {*rules.anti_affinity, *rules.existing_anti_affinity})),
-                needs=tuple(sorted(set(rules.affinity))) if changing & set(rules.affinity) else (),
-                may_be_first=rules.is_of_its_kind and bool(changing & set(rules.affinity)),
+                needs=tuple(sorted(needs)),
+                may_be_first=rules.is_of_its_kind and bool(needs),
                 spreads=tuple(
                     Spread(
                         each.place,

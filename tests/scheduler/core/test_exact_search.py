@@ -152,6 +152,17 @@ def test_a_pod_that_a_spread_has_to_count_gets_a_node_on_which_it_is_counted(nam
     assert placed == {0: 2, 1: 2, 2: names.index("counted")}
 
 
+def test_a_resource_that_only_those_ask_for_who_may_be_left_out_is_in_nobodys_way() -> None:
+    world = World()
+    world.node("n0", cpu=4, memory="4Gi")
+    world.group("g", 2)
+    for index, requests in enumerate(
+        ({"cpu": "2"}, {"cpu": "1"}, {"cpu": "1", "memory": "3Gi"}, {"cpu": "2", "memory": "3Gi"})
+    ):
+        world.pod(f"g-{index}", group="g", requests=requests)
+    assert _search(world, 2)[0].placed
+
+
 def test_pods_beyond_the_minimum_are_placed_too_where_there_is_room() -> None:
     world = World()
     world.node("n1", cpu=7)

@@ -4,6 +4,8 @@ Nearly all of the search is about looking at less, which no answer shows. The fi
 works otherwise they change, and are written down anew: the message of the test tells the new ones.
 """
 
+from typing import Any
+
 import pytest
 
 from scheduler.algorithm.exact.members import Found, SearchBudget, search_for_members, steps_to_keep
@@ -12,6 +14,7 @@ from scheduler.algorithm.partition import partition_by_signature
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.cluster import ClusterState
 from scheduler.plugins.status import Certainty
+from tests.placement.case import near, selector, term
 from tests.scheduler.core import build
 from tests.scheduler.core.costs import steps_of as steps_of_decision
 from tests.scheduler.core.exact_cases import drawn, world_of
@@ -112,3 +115,20 @@ def test_what_is_kept_for_a_search_is_enough_for_it() -> None:
         steps.spend(int(steps.left) - kept)
         assert kept > 0
         assert search_for_members(snapshot, parts.pending, 2, SearchBudget()).certainty is Certainty.PROVED
+
+
+def test_neighbours_that_no_member_is_do_not_make_nodes_differ() -> None:
+    def steps(spec: dict[str, Any]) -> int:
+        world = World()
+        for index, zone in enumerate("xyxy"):
+            world.node(f"n{index}", cpu=8, labels={"zone": zone})
+            world.pod(f"p{index}", on=f"n{index}", labels={"app": "store" if index < 2 else "other"})
+        sizes = [5, 4, 4, 3, 3, 3, 2, 2, 2]
+        world.group("g", len(sizes))
+        for index, cpu in enumerate(sizes):
+            world.pod(f"g-{index}", group="g", cpu=cpu, spec=spec)
+        found, spent = searched(world.state, len(sizes))
+        assert found.placed
+        return spent
+
+    assert steps(near(term(selector(app="store")))) == steps({}) > 0
