@@ -163,6 +163,18 @@ def test_a_resource_that_only_those_ask_for_who_may_be_left_out_is_in_nobodys_wa
     assert _search(world, 2)[0].placed
 
 
+def test_pods_that_others_keep_away_for_two_reasons_get_the_nodes_that_are_left() -> None:
+    world = World()
+    world.node("n0", cpu=9, labels={"zone": "x"})
+    world.node("n1", cpu=6, labels={"zone": "y"})
+    world.group("g", 4)
+    for index, cpu in enumerate((5, 3)):
+        world.pod(f"g-{index}", group="g", cpu=cpu, spec=apart(term(IS_FOO), term(selector(tier="web"))))
+    for index, cpu in enumerate((4, 2), 2):
+        world.pod(f"g-{index}", group="g", cpu=cpu, labels={**FOO, "tier": "web"})
+    assert _search(world, 4)[2] == {0: 0, 1: 0, 2: 1, 3: 1}
+
+
 def test_pods_beyond_the_minimum_are_placed_too_where_there_is_room() -> None:
     world = World()
     world.node("n1", cpu=7)
