@@ -142,3 +142,15 @@ async def test_who_has_watched_is_known_when_the_watch_is_broken_too() -> None:
             await client.upstream.send(PODS, "b")
             assert await again.next() == "b"
             assert client.proxy.watched() == seen
+
+
+async def test_a_watch_that_the_server_has_not_begun_is_none() -> None:
+    # Whoever acts once all watch would act before the events that the server has for those who have just asked.
+    async with through("hang @ watch pods #1") as client:
+        asking = asyncio.create_task(client.ask("GET", f"{PODS}?watch=1"))
+        await client.await_fault()
+        assert {resource for _, resource in client.proxy.has_watched()} == {"pods"}
+        assert client.proxy.watched() == set()
+        asking.cancel()
+        async with client.watching(PODS):
+            assert client.proxy.watched() == client.proxy.has_watched()
