@@ -40,7 +40,7 @@ _FOR_GOOD_SECONDS: Final = 10 * 365 * 86400.0
 _REST: Final = 4.0
 """So many times as long as a look at all gangs took it is not repeated: they take a fifth of the time at most, together."""
 
-Stamp = tuple[int, int, int, int, int]
+Stamp = tuple[int, int, int, int, int, int]
 Version = tuple[int, int, tuple[tuple[str, int, int], ...], bytes]
 
 
@@ -184,22 +184,18 @@ class SpareNodes:
         self._is_behind = False
 
     def tick(self) -> None:
-        """Keeps room where gangs want it, after `LostMembers.tick`; cheap when none does."""
+        """Keeps room where gangs want it, after `LostMembers.tick`; cheap when none does, and while nothing changes."""
+        self._is_behind = False
         if not (self._state.with_spare_nodes or self._kept):
             return
-        wanting = dict.fromkeys(self._items())
-        for key in [key for key in self._kept if key not in wanting]:
-            self._release(key)
-        self._review_all([key for key in wanting if key not in self._kept])
         stamp = self._stamp()
-        if not self._kept or stamp == self._seen:
+        if stamp == self._seen:
             return
         begun = self._clock()
         self._is_behind = begun < self._rests_until_seconds
         if self._is_behind:
             return
-        # Who has not looked for places for the longest time does first.
-        self._review_all(sorted(self._kept, key=lambda key: self._kept[key].tried_seconds))
+        self._look_at_all()
         ended = self._clock()
         self._rests_until_seconds, self._seen = ended + _REST * (ended - begun), stamp
 
@@ -212,8 +208,13 @@ class SpareNodes:
         kept = sum(one.kept for one in self._kept.values())
         return {"kept": kept, "missing": sum(one.wanted for one in self._kept.values()) - kept}
 
-    def _review_all(self, keys: list[EntityKey]) -> None:
-        for key in keys:
+    def _look_at_all(self) -> None:
+        wanting = dict.fromkeys(self._items())
+        for key in [key for key in self._kept if key not in wanting]:
+            self._release(key)
+        # Who has not looked for places for the longest time does first, who never has before all others.
+        new = [key for key in wanting if key not in self._kept]
+        for key in [*new, *sorted(self._kept, key=lambda key: self._kept[key].tried_seconds)]:
             with self._errors.about(key, "repair"):
                 self._review(key)
 
@@ -225,11 +226,11 @@ class SpareNodes:
                 yield queued_item(members)
 
     def _stamp(self) -> Stamp:
-        """While this is the same, nobody's places have to be looked at."""
+        """While this is the same, nobody has to be looked at: who starts, ends or loses members changes the room on some node."""
         state = self._state
         ends = state.nodes.room_changes.end, state.nodes.rule_changes.end
-        forest = state.entities.forest.version
-        return (*ends, state.future_reservations.version, state.with_spare_nodes.version, forest)
+        groups = state.with_spare_nodes.version, state.entities.forest.version, state.losses.version
+        return (*ends, *groups, state.future_reservations.version)
 
     def _review(self, key: EntityKey) -> None:
         item = self._state.item(key)

@@ -1,9 +1,15 @@
 """Room for nodes that a gang may lose: kept beside its own nodes while it runs whole, against its equals, without evictions."""
 
+from itertools import count
+
 import pytest
 
 from api.constants import DEGRADED, SPARE_NODES
+from scheduler.cache.pod_group_state import PodGroupState
 from scheduler.cache.reservations import HeldDemands
+from scheduler.reservations import spare_nodes
+from scheduler.reservations.lost_members import is_short
+from scheduler.reservations.spare_nodes import SpareNodes
 from tests.scheduler.core import build
 from tests.scheduler.core.stage import Stage
 
@@ -233,3 +239,41 @@ def test_looking_for_what_is_not_there_takes_a_fifth_of_the_time_at_most(monkeyp
     stage.now += 4.0
     stage.spare.tick()
     assert len(looks) == 2
+
+
+# --- when gangs are looked at ----------------------------------------------------------------------------------------
+
+
+def test_gangs_are_looked_at_when_something_has_changed_those_that_wait_too(
+    packed: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed.gang("waits", 9, annotations=SPARE)
+    packed.run()
+    looked_at: list[str] = []
+
+    def noting(members: PodGroupState) -> bool:
+        looked_at.append(members.key.name)
+        return is_short(members)
+
+    monkeypatch.setattr(spare_nodes, "is_short", noting)
+    spare = SpareNodes(packed.state, clock=lambda: packed.now, apply=packed.apply)
+    spare.tick()
+    spare.tick()
+    assert looked_at == ["g", "waits"]
+    packed.node("n9", cpu=1)
+    spare.tick()
+    assert sorted(looked_at) == ["g", "g", "waits", "waits"]
+
+
+def test_when_the_last_gang_that_asks_is_gone_there_is_nothing_left_to_be_done() -> None:
+    stage = Stage()
+    stage.node("n0", cpu=1)
+    stage.gang("waits", 2, annotations=SPARE)
+    spare = SpareNodes(stage.state, clock=count().__next__, apply=stage.apply)
+    spare.tick()
+    stage.node("n1", cpu=0)
+    spare.tick()
+    assert spare.next_due_seconds() is not None
+    stage.group_gone("waits")
+    spare.tick()
+    assert spare.next_due_seconds() is None
