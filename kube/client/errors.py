@@ -105,7 +105,11 @@ class NotFound(AnsweredError):
 
 
 class Conflict(AnsweredError):
-    """409, reason Conflict: the object changed meanwhile, or a UID or version precondition failed."""
+    """409, reason Conflict: the object changed meanwhile, or a UID or version precondition failed.
+
+    A patch with the UID of another object is one, too, though the server calls it invalid (422, of `metadata.uid`): the name
+    belongs to somebody else by now.
+    """
 
 
 class AlreadyExists(AnsweredError):
@@ -207,12 +211,22 @@ def error_from_status(
     reason = answer.get("reason")
     reason = reason if isinstance(reason, str) else ""
     details = answer.get("details")
+    details = details if isinstance(details, dict) else {}
     kind = _BY_REASON.get(reason) or _BY_STATUS.get(code) or (ServerError if code >= 500 else AnsweredError)
+    if kind is Invalid and _names_another_uid(details):
+        kind = Conflict
     return kind(
         code,
         reason,
         str(answer.get("message") or ""),
-        details if isinstance(details, dict) else {},
+        details,
         retry_after_seconds,
         request=request,
+    )
+
+
+def _names_another_uid(details: dict[str, Any]) -> bool:
+    causes = details.get("causes")
+    return isinstance(causes, list) and any(
+        isinstance(cause, dict) and cause.get("field") == "metadata.uid" for cause in causes
     )

@@ -24,8 +24,8 @@ from localcluster.controllers.jobs.controller import JobController
 from localcluster.controllers.jobsets.controller import JobSetController
 from localcluster.controllers.leaderworkersets.controller import LeaderWorkerSetController
 from localcluster.controllers.namespaces import NamespaceController
-from localcluster.controllers.nodeless import NodelessController
 from localcluster.controllers.placing.placer import Placer
+from localcluster.controllers.podgc import PodGCController
 from localcluster.controllers.resourceclaims.controller import ResourceClaimController
 from localcluster.controllers.settings import StandInSettings, parse_names
 from localcluster.controllers.statefulsets.controller import StatefulSetController
@@ -95,7 +95,7 @@ def stand_ins(
         "disruption": lambda: DisruptionController(client, now=utc_now, clock=clock, random=random).run,
         "garbage": lambda: GarbageCollector(client, clock=clock, random=random).run,
         "namespace": lambda: NamespaceController(client, now=utc_now, clock=clock, random=random).run,
-        "nodeless": lambda: NodelessController(client, now=utc_now, clock=clock, random=random).run,
+        "podgc": lambda: PodGCController(client, now=utc_now, clock=clock, random=random).run,
         "statefulset": lambda: (
             StatefulSetController(
                 client, recorder("statefulset-controller"), now=utc_now, clock=clock, random=random

@@ -13,15 +13,15 @@ NAMES: Final = (
     "disruption",
     "garbage",
     "namespace",
-    "nodeless",
+    "podgc",
     "serviceaccount",
     "resourceclaim",
     "volume",
     "scheduler",
 )
 """The stand-ins: Jobs and their lifetimes, StatefulSets, LeaderWorkerSets and JobSets with their webhooks, disruption budgets,
-garbage collection, namespace deletion, pods whose node is gone, the service account `default` of each namespace, device claims,
-volumes and their claims, and the scheduler of ordinary pods."""
+garbage collection, namespace deletion, pods whose node is gone or never was, the service account `default` of each namespace,
+device claims, volumes and their claims, and the scheduler of ordinary pods."""
 
 
 @dataclass(frozen=True, slots=True)

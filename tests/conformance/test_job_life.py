@@ -205,6 +205,20 @@ def uids(jobs: Jobs, name: str) -> set[str]:
     return {p["metadata"]["uid"] for p in jobs.pods(name) if p["status"]["phase"] not in {"Failed", "Succeeded"}}
 
 
+def test_a_member_that_is_deleted_while_it_waits_is_replaced(jobs: Jobs, nodes: HollowNodes, tutti: Tutti) -> None:
+    jobs.create(indexed_job("waits", WORKERS, cpu="64"))
+    eventually(lambda: len(jobs.pods("waits")) == WORKERS, within_seconds=SETTLE_SECONDS)
+    deleted = jobs.pods("waits")[0]["metadata"]
+    jobs.api.delete("pods", deleted["name"], jobs.namespace)
+
+    def is_replaced() -> bool:
+        there = {pod["metadata"]["uid"] for pod in jobs.pods("waits")}
+        return len(there) == WORKERS and deleted["uid"] not in there
+
+    # The pod garbage collector ends what is deleted and has no node, every 20 s, and the Job waits for that.
+    eventually(is_replaced, within_seconds=2 * SETTLE_SECONDS)
+
+
 def test_a_failed_member_is_replaced_in_the_same_group(jobs: Jobs, nodes: HollowNodes, tutti: Tutti) -> None:
     nodes.add(1, cpu="16")
     jobs.create(indexed_job("fails", WORKERS, backoffLimit=6))

@@ -31,7 +31,7 @@ WEBHOOKS: Final = "webhooks"
 STAND_INS: Final = "stand-ins"
 ALL: Final = (WEBHOOKS, CONTROLLERS, SCHEDULER, STAND_INS)
 
-STAND_IN_NAMES: Final = ("job", "statefulset", "leaderworkerset", "garbage", "nodeless", "serviceaccount", "volume")
+STAND_IN_NAMES: Final = ("job", "statefulset", "leaderworkerset", "garbage", "podgc", "serviceaccount", "volume")
 """Those that have something to do here. Nobody deletes namespaces, there are no disruption budgets, and no ordinary pods."""
 
 STAND_IN_HOST: Final = "{}.simulated"

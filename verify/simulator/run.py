@@ -13,6 +13,7 @@ from verify.simulator.actions import AnyAction, Cordon, ForeignPod, Kill, Pause,
 from verify.simulator.cluster import ALL, SCHEDULER, STAND_INS, Cluster, virtual_outside
 from verify.simulator.faults import CALM, STORMY
 from verify.simulator.loop import Process, VirtualLoop, run_virtually
+from verify.simulator.network import NEVER_SECONDS
 
 QUIET_SECONDS: Final = 340.0
 """When nobody has written anything for so long, everything is at rest: longer than a resync of the controllers, any pause of a
@@ -23,6 +24,7 @@ PATIENCE_SECONDS: Final = 3600.0
 the pauses of its controller."""
 
 LOOK_SECONDS: Final = 20.0
+SELF_CHECK_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,8 @@ async def _run(scenario: Scenario, errors: _Errors, settings: dict[str, Any] | N
     loop.set_exception_handler(lambda _, context: unhandled.append(f"unhandled: {_told(context)}"))
     with virtual_outside(scenario.seed):
         # A watch that has fallen silent makes the cache differ for a while, and rightly so: then only the rest is looked at.
-        checks = {} if scenario.is_stormy else {"self_check_seconds": 60.0}
-        run = _Run(scenario, Cluster(scenario.seed, checks | (settings or {})))
+        every_seconds = NEVER_SECONDS if scenario.is_stormy else SELF_CHECK_SECONDS
+        run = _Run(scenario, Cluster(scenario.seed, {"self_check_seconds": every_seconds} | (settings or {})))
         begun = loop.time()
         try:
             await run.play()
@@ -184,7 +186,7 @@ class _Run:
         scheduler = running.scheduler if running is not None else None
         if scheduler is not None:
             state = scheduler.state
-            if not len(state.nominator) and not len(state.reservations):
+            if not (len(state.nominator) or len(state.reservations) or len(state.future_reservations)):
                 self.found += promises.waiting_though_there_is_room(cluster.server.store)
             drift = await scheduler.cache_comparer.check()
             if drift:

@@ -58,6 +58,15 @@ async def test_an_answer_becomes_the_error_of_its_status(
     assert type(caught.value) is kind
     assert caught.value.details == {"name": "a"}
     assert str(caught.value) == f'POST /api/v1/namespaces/ns/pods: pods "a" is bad ({f"{code} {reason}".strip()})'
+
+
+async def test_a_patch_with_the_uid_of_another_object_is_a_conflict(server: ScriptedServer, client: Client) -> None:
+    # As the API server says it of a pod whose name a StatefulSet has given to the next one.
+    cause = {"reason": "FieldValueInvalid", "message": "field is immutable", "field": "metadata.uid"}
+    server.then(refusal(422, "Invalid", "metadata.uid: field is immutable", details={"name": "a", "causes": [cause]}))
+    with pytest.raises(Conflict) as caught:
+        await client.patch(PODS, {"metadata": {"uid": "before"}}, "a", "ns")
+    assert caught.value.status == 422
     assert len(server.requests) == 1
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from verify.simulator.actions import AddNode, CreateJob, CreateSet, Kill, Scenario
+from verify.simulator.actions import AddNode, Cordon, CreateJob, CreateSet, DeletePod, Kill, RemoveNode, Scenario
 from verify.simulator.generate import scenario
 from verify.simulator.run import simulate
 
@@ -77,6 +77,40 @@ def test_a_process_that_is_killed_is_replaced_and_nothing_is_lost(process: str) 
 def test_gangs_that_wait_for_ever_come_to_rest_while_room_is_kept_by_turns(seed: int) -> None:
     """Seeds in which conditions were once written anew with every turn."""
     assert simulate(scenario(seed)).violations == ()
+
+
+def test_a_member_that_is_deleted_while_it_is_bound_is_replaced() -> None:
+    actions = (CreateJob(job=0, pods=8), AddNode(after=40.0, cpu=8), DeletePod(job=0))
+
+    outcome = simulate(Scenario(449, actions, hash_seed=17))
+
+    assert outcome.violations == ()
+    assert outcome.starts == 1
+
+
+def test_a_nomination_is_not_taken_back_for_ever_from_a_pod_whose_name_another_one_has() -> None:
+    actions = (
+        AddNode(node=0),
+        AddNode(after=52.1, node=1),
+        Kill(process="stand-ins", seconds=15.3),
+        Cordon(node=1),
+        CreateJob(job=1, pods=4, cpu_milli=500),
+        AddNode(after=24.2, node=2, cpu=2),
+        CreateSet(name=0, replicas=1, size=2, cpu_milli=1000, priority=2, leader_ready=True),
+        RemoveNode(after=1.6, node=0),
+    )
+
+    assert simulate(Scenario(221, actions)).violations == ()
+
+
+def test_who_waits_for_room_that_is_kept_for_lost_members_does_so_rightly() -> None:
+    gang = CreateJob(job=0, pods=8, cpu_milli=2000)
+    actions = (AddNode(node=0), AddNode(node=1, cpu=4), AddNode(node=2), gang, RemoveNode(after=10.0, node=2))
+
+    outcome = simulate(Scenario(1, (*actions, CreateJob(after=20.0, job=1, pods=2))))
+
+    assert outcome.violations == ()
+    assert outcome.starts == 1
 
 
 def test_nothing_is_judged_before_a_job_that_fails_again_and_again_has_failed_for_good() -> None:

@@ -1,4 +1,7 @@
-"""Ends pods whose node is gone: no kubelet will ever say how they ended. A stand-in for the stock pod garbage collector."""
+"""Ends pods of which no kubelet will ever say how they ended: their node is gone, or they are deleted and never had one.
+
+A stand-in for the stock pod garbage collector (upstream: gcOrphaned, gcUnscheduledTerminating).
+"""
 
 import random as randomness
 from collections.abc import Callable
@@ -15,11 +18,11 @@ from localcluster.controllers.jobs.pods import Pod
 from localcluster.controllers.times import Now, render_time
 
 GRACE_SECONDS: Final = 5.0
-"""A node that is made again within this time keeps its pods; the stock controller waits 40 s."""
+"""A node that is made again within this time keeps its pods; the stock controller waits 40 s, and looks every 20 s at all pods."""
 
 
-class NodelessController:
-    """Ends pods without a node until cancelled."""
+class PodGCController:
+    """Ends such pods until cancelled."""
 
     def __init__(self, client: Client, *, now: Now, clock: Callable[[], float], random: randomness.Random) -> None:
         self._client = client
@@ -29,7 +32,6 @@ class NodelessController:
             client,
             PODS,
             ListDecoder(Pod),
-            field_selector="spec.nodeName!=",
             indexers={"node": lambda pod: (pod.spec.node_name,)},
             clock=clock,
             random=random,
@@ -49,12 +51,15 @@ class NodelessController:
 
     def _pod_changed(self, change: Change[Pod]) -> None:
         pod = change.new
-        if pod is not None and self.nodes.store.get("", pod.spec.node_name) is None:
+        if pod is not None and not self._has_known_node(pod) and (pod.spec.node_name or pod.metadata.is_terminating):
             self._queue.add_after(pod.metadata.key, GRACE_SECONDS)
 
     async def _look(self, key: tuple[str, str]) -> float | None:
         pod = self.pods.store.get(*key)
-        if pod is None or self.nodes.store.get("", pod.spec.node_name) is not None or await self._has_node(pod):
+        if pod is None or self._has_known_node(pod):
+            return None
+        is_left_alone = await self._has_node(pod) if pod.spec.node_name else not pod.metadata.is_terminating
+        if is_left_alone:
             return None
         namespace, name = key
         try:
@@ -74,6 +79,9 @@ class NodelessController:
             return None
         return None
 
+    def _has_known_node(self, pod: Pod) -> bool:
+        return self.nodes.store.get("", pod.spec.node_name) is not None
+
     async def _has_node(self, pod: Pod) -> bool:
         try:
             await self._client.get(NODES, pod.spec.node_name)
@@ -83,7 +91,7 @@ class NodelessController:
 
 
 def failed_patch(pod: Pod, stamp: str) -> dict[str, object]:
-    """The pod has failed with its node."""
+    """The pod has failed; with its node, if it had one."""
     condition = {
         "type": "DisruptionTarget",
         "status": "True",
@@ -91,4 +99,5 @@ def failed_patch(pod: Pod, stamp: str) -> dict[str, object]:
         "message": "PodGC: node no longer exists",
         "lastTransitionTime": stamp,
     }
-    return {"metadata": {"uid": pod.metadata.uid}, "status": {"phase": "Failed", "conditions": [condition]}}
+    conditions = {"conditions": [condition]} if pod.spec.node_name else {}
+    return {"metadata": {"uid": pod.metadata.uid}, "status": {"phase": "Failed", **conditions}}
