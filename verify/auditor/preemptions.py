@@ -1,7 +1,8 @@
 """Who was evicted for whom: joined from nominations, deletes by our scheduler, groups that were asked to leave, and events.
 
 A plan begins with the first nomination that an item writes (nominations come before the first delete) and ends when the item
-has started, is gone, or is nominated anew after somebody left for it. A delete is put to the plan whose item is nominated to the
+has started (with a gang that had started before, and wants room for more members, all that were nominated), is gone, or is
+nominated anew after somebody left for it. A delete is put to the plan whose item is nominated to the
 victim's node, or to one of its whole group's; the event `Preempted`, which comes later and names both, decides where several
 plans could be meant. The rest of a group that leaves whole goes for whom its first member went, even when that one has started.
 """
@@ -44,6 +45,8 @@ class Plan:
         victims: pods whose deletion our scheduler asked for, by UID.
         asked: groups that were asked to leave otherwise, with the moment.
         is_shared: another plan might have been meant for some of the victims.
+        is_of_started: the gang had started before, and is to have more members, or replacements.
+        bound: UIDs of members that have got a place since it began.
     """
 
     item: Item
@@ -53,6 +56,8 @@ class Plan:
     victims: dict[str, Pod] = field(default_factory=dict)
     asked: list[tuple[Group, float]] = field(default_factory=list)
     is_shared: bool = False
+    is_of_started: bool = False
+    bound: set[str] = field(default_factory=set)
 
     def left(self, history: History) -> list[Pod]:
         """Everybody who left for it, those of groups that were asked included."""
@@ -130,7 +135,8 @@ class Preemptions:
             # It went while this was written.
             return
         if plan is None:
-            plan = self.open[item] = Plan(item, group, when)
+            is_of_started = group is not None and group.satisfied
+            plan = self.open[item] = Plan(item, group, when, is_of_started=is_of_started)
         plan.places[pod.uid] = pod.nominated
 
     def _evicted(self, victim: Pod, record: Record, history: History) -> Eviction:
@@ -178,7 +184,10 @@ class Preemptions:
         plan = self.open.get(group.uid if group else pod.uid)
         # A member that is bound anew leaves for somebody else, if ever.
         self._begun.pop(pod.uid, None)
-        if plan is not None and (group is None or group.satisfied):
+        if plan is None:
+            return
+        plan.bound.add(pod.uid)
+        if group is None or (plan.bound >= plan.places.keys() if plan.is_of_started else group.satisfied):
             yield from self._conclude(plan, record.completed, is_started=True)
 
     def _ended(self, pod: Pod, when: float, history: History) -> Iterator[Concluded]:

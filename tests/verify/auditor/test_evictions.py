@@ -73,6 +73,21 @@ def test_a_delete_is_judged_by_when_it_was_asked_for_and_not_by_when_it_was_answ
     assert "evicted for nobody" in found
 
 
+@pytest.mark.parametrize(("asked", "count"), [(3.0, 0), (4.5, 1)])
+def test_a_gang_that_grows_wants_room_until_each_member_that_was_nominated_has_its_place(
+    asked: float, count: int
+) -> None:
+    grows = [
+        *scene(cpu="1", victims=2, wants=1),
+        bind("high-0", 0.7),
+        pod("high-1", priority=10),
+        pod("high-2", priority=10),
+    ]
+    # The nomination of one member counts from its arrival; another one finds room meanwhile.
+    records = [*grows, nominated("high-2", 1.0), bind("high-1", 2.0), evicted("low-0", asked), bind("high-2", 4.0)]
+    assert len(broken("I3", *records, now=LATE)) == count
+
+
 @pytest.mark.parametrize(("asked", "count"), [(3.3, 0), (4.8, 1)])
 def test_a_preemptor_that_its_user_took_back_a_moment_ago_may_still_be_thought_to_wait(
     asked: float, count: int
