@@ -34,6 +34,7 @@ class Keeper:
     def __init__(self, path: Path, store: Store) -> None:
         self._store = store
         self._changed: dict[_Place, tuple[int, bytes] | None] = {}
+        self._writing: asyncio.Future[None] | None = None
         _make_private(path)
         self._database = sqlite3.connect(path, check_same_thread=False)
         self._database.execute("PRAGMA journal_mode = WAL")
@@ -63,10 +64,13 @@ class Keeper:
             await self.flush()
 
     async def flush(self) -> None:
-        """Write what has changed since the last time."""
+        """Write what has changed since the last time; what was begun is carried out even if nobody waits for it any more."""
+        if self._writing is not None and not self._writing.done():
+            await asyncio.shield(self._writing)
         changed, self._changed = self._changed, {}
         if changed:
-            await asyncio.to_thread(self._write, changed.items())
+            self._writing = asyncio.ensure_future(asyncio.to_thread(self._write, changed.items()))
+            await asyncio.shield(self._writing)
 
     async def close(self) -> None:
         """Write the rest and close the file."""

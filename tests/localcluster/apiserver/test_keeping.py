@@ -1,9 +1,12 @@
 """A kept cluster: what was stored is there after a restart, and no version is given out twice."""
 
+import asyncio
 import os
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,3 +71,33 @@ async def test_nobody_else_may_read_the_kept_objects_secrets_among_them(
         assert modes_in(tmp_path) == {"objects.db": 0o600, "objects.db-wal": 0o600, "objects.db-shm": 0o600}
     finally:
         await keeper.close()
+
+
+async def test_what_is_being_written_when_the_server_ends_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, may_end = threading.Event(), threading.Event()
+    write = Keeper._write
+
+    def slowly(keeper: Keeper, changed: Any) -> None:
+        begun.set()
+        may_end.wait(10)
+        write(keeper, changed)
+
+    monkeypatch.setattr(Keeper, "_write", slowly)
+    store = Store()
+    keeper = Keeper(tmp_path / "objects.db", store)
+    keeper.load()
+    metadata = {"name": "c", "namespace": "default", "uid": "1"}
+    store.put(("", "configmaps"), {"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata})
+    flushing = asyncio.create_task(keeper.flush())
+    await asyncio.to_thread(begun.wait, 10)
+    flushing.cancel()
+    await asyncio.gather(flushing, return_exceptions=True)
+    closing = asyncio.create_task(keeper.close())
+    await asyncio.sleep(0)
+    may_end.set()
+    await closing
+    again = Keeper(tmp_path / "objects.db", Store())
+    assert again.load() == 1
+    await again.close()
