@@ -77,10 +77,7 @@ class AnsweredError(KubeError):
 
     def has_cause(self, reason: str) -> bool:
         """Whether the server names this reason among the causes."""
-        causes = self.details.get("causes")
-        return isinstance(causes, list) and any(
-            isinstance(cause, dict) and cause.get("reason") == reason for cause in causes
-        )
+        return _has_cause(self.details, "reason", reason)
 
     def _sentence(self) -> str:
         code = f"{self.status} {self.reason}".strip()
@@ -213,7 +210,7 @@ def error_from_status(
     details = answer.get("details")
     details = details if isinstance(details, dict) else {}
     kind = _BY_REASON.get(reason) or _BY_STATUS.get(code) or (ServerError if code >= 500 else AnsweredError)
-    if kind is Invalid and _names_another_uid(details):
+    if kind is Invalid and _has_cause(details, "field", "metadata.uid"):
         kind = Conflict
     return kind(
         code,
@@ -225,8 +222,6 @@ def error_from_status(
     )
 
 
-def _names_another_uid(details: dict[str, Any]) -> bool:
+def _has_cause(details: dict[str, Any], key: str, value: str) -> bool:
     causes = details.get("causes")
-    return isinstance(causes, list) and any(
-        isinstance(cause, dict) and cause.get("field") == "metadata.uid" for cause in causes
-    )
+    return isinstance(causes, list) and any(isinstance(cause, dict) and cause.get(key) == value for cause in causes)
