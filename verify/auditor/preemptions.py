@@ -2,9 +2,9 @@
 
 A plan begins with the first nomination that an item writes (nominations come before the first delete) and ends when the item
 has started (with a gang that had started before, and wants room for more members, all that were nominated), is gone, or is
-nominated anew after somebody left for it. A delete is put to the plan whose item is nominated to the
-victim's node, or to one of its whole group's; the event `Preempted`, which comes later and names both, decides where several
-plans could be meant. The rest of a group that leaves whole goes for whom its first member went, even when that one has started.
+nominated anew after somebody left for it. A delete is put to the plan whose item is nominated to the victim's node, or to one of
+its whole group's; the event `Preempted`, which comes later and names both, decides where several plans could be meant. The rest of
+a group that leaves whole goes for whom its first member went, even when that one has started.
 """
 
 from collections.abc import Iterator
@@ -46,7 +46,6 @@ class Plan:
         asked: groups that were asked to leave otherwise, with the moment.
         is_shared: another plan might have been meant for some of the victims.
         is_of_started: the gang had started before, and is to have more members, or replacements.
-        bound: UIDs of members that have got a place since it began.
     """
 
     item: Item
@@ -57,7 +56,6 @@ class Plan:
     asked: list[tuple[Group, float]] = field(default_factory=list)
     is_shared: bool = False
     is_of_started: bool = False
-    bound: set[str] = field(default_factory=set)
 
     def left(self, history: History) -> list[Pod]:
         """Everybody who left for it, those of groups that were asked included."""
@@ -186,8 +184,11 @@ class Preemptions:
         self._begun.pop(pod.uid, None)
         if plan is None:
             return
-        plan.bound.add(pod.uid)
-        if group is None or (plan.bound >= plan.places.keys() if plan.is_of_started else group.satisfied):
+        if plan.is_of_started:
+            is_started = all(history.by_uid[uid].node for uid in plan.places if uid in history.by_uid)
+        else:
+            is_started = group is None or group.satisfied
+        if is_started:
             yield from self._conclude(plan, record.completed, is_started=True)
 
     def _ended(self, pod: Pod, when: float, history: History) -> Iterator[Concluded]:
