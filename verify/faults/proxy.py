@@ -68,8 +68,8 @@ class FaultProxy:
         self._tls = (to_server, to_clients)
         self._first_lists: dict[str, tuple[int, dict[str, str], bytes]] = {}
         self._watches: dict[asyncio.Transport, tuple[str, str]] = {}
-        self._begun: dict[asyncio.Transport, tuple[str, str]] = {}
-        """The watches that the server has begun to answer."""
+        self._begun: set[asyncio.Transport] = set()
+        """Whose watch the server has begun to answer."""
         self._has_watched: set[tuple[str, str]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -79,13 +79,13 @@ class FaultProxy:
 
     def break_watches(self) -> None:
         """Breaks the connections of all watches, as a server that is restarted does; from now on none of them is `watched`."""
-        broken, self._watches, self._begun = self._watches, {}, {}
+        broken, self._watches = self._watches, {}
         if self._loop is not None:
             self._loop.call_soon_threadsafe(_abort, broken)
 
     def watched(self) -> set[tuple[str, str]]:
         """Who watches what at this moment: components and plurals. A watch is one once the server has begun to answer it."""
-        return set(self._begun.copy().values())
+        return {watching for transport, watching in self._watches.copy().items() if transport in self._begun}
 
     def has_watched(self) -> set[tuple[str, str]]:
         """Who has ever watched what: components and plurals. Who takes over from a process that has ended counts as the same."""
@@ -149,7 +149,7 @@ class FaultProxy:
         finally:
             if transport is not None:
                 self._watches.pop(transport, None)
-                self._begun.pop(transport, None)
+                self._begun.discard(transport)
 
     async def _before(self, rule: Rule | None, request: web.Request, body: bytes) -> web.StreamResponse | None:
         """What happens before the server sees the request; an answer when it never does."""
@@ -182,7 +182,7 @@ class FaultProxy:
                 self._first_lists[request.path] = (answer.status, reply_headers(answer.headers), content)
             reply = web.StreamResponse(status=answer.status, headers=reply_headers(answer.headers))
             if answer.ok and request.transport in self._watches:
-                self._begun[request.transport] = self._watches[request.transport]
+                self._begun.add(request.transport)
             await reply.prepare(request)
             async for part in self._parts(rule, about, answer):
                 await reply.write(part)
