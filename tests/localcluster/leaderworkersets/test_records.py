@@ -11,7 +11,7 @@ from tests.localcluster.leaderworkersets.conftest import Cluster
 from tests.localcluster.leaderworkersets.groups import NAMESPACE, Groups, eventually
 from tests.localcluster.leaderworkersets.records import KINDS, Object, Record, gathered, mismatches, parameters
 
-REST_SECONDS = 60.0
+REST_SECONDS = 10.0
 POLL_SECONDS = 0.05
 READY = {
     "phase": "Running",
