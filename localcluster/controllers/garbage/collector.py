@@ -36,7 +36,10 @@ from localcluster.controllers.served import served_kinds
 _log = logging.getLogger(__name__)
 
 WORKERS: Final = 16
-DISCOVERY_SECONDS: Final = 30.0
+DISCOVERY_SECONDS: Final = 300.0
+"""Kinds come and go with CRDs, whose changes are followed: this is for one that is served much later than it changed."""
+
+DISCOVERY_RETRY_SECONDS: Final = 5.0
 CRD_SECONDS: Final = 0.3
 EAGER_LOOKS: Final = 5
 """After a CRD has changed, discovery is asked so many times, so far apart."""
@@ -63,6 +66,7 @@ class GarbageCollector:
         self._queue = WorkQueue[str](self._look, workers=workers, clock=clock, random=random)
         self._crds_changed = asyncio.Event()
         self._eager = 0
+        self._is_discovered = False
 
     async def run(self) -> None:
         """Follows all kinds and works."""
@@ -88,7 +92,7 @@ class GarbageCollector:
             await asyncio.sleep(CRD_SECONDS)
             return
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(DISCOVERY_SECONDS):
+            async with asyncio.timeout(DISCOVERY_SECONDS if self._is_discovered else DISCOVERY_RETRY_SECONDS):
                 await self._crds_changed.wait()
         self._crds_changed.clear()
 
@@ -99,7 +103,9 @@ class GarbageCollector:
             served = await served_kinds(self._client)
         except KubeError as error:
             _log.warning("cannot tell which kinds there are, trying again: %s", error)
+            self._is_discovered = False
             return
+        self._is_discovered = True
         self._kinds = {(each.resource.api_version, each.resource.kind): each.resource for each in served}
         wanted = {each.resource for each in served if each.can_be_collected}
         for resource in wanted - self._following.keys():
