@@ -18,6 +18,7 @@ JSON_PATCH = "jsonPatch"
 """Under this name a request that is a list of operations is kept, as an object like all others."""
 
 _TAIL_BYTES = 65_536
+_TIMEOUT = 504
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,11 @@ class Record:
     def succeeded(self) -> bool:
         """Whether the server carried it out."""
         return 200 <= self.code < 300 and not self.dry_run and self.verb not in {"get", "list", "watch"}
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nobody was told if the server carried it out: who asked went away, or it took too long."""
+        return self.code == _TIMEOUT and not self.dry_run
 
     @property
     def object_uid(self) -> str:

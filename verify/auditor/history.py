@@ -5,7 +5,7 @@ never gives an alarm that depends on timing it cannot know. Records are to come 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from api import constants
 from verify.auditor.amounts import Amounts, amounts
@@ -77,16 +77,24 @@ class History:
     """Pods by the group that they name."""
     _early: dict[str, list[Record]] = field(default_factory=dict)
     """Binds and statuses by the UID of the pod: the server shows a pod to watchers before it has answered who creates it."""
+    _unknown: dict[tuple[str, Key], Record] = field(default_factory=dict)
+    """Creates of groups and binds of which nobody knows yet whether they were carried out."""
 
     def take(self, record: Record) -> Iterator[Change]:
         """Takes one record in; what it changed, each change as soon as it is in the model."""
         yield Answered(record)
         if record.succeeded:
             yield from self._apply(record)
+        elif record.is_unknown and record.verb == "create":
+            self._unknown[record.resource, (record.namespace, record.name)] = record
 
     def members(self, group: Key) -> list[Pod]:
         """The pods that name this group and have not ended."""
         return [pod for pod in self._named.get(group, {}).values() if not pod.ended]
+
+    def may_be_made(self, group: Key) -> bool:
+        """Whether this group was asked for and nobody knows yet whether it was made."""
+        return ("podgroups", group) in self._unknown
 
     def was_put(self, uid: str) -> bool:
         """Whether this pod had its node from the start, past every scheduler."""
@@ -223,6 +231,8 @@ class History:
         pod, status = self.pods.get(key), record.request.get("status") or {}
         if pod is None:
             return
+        if status.get("phase") == "Running" and not pod.node:
+            yield from self._surely_bound(pod)
         if "nominatedNodeName" in status and pod.nominated != (status["nominatedNodeName"] or ""):
             pod.nominated = status["nominatedNodeName"] or ""
             yield PodNominated(pod, record.received)
@@ -254,23 +264,39 @@ class History:
             group.satisfied |= len(group.bound) >= group.minimum
         yield PodBound(pod, record, before)
 
+    def _surely_bound(self, pod: Pod) -> Iterator[Change]:
+        """It runs: if nobody knew whether its bind was carried out, it was."""
+        lost = self._unknown.pop(("pods/binding", pod.key), None)
+        if lost is not None and (lost.request.get("metadata") or {}).get("uid", pod.uid) == pod.uid:
+            yield from self._bound(pod.key, lost.request.get("target", {}).get("name", ""), lost)
+
     def _group_record(self, key: Key, record: Record) -> Iterator[Change]:
         if record.verb in {"delete", "deletecollection"}:
             yield from self._groups_deleted(key, record)
+            return
+        if record.resource == "podgroups/status":
+            yield from self._surely_made(key, record)
+            group = self.groups.get(key)
+            if group is not None:
+                yield GroupTold(group, record, tell(group, record))
             return
         mark = owned(record)
         if mark is not None and record.verb == "create":
             self.owned[record.object_uid] = (record.resource, key, mark)
             yield OwnedMade(record.resource, key, record.object_uid, mark)
-        if record.resource == "workloads":
-            return
-        if record.resource == "podgroups/status":
-            group = self.groups.get(key)
-            if group is not None:
-                yield GroupTold(group, record, tell(group, record))
-            return
+        if record.resource != "workloads":
+            yield from self._group_written(key, record)
+
+    def _surely_made(self, key: Key, record: Record) -> Iterator[Change]:
+        """Somebody wrote its status: if nobody knew whether it was made, it was."""
+        lost = self._unknown.pop(("podgroups", key), None)
+        if lost is not None and key not in self.groups:
+            yield from self._group_record(key, replace(lost, response=record.response))
+
+    def _group_written(self, key: Key, record: Record) -> Iterator[Change]:
         if record.verb == "create":
             self.groups_made[key] = record.completed
+            self._unknown.pop(("podgroups", key), None)
         known = self.groups.get(key)
         if known is None and record.response.get("metadata", {}).get("deletionTimestamp"):
             return  # a finalizer that is taken off makes no group of one that is gone

@@ -122,12 +122,13 @@ def parents(
     eventually(lambda: not api.list("pods", namespace), within_seconds=SETTLE_SECONDS)
 
 
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=["stopped", "killed"])
 def test_sets_of_each_version_go_on_under_the_other_one(
-    parents: Parents, older: Tutti, newer: Tutti, auditor: Auditor
+    parents: Parents, older: Tutti, newer: Tutti, auditor: Auditor, how: signal.Signals
 ) -> None:
     auditor.windows.widen(DOWN_SECONDS)
     start(older)
-    with replaced(older, newer, signal.SIGTERM):
+    with replaced(older, newer, how):
         for name in ("lws-runs", "delegated-runs", "plain-runs"):
             parents.make_room(name)
         for name in ("lws-runs", "lws-waits"):
@@ -148,7 +149,7 @@ def test_sets_of_each_version_go_on_under_the_other_one(
     (told,) = parents.jobsets.events("plain-runs", "NotAdmittedAsGang")
     assert "delete it and create it again" in told
 
-    with replaced(newer, older, signal.SIGTERM):
+    with replaced(newer, older, how):
         for name in ("set-runs", "whole-runs"):
             parents.make_room(name)
         for name in ("set-runs", "set-waits"):
@@ -166,7 +167,7 @@ def test_sets_of_each_version_go_on_under_the_other_one(
     # It knows no trees: each replica is a gang of its own to it.
     parents.make_room("whole-waits", cpu=3)
     eventually(lambda: parents.bound("whole-waits") == 2, within_seconds=SETTLE_SECONDS)
-    with replaced(older, newer, signal.SIGTERM):
+    with replaced(older, newer, how):
         parents.nothing_is_lost()
     parents.runs("set-waits")
     parents.make_room("whole-waits", cpu=1)

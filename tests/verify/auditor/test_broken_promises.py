@@ -6,11 +6,13 @@ import pytest
 
 from tests.verify.auditor.histories import (
     bind,
+    broken,
     ended,
     group,
     managed,
     node,
     pod,
+    told,
     verdict,
     write,
 )
@@ -36,6 +38,28 @@ def test_a_member_created_before_its_group_is_seen() -> None:
     assert "before its group" in late
     (never,) = verdict(managed(pod("a", member_of=None)))
     assert "before its group" in never
+
+
+def test_a_group_whose_maker_went_away_before_the_answer_was_made_if_anybody_writes_to_it() -> None:
+    made = group(1, when=0.1)
+    unknown = replace(made, code=504, response={})
+    shown = replace(told("g", 0.3, PodGroupInitiallyScheduled=("False", "", "")), response=made.response)
+    assert broken("I1", unknown, managed(pod("a")), shown, managed(pod("b", when=0.4))) == []
+
+
+def test_a_member_that_was_created_after_a_create_that_was_not_carried_out_is_seen() -> None:
+    unknown = replace(group(1, when=0.1), code=504, response={})
+    (found,) = verdict(node(), unknown, managed(pod("a")), group(1, when=0.3))
+    assert "before its group" in found
+
+
+def test_a_bind_whose_author_went_away_before_the_answer_was_carried_out_if_the_pod_runs() -> None:
+    gang = [node(), group(2), pod("a"), pod("b"), bind("a", 1.0), bind("b", 1.1, code=504)]
+    assert (
+        verdict(*gang, write(KUBELET, "patch", "pods/status", "b", 1.2, request={"status": {"phase": "Running"}})) == []
+    )
+    (found,) = verdict(*gang)
+    assert "1 of at least 2" in found
 
 
 @pytest.mark.parametrize(("webhook", "count"), [("update.jobs.tutti.scheduler", 0), ("jobs.example.com", 1)])

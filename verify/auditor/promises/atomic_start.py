@@ -3,8 +3,8 @@
 Sees: binds and ends of pods, groups and their minimum, whether a member exists before its group. From binds, never from our
 own word that a gang has started. Pods that only name the group of a Job are no members, and whom users put on nodes past every
 scheduler makes no gang partial. Where the API server notes that it went on without a webhook of ours, who resumes a Job in that
-moment has pods before the group. Does not see: what a gang that has started and lost members should do about it, and pods
-that were created before the first record that was fed.
+moment has pods before the group. Does not see: what a gang that has started and lost members should do about it, pods that
+were created before the first record that was fed, and members of a group of which nobody ever learns whether it was made.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from api.constants import GROUP, JOBSET_UID, LWS_NAME, MANAGED
 from verify.auditor.audit_log import Record
 from verify.auditor.changes import Answered, Change, GroupGone, GroupWritten, PodBound, PodCreated, PodEnded
 from verify.auditor.history import History
-from verify.auditor.model import Group
+from verify.auditor.model import Group, Key, Pod
 from verify.auditor.promises.promise import Promise
 
 FAILED_OPEN = "failed-open.mutation.webhook.admission.k8s.io/"
@@ -42,6 +42,8 @@ class AtomicStart(Promise):
         self._partial: dict[str, _Partial] = {}
         self._unseen: set[str] = set()
         """UIDs of Jobs that were once written without our webhooks."""
+        self._undecided: dict[Key, list[tuple[Pod, Record]]] = {}
+        """Members that were created while nobody knew whether their group had been made."""
 
     def see(self, change: Change, history: History) -> Iterator[str]:
         """Counts anew the group that is concerned."""
@@ -52,14 +54,14 @@ class AtomicStart(Promise):
                 # The group of a LeaderWorkerSet replica belongs to its leader pod, so it cannot be there before it (KEP-407); a
                 # JobSet is not held back, its pods wait.
                 if MANAGED in pod.labels and not pod.labels.keys() & WAITING and pod.owner not in self._unseen:
-                    made = history.groups_made.get(pod.group) if pod.group else None
-                    if (made is None or made > record.received) and not self.windows.allows_members_first:
-                        yield f"a member was created before its group {pod.group}: {record}"
+                    yield from self._created(pod, record, history)
             case PodBound(pod, record):
                 yield from self._count(history.groups.get(pod.group) if pod.group else None, record.completed, history)
             case PodEnded(pod, when):
                 yield from self._count(history.groups.get(pod.group) if pod.group else None, when, history)
             case GroupWritten(group, record):
+                for early in self._undecided.pop(group.key, ()):
+                    yield from self._created(*early, history)
                 yield from self._count(group, record.completed, history)
             case GroupGone(group, when):
                 yield from self._end(group, when)
@@ -68,6 +70,15 @@ class AtomicStart(Promise):
         """Gangs that are partial at this moment."""
         for partial in list(self._partial.values()):
             yield from self._end(partial.group, now, is_over=False)
+
+    def _created(self, pod: Pod, record: Record, history: History) -> Iterator[str]:
+        made = history.groups_made.get(pod.group) if pod.group else None
+        if (made is not None and made <= record.received) or self.windows.allows_members_first:
+            return
+        if pod.group and history.may_be_made(pod.group):
+            self._undecided.setdefault(pod.group, []).append((pod, record))
+        else:
+            yield f"a member was created before its group {pod.group}: {record}"
 
     def _count(self, group: Group | None, when: float, history: History) -> Iterator[str]:
         if group is None:
