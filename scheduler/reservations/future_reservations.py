@@ -25,6 +25,7 @@ from scheduler.cache.reservations import HeldDemands, HeldDevicesOnNodes, KeptDe
 from scheduler.plugins.status import PodGroupDiagnosis, Status
 from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.scheduling_queue import ROOM_APPEARED
+from scheduler.reservations.rest import Rest
 
 
 class Places(msgspec.Struct, frozen=True):
@@ -132,6 +133,7 @@ class FutureReservations:
         self._reserve_seconds: Final = reserve_seconds
         self._apply: Final = apply
         self._errors: Final = errors if errors is not None else ItemErrors()
+        self._rest: Final = Rest(clock)
 
     def reserve(self, key: EntityKey, places: Places) -> None:
         """The pods of this group that exist are on their way: what those to come need is reserved from now on.
@@ -157,6 +159,9 @@ class FutureReservations:
 
     def tick(self) -> None:
         """Gives back what is reserved too long, or for somebody who does not need it any more."""
+        self._rest.is_behind = False
+        if not self._rest.is_over():
+            return
         now = self._clock()
         for reservation in self._state.future_reservations:
             try:
@@ -168,8 +173,9 @@ class FutureReservations:
                 self._state.future_reservations.drop(reservation.key)
                 if reservation.demands:
                     self._apply(ROOM_APPEARED)
+        self._rest.begin(now)
 
     def next_due_seconds(self) -> float | None:
         """Seconds until `tick` has something to do by the clock alone."""
         deadlines = [reservation.deadline_seconds for reservation in self._state.future_reservations]
-        return max(min(deadlines) - self._clock(), 0.0) if deadlines else None
+        return self._rest.due_seconds(max(min(deadlines) - self._clock(), 0.0) if deadlines else None)

@@ -15,7 +15,7 @@ of a tree leaves what leaves with it in a preemption, too: all below the highest
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -34,12 +34,10 @@ from scheduler.cache.reservations import Reservation
 from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.scheduling_queue import ROOM_APPEARED
 from scheduler.reservations.future_reservations import NOWHERE, Places
+from scheduler.reservations.rest import Rest
 
 _REPLACEMENT: Final = "replacement/"
 """How the UID of a replacement begins that does not exist yet; no API server makes such UIDs."""
-
-_REST: Final = 4.0
-"""So many times as long as it took to look for places again nobody does so: all gangs together take a fifth of the time at most."""
 
 
 def is_short(members: PodGroupState) -> bool:
@@ -215,7 +213,7 @@ class LostMembers:
         self._restart: Final = restart
         self._errors: Final = errors if errors is not None else ItemErrors()
         self._shortages: dict[EntityKey, _Shortage] = {}
-        self._rests_until_seconds = 0.0
+        self._rest: Final = Rest(clock)
 
     def restore(self) -> None:
         """After a restart: gangs that run without some of their members have lost them, and nobody remembers which."""
@@ -226,17 +224,29 @@ class LostMembers:
                 self._shortages[members.key] = _Shortage(deadline)
 
     def tick(self) -> None:
-        """Keeps room where members are missing, and gives it back where they are not; cheap when nobody misses any."""
+        """Keeps room where members are missing, and gives it back where they are not; cheap when nobody misses any.
+
+        Who has lost members just now is looked at before anybody else is tried, the others as often as time allows.
+        """
+        self._rest.is_behind = False
         losses = self._state.losses
         if not (losses or self._shortages):
             return
+        self._review_all([key for key in losses if key not in self._shortages])
+        if not self._rest.is_over():
+            return
+        begun = self._clock()
         for key in [key for key in self._shortages if key not in losses]:
             # Its group is gone.
             if self._shortages[key].tree is not None:
                 self._release(key)
             del self._shortages[key]
         # Who has not looked for places for the longest time does first, for not all may have their turn.
-        for key in sorted(losses, key=self._tried_seconds):
+        self._review_all(sorted(losses, key=self._tried_seconds))
+        self._rest.begin(begun)
+
+    def _review_all(self, keys: Iterable[EntityKey]) -> None:
+        for key in keys:
             with self._errors.about(key, "repair"):
                 self._review(key)
 
@@ -257,15 +267,14 @@ class LostMembers:
             pass
         elif shortage.tried_version is None:
             self._keep(item)
-        elif now >= self._rests_until_seconds and shortage.tried_version != self._version(item):
+        elif shortage.tried_version != self._version(item) and self._rest.is_over():
             self._keep(item)
-            ended = self._clock()
-            self._rests_until_seconds = ended + _REST * (ended - now)
+            self._rest.begin(now)
 
     def next_due_seconds(self) -> float | None:
-        """Seconds until `tick` has something to do by the clock alone."""
+        """Seconds until `tick` has something to do by the clock alone, or looks at what it had no time for."""
         deadlines = [one.deadline_seconds for one in self._shortages.values() if not one.is_over]
-        return max(min(deadlines) - self._clock(), 0.0) if deadlines else None
+        return self._rest.due_seconds(max(min(deadlines) - self._clock(), 0.0) if deadlines else None)
 
     def _give_up(self, members: PodGroupState, group: GroupRecord, shortage: _Shortage, *, has_root: bool) -> None:
         if shortage.is_over:

@@ -33,12 +33,10 @@ from scheduler.reservations.lost_members import (
     places_in,
     replacement_of,
 )
+from scheduler.reservations.rest import Rest
 
 _FOR_GOOD_SECONDS: Final = 10 * 365 * 86400.0
 """Such a reservation has no end by the clock; a number that may be written and compared is simpler than none."""
-
-_REST: Final = 4.0
-"""So many times as long as a look at all gangs took it is not repeated: they take a fifth of the time at most, together."""
 
 Stamp = tuple[int, int, int, int, int, int]
 Version = tuple[int, int, tuple[tuple[str, int, int], ...], bytes]
@@ -178,30 +176,26 @@ class SpareNodes:
         self._apply: Final = apply
         self._errors: Final = errors if errors is not None else ItemErrors()
         self._kept: dict[EntityKey, _Kept] = {}
-        self._rests_until_seconds = 0.0
+        self._rest: Final = Rest(clock)
         self._seen: Stamp | None = None
         """What the last look at all of them saw."""
-        self._is_behind = False
 
     def tick(self) -> None:
         """Keeps room where gangs want it, after `LostMembers.tick`; cheap when none does, and while nothing changes."""
-        self._is_behind = False
+        self._rest.is_behind = False
         if not (self._state.with_spare_nodes or self._kept):
             return
         stamp = self._stamp()
-        if stamp == self._seen:
+        if stamp == self._seen or not self._rest.is_over():
             return
         begun = self._clock()
-        self._is_behind = begun < self._rests_until_seconds
-        if self._is_behind:
-            return
         self._look_at_all()
-        ended = self._clock()
-        self._rests_until_seconds, self._seen = ended + _REST * (ended - begun), stamp
+        self._rest.begin(begun)
+        self._seen = stamp
 
     def next_due_seconds(self) -> float | None:
         """Seconds until `tick` looks at what has changed while it rested; None when it has seen everything."""
-        return max(self._rests_until_seconds - self._clock(), 0.0) if self._is_behind else None
+        return self._rest.due_seconds()
 
     def pods(self) -> dict[str, int]:
         """For how many pods room is kept, and for how many there is none."""
