@@ -115,7 +115,7 @@ class _Run:
         counts = f"{self._users.changes} changes, {tally.started} gangs started, {tally.evictions} evictions"
         faults, broken = self._disturber.done.total(), len(self._judge.violations)
         memory = ", ".join(
-            f"{name} {each[-1].resident_bytes / 2**20:.0f} MiB" for name, each in sorted(self._samples.items())
+            f"{name} {each[-1].resident_bytes / 2**20:.1f} MiB" for name, each in sorted(self._samples.items())
         )
         return (
             f"{passed / 60:.0f} min: {counts}, {faults} faults, {broken} violations; {self._judge.pods} pods; {memory}"
