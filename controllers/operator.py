@@ -161,6 +161,8 @@ class Operator:
 
     def _workload_changed(self, change: Change[Workload]) -> None:
         workload = change.new if change.new is not None else change.old
+        if change.new is None and change.old is not None:
+            self.jobs.went(change.old.metadata)
         if workload is not None:
             self.jobs.workload_changed(workload)
             for kind in self.kinds:
@@ -173,6 +175,8 @@ class Operator:
                 kind.pod_group_status_changed(change.new)
         if change.old is not None and change.new is not None and _same_but_status(change.old, change.new):
             return
+        if change.new is None and change.old is not None:
+            self.jobs.went(change.old.metadata)
         if group is not None:
             self.jobs.pod_group_changed(group)
             for kind in self.kinds:

@@ -69,6 +69,10 @@ class OwnerCache(Generic[T]):
         self._gone.pop_expired()
         self._gone.add(uid)
 
+    def doubt(self, uid: str) -> None:
+        """What belongs to this object went, which happens when it goes itself: from now on only a read or the informer shows it."""
+        self._shown.discard(uid)
+
     def caught_up(self, change: Change[T]) -> None:
         """The informer has seen this. A handler for the informer."""
         self._cache.caught_up(change)

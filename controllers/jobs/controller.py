@@ -3,7 +3,7 @@
 from functools import partial
 
 from api.job import Job
-from api.meta import Metadata
+from api.meta import Metadata, controller_of
 from api.podgroup import PodGroup, Workload
 from controllers.context import ControllerContext
 from controllers.events import DedupEventRecorder
@@ -45,6 +45,12 @@ class JobController(Controller[Job]):
     def pod_group_changed(self, group: PodGroup) -> None:
         """A PodGroup came, went, or changed by more than its status."""
         self.add(self._observer.jobs_of_group(group))
+
+    def went(self, owned: Metadata) -> None:
+        """A Workload or PodGroup went. The garbage collector may know before us that its Job is gone."""
+        owner = controller_of(owned)
+        if owner is not None:
+            self.owners.doubt(owner.uid)
 
     def group_object_changed(self, owned: Metadata) -> None:
         """A group object of another gang scheduler came, went, or changed its minimum."""

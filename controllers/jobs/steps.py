@@ -14,7 +14,9 @@ class ConfirmJob:
     """Reads the Job from the server and ends the pass unless it is still the one the plan was made for.
 
     Comes before every creation: the store may hold a Job whose deletion nobody reported. One that the server has shown just now
-    is not read: the objects of a Job that ended since are garbage either way, and the Job's patch names its UID.
+    is not read: the objects of a Job that ended since are garbage either way, and the Job's patch names its UID. When some of its
+    objects went meanwhile, it is read all the same: they go with their Job, and making them anew would be a race with the
+    garbage collector, round after round.
     """
 
 

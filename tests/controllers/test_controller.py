@@ -9,6 +9,7 @@ from controllers.context import ControllerContext
 from controllers.jobs.controller import JobController
 from controllers.metrics import Metrics
 from controllers.mutation_cache import MutationCache
+from controllers.operator import Operator
 from controllers.provider_groups import ProviderGroups
 from controllers.settings import ControllersSettings
 from kube.cache.informer import Change
@@ -69,6 +70,23 @@ async def test_a_change_of_its_objects_concerns_a_job_that_is_there_only() -> No
     taken(jobs)
     jobs.workload_changed(workload())
     assert taken(jobs) == [KEY]
+
+
+async def test_a_job_whose_objects_went_is_read_before_they_are_made_anew() -> None:
+    """The garbage collector takes them when it has seen that the Job is gone, which our own watch may not have told yet."""
+    settings, metrics = ControllersSettings(), Metrics(CollectorRegistry())
+    operator = Operator(cast("Client", FakeCluster()), OWN, settings, metrics=metrics, random=random.Random(1))
+    jobs, mine = operator.jobs.owners, job()
+    operator.jobs.informer._put(mine)
+    operator.workloads._tell(Change("added", None, workload()))
+    operator.workloads._tell(Change("deleted", workload(job_uid="uid-of-another"), None))
+    assert jobs.was_just_shown(mine)
+    operator.workloads._tell(Change("deleted", workload(), None))
+    assert not jobs.was_just_shown(mine)
+    jobs.note(mine)
+    assert jobs.was_just_shown(mine)
+    operator.pod_groups._tell(Change("deleted", group(), None))
+    assert not jobs.was_just_shown(mine)
 
 
 async def test_thousands_of_jobs_in_one_namespace_leave_every_second_turn_to_another() -> None:

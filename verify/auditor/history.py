@@ -77,6 +77,8 @@ class History:
     """Pods by the group that they name."""
     _early: dict[str, list[Record]] = field(default_factory=dict)
     """Binds and statuses by the UID of the pod: the server shows a pod to watchers before it has answered who creates it."""
+    _gone_groups: set[str] = field(default_factory=set)
+    """UIDs of Workloads and groups that were deleted before their maker was answered."""
     _unknown: dict[tuple[str, Key], Record] = field(default_factory=dict)
     """Creates of groups and binds of which nobody knows yet whether they were carried out."""
 
@@ -280,6 +282,9 @@ class History:
             if group is not None:
                 yield GroupTold(group, record, tell(group, record))
             return
+        if record.verb == "create" and record.object_uid in self._gone_groups:
+            self._gone_groups.discard(record.object_uid)
+            return
         mark = owned(record)
         if mark is not None and record.verb == "create":
             self.owned[record.object_uid] = (record.resource, key, mark)
@@ -328,9 +333,12 @@ class History:
         def is_meant(found: Key) -> bool:
             return found == key if record.name else found[0] == record.namespace
 
-        for uid, (kind, found, _) in list(self.owned.items()):
-            if kind == record.resource and is_meant(found):
-                del self.owned[uid]
+        meant = [uid for uid, (kind, found, _) in self.owned.items() if kind == record.resource and is_meant(found)]
+        for uid in meant:
+            del self.owned[uid]
+        told = deleted_uid(record)
+        if told and told not in meant:
+            self._gone_groups.add(told)
         if record.resource == "podgroups":
             for found in [each for each in self.groups if is_meant(each)]:
                 yield GroupGone(self.groups.pop(found), record.received)
@@ -371,12 +379,15 @@ class History:
 
     def _owner_written(self, kind: str, verb: str, key: Key, record: Record) -> None:
         if verb == "delete":
-            # A Status names what was deleted in its details.
-            told = record.object_uid or str((record.response.get("details") or {}).get("uid", ""))
-            uid = told or self._owners.get((kind, key), "")
+            uid = deleted_uid(record) or self._owners.get((kind, key), "")
             self.gone.setdefault(uid, record.received)
         elif record.object_uid:
             self._owners[kind, key] = record.object_uid
+
+
+def deleted_uid(record: Record) -> str:
+    """The UID of what was deleted, as the answer has it: the object itself, or a Status that names it; empty if neither."""
+    return record.object_uid or str((record.response.get("details") or {}).get("uid", ""))
 
 
 def effect_time(record: Record) -> float:

@@ -1,5 +1,7 @@
 """I5 and I10: objects without an owner, two where one belongs, and pods that belong to somebody else's gang."""
 
+from dataclasses import replace
+
 from tests.verify.auditor.histories import bind, broken, ended, group, made_by_us, node, pod, write
 from verify.auditor.audit_log import Record
 from verify.auditor.decisions import decisions
@@ -64,6 +66,14 @@ def test_two_groups_of_one_owner_are_seen() -> None:
         group(2, "two", owner=JOB, when=0.2),
     ]
     assert broken("I5", *again) == []
+
+
+def test_an_object_that_is_deleted_before_its_maker_has_the_answer_is_not_there() -> None:
+    first = group(2, "one", owner=JOB, when=0.15)
+    deletion = replace(collected("podgroups", "one", 0.14), response={"details": {"uid": first.object_uid}})
+    assert broken("I5", job(), deletion, first, group(2, "two", owner=JOB, when=0.2)) == []
+    other = replace(deletion, response={"details": {"uid": "another"}})
+    assert len(broken("I5", job(), other, first, group(2, "two", owner=JOB, when=0.2))) == 1
 
 
 def test_somebody_elses_pod_in_a_gang_is_seen() -> None:
