@@ -39,8 +39,8 @@ class Bystanders(Promise):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._seen: dict[tuple[str, str, str], Object] = {}
-        """Objects as they were last: of a refused patch the log has the patch alone."""
+        self._concerns_gangs: dict[tuple[str, str, str], bool] = {}
+        """Of objects as they were last: of a refused patch the log has the patch alone."""
 
     def see(self, change: Change, history: History) -> Iterator[str]:
         """Compares who was asked with what it was about."""
@@ -49,11 +49,14 @@ class Bystanders(Promise):
         record = change.record
         key = (record.resource, record.namespace, record.name)
         about = record.response if record.code < 300 else record.request
-        if record.code < 300 and "metadata" in about and about.get("kind") != ANSWER:
-            self._seen[key] = about
-        elif record.verb == "patch":
-            about = self._seen.get(key, {})
-        if record.namespace not in SYSTEM_NAMESPACES and (not about or _concerns_gangs(record.resource, about)):
+        is_shown = record.code < 300 and "metadata" in about and about.get("kind") != ANSWER
+        if record.verb == "patch" and not is_shown:
+            is_exempt = self._concerns_gangs.get(key, True)
+        else:
+            is_exempt = not about or _concerns_gangs(record.resource, about)
+        if is_shown:
+            self._concerns_gangs[key] = is_exempt
+        if is_exempt and record.namespace not in SYSTEM_NAMESPACES:
             return
         for webhook in _asked(record):
             yield f"webhook {webhook} was asked about a bystander: {record}"
