@@ -123,7 +123,9 @@ class JobSets:
 
     def waits(self, name: str, pods: int) -> bool:
         """Whether so many of its pods exist and none has a node."""
-        return len(self.pods(name)) == pods and self.bound(name) == 0
+        # Read once: between two lists an old pod may go and a new one come.
+        found = self.pods(name)
+        return len(found) == pods and not any(pod["spec"].get("nodeName") for pod in found)
 
     def groups(self, name: str) -> list[Object]:
         """Its PodGroups that are not leaving, by name."""

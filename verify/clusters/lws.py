@@ -147,7 +147,9 @@ class Sets:
     def waits(self, name: str, index: int = 0, *, pods: int | None = None) -> bool:
         """Whether all pods of a replica exist (or as many as given) and none of them is bound."""
         wanted = self.size(name) if pods is None else pods
-        return len(self.pods(name, index)) == wanted and self.bound(name, index) == 0
+        # Read once: between two lists an old pod may go and a new one come.
+        found = self.pods(name, index)
+        return len(found) == wanted and not any(pod["spec"].get("nodeName") for pod in found)
 
     def available(self, name: str) -> bool:
         """Whether the set says that all its replicas are there, in their newest revision."""
