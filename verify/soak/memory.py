@@ -9,10 +9,8 @@ from pathlib import Path
 MINUTE = 60.0
 LEAST_SAMPLES = 5
 WARM_UP_SHARE = 1 / 3
-WARM_UP_SECONDS = 1800.0
-"""The first part of a process's life does not count: a third of it, at most so long. Tables of limited size fill in that time, and
-Python's pools, whose pages count as soon as they were used once, at the fullest moment so far: the longer a process has lived, the
-rarer a moment is that was fuller than all before."""
+WARM_UP_SECONDS = 600.0
+"""The first part of a process's life does not count: a third of it, at most so long."""
 LEAST_SECONDS = 1200.0
 """From a shorter time nothing is concluded: a percent an hour is too little to see in it."""
 MOST_PERCENT_PER_HOUR = 1.0
