@@ -104,8 +104,10 @@ class Operator:
         ):
             metrics.follow_silence(resource.plural, informer.last_heard_seconds)
         self.workloads.add_handler(context.workloads.caught_up)
+        self.workloads.add_handler(self.jobs.owned_changed)
         self.workloads.add_handler(self._workload_changed)
         self.pod_groups.add_handler(context.pod_groups.caught_up)
+        self.pod_groups.add_handler(self.jobs.owned_changed)
         self.pod_groups.add_handler(self._pod_group_changed)
 
     async def run(self) -> None:
@@ -161,8 +163,6 @@ class Operator:
 
     def _workload_changed(self, change: Change[Workload]) -> None:
         workload = change.new if change.new is not None else change.old
-        if change.new is None and change.old is not None:
-            self.jobs.went(change.old.metadata)
         if workload is not None:
             self.jobs.workload_changed(workload)
             for kind in self.kinds:
@@ -175,8 +175,6 @@ class Operator:
                 kind.pod_group_status_changed(change.new)
         if change.old is not None and change.new is not None and _same_but_status(change.old, change.new):
             return
-        if change.new is None and change.old is not None:
-            self.jobs.went(change.old.metadata)
         if group is not None:
             self.jobs.pod_group_changed(group)
             for kind in self.kinds:

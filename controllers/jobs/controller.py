@@ -18,6 +18,7 @@ from controllers.jobs.observed import ObservedJob
 from controllers.jobs.plan import plan
 from controllers.owner_cache import OwnerCache
 from kube.cache.decoding import Converted, ListDecoder
+from kube.cache.informer import Change
 from kube.client.resources import JOBS
 
 
@@ -46,9 +47,9 @@ class JobController(Controller[Job]):
         """A PodGroup came, went, or changed by more than its status."""
         self.add(self._observer.jobs_of_group(group))
 
-    def went(self, owned: Metadata) -> None:
-        """A Workload or PodGroup went. The garbage collector may know before us that its Job is gone."""
-        owner = controller_of(owned)
+    def owned_changed(self, change: Change[Workload] | Change[PodGroup]) -> None:
+        """Of one that went the garbage collector may know before us that its Job is gone. A handler for both informers."""
+        owner = controller_of(change.old.metadata) if change.new is None and change.old is not None else None
         if owner is not None:
             self.owners.doubt(owner.uid)
 

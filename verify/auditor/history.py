@@ -282,15 +282,21 @@ class History:
             if group is not None:
                 yield GroupTold(group, record, tell(group, record))
             return
-        if record.verb == "create" and record.object_uid in self._gone_groups:
-            self._gone_groups.discard(record.object_uid)
+        if self._is_gone_already(record):
             return
+        yield from self._owned_made(key, record)
+        if record.resource != "workloads":
+            yield from self._group_written(key, record)
+
+    def _is_gone_already(self, record: Record) -> bool:
+        """Whether somebody deleted it before its maker was answered."""
+        return record.verb == "create" and record.object_uid in self._gone_groups
+
+    def _owned_made(self, key: Key, record: Record) -> Iterator[Change]:
         mark = owned(record)
         if mark is not None and record.verb == "create":
             self.owned[record.object_uid] = (record.resource, key, mark)
             yield OwnedMade(record.resource, key, record.object_uid, mark)
-        if record.resource != "workloads":
-            yield from self._group_written(key, record)
 
     def _surely_made(self, key: Key, record: Record) -> Iterator[Change]:
         """Somebody wrote its status: if nobody knew whether it was made, it was."""
@@ -320,10 +326,9 @@ class History:
                 del self.composites[found]
             yield from self._groups_deleted(key, record)
             return
-        mark = owned(record)
-        if mark is not None and record.verb == "create":
-            self.owned[record.object_uid] = (record.resource, key, mark)
-            yield OwnedMade(record.resource, key, record.object_uid, mark)
+        if self._is_gone_already(record):
+            return
+        yield from self._owned_made(key, record)
         known, written = self.composites.get(key), composite_of(record)
         written.satisfied = known is not None and known.uid == written.uid and known.satisfied
         self.composites[key] = written

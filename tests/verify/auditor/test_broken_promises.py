@@ -53,6 +53,13 @@ def test_a_member_that_was_created_after_a_create_that_was_not_carried_out_is_se
     assert "before its group" in found
 
 
+def test_a_member_that_is_bound_without_anybody_ever_writing_to_its_group_is_seen() -> None:
+    unknown = replace(group(1, when=0.1), code=504, response={})
+    (found,) = broken("I1", node(), unknown, managed(pod("a")), bind("a", 1.0))
+    assert "before its group" in found
+    assert broken("I1", node(), unknown, managed(pod("a")), bind("a", 1.0), now=2.0) == []
+
+
 def test_a_bind_whose_author_went_away_before_the_answer_was_carried_out_if_the_pod_runs() -> None:
     gang = [node(), group(2), pod("a"), pod("b"), bind("a", 1.0), bind("b", 1.1, code=504)]
     assert (

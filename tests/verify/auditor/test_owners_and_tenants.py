@@ -72,6 +72,8 @@ def test_an_object_that_is_deleted_before_its_maker_has_the_answer_is_not_there(
     first = group(2, "one", owner=JOB, when=0.15)
     deletion = replace(collected("podgroups", "one", 0.14), response={"details": {"uid": first.object_uid}})
     assert broken("I5", job(), deletion, first, group(2, "two", owner=JOB, when=0.2)) == []
+    trees = [replace(each, resource="compositepodgroups") for each in (deletion, first, group(2, "two", owner=JOB))]
+    assert broken("I5", job(), *trees) == []
     other = replace(deletion, response={"details": {"uid": "another"}})
     assert len(broken("I5", job(), other, first, group(2, "two", owner=JOB, when=0.2))) == 1
 

@@ -4,7 +4,7 @@ Sees: binds and ends of pods, groups and their minimum, whether a member exists 
 own word that a gang has started. Pods that only name the group of a Job are no members, and whom users put on nodes past every
 scheduler makes no gang partial. Where the API server notes that it went on without a webhook of ours, who resumes a Job in that
 moment has pods before the group. Does not see: what a gang that has started and lost members should do about it, pods that
-were created before the first record that was fed, and members of a group of which nobody ever learns whether it was made.
+were created before the first record that was fed, and members that wait for a group that perhaps was never made.
 """
 
 from collections.abc import Iterator
@@ -67,9 +67,14 @@ class AtomicStart(Promise):
                 yield from self._end(group, when)
 
     def close(self, now: float, history: History) -> Iterator[str]:
-        """Gangs that are partial at this moment."""
+        """Gangs that are partial at this moment, and members that were bound although nobody has shown their group."""
         for partial in list(self._partial.values()):
             yield from self._end(partial.group, now, is_over=False)
+        for key, early in list(self._undecided.items()):
+            lasting = [pod for pod, _ in early if pod.node and not pod.ended and not pod.was_put]
+            if any(now - pod.bound_at > self.windows.bind_seconds for pod in lasting):
+                yield from (f"a member was created before its group {key}: {record}" for _, record in early)
+                del self._undecided[key]
 
     def _created(self, pod: Pod, record: Record, history: History) -> Iterator[str]:
         made = history.groups_made.get(pod.group) if pod.group else None
