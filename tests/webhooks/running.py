@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+import uvloop
 from prometheus_client import CollectorRegistry
 
 from tests.webhooks.all_routes import all_routes
@@ -60,7 +61,7 @@ class RunningServer:
         self.context = server_context(client_authority)
         load_bundle(self.context, self.bundle)
         self._limits = limits
-        self._loop = asyncio.new_event_loop()
+        self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self.server: AdmissionServer
 

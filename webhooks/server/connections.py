@@ -14,6 +14,9 @@ from aiohttp import web
 NEAR: Final = 0.9
 """From this part of the limit on, each newcomer costs an idle connection its place."""
 
+ENDED_AT_LEAST: Final = 32
+"""So many that have ended are remembered before it is worth looking for them."""
+
 Connection = web.RequestHandler
 
 
@@ -26,29 +29,26 @@ class Connections:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._silent: dict[Connection, None] = {}
+        self._silent: dict[Connection, asyncio.TimerHandle] = {}
         self._idle: dict[Connection, None] = {}
 
-    def opened(self, connection: Connection) -> None:
-        """It is new and has sent nothing yet."""
-        self._silent[connection] = None
+    def opened(self, connection: Connection, silent_too_long: asyncio.TimerHandle) -> None:
+        """It is new and has sent nothing yet; the timer is cancelled once it has, or is closed."""
+        self._silent[connection] = silent_too_long
 
     def began(self, connection: Connection) -> None:
         """A request has come over it."""
-        self._silent.pop(connection, None)
-        self._idle.pop(connection, None)
+        self.forget(connection)
 
     def ended(self, connection: Connection) -> None:
         """The request is answered."""
         self._idle[connection] = None
 
-    def is_silent(self, connection: Connection) -> bool:
-        """Whether nothing has come over it so far."""
-        return connection in self._silent
-
     def forget(self, connection: Connection) -> None:
         """It is closed."""
-        self._silent.pop(connection, None)
+        silent_too_long = self._silent.pop(connection, None)
+        if silent_too_long is not None:
+            silent_too_long.cancel()
         self._idle.pop(connection, None)
 
     def make_room(self, present: Collection[Connection]) -> bool:
@@ -72,10 +72,11 @@ class Connections:
         return True
 
     def _forget_ended(self, present: Collection[Connection]) -> None:
-        """Whoever ends says nothing, so what is remembered is compared once it has become twice as much as can be open."""
-        if len(self._idle) > 2 * self._limit:
+        """Whoever ends says nothing, so what is remembered is compared once it has become twice as much as is open."""
+        if len(self._silent) + len(self._idle) > 2 * len(present) + ENDED_AT_LEAST:
             open_now = set(present)
-            self._idle = {each: None for each in self._idle if each in open_now}
+            for ended in [each for each in (*self._silent, *self._idle) if each not in open_now]:
+                self.forget(ended)
 
 
 def close(connection: Connection) -> None:

@@ -10,7 +10,7 @@ import logging
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final
+from typing import Final, cast
 
 from aiohttp import http_exceptions, web
 
@@ -103,7 +103,7 @@ class AdmissionServer:
         loop = asyncio.get_running_loop()
         try:
             self._server = await loop.create_server(
-                self._protocol,
+                lambda: _Newcomer(self._admitted),
                 self._host,
                 self._port,
                 ssl=self._context,
@@ -140,19 +140,20 @@ class AdmissionServer:
 
     # --- connections -------------------------------------------------------------------------------------------------
 
-    def _protocol(self) -> asyncio.BaseProtocol:
+    def _admitted(self, transport: asyncio.Transport) -> None:
         server = self._runner.server
         if server is None or not self._connections.make_room(server.connections):
-            return _Refused()
-        protocol = server()
-        self._connections.opened(protocol)
-        asyncio.get_running_loop().call_later(self._limits.idle_seconds, self._close_if_silent, protocol)
-        return protocol
+            transport.abort()
+            return
+        connection = server()
+        silent_too_long = asyncio.get_running_loop().call_later(self._limits.idle_seconds, self._close, connection)
+        self._connections.opened(connection, silent_too_long)
+        transport.set_protocol(connection)
+        connection.connection_made(transport)
 
-    def _close_if_silent(self, protocol: web.RequestHandler) -> None:
-        if self._connections.is_silent(protocol):
-            self._connections.forget(protocol)
-            close(protocol)
+    def _close(self, connection: web.RequestHandler) -> None:
+        self._connections.forget(connection)
+        close(connection)
 
     # --- requests ----------------------------------------------------------------------------------------------------
 
@@ -223,12 +224,14 @@ class AdmissionServer:
         return answer
 
 
-class _Refused(asyncio.Protocol):
-    """A connection beyond the limit: closed at once."""
+class _Newcomer(asyncio.Protocol):
+    """A connection during its handshake: nothing is kept for it before it is one."""
+
+    def __init__(self, admit: Callable[[asyncio.Transport], None]) -> None:
+        self._admit = admit
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        if isinstance(transport, asyncio.WriteTransport):
-            transport.abort()
+        self._admit(cast("asyncio.Transport", transport))
 
 
 def _client_names_of(request: web.Request) -> set[str]:

@@ -1,14 +1,17 @@
 """Who opens connections does not take admission away from the API server."""
 
 import datetime as dt
+import gc
 import http.client
 import json
+import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -21,7 +24,7 @@ from tests.webhooks.builders import job, review
 from tests.webhooks.running import HOST, RunningServer
 from webhooks.certificates.bundle import KeyPair, make_authority, pem_of
 from webhooks.certificates.tls import server_context
-from webhooks.server.connections import NEAR
+from webhooks.server.connections import ENDED_AT_LEAST, NEAR
 from webhooks.server.limits import Limits
 from webhooks.settings import WebhooksSettings
 
@@ -100,11 +103,37 @@ def test_a_connection_with_a_request_under_way_stays(server: RunningServer, held
     assert busy.recv(65536).startswith(b"HTTP/1.1 200")
 
 
-def test_what_is_remembered_of_connections_does_not_grow(server: RunningServer) -> None:
-    for _ in range(6 * LIMIT):
-        assert server.post(PATH_MUTATE_JOBS, REVIEW).status == 200
-    known = server.server._connections
-    assert len(known._idle) + len(known._silent) <= 2 * LIMIT + 1
+def leaves_after_a_request(server: RunningServer) -> None:
+    assert server.post(PATH_MUTATE_JOBS, REVIEW).status == 200
+
+
+def leaves_after_the_handshake(server: RunningServer) -> None:
+    server.connect().close()
+
+
+def leaves_before_the_handshake(server: RunningServer) -> None:
+    socket.create_connection((HOST, server.port)).close()
+
+
+def kept_handlers() -> int:
+    gc.collect()
+    return sum(type(each) is web.RequestHandler for each in gc.get_objects())
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [leaves_after_a_request, leaves_after_the_handshake, leaves_before_the_handshake],
+    ids=lambda one: one.__name__,
+)
+def test_little_is_kept_of_connections_that_have_ended(leave: Callable[[RunningServer], None]) -> None:
+    with RunningServer() as server:
+        before = kept_handlers()
+        for _ in range(3 * ENDED_AT_LEAST):
+            leave(server)
+        # What has ended is looked for when somebody new comes.
+        for _ in range(ENDED_AT_LEAST):
+            assert server.post(PATH_MUTATE_JOBS, REVIEW).status == 200
+        assert kept_handlers() - before <= ENDED_AT_LEAST + 2
 
 
 # --- the API server's client certificate ---------------------------------------------------------------------------------
