@@ -226,8 +226,7 @@ class ItemScheduler:
         if decision.carries:
             self._volumes.submit(decision, binds)
             return
-        for bind in binds:
-            self._binder.submit(bind)
+        self._binder.submit(binds, decision.need - decision.scheduled_so_far)
 
     # --- defects -----------------------------------------------------------------------------------------------------
 

@@ -8,14 +8,18 @@ One bind ends in exactly one of three ways, each told to the `BindResults` once:
 - `forbidden`: the server forbids it. Its namespace is being deleted, so the pod will go too; or we lack the right, and a person
   has to act.
 
+Before the first bind of a decision is sent, all of them are looked at once more: when a node or a pod has gone since, so that fewer
+could be bound than have to be, none is sent. Later, each goes its own way: what has been sent cannot be taken back.
+
 Until then the pod stays assumed, so its room cannot be given away twice. The UID of the pod is in the request, so a
 same-named successor is never bound in its place. A retry always names the same node: a first request that arrives late
 can then do no harm.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Protocol
 
 from api.constants import REASON_BIND_FORBIDDEN, REASON_NAMESPACE_TERMINATING
@@ -64,6 +68,16 @@ class Bind:
             "metadata": {"name": self.name, "namespace": self.namespace, "uid": self.uid},
             "target": {"apiVersion": "v1", "kind": "Node", "name": self.node_name},
         }
+
+
+@dataclass(slots=True)
+class _Together:
+    """The binds of one decision, of which `need` must be possible before the first is sent."""
+
+    binds: Sequence[Bind]
+    need: int
+    is_looked_at: bool = False
+    given_up: str | None = None
 
 
 class BindResults(Protocol):
@@ -122,11 +136,29 @@ class Binder:
         self._observe_seconds = observe_seconds or (lambda _seconds: None)
         self._forbidden_said = False
 
-    def submit(self, bind: Bind) -> None:
-        """Queue the bind."""
-        self._dispatcher.add_urgent(lambda: self._send(bind))
+    def submit(self, binds: Sequence[Bind], need: int) -> None:
+        """Queue the binds of one decision; none is sent unless `need` of them still make sense when the first is."""
+        together = _Together(binds, need)
+        for bind in binds:
+            self._dispatcher.add_urgent(partial(self._begin, bind, together))
 
     # --- sending -----------------------------------------------------------------------------------------------------
+
+    async def _begin(self, bind: Bind, together: _Together) -> str:
+        if not together.is_looked_at:
+            together.is_looked_at, together.given_up = True, self._too_few(together)
+        if together.given_up is not None:
+            return self._fail(bind, together.given_up, OVERTAKEN)
+        return await self._send(bind)
+
+    def _too_few(self, together: _Together) -> str | None:
+        """Why fewer of these can be bound than have to be, None when that is not so."""
+        obstacles = [text for each in together.binds if (text := self._results.obstacle(each)) is not None]
+        if not obstacles or len(together.binds) - len(obstacles) >= together.need:
+            return None
+        return (
+            obstacles[0] if len(together.binds) == 1 else f"{len(obstacles)} pods of its gang cannot be: {obstacles[0]}"
+        )
 
     async def _send(self, bind: Bind) -> str:
         obstacle = self._results.obstacle(bind)

@@ -7,7 +7,7 @@ claims. A bound claim stays bound: the next decision takes it as it is. What is 
 """
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
@@ -65,7 +65,7 @@ class VolumeBinding:
         *,
         state: ClusterState,
         writer: ClaimWriter,
-        bind: Callable[[Bind], None],
+        bind: Callable[[Sequence[Bind], int], None],
         results: BindResults,
         tell: Tell,
         later: Later,
@@ -77,7 +77,7 @@ class VolumeBinding:
         Args:
             state: its storage says what has become of claims; what is on its way is assumed there.
             writer: writes volumes and claims.
-            bind: sends a bind whose pod has all its volumes.
+            bind: sends binds whose pods have all their volumes, and how many of them have to be possible.
             results: told of pods that are given back.
             tell: hears why, as a decision, when it is about volumes.
             later: calls back after so many seconds.
@@ -178,9 +178,9 @@ class VolumeBinding:
         elif batch.released + len(ready) >= batch.need:
             for bind in ready:
                 del batch.waiting[bind.uid]
-                batch.released += 1
-                self.waiting -= 1
-                self._bind(replace(bind, since_seconds=self._clock()))
+            self.waiting -= len(ready)
+            need, batch.released = batch.need - batch.released, batch.released + len(ready)
+            self._bind([replace(bind, since_seconds=self._clock()) for bind in ready], need)
         if not batch.waiting:
             self._batches.pop(batch, None)
 

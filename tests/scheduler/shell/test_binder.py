@@ -20,9 +20,10 @@ class Told:
         self.ends: list[str] = []
         self.reasons: list[str] = []
         self.in_the_way: str | None = None
+        self.lost_nodes: set[str] = set()
 
     def obstacle(self, bind: Bind) -> str | None:
-        return self.in_the_way
+        return f"node {bind.node_name} is gone" if bind.node_name in self.lost_nodes else self.in_the_way
 
     def bound(self, bind: Bind) -> None:
         self.ends.append(f"bound {bind.name}")
@@ -56,7 +57,7 @@ class Bench:
 
     def bind(self, *, uid: str | None = None) -> None:
         pod_uid = uid or self.pod["metadata"]["uid"]
-        self.binder.submit(Bind("ns", "p", pod_uid, "n1", "node-uid", self.clock.now))
+        self.binder.submit([Bind("ns", "p", pod_uid, "n1", "node-uid", self.clock.now)], 1)
 
     async def settle(self) -> None:
         await self.dispatcher.idle()
@@ -88,6 +89,47 @@ async def test_a_bind_with_an_obstacle_is_not_sent(bench: Bench) -> None:
     assert bench.told.ends == ["failed p"]
     assert bench.told.reasons == ["node n1 is gone"]
     assert bench.api.sent("create", "pods/binding") == []
+
+
+class Gang:
+    """Three pods of one decision, each on a node of its own."""
+
+    def __init__(self, bench: Bench, *, need: int) -> None:
+        pods = [bench.api.put("pods", {"metadata": {"namespace": "ns", "name": f"p{n}"}, "spec": {}}) for n in range(3)]
+        self.binds = [
+            Bind("ns", pod["metadata"]["name"], pod["metadata"]["uid"], f"n{number}", f"uid-{number}", bench.clock.now)
+            for number, pod in enumerate(pods)
+        ]
+        bench.binder.submit(self.binds, need)
+
+
+@pytest.mark.parametrize("lost", ["n0", "n1", "n2"])
+async def test_a_gang_of_which_a_node_is_gone_before_the_first_bind_is_not_begun(bench: Bench, lost: str) -> None:
+    Gang(bench, need=3)
+    bench.told.lost_nodes.add(lost)
+    await bench.settle()
+    assert bench.api.bound() == {}
+    assert sorted(bench.told.ends) == ["failed p0", "failed p1", "failed p2"]
+    assert set(bench.told.reasons) == {f"1 pods of its gang cannot be: node {lost} is gone"}
+
+
+async def test_where_enough_can_still_be_bound_only_those_that_cannot_are_left_out(bench: Bench) -> None:
+    Gang(bench, need=2)
+    bench.told.lost_nodes.add("n1")
+    await bench.settle()
+    assert bench.api.bound() == {"p0": "n0", "p2": "n2"}
+    assert bench.told.reasons == ["node n1 is gone"]
+
+
+async def test_once_a_gang_is_begun_each_pod_goes_its_own_way(bench: Bench) -> None:
+    bench.api.before.append(once("create", "pods/binding", ServerError(503, "busy")))
+    gang = Gang(bench, need=3)
+    await bench.settle()
+    bench.told.lost_nodes.add("n0")
+    bench.clock.pass_seconds(1.0)
+    await bench.settle()
+    assert bench.api.bound() == {each.name: each.node_name for each in gang.binds[1:]}
+    assert bench.told.reasons == ["node n0 is gone"]
 
 
 async def test_a_lost_answer_of_a_bind_that_was_done_is_read_and_not_repeated(bench: Bench) -> None:

@@ -56,6 +56,8 @@ class Defect:
 def _is_about_bad(given: Any) -> bool:
     if isinstance(given, str):
         return given.startswith("bad") or given in _BAD_PODS
+    if isinstance(given, list | tuple):
+        return any(map(_is_about_bad, given))
     if isinstance(given, PodGroupState):
         return given.key.name.startswith("bad")
     key, metadata = getattr(given, "key", None), getattr(given, "metadata", None)
