@@ -154,11 +154,12 @@ class Binder:
     def _too_few(self, together: _Together) -> str | None:
         """Why fewer of these can be bound than have to be, None when that is not so."""
         obstacles = [text for each in together.binds if (text := self._results.obstacle(each)) is not None]
-        if not obstacles or len(together.binds) - len(obstacles) >= together.need:
+        left = len(together.binds) - len(obstacles)
+        if not obstacles or left >= together.need:
             return None
-        return (
-            obstacles[0] if len(together.binds) == 1 else f"{len(obstacles)} pods of its gang cannot be: {obstacles[0]}"
-        )
+        if len(together.binds) == 1:
+            return obstacles[0]
+        return f"{left} of {len(together.binds)} pods can still be bound, {together.need} must be: {obstacles[0]}"
 
     async def _send(self, bind: Bind) -> str:
         obstacle = self._results.obstacle(bind)

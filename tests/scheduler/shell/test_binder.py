@@ -110,7 +110,7 @@ async def test_a_gang_of_which_a_node_is_gone_before_the_first_bind_is_not_begun
     await bench.settle()
     assert bench.api.bound() == {}
     assert sorted(bench.told.ends) == ["failed p0", "failed p1", "failed p2"]
-    assert set(bench.told.reasons) == {f"1 pods of its gang cannot be: node {lost} is gone"}
+    assert set(bench.told.reasons) == {f"2 of 3 pods can still be bound, 3 must be: node {lost} is gone"}
 
 
 async def test_where_enough_can_still_be_bound_only_those_that_cannot_are_left_out(bench: Bench) -> None:
