@@ -59,7 +59,7 @@ class SchedulerSettings(ProcessSettings):
     """When a decided pod is neither confirmed by the watch nor settled by then, it is read."""
 
     degraded_after_seconds: float = Field(60.0, gt=0)
-    """How long a gang that has not started may be partly bound before its `PodGroupSatisfied` condition says so."""
+    """How long a gang that has not started may be partly bound before `PodGroupSatisfied` says so and it starts anew."""
     lost_report_seconds: float = Field(2.0, gt=0)
     """How long members of a started gang may be missing before it says so; pods of a gang that ends are gone by then."""
 

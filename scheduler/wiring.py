@@ -72,7 +72,8 @@ def build_scheduler(given: Surroundings) -> Scheduler:
     apply: Callable[[StateChange], None] = lambda change: changes.apply(change)  # noqa: E731, PLW0108
     shared = SharedParts(given, apply)
     state, queue, errors = shared.state, shared.queue, shared.errors
-    reporter = _reporter(shared)
+    restarts = _restarts(shared)
+    reporter = _reporter(shared, restarts)
     priorities = PreemptionPriorityReporter(state, shared.groups)
     preemption = _preemption(shared, priorities, apply)
     changes = FanOut(
@@ -104,7 +105,7 @@ def build_scheduler(given: Surroundings) -> Scheduler:
             else None,
             shared.composites.informer,
         ),
-        loop=_loop(shared, reporter, preemption, changes, binding),
+        loop=_loop(shared, reporter, preemption, changes, binding, restarts),
         dispatcher=shared.dispatcher,
         recorder=shared.recorder,
         cache_comparer=CacheComparer(
@@ -117,7 +118,19 @@ def build_scheduler(given: Surroundings) -> Scheduler:
     return scheduler
 
 
-def _reporter(shared: SharedParts) -> Reporter:
+def _restarts(shared: SharedParts) -> Restarts:
+    return Restarts(
+        shared.given.writer,
+        shared.dispatcher,
+        retries=shared.retries,
+        state=shared.state,
+        suspensions=shared.suspensions,
+        event_writer=shared.event_writer,
+        count=shared.given.metrics.restarted,
+    )
+
+
+def _reporter(shared: SharedParts, restarts: Restarts) -> Reporter:
     given = shared.given
     progress = Progress(
         state=shared.state,
@@ -126,6 +139,7 @@ def _reporter(shared: SharedParts) -> Reporter:
         clock=given.clock,
         degraded_after_seconds=given.settings.degraded_after_seconds,
         lost_report_seconds=given.settings.lost_report_seconds,
+        give_up=restarts.give_up,
         errors=shared.errors,
         counts=CountedProgress(given.metrics, given.epoch),
     )
@@ -250,17 +264,8 @@ class _Rooms(NamedTuple):
         self.spare.tick()
 
 
-def _rooms(shared: SharedParts, changes: FanOut) -> _Rooms:
+def _rooms(shared: SharedParts, changes: FanOut, restarts: Restarts) -> _Rooms:
     given, state, errors = shared.given, shared.state, shared.errors
-    restarts = Restarts(
-        given.writer,
-        shared.dispatcher,
-        retries=shared.retries,
-        state=state,
-        suspensions=shared.suspensions,
-        event_writer=shared.event_writer,
-        count=given.metrics.restarted,
-    )
     rooms = _Rooms(
         starvation=shared.core.starvation,
         future=FutureReservations(
@@ -322,9 +327,14 @@ def _item_scheduler(
 
 
 def _loop(
-    shared: SharedParts, reporter: Reporter, preemption: PreemptionManager, changes: FanOut, binding: _Binding
+    shared: SharedParts,
+    reporter: Reporter,
+    preemption: PreemptionManager,
+    changes: FanOut,
+    binding: _Binding,
+    restarts: Restarts,
 ) -> SchedulingLoop:
-    rooms = _rooms(shared, changes)
+    rooms = _rooms(shared, changes, restarts)
     scheduler = _item_scheduler(shared, reporter, preemption, binding, rooms)
     settings = shared.given.settings
 

@@ -96,7 +96,8 @@ NOTES: Final[dict[str, Note]] = {
     ),
     names.METRIC_RESTARTS: Note(
         "gangs",
-        "Gangs with `tutti.scheduler/degraded: restart` for whose lost members there was no room in time.",
+        "Gangs with `tutti.scheduler/degraded: restart` for whose lost members there was no room in time, and gangs that were "
+        "begun and not completed in a minute.",
     ),
     names.METRIC_REPAIR_SECONDS: Note(
         "seconds",

@@ -1,4 +1,4 @@
-"""A degraded gang that could not be repaired leaves whole and queues again, with its age.
+"""A degraded gang that could not be repaired leaves whole and queues again, with its age; so does one that was never whole.
 
 A Job leaves as it does for a preemptor: by suspension, so no failure is counted (`suspensions`). Of a replica whose leader owns the
 group the leader is deleted, and the LeaderWorkerSet controller makes the replica anew. Of a group made by hand all pods are
@@ -32,6 +32,20 @@ _MESSAGE: Final = "members were missing for too long: the whole gang leaves and 
 _WITH_TREE: Final = (
     "members of pod group {} were missing for too long: all below composite pod group {} leaves and queues again"
 )
+
+
+def is_given_up(members: PodGroupState) -> bool:
+    """Whether a gang that never started and stays partly bound leaves by itself, so that its members start together or not at all.
+
+    Only where its owner makes new pods, so that nothing is lost by it, and unless it is to be reported only. Not when work of
+    members that have succeeded would have to be done again.
+    """
+    group = members.group
+    if group is None or not group.takes_only_owner or group.when_degraded.policy == "report":
+        return False
+    if group.terminating or group.preempted_by or group.is_restarting:
+        return False
+    return not members.count(MemberState.SUCCEEDED)
 
 
 def pods_to_delete(members: PodGroupState, group: GroupRecord) -> list[PodRecord]:
@@ -91,6 +105,12 @@ class Restarts:
         for each in sorted(leaving, key=lambda one: one.key == key):
             if each.group is not None and each.count(MemberState.BOUND):
                 self._leave(each, each.group, message)
+
+    def give_up(self, key: EntityKey) -> None:
+        """A gang that never started has been partly bound for too long: it leaves, unless something speaks against it."""
+        members = self._state.item(key)
+        if members is not None and is_given_up(members):
+            self.restart(key)
 
     def _leave(self, members: PodGroupState, group: GroupRecord, message: str) -> None:
         self._count()

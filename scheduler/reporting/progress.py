@@ -3,7 +3,7 @@
 `PodGroupInitiallyScheduled` turns True only when minCount members are bound for certain: the watch shows them, or the
 server answered so and the watch has not caught up. It never turns back. A gang that is partly bound says so in
 `PodGroupSatisfied`, until it is whole again: one that had started a moment after members were lost, with who they are, for then
-pods of a gang that ends are gone, too; another one when that lasts longer than a limit.
+pods of a gang that ends are gone, too; another one when that lasts longer than a limit, and then it is given up.
 """
 
 from collections.abc import Callable, Sequence
@@ -45,9 +45,21 @@ class ProgressCounts(Protocol):
 
 
 class Progress:
-    """Watches the counts of groups and keeps their two conditions true."""
+    """Watches the counts of groups and keeps their two conditions true.
 
-    def __init__(
+    Args:
+        state: the cluster as it is.
+        groups: writes conditions.
+        event_writer: tells people.
+        clock: monotonic seconds.
+        degraded_after_seconds: how long a gang that has not started may be partly bound.
+        lost_report_seconds: after the first member of a started gang was lost, when that is said.
+        give_up: called with a gang that has been partly bound for longer, none of its binds under way.
+        errors: where exceptions about single groups are noted.
+        counts: for metrics.
+    """
+
+    def __init__(  # noqa: PLR0913 (the parts it ties together)
         self,
         *,
         state: ClusterState,
@@ -56,6 +68,7 @@ class Progress:
         clock: Callable[[], float],
         degraded_after_seconds: float,
         lost_report_seconds: float,
+        give_up: Callable[[EntityKey], None],
         errors: ItemErrors,
         counts: ProgressCounts,
     ) -> None:
@@ -68,6 +81,7 @@ class Progress:
         self._event_writer = event_writer
         self._short_due: DelayQueue[EntityKey] = DelayQueue(clock)
         self._degraded_after_seconds = degraded_after_seconds
+        self._give_up = give_up
         self._answered: dict[EntityKey, set[str]] = {}
         self._started: set[EntityKey] = set()
         self._short: dict[EntityKey, float] = {}
@@ -203,6 +217,11 @@ class Progress:
             f"{self._degraded_after_seconds:.0f} s; {counts.pending} are waiting for a place"
         )
         self._degrade(group, REASON_BELOW_MINIMUM, message)
+        if counts.assumed:
+            # What becomes of binds that are under way is not known yet.
+            self._short_due.add(key, self._degraded_after_seconds)
+        else:
+            self._give_up(key)
 
     def _members_lost(self, key: EntityKey, group: GroupRecord) -> None:
         counts = self._state.entities.counts(key)

@@ -29,10 +29,10 @@ def rewrite(group: Group, record: Record) -> None:
     group.whole = "all" in (spec.get("disruptionMode") or {})
     group.has_topology = bool((spec.get("schedulingConstraints") or {}).get("topology"))
     group.priority = spec.get("priority")
-    group.restarts_after_seconds = _restarts_after_seconds(metadata.get("annotations") or {})
-    group.parent = spec.get("parentCompositePodGroupName") or (metadata.get("annotations") or {}).get(
-        constants.PARENT_COMPOSITE, ""
-    )
+    annotations = metadata.get("annotations") or {}
+    group.restarts_after_seconds = _restarts_after_seconds(annotations)
+    group.is_only_reported = annotations.get(constants.DEGRADED) == "report"
+    group.parent = spec.get("parentCompositePodGroupName") or annotations.get(constants.PARENT_COMPOSITE, "")
     group.owner = controller_of(metadata)
     group.is_made_by_us = owned(record) is not None
 

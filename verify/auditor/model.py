@@ -87,6 +87,7 @@ class Group:
         owner: UID of its controller.
         is_made_by_us: it carries our mark.
         restarts_after_seconds: it wants to leave as a whole when members are missing for so long; None when it does not.
+        is_only_reported: nothing is to be done about it when members are missing.
         bound: UIDs of the members that are bound and have not ended.
         satisfied: its minimum was bound once.
         parent: name of the CompositePodGroup it is a child of, empty for none.
@@ -104,6 +105,7 @@ class Group:
     owner: str = ""
     is_made_by_us: bool = False
     restarts_after_seconds: float | None = None
+    is_only_reported: bool = False
     bound: set[str] = field(default_factory=set)
     satisfied: bool = False
     parent: str = ""

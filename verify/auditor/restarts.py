@@ -1,5 +1,7 @@
 """Which gangs may leave for nobody: those that ask for it, whose lost members were not replaced in the time that they allow.
 
+Those, too, that were begun and not completed in a minute, where their owner makes new pods.
+
 What the scheduler says of a gang is not taken for a proof: since when members are missing is read from the pods. A group of a tree
 may leave with another one, where all below a CompositePodGroup above both leaves together.
 """
@@ -7,9 +9,13 @@ may leave with another one, where all below a CompositePodGroup above both leave
 from dataclasses import dataclass, field
 from typing import Final
 
+from api.constants import CONDITION_SCHEDULED
 from verify.auditor.changes import Change, GroupGone, PodBound, PodEnded, PodLeaves
 from verify.auditor.history import History
 from verify.auditor.model import Composite, Group, Pod
+
+_GIVEN_UP_SECONDS: Final = 60.0
+"""So long a gang that has not started may be partly bound (the scheduler's `degraded_after_seconds`)."""
 
 _SLACK_SECONDS: Final = 1.0
 """Conditions tell a moment in whole seconds."""
@@ -17,7 +23,7 @@ _SLACK_SECONDS: Final = 1.0
 
 @dataclass
 class Shortages:
-    """Since when gangs that have started run without some of their members."""
+    """Since when gangs run without some of their members, lost or never bound."""
 
     _since: dict[str, float] = field(default_factory=dict)
     """By UID of the group."""
@@ -52,13 +58,13 @@ class Shortages:
 
     def _why_not_for(self, group: Group, now: float) -> str:
         """Why nobody may leave because this gang is short of members; empty when somebody may."""
-        since = self._since.get(group.uid)
-        if group.restarts_after_seconds is None:
+        since, allowed_seconds = self._since.get(group.uid), _allowed_seconds(group)
+        if allowed_seconds is None:
             return "it does not ask for that"
         if since is None:
             return "none of its members is missing"
-        if now - since < group.restarts_after_seconds - _SLACK_SECONDS:
-            return f"members are missing for {now - since:.0f} s, and {group.restarts_after_seconds:.0f} s are allowed"
+        if now - since < allowed_seconds - _SLACK_SECONDS:
+            return f"members are missing for {now - since:.0f} s, and {allowed_seconds:.0f} s are allowed"
         return ""
 
     def why_not_deleted(self, victim: Pod, group: Group, history: History, now: float) -> str:
@@ -77,15 +83,26 @@ class Shortages:
 
     def _placed(self, pod: Pod, history: History) -> None:
         group = history.groups.get(pod.group) if pod.group else None
-        if group is None or group.uid not in self._since:
+        if group is None:
             return
-        alive, since = _alive(group, history), self._since[group.uid]
-        if len(alive) >= group.minimum or all(each.bound_at > since for each in alive):
+        alive, since = _alive(group, history), self._since.get(group.uid)
+        if since is not None and (len(alive) >= group.minimum or all(each.bound_at > since for each in alive)):
             self._end(group)
+        if not group.satisfied and len(alive) < group.minimum:
+            self._since.setdefault(group.uid, pod.bound_at)
 
     def _end(self, group: Group) -> None:
         self._since.pop(group.uid, None)
         self._asked.discard(group.uid)
+
+
+def _allowed_seconds(group: Group) -> float | None:
+    """How long members may be missing before it leaves; None when it does not leave because of that."""
+    # Who takes over from a scheduler that could not say any more that a gang has started does not know of it.
+    has_started = group.satisfied and group.is_true(CONDITION_SCHEDULED)
+    if has_started or not group.is_made_by_us:
+        return group.restarts_after_seconds
+    return None if group.is_only_reported else _GIVEN_UP_SECONDS
 
 
 def _alive(group: Group, history: History) -> list[Pod]:

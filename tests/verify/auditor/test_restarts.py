@@ -15,6 +15,10 @@ DUE = 61.5
 RESTART = {"tutti.scheduler/degraded": "restart", "tutti.scheduler/repair-timeout": "1m"}
 
 
+def started(name: str = "g") -> Record:
+    return told(name, 0.6, PodGroupInitiallyScheduled=("True", "Scheduled", ""))
+
+
 def asking(annotations: dict[str, str], *, owner: str = "") -> Record:
     """A group of three that says this of lost members."""
     made = group(3, owner=owner)
@@ -30,6 +34,7 @@ def runs(annotations: dict[str, str] | None = None, *, owner: str = "") -> list[
         asking(RESTART if annotations is None else annotations, owner=owner),
         *(pod(f"g-{n}", owner=owner) for n in range(3)),
         *(bind(f"g-{n}", 0.5) for n in range(3)),
+        started(),
         ended("g-0", LOST, "Failed"),
     ]
 
@@ -115,6 +120,36 @@ def test_the_pods_of_a_job_are_not_deleted_but_the_job_is_asked_to_leave_once_an
         assert why in found[0]
 
 
+def begun(annotations: dict[str, str] | None = None) -> list[Record]:
+    """Two of a Job's gang of three are bound, the third never is."""
+    job = write(ADMIN, "create", "jobs", "train", 0.05, group="batch", response={"metadata": {"uid": "of-train"}})
+    members = [pod(f"g-{n}", owner="of-train") for n in range(3)]
+    return [job, node("9"), asking(annotations or {}, owner="of-train"), *members, bind("g-0", 0.5), bind("g-1", 0.5)]
+
+
+def test_a_gang_that_was_begun_and_not_completed_in_a_minute_may_leave() -> None:
+    assert broken("I3", *begun(), asked_to_start_anew(DUE)) == []
+
+
+@pytest.mark.parametrize(
+    ("records", "why"),
+    [
+        ([*begun(), asked_to_start_anew(TOO_EARLY)], "members are missing for 49 s, and 60 s are allowed"),
+        ([*begun({"tutti.scheduler/degraded": "report"}), asked_to_start_anew(DUE)], "it does not ask for that"),
+        ([*begun(), bind("g-2", 1.0), asked_to_start_anew(DUE)], "none of its members is missing"),
+        (
+            [*begun(), bind("g-2", 0.5), started(), ended("g-2", 2.0, "Failed"), asked_to_start_anew(DUE)],
+            "does not ask",
+        ),
+    ],
+    ids=["too early", "only to be reported", "completed", "started before"],
+)
+def test_others_may_not(records: list[Record], why: str) -> None:
+    found = broken("I3", *records)
+    assert len(found) == 1
+    assert why in found[0]
+
+
 def of_tree(*, whole: bool, said: dict[str, dict[str, str]] | None = None) -> list[Record]:
     """A tree of two groups of two, g and h; g has lost a member."""
     mode = "all" if whole else "single"
@@ -128,7 +163,7 @@ def of_tree(*, whole: bool, said: dict[str, dict[str, str]] | None = None) -> li
         below = {**made.response["spec"], "parentCompositePodGroupName": "tree"}
         found.append(replace(made, response={"metadata": {**metadata, "annotations": annotations}, "spec": below}))
         found += [pod(f"{name}-{n}", member_of=name) for n in range(2)]
-        found += [bind(f"{name}-{n}", 0.5) for n in range(2)]
+        found += [*(bind(f"{name}-{n}", 0.5) for n in range(2)), started(name)]
     return [*found, ended("g-0", LOST, "Failed")]
 
 
