@@ -54,7 +54,7 @@ class Progress:
         clock: monotonic seconds.
         degraded_after_seconds: how long a gang that has not started may be partly bound.
         lost_report_seconds: after the first member of a started gang was lost, when that is said.
-        give_up: called with a gang that has been partly bound for longer, none of its binds under way.
+        give_up: called with a gang that has been partly bound for longer, none of its binds under way or forbidden.
         errors: where exceptions about single groups are noted.
         counts: for metrics.
     """
@@ -87,6 +87,8 @@ class Progress:
         self._short: dict[EntityKey, float] = {}
         """Since when, in monotonic seconds."""
         self._told_degraded: set[EntityKey] = set()
+        self._refused: set[EntityKey] = set()
+        """Groups of which the server has forbidden a bind since they were looked at."""
 
     def has_started(self, key: EntityKey) -> bool:
         """Whether the group's condition is True, or about to be."""
@@ -153,6 +155,7 @@ class Progress:
         if group is None:
             return
         self._degrade(group, reason, message)
+        self._refused.add(key)
         if key not in self._started:
             wanted = condition(CONDITION_SCHEDULED, is_true=False, reason=REASON_SCHEDULER_ERROR, message=message)
             self._groups.want(group, wanted, then=lambda: self._event_writer.group_refused(key, group, message))
@@ -163,6 +166,7 @@ class Progress:
         self._started.discard(key)
         self._short.pop(key, None)
         self._told_degraded.discard(key)
+        self._refused.discard(key)
         self._short_due.discard(key)
 
     def _had_started(self, key: EntityKey, group: GroupRecord) -> bool:
@@ -212,6 +216,11 @@ class Progress:
             self._members_lost(key, group)
             return
         counts = self._state.entities.counts(key)
+        if key in self._refused:
+            # A person has to act: it would be begun again and again, and nobody would see for how long already.
+            self._refused.discard(key)
+            self._short_due.add(key, self._degraded_after_seconds)
+            return
         message = (
             f"{counts.bound + counts.succeeded} of at least {group.min_count} members are bound or done for more than "
             f"{self._degraded_after_seconds:.0f} s; {counts.pending} are waiting for a place"

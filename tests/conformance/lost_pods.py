@@ -1,4 +1,4 @@
-"""Pods that are lost: they fail one by one or with their node, and those that are left."""
+"""Pods that are lost: they fail one by one or with their node, and those that are left; and pods that somebody else binds."""
 
 from verify.clusters.client import Api, Object
 from verify.clusters.jobs import GATE, Jobs
@@ -13,6 +13,14 @@ def alive(jobs: Jobs, name: str) -> dict[str, str]:
         and pod["status"].get("phase") not in {"Failed", "Succeeded"}
         and not pod["metadata"].get("deletionTimestamp")
     }
+
+
+def bind(api: Api, pod: Object, node: str) -> None:
+    """Somebody else than the scheduler binds this pod."""
+    name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
+    target = {"apiVersion": "v1", "kind": "Node", "name": node}
+    binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name}, "target": target}
+    api.request("POST", api.path("pods", namespace, name) + "/binding", binding)
 
 
 def fails(api: Api, pod: Object) -> None:

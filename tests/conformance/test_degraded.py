@@ -2,8 +2,10 @@
 
 import pytest
 
-from tests.conformance.lost_pods import alive, dies, fails, waits_anew
+from tests.conformance.lost_pods import alive, bind, dies, fails, waits_anew
 from verify.auditor.auditor import Auditor
+from verify.clusters.client import Api
+from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually, throughout
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import Jobs, condition_entry, indexed_job
@@ -97,6 +99,30 @@ def test_a_gang_that_cannot_be_repaired_in_time_leaves_whole_once_and_starts_whe
     whole = alive(jobs, "anew")
     throughout(lambda: alive(jobs, "anew") == whole, seconds=REPAIR_SECONDS + 5)
     assert len(jobs.events("Job", "anew", "GangRestarted")) == 1
+
+
+@pytest.mark.slow
+def test_a_gang_that_was_begun_and_cannot_be_completed_leaves_after_a_minute_and_starts_whole(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, auditor: Auditor, control_plane: ControlPlane
+) -> None:
+    """Three of its members are bound in the scheduler's name, as if it had been killed between two binds."""
+    auditor.windows.widen(REPLACED_SECONDS)
+    places = nodes.add(WORKERS - 1, cpu="1")
+    jobs.create(indexed_job("begun", WORKERS))
+    eventually(lambda: len(jobs.pods("begun")) == WORKERS, within_seconds=SETTLE_SECONDS)
+    token = control_plane.token_of_account("tutti-scheduler")
+    api = Api(control_plane.url, token=token, ca=control_plane.ca, group_api=control_plane.group_api)
+    for pod, node in zip(jobs.pods("begun"), places, strict=False):
+        bind(api, pod, node)
+    before = alive(jobs, "begun")
+    assert len(before) == WORKERS - 1
+    throughout(lambda: alive(jobs, "begun") == before, seconds=50)
+    eventually(lambda: not set(before) & set(alive(jobs, "begun")), within_seconds=REPLACED_SECONDS)
+    eventually(lambda: waits_anew(jobs, "begun", WORKERS), within_seconds=REPLACED_SECONDS)
+    nodes.add(1, cpu="1")
+    eventually(lambda: len(alive(jobs, "begun")) == WORKERS, within_seconds=REPLACED_SECONDS)
+    assert len(jobs.events("Job", "begun", "GangRestarted")) == 1
+    assert not jobs.get("begun")["status"].get("failed")
 
 
 @pytest.mark.one_api

@@ -488,3 +488,23 @@ def test_while_binds_are_under_way_a_gang_is_not_given_up() -> None:
             assert _satisfied(cluster) == WHOLE_AGAIN
 
     run_virtually(story())
+
+
+def test_a_gang_of_which_binds_are_forbidden_is_given_up_once_they_are_not_and_there_is_no_room() -> None:
+    async def story() -> None:
+        cluster = _cluster()
+        cluster.add_nodes(4)
+        refused = always("create", "pods/binding", Forbidden(403, "Forbidden", "not by me"))
+        async with cluster.scheduler(**CALM, degraded_after_seconds=60.0):
+            await _begun(cluster, {MANAGED_BY: MANAGED_BY_TUTTI})
+            cluster.api.before.append(refused)
+            await asyncio.sleep(300)
+            assert _satisfied(cluster) == ("False", "BindForbidden")
+            assert _target(cluster) == {}
+            for name in ("n2", "n3"):
+                cluster.api.remove("nodes", "", name)
+            cluster.api.before.remove(refused)
+            await asyncio.sleep(130)
+            assert _target(cluster)["reason"] == "GangRestart"
+
+    run_virtually(story())
