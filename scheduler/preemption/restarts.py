@@ -49,10 +49,13 @@ def is_given_up(members: PodGroupState) -> bool:
 
 
 def pods_to_delete(members: PodGroupState, group: GroupRecord) -> list[PodRecord]:
-    """The pods whose deletion ends the gang: the leader that owns the group, if one does, else all that run."""
-    running = list(members.pods(MemberState.BOUND))
-    leaders = [pod for pod in running if pod.uid == group.takes_only_owner]
-    return leaders or running
+    """The pods whose deletion ends the gang: the leader that owns the group, if one does, else all that run.
+
+    Of a replica that was begun the leader may be the one that has no place.
+    """
+    present = members.pods(MemberState.PENDING, MemberState.ASSUMED, MemberState.BOUND)
+    leaders = [pod for pod in present if pod.uid == group.takes_only_owner]
+    return leaders or list(members.pods(MemberState.BOUND))
 
 
 class Restarts:

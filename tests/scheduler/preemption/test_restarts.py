@@ -29,6 +29,15 @@ def test_of_a_replica_its_leader() -> None:
     assert _leaving(_replica()) == ["g-leader"]
 
 
+def test_of_a_replica_that_was_begun_with_its_workers_the_leader_that_waits() -> None:
+    world = World()
+    world.group("g", 3, owner="uid-of-g-leader")
+    world.pod("g-leader", group="g")
+    world.apply(world.state.set_controller("uid-of-g-workers", "uid-of-g-leader"))
+    world.pod("g-1", group="g", on="n1", controller=("StatefulSet", "g-workers"))
+    assert _leaving(world) == ["g-leader"]
+
+
 def test_of_a_replica_that_has_lost_its_leader_the_others() -> None:
     world = _replica()
     world.pod("g-leader", group="g", on="n0", deleted=True)
