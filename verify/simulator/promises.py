@@ -25,6 +25,9 @@ SETS: Final[Resource] = ("leaderworkerset.x-k8s.io", "leaderworkersets")
 GROUPS: Final[Resource] = (OWN.pod_groups.group, OWN.pod_groups.plural)
 WORKLOADS: Final[Resource] = (OWN.workloads.group, OWN.workloads.plural)
 ENDED: Final = frozenset({"Succeeded", "Failed"})
+BIND_SECONDS: Final = 30.0
+"""Longer than it takes to write binds, shorter than the time after which a gang that is not whole is given up."""
+
 UNTOLD_SECONDS: Final = 200.0
 """What others have changed on a node may be unknown to a scheduler for so long: a watch that is silent is doubted after 75 s."""
 
@@ -32,6 +35,8 @@ UNTOLD_SECONDS: Final = 200.0
 @dataclass
 class _Group:
     minimum: int
+    since: float = 0.0
+    """When its first member was bound."""
     bound: set[str] = field(default_factory=set)
     was_satisfied: bool = False
     lost: bool = False
@@ -55,6 +60,7 @@ class Watchdog:
         self._groups: dict[str, _Group] = {}
         self._told: dict[str, float] = {}
         self._bound_once: set[str] = set()
+        self._given_up: list[str] = []
         self._preemptors: dict[str, str] = {}
         store.subscribe(PODS, self._pod_changed)
         store.subscribe(NODES, self._node_changed)
@@ -85,6 +91,8 @@ class Watchdog:
         self._bound_once.add(uid)
         group = self._group_of(pod)
         if group is not None:
+            if not group.bound:
+                group.since = self._clock()
             group.bound.add(uid)
             if len(group.bound) >= group.minimum and not group.was_satisfied:
                 group.was_satisfied = True
@@ -124,8 +132,11 @@ class Watchdog:
 
     def _ended(self, pod: Object) -> None:
         uid = pod["metadata"]["uid"]
-        for group in self._groups.values():
+        for group_uid, group in self._groups.items():
             if uid in group.bound and pod.get("status", {}).get("phase") != "Succeeded":
+                seconds = self._clock() - group.since
+                if not (group.was_satisfied or group.lost) and seconds > BIND_SECONDS:
+                    self._given_up.append(f"I1: {_partial(group_uid, group)}, for {seconds:.0f} s")
                 group.bound.discard(uid)
                 group.lost = True
 
@@ -133,7 +144,11 @@ class Watchdog:
         """Gangs of which some members are bound, fewer than have to be, and none was lost since."""
         for uid, group in self._groups.items():
             if not group.was_satisfied and not group.lost and 0 < len(group.bound) < group.minimum:
-                yield f"I1: of group {uid} {len(group.bound)} members are bound, {group.minimum} have to be"
+                yield f"I1: {_partial(uid, group)}"
+
+    def given_up(self) -> Iterator[str]:
+        """Gangs that have left because they were begun and not completed, which nothing but a disturbance may cause."""
+        yield from self._given_up
 
     # --- I3: no eviction whose preemptor does not start -----------------------------------------------------------------
 
@@ -172,6 +187,10 @@ class Watchdog:
             and b'"uid":"' in (request.data or b"")
             and found.obj["metadata"]["uid"].encode() not in (request.data or b"")
         )
+
+
+def _partial(uid: str, group: _Group) -> str:
+    return f"of group {uid} {len(group.bound)} members are bound, {group.minimum} have to be"
 
 
 def used_on(store: Store, node: str) -> Counter[str]:

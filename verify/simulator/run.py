@@ -182,6 +182,7 @@ class _Run:
         self.found += promises.at_rest(cluster.server.store)
         if _takes_no_room_away(self.scenario):
             self.found += self.watchdog.wasted_evictions()
+            self.found += self.watchdog.given_up()
         running = cluster.running.get(SCHEDULER)
         scheduler = running.scheduler if running is not None else None
         if scheduler is not None:
@@ -211,7 +212,7 @@ class _Run:
 
 
 def _takes_no_room_away(scenario: Scenario) -> bool:
-    """Whether nothing can come between an eviction and the start it was for."""
+    """Whether nothing can come between an eviction and the start it was for, nor between the binds of a gang."""
     disturbing = (RemoveNode, Cordon, ForeignPod, Kill, Pause)
     return not scenario.is_stormy and not any(isinstance(each, disturbing) for each in scenario.actions)
 

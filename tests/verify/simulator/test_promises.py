@@ -52,6 +52,11 @@ class History:
     def gang(self, name: str, minimum: int) -> str:
         return self.put(GROUPS, name, spec={"schedulingPolicy": {"gang": {"minCount": minimum}}})
 
+    def end(self, name: str) -> None:
+        stored = self.store.get(PODS, "default", name)
+        assert stored is not None
+        self.store.replace(PODS, stored, stored.copy() | {"status": {"phase": "Failed"}})
+
     def bind(self, name: str, node: str = "n0") -> None:
         stored = self.store.get(PODS, "default", name)
         assert stored is not None
@@ -94,6 +99,21 @@ def test_a_gang_of_which_only_some_were_bound(history: History) -> None:
 
     assert list(history.watchdog.partial_groups()) == []
     assert history.watchdog.starts == 1
+
+
+@pytest.mark.parametrize(("seconds", "bound", "found"), [(61.0, 2, 1), (5.0, 2, 0), (61.0, 3, 0)])
+def test_a_gang_that_was_begun_and_leaves_again(history: History, seconds: float, bound: int, found: int) -> None:
+    uid = history.gang("g", 3)
+    for number in range(3):
+        history.pod(f"p{number}", group="g")
+    for number in range(bound):
+        history.bind(f"p{number}")
+    history.seconds += seconds
+    for number in range(bound):
+        history.end(f"p{number}")
+
+    said = f"I1: of group {uid} 2 members are bound, 3 have to be, for {seconds:.0f} s"
+    assert list(history.watchdog.given_up()) == [said] * found
 
 
 def _leave_for(history: History, name: str, uid: str) -> None:
