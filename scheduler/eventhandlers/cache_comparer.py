@@ -1,7 +1,8 @@
 """Compares the cache with a fresh list every few minutes: a cache that is wrong would otherwise be believed for ever.
 
-While a list is read the cluster moves on, so a difference counts only when a second list, a little later, shows the same
-one. What is found is logged and exported; a drift that stays is a defect and an alert, not something to be papered over.
+While a list is read the cluster moves on, so a difference counts only when two more lists show it at the same place. They are read
+after unequal pauses, for pods that run for as long as a pause would be met at both of its ends. What is found is logged and
+exported; a drift that stays is a defect and an alert, not something to be papered over.
 """
 
 import asyncio
@@ -20,6 +21,7 @@ from scheduler.cache.records import PodRecord
 _log = logging.getLogger(__name__)
 
 _CONFIRM_SECONDS = 5.0
+_PAUSES = (1.0, 1.4)
 _SHOWN = 5
 
 
@@ -27,7 +29,7 @@ class CacheComparer:
     """The comparison, on a timer.
 
     Attributes:
-        confirm_seconds: time between a first look that found something and the second.
+        confirm_seconds: time between a first look that found something and the second; the third is a little longer after that.
     """
 
     def __init__(
@@ -57,11 +59,12 @@ class CacheComparer:
                 _log.warning("the self-check could not list pods: %s", error)
 
     async def check(self) -> Drift:
-        """The drift there is now, confirmed by a second look; exported and, if any, logged."""
+        """The drift there is now, confirmed by two more looks; exported and, if any, logged."""
         drift = await self._compare()
-        if drift:
-            await asyncio.sleep(self.confirm_seconds)
-            drift = in_both(drift, await self._compare())
+        for pause in _PAUSES:
+            if drift:
+                await asyncio.sleep(pause * self.confirm_seconds)
+                drift = in_both(drift, await self._compare())
         self._export({"node": len(drift.nodes), "missing": len(drift.missing), "extra": len(drift.extra)})
         if drift:
             _log.error("the cache differs from the cluster: %s", describe(drift))
