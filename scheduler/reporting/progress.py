@@ -122,7 +122,7 @@ class Progress:
                 had_started = self._had_started(key, group)
                 self._short_due.add(key, self._lost_report_seconds if had_started else self._degraded_after_seconds)
         else:
-            self._short.pop(key, None)
+            self._is_not_short(key)
 
     def partial_groups(self) -> dict[str, int]:
         """Gangs with some members bound and fewer than their minimum, by whether they had started, for metrics."""
@@ -164,10 +164,16 @@ class Progress:
         """The group is gone."""
         self._answered.pop(key, None)
         self._started.discard(key)
-        self._short.pop(key, None)
+        self._is_not_short(key)
         self._told_degraded.discard(key)
         self._refused.discard(key)
-        self._short_due.discard(key)
+
+    def _is_not_short(self, key: EntityKey) -> float | None:
+        """Since when it was, in monotonic seconds; the next shortage has its own time."""
+        since = self._short.pop(key, None)
+        if since is not None:
+            self._short_due.discard(key)
+        return since
 
     def _had_started(self, key: EntityKey, group: GroupRecord) -> bool:
         said = condition_of(self._groups.current(group), CONDITION_SCHEDULED)
@@ -186,7 +192,7 @@ class Progress:
         return counts.confirmed + len(waiting)
 
     def _whole(self, key: EntityKey, group: GroupRecord) -> None:
-        since = self._short.pop(key, None)
+        since = self._is_not_short(key)
         if key not in self._started:
             self._started.add(key)
             wanted = condition(CONDITION_SCHEDULED, is_true=True, reason=REASON_SCHEDULED, message="")

@@ -442,6 +442,27 @@ def test_a_gang_that_was_begun_and_cannot_be_completed_leaves_after_a_minute_and
     run_virtually(story())
 
 
+def test_a_gang_that_is_begun_again_has_its_whole_minute() -> None:
+    async def story() -> None:
+        cluster = _cluster()
+        cluster.add_nodes(2)
+        await _begun(cluster, {MANAGED_BY: MANAGED_BY_TUTTI})
+        async with cluster.scheduler(**CALM, degraded_after_seconds=60.0):
+            await asyncio.sleep(50)
+            for number in range(2):
+                cluster.api.remove("pods", "ns", f"g-{number}")
+            await asyncio.sleep(1)
+            again = pod("g-4", group="g", owned=True)
+            again["spec"]["nodeName"] = "n0"
+            cluster.api.put("pods", again)
+            await asyncio.sleep(50)
+            assert _target(cluster) == {}
+            await asyncio.sleep(11)
+            assert _target(cluster)["reason"] == "GangRestart"
+
+    run_virtually(story())
+
+
 def test_a_gang_that_was_begun_is_completed_where_there_is_room() -> None:
     async def story() -> None:
         cluster = _cluster()
