@@ -206,6 +206,11 @@ class GroupRecord(msgspec.Struct, frozen=True, gc=False):
         """Its key in the queue."""
         return EntityKey("group", self.namespace, self.name, self.uid)
 
+    @property
+    def is_leaving(self) -> bool:
+        """Whether it ends, makes room for somebody, or is about to start anew, as a predecessor may have asked it."""
+        return self.terminating or bool(self.preempted_by) or self.is_restarting
+
     def decides_like(self, other: "GroupRecord") -> bool:
         """True when nothing that scheduling looks at differs (our own status writes, mostly)."""
         return (

@@ -41,11 +41,9 @@ def is_given_up(members: PodGroupState) -> bool:
     members that have succeeded would have to be done again.
     """
     group = members.group
-    if group is None or not group.takes_only_owner or group.when_degraded.policy == "report":
+    if group is None or group.is_foreign or not group.takes_only_owner or group.is_leaving:
         return False
-    if group.terminating or group.preempted_by or group.is_restarting:
-        return False
-    return not members.count(MemberState.SUCCEEDED)
+    return group.when_degraded.policy != "report" and not members.count(MemberState.SUCCEEDED)
 
 
 def pods_to_delete(members: PodGroupState, group: GroupRecord) -> list[PodRecord]:

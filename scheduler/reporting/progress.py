@@ -173,6 +173,7 @@ class Progress:
         since = self._short.pop(key, None)
         if since is not None:
             self._short_due.discard(key)
+            self._refused.discard(key)
         return since
 
     def _had_started(self, key: EntityKey, group: GroupRecord) -> bool:

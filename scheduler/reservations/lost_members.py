@@ -48,14 +48,9 @@ def is_short(members: PodGroupState) -> bool:
     return members.count(MemberState.ASSUMED) + members.count(MemberState.BOUND) > 0
 
 
-def is_leaving(group: GroupRecord) -> bool:
-    """Whether the gang ends, makes room for somebody, or is about to start anew, as a predecessor may have asked it."""
-    return group.terminating or bool(group.preempted_by) or group.is_restarting
-
-
 def may_keep_room(group: GroupRecord) -> bool:
     """Whether room is kept for replacements in this group; one whose pods come later has room kept in another way."""
-    return not (is_leaving(group) or group.min_resources or group.is_foreign) and group.when_degraded.policy != "report"
+    return not (group.is_leaving or group.min_resources or group.is_foreign) and group.when_degraded.policy != "report"
 
 
 def places_of_replacements(state: ClusterState, item: PodGroupState, short: Sequence[PodGroupState] = ()) -> Places:
@@ -282,7 +277,7 @@ class LostMembers:
         shortage.is_over = True
         self._release(members.key)
         # Without its root nothing of a tree would start again.
-        if group.when_degraded.policy == RESTART and not is_leaving(group) and has_root:
+        if group.when_degraded.policy == RESTART and not group.is_leaving and has_root:
             self._start_anew(members)
 
     def _start_anew(self, members: PodGroupState) -> None:
