@@ -14,7 +14,10 @@ from kube.process.elapsed import elapsed_seconds
 from kube.process.lease import LeaderElector
 from tests.kube.process.lease_server import LeaseServer, lease_of
 
-QUICK = {"lease_seconds": 1.5, "renew_seconds": 0.8, "retry_seconds": 0.05}
+PATIENT = {"lease_seconds": 20.0, "renew_seconds": 10.0, "retry_seconds": 0.05}
+"""So long that no pause of a busy machine ends a lease."""
+QUICK = {**PATIENT, "lease_seconds": 1.5, "renew_seconds": 0.8}
+"""Where a lease has to end."""
 
 
 @pytest.fixture
@@ -26,7 +29,7 @@ async def leases() -> AsyncIterator[LeaseServer]:
 @contextlib.asynccontextmanager
 async def candidate(leases: LeaseServer, identity: str = "me", **options: Any) -> AsyncIterator[LeaderElector]:
     elector = LeaderElector(
-        credentials=leases.credentials, namespace="ns", name="l", identity=identity, **{**QUICK, **options}
+        credentials=leases.credentials, namespace="ns", name="l", identity=identity, **{**PATIENT, **options}
     )
     try:
         yield elector
@@ -97,7 +100,7 @@ async def test_a_lease_under_our_own_name_from_an_earlier_life_is_somebody_elses
 
 
 async def test_a_hung_server_ends_holding_before_the_lease_can_expire(leases: LeaseServer) -> None:
-    async with candidate(leases) as elector:
+    async with candidate(leases, "me", **QUICK) as elector:
         await elector.acquire()
         leases.fault = "hang"
         await leases.hanging.wait()
@@ -109,7 +112,7 @@ async def test_a_hung_server_ends_holding_before_the_lease_can_expire(leases: Le
 
 
 async def test_a_server_that_recovers_in_time_changes_nothing(leases: LeaseServer) -> None:
-    async with candidate(leases, lease_seconds=20, renew_seconds=10) as elector:
+    async with candidate(leases) as elector:
         await elector.acquire()
         leases.fault = "refuse"
         await leases.received(len(leases.requests) + 4)
@@ -122,7 +125,7 @@ async def test_a_server_that_recovers_in_time_changes_nothing(leases: LeaseServe
 
 
 async def test_lost_answers_of_renewals_are_looked_up(leases: LeaseServer) -> None:
-    async with candidate(leases, lease_seconds=20, renew_seconds=10) as elector:
+    async with candidate(leases) as elector:
         await elector.acquire()
         leases.fault = "lose answers"
         await leases.received(len(leases.requests) + 6)
@@ -134,7 +137,7 @@ async def test_lost_answers_of_renewals_are_looked_up(leases: LeaseServer) -> No
 
 async def test_a_lost_answer_of_the_take_over_does_not_lock_us_out(leases: LeaseServer) -> None:
     leases.fault = "lose answers"
-    async with candidate(leases, lease_seconds=20, renew_seconds=10) as elector:
+    async with candidate(leases) as elector:
         task = asyncio.create_task(elector.acquire())
         await leases.received(2)
         leases.fault = ""
@@ -190,7 +193,7 @@ async def test_it_does_not_hold_from_the_moment_on_at_which_a_renewal_was_due(le
     later = 0.0
     async with candidate(leases, retry_seconds=0.4, clock=lambda: time.monotonic() + later) as elector:
         await elector.acquire()
-        later = QUICK["renew_seconds"]
+        later = PATIENT["renew_seconds"]
         assert not elector.holds()
 
 
@@ -241,7 +244,7 @@ async def test_two_candidates_never_hold_at_once(leases: LeaseServer) -> None:
     """One is made to lose by a hanging server again and again; a watcher looks at both all the time."""
     both = 0
     reigns: list[str] = []
-    async with candidate(leases, "first") as first, candidate(leases, "second") as second:
+    async with candidate(leases, "first", **QUICK) as first, candidate(leases, "second", **QUICK) as second:
         waiting = [asyncio.create_task(first.acquire()), asyncio.create_task(second.acquire())]
         leases_hang_until: float | None = None
         async with asyncio.timeout(20):
