@@ -1,6 +1,6 @@
 """Which gangs may leave for nobody: those that ask for it, whose lost members were not replaced in the time that they allow.
 
-Those, too, that were begun and not completed in a minute, where their owner makes new pods.
+Those, too, that were begun and not completed in a minute, where their owner makes new pods; of a tree all below a level that was.
 
 What the scheduler says of a gang is not taken for a proof: since when members are missing is read from the pods. A group of a tree
 may leave with another one, where all below a CompositePodGroup above both leaves together.
@@ -12,6 +12,7 @@ from typing import Final
 from api.constants import CONDITION_SCHEDULED
 from verify.auditor.changes import Change, GroupGone, PodBound, PodEnded, PodLeaves
 from verify.auditor.history import History
+from verify.auditor.levels import above, groups_below, is_satisfied
 from verify.auditor.model import Composite, Group, Pod
 
 _GIVEN_UP_SECONDS: Final = 60.0
@@ -29,6 +30,8 @@ class Shortages:
     """By UID of the group."""
     _asked: set[str] = field(default_factory=set)
     """Those that were asked to start anew since then."""
+    _begun: dict[str, float] = field(default_factory=dict)
+    """Since when pods below a level of a tree have places, by its UID; kept when it starts."""
 
     def see(self, change: Change, history: History) -> None:
         """Takes a change in; whoever leaves by it is judged before."""
@@ -50,6 +53,9 @@ class Shortages:
 
     def why_not(self, group: Group, history: History, now: float) -> str:
         """Why a gang may not start anew at this moment; empty when it may."""
+        level = next((each for each in reversed(above(group, history)) if not is_satisfied(each, history)), None)
+        if level is not None and now - self._begun.get(level.uid, now) >= _GIVEN_UP_SECONDS - _SLACK_SECONDS:
+            return _why_not_below(level, history, now)
         leaving = _leaving_with(group, history)
         reasons = [self._why_not_for(each, now) for each in leaving]
         if all(reasons):
@@ -78,6 +84,9 @@ class Shortages:
 
     def _lost(self, pod: Pod, when: float, history: History) -> None:
         group = history.groups.get(pod.group) if pod.group else None
+        for level in above(group, history) if group is not None else ():
+            if not any(_alive(each, history) for each in groups_below(level, history)):
+                self._begun.pop(level.uid, None)
         if group is not None and pod.node and group.satisfied and len(_alive(group, history)) < group.minimum:
             self._since.setdefault(group.uid, when)
 
@@ -85,6 +94,8 @@ class Shortages:
         group = history.groups.get(pod.group) if pod.group else None
         if group is None:
             return
+        for level in above(group, history):
+            self._begun.setdefault(level.uid, pod.bound_at)
         alive, since = _alive(group, history), self._since.get(group.uid)
         if since is not None and (len(alive) >= group.minimum or all(each.bound_at > since for each in alive)):
             self._end(group)
@@ -111,21 +122,19 @@ def _alive(group: Group, history: History) -> list[Pod]:
 
 def _leaving_with(group: Group, history: History) -> list[Group]:
     """The group, and all others below the highest level above it that leaves whole."""
-    whole = next((level for level in reversed(_above(group, history)) if level.whole), None)
+    whole = next((level for level in reversed(above(group, history)) if level.whole), None)
     if whole is None:
         return [group]
     others = (each for each in history.groups.values() if each is not group)
-    return [group, *(each for each in others if whole in _above(each, history))]
+    return [group, *(each for each in others if whole in above(each, history))]
 
 
-def _above(group: Group, history: History) -> list[Composite]:
-    """The levels above a group, the lowest first."""
-    found: list[Composite] = []
-    level = history.composites.get((group.key[0], group.parent))
-    while level is not None and level not in found:
-        found.append(level)
-        level = history.composites.get((group.key[0], level.parent))
-    return found
+def _why_not_below(level: Composite, history: History, now: float) -> str:
+    """Why the groups below a level that was begun too long ago may not leave; empty when they may."""
+    running = [each for each in groups_below(level, history) if _alive(each, history)]
+    if any(each.is_only_reported or not each.is_made_by_us for each in running):
+        return "a group beside it does not ask for that"
+    return "members of it have succeeded" if any(_has_finished(each, history, now) for each in running) else ""
 
 
 def _has_finished(group: Group, history: History, now: float) -> bool:

@@ -196,3 +196,59 @@ def test_of_a_tree_nobody_leaves_too_early_or_where_none_of_its_groups_that_are_
 def test_a_tree_of_which_a_member_has_succeeded_may_not_leave() -> None:
     (found,) = broken("I3", *of_tree(whole=True), ended("h-1", 2.0), evicted("h-0", DUE))
     assert "members of it have succeeded" in found
+
+
+def begun_tree(said: dict[str, dict[str, str]] | None = None, *, minimum: int = 3) -> list[Record]:
+    """Of a tree of three Jobs' gangs, f, g and h, the first is bound, the second in part, and the third never is."""
+    spec = {"schedulingPolicy": {"gang": {"minGroupCount": minimum}}}
+    found = [
+        node("9"),
+        write(ADMIN, "create", "compositepodgroups", "tree", 0.05, response={"metadata": {"uid": "t"}, "spec": spec}),
+    ]
+    for name in ("f", "g", "h"):
+        owner = f"of-{name}"
+        found.append(write(ADMIN, "create", "jobs", name, 0.05, group="batch", response={"metadata": {"uid": owner}}))
+        made = group(2, name, owner=owner)
+        metadata = made.response["metadata"]
+        annotations = {**metadata["annotations"], **(said or {}).get(name, {})}
+        below = {**made.response["spec"], "parentCompositePodGroupName": "tree"}
+        found.append(replace(made, response={"metadata": {**metadata, "annotations": annotations}, "spec": below}))
+        found += [pod(f"{name}-{n}", member_of=name, owner=owner) for n in range(2)]
+    return [*found, bind("f-0", 0.5), bind("f-1", 0.5), bind("g-0", 0.5), started("f")]
+
+
+def anew(name: str, when: float) -> Record:
+    return told(name, when, DisruptionTarget=("True", "GangRestart", "too few groups are bound"))
+
+
+def test_a_tree_that_was_begun_and_not_completed_in_a_minute_may_leave() -> None:
+    assert broken("I3", *begun_tree(), anew("f", DUE), anew("g", DUE)) == []
+
+
+@pytest.mark.parametrize(
+    ("records", "why"),
+    [
+        ([*begun_tree(), anew("f", TOO_EARLY)], "it does not ask for that"),
+        ([*begun_tree(minimum=1), anew("f", DUE)], "it does not ask for that"),
+        (
+            [*begun_tree({"g": {"tutti.scheduler/degraded": "report"}}), anew("f", DUE)],
+            "a group beside it does not ask for that",
+        ),
+        ([*begun_tree(), ended("f-0", 2.0), anew("g", DUE)], "members of it have succeeded"),
+        (
+            [
+                *begun_tree(),
+                *(ended(name, 20.0, "Failed") for name in ("f-0", "f-1", "g-0")),
+                *(pod(f"f-{n}", member_of="f", owner="of-f", when=21.0) for n in (2, 3)),
+                *(bind(f"f-{n}", 22.0) for n in (2, 3)),
+                anew("f", DUE),
+            ],
+            "it does not ask for that",
+        ),
+    ],
+    ids=["too early", "one group is enough", "a group is only to be reported", "finishing", "begun again"],
+)
+def test_other_trees_may_not(records: list[Record], why: str) -> None:
+    found = broken("I3", *records)
+    assert len(found) == 1
+    assert why in found[0]

@@ -52,6 +52,12 @@ def test_a_parent_that_is_not_there_is_judged_by_nobody() -> None:
     assert verdict(node(), child("a"), pod("p", member_of="a"), bind("p", 1.0)) == []
 
 
+def test_of_levels_that_name_each_other_in_a_circle_what_runs_in_part_is_seen() -> None:
+    circle = (composite(1, "one", parent="other"), composite(1, "other", parent="one"))
+    found = verdict(node(), *circle, child("a", "one", 2), pod("p", member_of="a"), bind("p", 1.0))
+    assert sum("tree" in each for each in found) == 2
+
+
 def test_the_scheduler_writes_the_status_of_a_tree_and_nothing_else_of_it() -> None:
     assert forbidden_write(write(SCHEDULER_USER, "patch", "compositepodgroups/status", "tree", 1.0)) is None
     assert forbidden_write(write(SCHEDULER_USER, "create", "compositepodgroups", "tree", 1.0)) is not None

@@ -10,7 +10,8 @@ from typing import Any
 
 from verify.auditor.changes import Change, CompositeWritten, GroupGone, GroupWritten, PodBound, PodEnded
 from verify.auditor.history import History
-from verify.auditor.model import Composite, Group, Key
+from verify.auditor.levels import is_satisfied, runs
+from verify.auditor.model import Group, Key
 from verify.auditor.promises.promise import Promise
 
 
@@ -51,7 +52,7 @@ class AtomicTrees(Promise):
         while key in history.composites and key not in seen:
             seen.add(key)
             composite = history.composites[key]
-            if _is_satisfied(composite, history) or not _runs(composite, history):
+            if is_satisfied(composite, history) or not runs(composite, history):
                 yield from self._whole_again(key, when, history)
             else:
                 self._partial_since.setdefault(key, when)
@@ -63,26 +64,3 @@ class AtomicTrees(Promise):
             composite = history.composites.get(key)
             minimum = composite.minimum if composite is not None else 0
             yield f"tree {key} ran in part for {now - since:.1f} s: fewer than {minimum} of its children had started"
-
-
-def _children(composite: Composite, history: History) -> tuple[list[Composite], list[Group]]:
-    namespace, name = composite.key
-    branches = [each for each in history.composites.values() if (each.key[0], each.parent) == (namespace, name)]
-    leaves = [each for each in history.groups.values() if (each.key[0], each.parent) == (namespace, name)]
-    return branches, leaves
-
-
-def _is_satisfied(composite: Composite, history: History) -> bool:
-    if not composite.satisfied:
-        branches, leaves = _children(composite, history)
-        started = sum(_is_satisfied(each, history) for each in branches) + sum(each.satisfied for each in leaves)
-        composite.satisfied = started >= composite.minimum
-    return composite.satisfied
-
-
-def _runs(composite: Composite, history: History) -> bool:
-    """Whether anything below is bound that some scheduler bound."""
-    branches, leaves = _children(composite, history)
-    return any(_runs(each, history) for each in branches) or any(
-        not history.was_put(uid) for leaf in leaves for uid in leaf.bound
-    )
