@@ -28,6 +28,7 @@ from scheduler.preemption.manager import PreemptionManager
 from scheduler.preemption.restarts import Restarts
 from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.recording.recordings import Recordings
+from scheduler.reporting.begun_trees import BegunTrees
 from scheduler.reporting.metrics import CountedProgress, PreemptionMetrics, SchedulerMetrics
 from scheduler.reporting.preemption_priority import PreemptionPriorityReporter
 from scheduler.reporting.progress import Progress
@@ -132,6 +133,15 @@ def _restarts(shared: SharedParts) -> Restarts:
 
 def _reporter(shared: SharedParts, restarts: Restarts) -> Reporter:
     given = shared.given
+    begun_trees = BegunTrees(
+        state=shared.state,
+        composites=shared.composites.conditions,
+        give_up=restarts.give_up,
+        give_up_below=restarts.give_up_below,
+        clock=given.clock,
+        after_seconds=given.settings.degraded_after_seconds,
+        errors=shared.errors,
+    )
     progress = Progress(
         state=shared.state,
         groups=shared.groups,
@@ -139,7 +149,7 @@ def _reporter(shared: SharedParts, restarts: Restarts) -> Reporter:
         clock=given.clock,
         degraded_after_seconds=given.settings.degraded_after_seconds,
         lost_report_seconds=given.settings.lost_report_seconds,
-        give_up=restarts.give_up,
+        give_up=begun_trees.give_up,
         errors=shared.errors,
         counts=CountedProgress(given.metrics, given.epoch),
     )
@@ -162,6 +172,7 @@ def _reporter(shared: SharedParts, restarts: Restarts) -> Reporter:
             progress=progress,
             event_writer=shared.event_writer,
         ),
+        begun_trees=begun_trees,
         group_error_reason=given.group_error_reason,
     )
     shared.hints.tell = reporter.advised

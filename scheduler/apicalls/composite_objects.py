@@ -3,11 +3,14 @@
 from typing import Final
 
 from api.compositepodgroup import CompositePodGroup
+from api.constants import CONDITION_COMPOSITE_SCHEDULED
+from api.meta import condition_of
 from api.podgroup import PodGroup, PodGroupStatus
 from kube.cache.decoding import ListDecoder
 from kube.cache.informer import Informer
 from kube.client.client import Client
 from kube.client.resources import Resource
+from scheduler.apicalls.conditions import TRUE, Identified
 from scheduler.apicalls.dispatcher import APIDispatcher, Retries
 from scheduler.apicalls.group_conditions import GroupConditions
 
@@ -15,6 +18,12 @@ from scheduler.apicalls.group_conditions import GroupConditions
 def as_group(composite: CompositePodGroup) -> PodGroup:
     """What a CompositePodGroup has in common with a PodGroup: who it is, and its conditions."""
     return PodGroup(metadata=composite.metadata, status=PodGroupStatus(composite.status.conditions))
+
+
+def has_started(conditions: GroupConditions | None, composite: Identified) -> bool:
+    """Whether a CompositePodGroup says that it has had its start; `conditions` is None where the server has none of them."""
+    said = condition_of(conditions.current(composite) if conditions is not None else (), CONDITION_COMPOSITE_SCHEDULED)
+    return said is not None and said.status == TRUE
 
 
 class CompositeObjects:

@@ -303,6 +303,11 @@ class Forest:
         """Every CompositePodGroup from a name downwards, that of the name included where it exists."""
         return (self.composites[name] for name in self._below(root) if name in self.composites)
 
+    def above(self, group: GroupRecord) -> Iterator[CompositeRecord]:
+        """The CompositePodGroups above a group, the lowest first; those that are only named are left out."""
+        names = self._upwards((group.namespace, group.parent)) if group.parent else ()
+        return (self.composites[name] for name in names if name in self.composites)
+
     def problem(self, root: Name) -> str:
         """What is wrong with a tree as such, empty when nothing is."""
         parent = self.composites[root].parent if root in self.composites else ""

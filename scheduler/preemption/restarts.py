@@ -21,7 +21,8 @@ from scheduler.apicalls.conditions import WallClock
 from scheduler.apicalls.dispatcher import APIDispatcher, Retries
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
-from scheduler.cache.records import EntityKey, GroupRecord, PodRecord
+from scheduler.cache.pod_group_tree import tree_as_group
+from scheduler.cache.records import CompositeRecord, EntityKey, GroupRecord, PodRecord
 from scheduler.preemption.disruption_marks import REFUSALS, DisruptionMarks
 from scheduler.preemption.suspensions import Suspensions
 from scheduler.reporting.events import EventWriter
@@ -31,6 +32,10 @@ _log = logging.getLogger(__name__)
 _MESSAGE: Final = "members were missing for too long: the whole gang leaves and queues again"
 _WITH_TREE: Final = (
     "members of pod group {} were missing for too long: all below composite pod group {} leaves and queues again"
+)
+
+_BEGUN_TREE: Final = (
+    "fewer groups are bound than must start together: all below composite pod group {} leaves and queues again"
 )
 
 
@@ -112,6 +117,25 @@ class Restarts:
         members = self._state.item(key)
         if members is not None and is_given_up(members):
             self.restart(key)
+
+    def give_up_below(self, level: CompositeRecord) -> None:
+        """A level of a tree that never started has been begun for too long: all below it leaves, if it may.
+
+        Not when something speaks against it for one of its groups, while binds are under way, and when others would have to leave
+        with it.
+        """
+        forest = self._state.entities.forest
+        below = [leaf for leaf in forest.leaves_below((level.namespace, level.name)) if leaf.group is not None]
+        leaving = [leaf for leaf in below if leaf.count(MemberState.BOUND)]
+        is_under_way = any(leaf.count(MemberState.ASSUMED) for leaf in below)
+        is_part = bool(level.parent) and forest.whole_unit((level.namespace, level.parent)) is not None
+        if is_under_way or is_part or not all(map(is_given_up, leaving)):
+            return
+        message = _BEGUN_TREE.format(level.name)
+        self._event_writer.group_restarts(level.item, tree_as_group(level, 1), message)
+        for leaf in leaving:
+            if leaf.group is not None:
+                self._leave(leaf, leaf.group, message)
 
     def _leave(self, members: PodGroupState, group: GroupRecord, message: str) -> None:
         self._count()

@@ -30,6 +30,7 @@ from scheduler.plugins.status import Status
 from scheduler.queue.delay_queue import DelayQueue
 from scheduler.queue.item_errors import ItemErrors
 from scheduler.queue.scheduling_queue import SchedulingQueue
+from scheduler.reporting.begun_trees import BegunTrees
 from scheduler.reporting.events import EventWriter
 from scheduler.reporting.hints import Hints
 from scheduler.reporting.progress import Progress
@@ -64,10 +65,12 @@ class Reporter:
         errors: ItemErrors,
         hints: Hints,
         trees: TreeReporter,
+        begun_trees: BegunTrees,
         group_error_reason: str = REASON_SCHEDULER_ERROR,
     ) -> None:
         self._hints = hints
         self._trees = trees
+        self._begun_trees = begun_trees
         self._group_error_reason = group_error_reason
         self._errors = errors
         self._state = state
@@ -93,7 +96,7 @@ class Reporter:
         for key in list(self._state.entities):
             with self._errors.about(key, _STAGE):
                 self._progress.start(key)
-                self._trees.started(key)
+                self._tree_changed(key)
 
     def decided(self, decision: Decision) -> None:
         """A cycle ended."""
@@ -123,7 +126,7 @@ class Reporter:
         for key in change.bound:
             with self._errors.about(key, _STAGE):
                 self._progress.update(key)
-                self._trees.started(key)
+                self._tree_changed(key)
         for key in change.items:
             with self._errors.about(key, _STAGE):
                 self._item_changed(key)
@@ -131,13 +134,18 @@ class Reporter:
     def _item_changed(self, key: EntityKey) -> None:
         if key.kind == "group":
             self._progress.update(key)
-            self._trees.started(key)
+            self._tree_changed(key)
             key = self._queued(key)
         if key in self._said_held:
             self._held_due.add(key, self._settings.held_update_seconds)
         elif key in self._held_due:
             # The first member may have come: what a group without any would wait is too long now.
             self._held_due.add(key, self._patience_seconds(key))
+
+    def _tree_changed(self, key: EntityKey) -> None:
+        """Something about a group changed; it may be below a tree."""
+        self._trees.started(key)
+        self._begun_trees.update(key)
 
     def _queued(self, key: EntityKey) -> EntityKey:
         """The key under which a group is scheduled."""
@@ -154,7 +162,7 @@ class Reporter:
             self._event_writer.pod_scheduled(EntityKey("pod", pod.namespace, pod.name, pod.uid), pod, node_name)
         elif key is not None:
             self._progress.answered(key, pod_uid)
-            self._trees.started(key)
+            self._tree_changed(key)
 
     def forbidden(self, pod_uid: str, reason: str, message: str) -> None:
         """The server forbids the bind of a pod.
@@ -170,6 +178,7 @@ class Reporter:
             return
         if key.kind == "group":
             self._progress.forbidden(key, reason, message)
+            self._begun_trees.forbidden(key)
         else:
             self._pods.want(pod, reason=REASON_SCHEDULER_ERROR, message=message)
 
@@ -196,12 +205,14 @@ class Reporter:
 
     def next_due_seconds(self) -> float | None:
         """When `say_what_is_due` has something to do."""
-        dues = (self._held_due.next_due_seconds(), self._progress.next_due_seconds())
+        due = (self._held_due, self._progress, self._begun_trees)
+        dues = (each.next_due_seconds() for each in due)
         return min((due for due in dues if due is not None), default=None)
 
     def say_what_is_due(self) -> None:
         """The time given to held items has passed: those that are still held say what they wait for."""
         self._progress.say_degraded()
+        self._begun_trees.look()
         for key in self._held_due.take_due():
             with self._errors.about(key, _STAGE):
                 self._held_is_due(key)

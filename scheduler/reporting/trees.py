@@ -16,8 +16,9 @@ from api.constants import (
     REASON_SCHEDULING_TIMEOUT,
     REASON_WAITS_AGAIN,
 )
-from api.meta import Condition, condition_of
-from scheduler.apicalls.conditions import TRUE, condition
+from api.meta import Condition
+from scheduler.apicalls.composite_objects import has_started
+from scheduler.apicalls.conditions import condition
 from scheduler.apicalls.group_conditions import GroupConditions
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.pod_group_state import PodGroupState
@@ -165,17 +166,12 @@ class TreeReporter:
         self._groups.want(group, condition(CONDITION_SCHEDULED, is_true=False, reason=reason, message=message))
 
     def _want_composite(self, record: CompositeRecord, reason: str, message: str) -> None:
-        if self._composites is not None and not self._is_said_started(record):
+        if self._composites is not None and not has_started(self._composites, record):
             wanted = condition(CONDITION_COMPOSITE_SCHEDULED, is_true=False, reason=reason, message=message)
             self._composites.want(record, wanted)
 
-    def _is_said_started(self, record: CompositeRecord) -> bool:
-        current = self._composites.current(record) if self._composites is not None else ()
-        said = condition_of(current, CONDITION_COMPOSITE_SCHEDULED)
-        return said is not None and said.status == TRUE
-
     def _say_started(self, key: EntityKey, record: CompositeRecord) -> None:
-        if self._composites is None or self._is_said_started(record):
+        if self._composites is None or has_started(self._composites, record):
             return
         wanted = condition(CONDITION_COMPOSITE_SCHEDULED, is_true=True, reason=REASON_SCHEDULED, message="")
         self._composites.want(record, wanted, then=self._event(key, record))

@@ -5,19 +5,23 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.lost_pods import dies
+from tests.conformance.lost_pods import bind, dies
 from tests.conformance.test_lws_manifests import MANIFESTS, ROOM, documents, labels_of, provided
-from verify.clusters.client import ApiError
+from verify.auditor.auditor import Auditor
+from verify.clusters.client import Api, ApiError
+from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually, throughout
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import condition_entry
 from verify.clusters.lws import INDEX, SETTLE_SECONDS, Sets, leader_worker_set
+from verify.clusters.tutti_process import Tutti
 
 __all__ = ["provided"]
 
 Object = dict[str, Any]
 
 WHOLE = {"tutti.scheduler/scope": "set"}
+REPLACED_SECONDS = 120
 STARTED = "CompositePodGroupInitiallyScheduled"
 WHOLE_MANIFESTS = [path for path in MANIFESTS if path.stem in {
     "lws-rollout-strategy", "lws-sglang", "lws-vllm-gpu", "lws-vllm-tpu", "lws-volume-claim-templates"
@@ -207,6 +211,28 @@ def test_a_replica_of_a_set_that_cannot_be_repaired_in_time_is_made_anew_beside_
     nodes.add(1, cpu="1")
     eventually(lambda: sets.whole("serve") and sets.sound("serve"), within_seconds=2 * SETTLE_SECONDS)
     assert pods(sets, 1 - index) == left_alone
+
+
+@pytest.mark.slow
+def test_a_set_of_which_too_few_replicas_were_begun_leaves_after_a_minute_and_starts_together(
+    sets: Sets, nodes: HollowNodes, tutti: Tutti, auditor: Auditor, control_plane: ControlPlane
+) -> None:
+    """One of its replicas is bound in the scheduler's name, as if it had been killed between two binds."""
+    auditor.windows.widen(REPLACED_SECONDS)
+    (node,) = nodes.add(1, cpu="2")
+    sets.create(leader_worker_set("serve", replicas=2, size=2, annotations=WHOLE))
+    eventually(lambda: sets.waits("serve", 0) and sets.waits("serve", 1), within_seconds=SETTLE_SECONDS)
+    token = control_plane.token_of_account("tutti-scheduler")
+    api = Api(control_plane.url, token=token, ca=control_plane.ca, group_api=control_plane.group_api)
+    for pod in sets.pods("serve", 0):
+        bind(api, pod, node)
+    begun = pods(sets, 0)
+    throughout(lambda: pods(sets, 0) == begun and sets.bound("serve") == 2, seconds=50)
+    eventually(lambda: sets.waits("serve", 0) and not begun & pods(sets, 0), within_seconds=REPLACED_SECONDS)
+    throughout(lambda: sets.bound("serve") == 0, seconds=2)
+    nodes.add(1, cpu="2")
+    eventually(lambda: sets.whole("serve") and sets.sound("serve"), within_seconds=REPLACED_SECONDS)
+    eventually(lambda: has_started(sets, "serve"), within_seconds=SETTLE_SECONDS)
 
 
 @pytest.mark.skipif(not WHOLE_MANIFESTS, reason="TUTTI_SHARED_DATA names no folder with public manifests")
