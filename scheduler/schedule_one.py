@@ -15,8 +15,9 @@ from scheduler.algorithm.decision import Decision
 from scheduler.algorithm.future_pods import ClusterWithFuturePods
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.binding.assumptions import Assumptions
-from scheduler.binding.binder import Bind, Binder
+from scheduler.binding.binder import Bind
 from scheduler.binding.claim_binding import ClaimBinding
+from scheduler.binding.permit import Permit
 from scheduler.binding.volume_binding import VolumeBinding
 from scheduler.cache.cluster import ClusterState, UnknownPod
 from scheduler.cache.records import EntityKey
@@ -100,7 +101,7 @@ class ItemScheduler:
         assumptions: Assumptions,
         volumes: VolumeBinding,
         claims: ClaimBinding,
-        binder: Binder,
+        permit: Permit,
         preemption: PreemptionManager,
         starvation: StarvationReservations,
         future: FutureReservations,
@@ -118,7 +119,7 @@ class ItemScheduler:
         self._assumptions = assumptions
         self._volumes = volumes
         self._claims = claims
-        self._binder = binder
+        self._permit = permit
         self._preemption = preemption
         self._lasting = LastingRefusals(seen)
         self._starvation = starvation
@@ -226,7 +227,7 @@ class ItemScheduler:
         if decision.carries:
             self._volumes.submit(decision, binds)
             return
-        self._binder.submit(binds, decision.need - decision.scheduled_so_far)
+        self._permit.submit(binds, decision.need - decision.scheduled_so_far)
 
     # --- defects -----------------------------------------------------------------------------------------------------
 

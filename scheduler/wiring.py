@@ -14,6 +14,7 @@ from scheduler.binding.binder import Binder
 from scheduler.binding.claim_binding import ClaimBinding, ResultsWithClaims
 from scheduler.binding.claim_writes import ClaimWriter
 from scheduler.binding.extended_claims import SUFFIX_CHARACTERS
+from scheduler.binding.permit import Permit
 from scheduler.binding.resource_claim_writes import ResourceClaimWriter
 from scheduler.binding.volume_binding import VolumeBinding
 from scheduler.cache.cluster import ClusterState
@@ -58,13 +59,14 @@ class Scheduler:
 
 class _Binding(NamedTuple):
     assumptions: Assumptions
-    binder: Binder
+    permit: Permit
     volumes: VolumeBinding
     claims: ClaimBinding
 
     def sending(self) -> int:
-        """Binds under way. Who waits for volumes or claims keeps no connection and may do so for minutes."""
-        return self.assumptions.open_binds - self.volumes.waiting - self.claims.waiting
+        """Binds under way. Who waits for volumes, claims or others keeps no connection and may do so for minutes."""
+        waiting = self.volumes.waiting + self.claims.waiting + self.permit.waiting
+        return self.assumptions.open_binds - waiting
 
 
 def build_scheduler(given: Surroundings) -> Scheduler:
@@ -226,10 +228,18 @@ def _binding(shared: SharedParts, reporter: Reporter, changes: FanOut) -> _Bindi
         clock=given.clock,
         assume_seconds=settings.assume_seconds,
     )
+    # It stands between these parts, so two of them are looked up when they are called.
+    permit = Permit(
+        shared.state,
+        assumptions,
+        is_open=assumptions.is_open,
+        send=lambda binds, need: binder.submit(binds, need),  # noqa: PLW0108
+        give_back=lambda bind, reason: results.failed(bind, reason),  # noqa: PLW0108
+    )
     claims = ClaimBinding(
         state=shared.state,
         writer=ResourceClaimWriter(given.writer, shared.dispatcher, shared.retries),
-        results=assumptions,
+        results=permit,
         tell=reporter.decided,
         apply=changes.apply,
         later=shared.later,
@@ -238,7 +248,7 @@ def _binding(shared: SharedParts, reporter: Reporter, changes: FanOut) -> _Bindi
         new_share_id=lambda: str(uuid.uuid4()),
         new_suffix=lambda: "".join(given.jitter.choices(ALPHABET, k=SUFFIX_CHARACTERS)),
     )
-    results = ResultsWithClaims(assumptions, claims)
+    results = ResultsWithClaims(permit, claims)
     binder = Binder(
         given.writer,
         shared.dispatcher,
@@ -251,14 +261,14 @@ def _binding(shared: SharedParts, reporter: Reporter, changes: FanOut) -> _Bindi
     volumes = VolumeBinding(
         state=shared.state,
         writer=ClaimWriter(given.writer, shared.dispatcher, shared.retries),
-        bind=binder.submit,
+        bind=permit.submit,
         results=results,
         tell=reporter.decided,
         later=shared.later,
         clock=given.clock,
         timeout_seconds=settings.volume_bind_seconds,
     )
-    return _Binding(assumptions, binder, volumes, claims)
+    return _Binding(assumptions, permit, volumes, claims)
 
 
 class _Rooms(NamedTuple):
@@ -323,7 +333,7 @@ def _item_scheduler(
         assumptions=binding.assumptions,
         volumes=binding.volumes,
         claims=binding.claims,
-        binder=binding.binder,
+        permit=binding.permit,
         preemption=preemption,
         starvation=rooms.starvation,
         future=rooms.future,

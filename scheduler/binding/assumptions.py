@@ -80,6 +80,10 @@ class Assumptions:
         """Binds that were decided and of which nobody knows yet how they ended."""
         return len(self._open)
 
+    def is_open(self, pod_uid: str) -> bool:
+        """Whether a bind of this pod was decided and nobody knows yet how it ended."""
+        return pod_uid in self._open
+
     def assume(self, binds: Sequence[Bind]) -> None:
         """Count these pods on their nodes from now on: all of them or, when one cannot be assumed, none.
 

@@ -1,5 +1,7 @@
 """Claims are written before the binds, for the whole gang; what does not start leaves nothing behind."""
 
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,8 +22,8 @@ PATIENT: Object = {"initial_backoff_seconds": 600, "max_backoff_seconds": 600}
 class WithDevices(Cluster):
     """A cluster with devices; the test is the claim controller."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(clock=clock)
         self.follows_devices = True
         self.api.put("deviceclasses", device_class("gpu"))
 
