@@ -235,6 +235,8 @@ def _binding(shared: SharedParts, reporter: Reporter, changes: FanOut) -> _Bindi
         is_open=assumptions.is_open,
         send=lambda binds, need: binder.submit(binds, need),  # noqa: PLW0108
         give_back=lambda bind, reason: results.failed(bind, reason),  # noqa: PLW0108
+        later=shared.later,
+        clock=given.clock,
     )
     claims = ClaimBinding(
         state=shared.state,

@@ -8,14 +8,18 @@ again.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from scheduler.apicalls.dispatcher import Later
 from scheduler.binding.binder import Bind, BindResults
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
 from scheduler.cache.pod_group_tree import Branch, TreeState
 from scheduler.cache.records import EntityKey
+
+RECHECK_SECONDS: Final = 1.0
+"""Besides whenever a bind of its item ends, what is held is looked at so often: members go, groups are made anew."""
 
 _TOO_FEW: Final = "too few others of its gang can be bound"
 
@@ -29,6 +33,7 @@ class _Waiting:
 
     binds: list[Bind] = field(default_factory=list)
     need: int = 0
+    has_waited: bool = False
 
 
 class Permit:
@@ -40,6 +45,8 @@ class Permit:
         is_open: whether nobody knows yet how the bind of an assumed pod ends.
         send: sends binds.
         give_back: told of binds that are not sent, and why, as of any that failed.
+        later: calls back after so many seconds.
+        clock: monotonic seconds; the time of a bind that had to wait counts from when it is sent.
     """
 
     def __init__(
@@ -50,13 +57,18 @@ class Permit:
         is_open: Callable[[str], bool],
         send: Send,
         give_back: Callable[[Bind, str], None],
+        later: Later,
+        clock: Callable[[], float],
     ) -> None:
         self._state: Final = state
         self._results: Final = results
         self._is_open: Final = is_open
         self._send: Final = send
         self._give_back: Final = give_back
+        self._later: Final = later
+        self._clock: Final = clock
         self._held: Final[dict[EntityKey, _Waiting]] = {}
+        self._is_timed = False
         self.waiting = 0
         """Pods whose binds are held."""
 
@@ -78,6 +90,8 @@ class Permit:
         held.need += max(need, 0)
         self.waiting += len(binds)
         self._settle(key)
+        held.has_waited = True
+        self._keep_time()
 
     # --- how binds end -----------------------------------------------------------------------------------------------
 
@@ -105,11 +119,10 @@ class Permit:
     # --- inside ------------------------------------------------------------------------------------------------------
 
     def _settle(self, key: EntityKey | None) -> None:
-        """Looks again at what is held of an item; None when nobody knows any more of which: at all."""
-        for each in [key] if key is not None else list(self._held):
-            held = self._held.get(each)
-            if held is not None:
-                self._look(each, held)
+        """Looks again at what is held of an item."""
+        held = self._held.get(key) if key is not None else None
+        if key is not None and held is not None:
+            self._look(key, held)
 
     def _look(self, key: EntityKey, held: _Waiting) -> None:
         members = self._state.item(key)
@@ -119,11 +132,26 @@ class Permit:
             return
         del self._held[key]
         self.waiting -= len(held.binds)
-        if not short:
-            self._send(held.binds, held.need)
+        if members is not None and not short:
+            self._send(self._stamped(held.binds) if held.has_waited else held.binds, held.need)
             return
         for bind in held.binds:
             self._give_back(bind, _TOO_FEW)
+
+    def _stamped(self, binds: Sequence[Bind]) -> list[Bind]:
+        now = self._clock()
+        return [replace(bind, since_seconds=now) for bind in binds]
+
+    def _keep_time(self) -> None:
+        if self._held and not self._is_timed:
+            self._is_timed = True
+            self._later(RECHECK_SECONDS, self._tick)
+
+    def _tick(self) -> None:
+        self._is_timed = False
+        for key in list(self._held):
+            self._settle(key)
+        self._keep_time()
 
     def _short(self, members: PodGroupState, own: set[str]) -> Iterator[list[PodGroupState]]:
         """What has not got its minimum for certain with these, each with the groups that could give it to it."""

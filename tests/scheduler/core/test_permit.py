@@ -1,6 +1,6 @@
 """Whose minimum a bind waits for: that of its group and of every level above it, counting what is certain."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from scheduler.binding.binder import Bind
 from scheduler.binding.permit import Permit
@@ -38,7 +38,9 @@ class Bench(World):
         super().__init__()
         self.node(NODE, cpu=100)
         self.assumed = Assumed(self.state)
+        self.later: list[Callable[[], None]] = []
         self.sent: list[str] = []
+        self.since = 0.0
         self.needs: list[int] = []
         self.back: list[str] = []
         self.permit = Permit(
@@ -47,10 +49,13 @@ class Bench(World):
             is_open=self.assumed.open.__contains__,
             send=self._send,
             give_back=lambda bind, _: self.end(bind.name),
+            later=lambda _, call: self.later.append(call),
+            clock=lambda: self.now,
         )
 
     def _send(self, binds: Sequence[Bind], need: int) -> None:
         self.sent += [bind.name for bind in binds]
+        self.since = binds[0].since_seconds
         self.needs.append(need)
 
     # --- what is there -----------------------------------------------------------------------------------------------
@@ -77,6 +82,12 @@ class Bench(World):
         """A bind comes to nothing."""
         self.back.append(name)
         self.permit.failed(self.bind_of(name), "")
+
+    def a_second_passes(self) -> None:
+        """Whoever asked for it is called."""
+        calls, self.later = self.later, []
+        for call in calls:
+            call()
 
     def answer(self, name: str) -> None:
         """The server has bound a pod, and the watch has not shown it yet."""
@@ -106,6 +117,21 @@ def test_who_comes_later_waits_until_the_server_has_answered_about_the_minimum()
     assert (bench.sent, bench.permit.waiting) == ([], 2)
     bench.answer("g-0")
     assert (bench.sent, bench.needs, bench.permit.waiting) == (["g-2", "g-3"], [0], 0)
+
+
+def test_the_time_of_a_bind_that_has_waited_counts_from_when_it_is_sent() -> None:
+    bench = Bench()
+    bench.group("g", 2)
+    bench.decided("g-0", "g-1", "g-2")
+    bench.submit("g-0", "g-1", need=2)
+    assert bench.since == bench.now
+    bench = Bench()
+    bench.group("g", 2)
+    bench.decided("g-0", "g-1", "g-2")
+    bench.submit("g-2", need=-1)
+    bench.now += 100
+    bench.answer("g-0")
+    assert bench.since == bench.now
 
 
 def test_an_answer_that_is_not_enough_changes_nothing() -> None:
@@ -155,15 +181,38 @@ def test_what_stands_in_the_way_of_a_bind_is_asked_of_who_stands_behind() -> Non
     assert bench.permit.obstacle(bench.bind_of("p")) == "of p"
 
 
-def test_when_a_pod_has_gone_nobody_waits_for_it() -> None:
+def test_when_the_others_have_gone_nobody_waits_for_them() -> None:
     bench = Bench()
     bench.group("g", 2)
     bench.decided("g-0", "g-1", "g-2")
     bench.submit("g-2", need=-1)
     for name in ("g-0", "g-1"):
         bench.pod_gone(name)
-        bench.end(name)
-    assert bench.back == ["g-0", "g-1", "g-2"]
+    bench.a_second_passes()
+    assert bench.back == ["g-2"]
+
+
+def test_when_the_group_is_made_anew_what_was_decided_for_its_predecessor_is_given_back() -> None:
+    bench = Bench()
+    bench.group("g", 2)
+    bench.decided("g-0", "g-1", "g-2")
+    bench.submit("g-2", need=-1)
+    bench.group_gone("g")
+    bench.group("g", 2, uid="another")
+    bench.a_second_passes()
+    assert (bench.sent, bench.back, bench.permit.waiting) == ([], ["g-2"], 0)
+
+
+def test_a_look_that_changes_nothing_is_repeated_and_none_is_asked_for_when_nobody_waits() -> None:
+    bench = Bench()
+    bench.group("g", 2)
+    bench.decided("g-0", "g-1", "g-2")
+    bench.submit("g-2", need=-1)
+    bench.a_second_passes()
+    assert len(bench.later) == 1
+    bench.answer("g-0")
+    bench.a_second_passes()
+    assert bench.later == []
 
 
 def _tree(bench: Bench, minimum: int, **groups: int) -> None:
