@@ -48,6 +48,9 @@ def is_given_up(members: PodGroupState) -> bool:
     group = members.group
     if group is None or group.is_foreign or not group.takes_only_owner or group.is_leaving:
         return False
+    if not members.count(MemberState.BOUND):
+        # Nobody would leave, and a Job that is suspended for nobody would never be resumed.
+        return False
     return group.when_degraded.policy != "report" and not members.count(MemberState.SUCCEEDED)
 
 

@@ -116,7 +116,7 @@ class Progress:
         confirmed = self._confirmed(key, counts)
         if confirmed >= group.min_count:
             self._whole(key, group)
-        elif group.is_gang and (counts.bound or confirmed > counts.succeeded):
+        elif group.is_gang and (counts.bound or (counts.assumed and confirmed > counts.succeeded)):
             if key not in self._short:
                 self._short[key] = self._clock()
                 had_started = self._had_started(key, group)

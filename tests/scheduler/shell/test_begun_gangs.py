@@ -160,3 +160,35 @@ def test_a_gang_of_which_binds_are_forbidden_is_given_up_once_they_are_not_and_t
             assert _target(cluster)["reason"] == "GangRestart"
 
     run_virtually(story())
+
+
+def test_a_gang_whose_members_have_all_failed_before_it_was_whole_is_not_asked_to_leave() -> None:
+    async def story() -> None:
+        cluster = _cluster()
+        cluster.add_nodes(4)
+
+        def lost(verb: str, what: str, name: str) -> None:
+            if (verb, what, name) == ("create", "pods/binding", "g-3"):
+                raise OutcomeUnknown("the answer was lost")
+
+        cluster.api.before.append(lost)
+        group = gang("g", 4)
+        group["metadata"]["annotations"] = {MANAGED_BY: MANAGED_BY_TUTTI}
+        cluster.api.put("podgroups", group)
+        async with cluster.scheduler(**CALM, degraded_after_seconds=60.0, bind_give_up_seconds=300.0):
+            cluster.add_members("g", 4)
+            await cluster.api.until(lambda: len(cluster.api.bound()) == 3)
+            await asyncio.sleep(5)
+            for number in range(4):
+                if number == 3:
+                    cluster.api.before.remove(lost)
+                    await cluster.api.until(lambda: len(cluster.api.bound()) == 4)
+                    await asyncio.sleep(5)
+                failed = cluster.api.peek("pods", "ns", f"g-{number}")
+                failed["status"] = {"phase": "Failed"}
+                cluster.api.put("pods", failed)
+            await asyncio.sleep(200)
+            assert _target(cluster) == {}
+            assert _satisfied(cluster) != SHORT
+
+    run_virtually(story())
