@@ -303,10 +303,9 @@ class Forest:
         """Every CompositePodGroup from a name downwards, that of the name included where it exists."""
         return (self.composites[name] for name in self._below(root) if name in self.composites)
 
-    def above(self, group: GroupRecord) -> Iterator[CompositeRecord]:
-        """The CompositePodGroups above a group, the lowest first; those that are only named are left out."""
-        names = self._upwards((group.namespace, group.parent)) if group.parent else ()
-        return (self.composites[name] for name in names if name in self.composites)
+    def above(self, parent: Name) -> Iterator[CompositeRecord]:
+        """The CompositePodGroups from this one upwards, the lowest first; those that are only named are left out."""
+        return (self.composites[name] for name in self._upwards(parent) if name in self.composites)
 
     def problem(self, root: Name) -> str:
         """What is wrong with a tree as such, empty when nothing is."""
@@ -324,11 +323,8 @@ class Forest:
 
     def whole_unit(self, parent: Name) -> GroupRecord | None:
         """The highest CompositePodGroup from this one upwards whose pods only leave together, as a group; None without one."""
-        found: CompositeRecord | None = None
-        for name in self._upwards(parent):
-            record = self.composites.get(name)
-            found = record if record is not None and record.leaves_whole else found
-        return tree_as_group(found, 1) if found is not None else None
+        whole = [record for record in self.above(parent) if record.leaves_whole]
+        return tree_as_group(whole[-1], 1) if whole else None
 
     # --- changes -----------------------------------------------------------------------------------------------------
 

@@ -48,9 +48,6 @@ def is_given_up(members: PodGroupState) -> bool:
     group = members.group
     if group is None or group.is_foreign or not group.takes_only_owner or group.is_leaving:
         return False
-    if not members.count(MemberState.BOUND):
-        # Nobody would leave, and a Job that is suspended for nobody would never be resumed.
-        return False
     return group.when_degraded.policy != "report" and not members.count(MemberState.SUCCEEDED)
 
 
@@ -112,7 +109,7 @@ class Restarts:
         self._event_writer.group_restarts(key, tree, message)
         # The one that is short goes last: a successor that finds it still running has all the others leave, too.
         for each in sorted(leaving, key=lambda one: one.key == key):
-            if each.group is not None and each.count(MemberState.BOUND):
+            if each.group is not None:
                 self._leave(each, each.group, message)
 
     def give_up(self, key: EntityKey) -> None:
@@ -141,6 +138,9 @@ class Restarts:
                 self._leave(leaf, leaf.group, message)
 
     def _leave(self, members: PodGroupState, group: GroupRecord, message: str) -> None:
+        if not members.count(MemberState.BOUND):
+            # Nobody would leave, and a Job that is suspended for nobody would never be resumed.
+            return
         self._count()
         self._event_writer.group_restarts(members.key, group, message)
         if group.takes_only_owner and leaves_by_suspension(group.owner.kind):

@@ -4,7 +4,7 @@ It is looked for at each CompositePodGroup by itself. One below which pods have 
 limit has passed, is given up with all groups below it; of several above each other that is the highest one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from scheduler.apicalls.composite_objects import has_started
@@ -58,7 +58,7 @@ class BegunTrees:
         if members is None or members.group is None or not members.group.parent:
             return
         has_places = members.count(MemberState.BOUND) > 0
-        for level in self._state.entities.forest.above(members.group):
+        for level in self._above(members.group):
             if level.item not in self._due:
                 if has_places and not has_started(self._composites, level):
                     self._due.add(level.item, self._after_seconds)
@@ -69,7 +69,7 @@ class BegunTrees:
         """The server forbids the bind of a member: a person has to act, who would not see it if all began again and again."""
         members = self._state.item(key)
         if members is not None and members.group is not None:
-            above = (level.item for level in self._state.entities.forest.above(members.group))
+            above = (level.item for level in self._above(members.group))
             self._refused.update(item for item in above if item in self._due)
 
     def give_up(self, key: EntityKey) -> None:
@@ -107,6 +107,9 @@ class BegunTrees:
         self._due.discard(key)
         self._refused.discard(key)
 
+    def _above(self, group: GroupRecord) -> Iterator[CompositeRecord]:
+        return self._state.entities.forest.above((group.namespace, group.parent))
+
     def _holders(self, level: CompositeRecord) -> list[PodGroupState]:
         """The groups below of which a pod has its place."""
         leaves = self._state.entities.forest.leaves_below((level.namespace, level.name))
@@ -114,7 +117,7 @@ class BegunTrees:
 
     def _highest_begun(self, group: GroupRecord) -> CompositeRecord | None:
         """The highest level above a group that has not had its start and has fewer than it needs."""
-        above = reversed(list(self._state.entities.forest.above(group)))
+        above = reversed(list(self._above(group)))
         begun = (each for each in above if not has_started(self._composites, each))
         return next(filter(self._is_short, begun), None)
 

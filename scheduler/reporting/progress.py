@@ -103,7 +103,7 @@ class Progress:
 
     def answered(self, key: EntityKey, pod_uid: str) -> None:
         """The server said that this member is bound."""
-        if self._state.assumption(pod_uid) is not None:
+        if self._is_assumed(pod_uid):
             self._answered.setdefault(key, set()).add(pod_uid)
         self.update(key)
 
@@ -113,10 +113,9 @@ class Progress:
         if group is None:
             return
         counts = self._state.entities.counts(key)
-        confirmed = self._confirmed(key, counts)
-        if confirmed >= group.min_count:
+        if self._has_minimum(key, counts):
             self._whole(key, group)
-        elif group.is_gang and (counts.bound or (counts.assumed and confirmed > counts.succeeded)):
+        elif group.is_gang and (counts.bound or any(map(self._is_assumed, self._answered.get(key, ())))):
             if key not in self._short:
                 self._short[key] = self._clock()
                 had_started = self._had_started(key, group)
@@ -180,17 +179,19 @@ class Progress:
         said = condition_of(self._groups.current(group), CONDITION_SCHEDULED)
         return key in self._started or (said is not None and said.status == TRUE)
 
-    def _confirmed(self, key: EntityKey, counts: MemberCounts) -> int:
-        """Members that are bound or were, the answered ones included that the watch has not shown yet."""
+    def _has_minimum(self, key: EntityKey, counts: MemberCounts) -> bool:
+        """Whether enough members are bound or were, the answered ones included that the watch has not shown yet."""
         waiting = self._answered.get(key)
         if not waiting or counts.confirmed >= counts.min_count:
             self._answered.pop(key, None)
-            return counts.confirmed
+            return counts.confirmed >= counts.min_count
         if counts.confirmed + len(waiting) < counts.min_count:
-            return counts.confirmed + len(waiting)
-        for uid in [uid for uid in waiting if self._state.assumption(uid) is None]:
-            waiting.discard(uid)
-        return counts.confirmed + len(waiting)
+            return False
+        waiting.intersection_update([uid for uid in waiting if self._is_assumed(uid)])
+        return counts.confirmed + len(waiting) >= counts.min_count
+
+    def _is_assumed(self, pod_uid: str) -> bool:
+        return self._state.assumption(pod_uid) is not None
 
     def _whole(self, key: EntityKey, group: GroupRecord) -> None:
         since = self._is_not_short(key)

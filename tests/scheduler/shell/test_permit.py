@@ -209,7 +209,6 @@ def test_a_later_member_is_given_back_when_the_claims_of_the_minimum_cannot_be_w
             assert cluster.api.bound() == {}
             cluster.api.before.remove(away)
             cluster.api.before.append(always("patch", "resourceclaims", Forbidden(403, "Forbidden", "not allowed")))
-            await asyncio.sleep(0)
             await cluster.api.until(lambda: scheduler.state.assumption(uid) is None)
             assert cluster.api.bound() == {}
 
