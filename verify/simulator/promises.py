@@ -38,6 +38,8 @@ class _Group:
     since: float = 0.0
     """When its first member was bound."""
     bound: set[str] = field(default_factory=set)
+    """Members that run or have succeeded."""
+    running: set[str] = field(default_factory=set)
     was_satisfied: bool = False
     lost: bool = False
 
@@ -94,6 +96,7 @@ class Watchdog:
             if not group.bound:
                 group.since = self._clock()
             group.bound.add(uid)
+            group.running.add(uid)
             if len(group.bound) >= group.minimum and not group.was_satisfied:
                 group.was_satisfied = True
                 self.starts += 1
@@ -132,22 +135,27 @@ class Watchdog:
 
     def _ended(self, pod: Object) -> None:
         uid = pod["metadata"]["uid"]
+        has_succeeded = pod.get("status", {}).get("phase") == "Succeeded"
         for group_uid, group in self._groups.items():
-            if uid in group.bound and pod.get("status", {}).get("phase") != "Succeeded":
-                seconds = self._clock() - group.since
-                if not (group.was_satisfied or group.lost) and seconds > BIND_SECONDS:
-                    self._given_up.append(f"I1: {_partial(group_uid, group)}, for {seconds:.0f} s")
+            if uid not in group.running:
+                continue
+            group.running.discard(uid)
+            seconds = self._clock() - group.since
+            is_partial = not (group.was_satisfied or group.lost) and seconds > BIND_SECONDS
+            if is_partial and not (has_succeeded and group.running):
+                self._given_up.append(f"I1: {_partial(group_uid, group)}, for {seconds:.0f} s")
+            if not has_succeeded:
                 group.bound.discard(uid)
                 group.lost = True
 
     def partial_groups(self) -> Iterator[str]:
-        """Gangs of which some members are bound, fewer than have to be, and none was lost since."""
+        """Gangs some of whose members hold their places, fewer than have to be are bound, and none was lost since."""
         for uid, group in self._groups.items():
-            if not group.was_satisfied and not group.lost and 0 < len(group.bound) < group.minimum:
+            if not group.was_satisfied and not group.lost and group.running and len(group.bound) < group.minimum:
                 yield f"I1: {_partial(uid, group)}"
 
     def given_up(self) -> Iterator[str]:
-        """Gangs that have left because they were begun and not completed, which nothing but a disturbance may cause."""
+        """Gangs that were begun and have left, or ended their work, without the others: only a disturbance may cause that."""
         yield from self._given_up
 
     # --- I3: no eviction whose preemptor does not start -----------------------------------------------------------------

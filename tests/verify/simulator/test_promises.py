@@ -52,10 +52,10 @@ class History:
     def gang(self, name: str, minimum: int) -> str:
         return self.put(GROUPS, name, spec={"schedulingPolicy": {"gang": {"minCount": minimum}}})
 
-    def end(self, name: str) -> None:
+    def end(self, name: str, phase: str = "Failed") -> None:
         stored = self.store.get(PODS, "default", name)
         assert stored is not None
-        self.store.replace(PODS, stored, stored.copy() | {"status": {"phase": "Failed"}})
+        self.store.replace(PODS, stored, stored.copy() | {"status": {"phase": phase}})
 
     def bind(self, name: str, node: str = "n0") -> None:
         stored = self.store.get(PODS, "default", name)
@@ -114,6 +114,31 @@ def test_a_gang_that_was_begun_and_leaves_again(history: History, seconds: float
 
     said = f"I1: of group {uid} 2 members are bound, 3 have to be, for {seconds:.0f} s"
     assert list(history.watchdog.given_up()) == [said] * found
+
+
+def test_a_gang_that_has_ended_half_of_its_work_holds_nothing_and_is_told_where_nothing_disturbed_it(
+    history: History,
+) -> None:
+    uid = history.gang("g", 3)
+    for number in range(3):
+        history.pod(f"p{number}", group="g")
+    history.bind("p0")
+    history.bind("p1")
+    history.seconds += 61.0
+    history.end("p0", "Succeeded")
+    said = f"I1: of group {uid} 2 members are bound, 3 have to be"
+
+    assert list(history.watchdog.partial_groups()) == [said]
+    assert list(history.watchdog.given_up()) == []
+
+    history.end("p1", "Succeeded")
+
+    assert list(history.watchdog.partial_groups()) == []
+    assert list(history.watchdog.given_up()) == [f"{said}, for 61 s"]
+
+    history.bind("p2")
+
+    assert history.watchdog.starts == 1
 
 
 def _leave_for(history: History, name: str, uid: str) -> None:
