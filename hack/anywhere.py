@@ -1,9 +1,9 @@
 """Runs the tests that a day, a time zone, a locale, a folder or a user could break, where all of these are others.
 
-Twice: 400 days ahead and 30 days behind, in zones with odd offsets, from a copy of the repository whose path has blanks, with
-four workers and with two, and as `nobody` when root runs it. The clock is shifted by libfaketime, which comes with the development
-requirements for Linux on x86-64; what cannot be had on this machine is said, and the rest is run. The exit code is that of
-the tests.
+Twice, side by side: 400 days ahead and 30 days behind, in zones with odd offsets, from a copy of the repository whose path has
+blanks, with four workers and with two, and as `nobody` when root runs it. Both wait for most of the time; each prints what it has
+found when it has ended. The clock is shifted by libfaketime, which comes with the development requirements for Linux on x86-64;
+what cannot be had on this machine is said, and the rest is run. The exit code is that of the tests.
 
     python -m hack.anywhere                    # as `make test-anywhere`
     python -m hack.anywhere -- tests -k lease  # other tests, further arguments of pytest
@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,26 +82,32 @@ def main() -> int:
         tree = Path(folder, "a copy")
         shutil.copytree(REPOSITORY, tree, ignore=NOT_COPIED)
         _hand_over((Path(library), Path(folder)), runner.user)
-        codes = [_run(place, runner, tree, arguments) for place in PLACES]
-    return max(codes)
+        with ThreadPoolExecutor(len(PLACES)) as pool:
+            return max(pool.map(lambda place: _run(place, runner, tree, arguments), PLACES))
 
 
 def _run(place: Place, runner: Runner, tree: Path, arguments: Sequence[str]) -> int:
-    print(f"anywhere: {_told(place, runner)}, in {str(tree)!r}", flush=True)
+    where = _told(place, runner)
+    print(f"anywhere: {where}, in {str(tree)!r}", flush=True)
     begin = time.monotonic()
     command = [sys.executable, "-m", "pytest", "-q", "-n", str(place.workers), *arguments]
     environment = _environment(place, runner.clock, tree.parent)
-    code = subprocess.run(
+    done = subprocess.run(
         command,
         cwd=tree,
         env=environment,
         user=runner.user,
         group=_group(runner.user),
         extra_groups=() if runner.user else None,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
         check=False,
-    ).returncode
-    print(f"anywhere: exit code {code} after {time.monotonic() - begin:.0f} s", flush=True)
-    return code
+    )
+    end = f"anywhere: {where}: exit code {done.returncode} after {time.monotonic() - begin:.0f} s"
+    print(f"{done.stdout}{end}", flush=True)
+    return done.returncode
 
 
 def _told(place: Place, runner: Runner) -> str:

@@ -1,7 +1,7 @@
 """Runs tests/conformance against a real control plane, once per group API, and prints one table of both runs.
 
-Both run at the same time, each with two workers that have a control plane of their own each: tests mostly wait. Each line says
-whose it is.
+Both run at the same time, with workers that have a control plane of their own each. Our own group API has more tests, so it has
+three of the five, and both end at about the same time. Each line says whose it is.
 
 The servers are those in KUBEBUILDER_ASSETS, or the ones that hack/controlplane builds when Go is there: Kubernetes 1.37, or with
 KUBERNETES_VERSION=1.30 the oldest that is supported. That one is run with our own group API alone and judged by fewer suites
@@ -31,6 +31,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 GROUP_APIS = ("own", "built-in")
 REAL, EMBEDDED = CLUSTERS = ("real", "embedded")
 SERVERS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+WORKERS = {"own": 3, "built-in": 2}
 AGAIN_AT_MOST = 3
 ENDED = (0, 1)
 """Exit codes of pytest that got to its end: all is well, or tests failed."""
@@ -56,9 +57,8 @@ def main() -> int:
     extra = [*(["--slow"] if arguments.slow else []), *arguments.pytest]
     if not any(argument.startswith("tests/") for argument in extra):
         extra += suites(minor)
-    # A file is one worker's: some of its tests share what they have made.
-    workers = ["-n", str(arguments.workers), "--dist", "loadfile"] if arguments.workers else []
-    first = run_tests(apis, arguments.cluster, [*workers, *extra], environment)
+    workers = WORKERS if arguments.workers is None else dict.fromkeys(apis, arguments.workers)
+    first = run_tests(apis, arguments.cluster, extra, environment, workers)
     results = {api: run.results for api, run in first.items()}
     if arguments.again:
         results = run_again(results, arguments.cluster, environment)
@@ -77,17 +77,27 @@ class Run(NamedTuple):
 
 
 def run_tests(
-    apis: Sequence[str], cluster: str, arguments: Sequence[str], environment: Mapping[str, str]
+    apis: Sequence[str],
+    cluster: str,
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    workers: Mapping[str, int],
 ) -> dict[str, Run]:
-    """Runs tests with each group API, side by side."""
+    """Runs tests with each group API, side by side, with so many workers each."""
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
         reports = {api: Path(folder) / f"{api}.xml" for api in apis}
+        common = [*PYTEST, "--cluster", cluster]
         commands = {
-            api: [*PYTEST, "--cluster", cluster, "--group-api", api, f"--junitxml={report}", *arguments]
+            api: [*common, "--group-api", api, f"--junitxml={report}", *side_by_side(workers[api]), *arguments]
             for api, report in reports.items()
         }
         codes = run_side_by_side(commands, environment)
         return {api: Run(codes[api], read_report(report)) for api, report in reports.items()}
+
+
+def side_by_side(workers: int) -> Sequence[str]:
+    """Arguments of pytest for so many workers. A file is one worker's: some of its tests share what they have made."""
+    return ("-n", str(workers), "--dist", "loadfile") if workers else ()
 
 
 def run_again(
@@ -99,7 +109,7 @@ def run_again(
         suspects = to_run_again(results, at_most=AGAIN_AT_MOST)
         if suspects:
             print(f"{api}: once more, alone: {', '.join(suspects)}", flush=True)
-            second = run_tests([api], cluster, ["--slow", *suspects], environment)
+            second = run_tests([api], cluster, ["--slow", *suspects], environment, {api: 0})
             last[api] = forgiven(results, second[api].results)
     return last
 
@@ -115,6 +125,7 @@ def title(api: str, is_embedded: bool, minor: int) -> str:
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    told = ", ".join(f"{api} {workers}" for api, workers in WORKERS.items())
     parser = argparse.ArgumentParser(description="Run the conformance tests once per group API.")
     parser.add_argument("--cluster", choices=CLUSTERS, default=REAL, help="which cluster (default: real)")
     parser.add_argument("--group-api", choices=GROUP_APIS, help="only this group API")
@@ -127,9 +138,8 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--workers",
         type=int,
-        default=2,
         metavar="N",
-        help="control planes of each run; 0: one, in this order (default: 2)",
+        help=f"control planes of each run; 0: one, in this order (default: {told})",
     )
     parser.add_argument("pytest", nargs="*", metavar="PYTEST_ARGUMENT", help="after --: handed on, such as -k crash")
     parsed = parser.parse_args(arguments)
