@@ -13,6 +13,8 @@ PROCESSES = ("scheduler", "controllers", "webhooks")
 TO_REQUESTS = ("script", "script", "script", "break-watches", "pause-webhooks")
 TO_PROCESSES = ("kill", "kill-at-write", "pause-leaders")
 """These end a process: its memory begins anew."""
+PROCESS_FAULTS_SHARE = 1 / 4
+MOST_PROCESS_FAULTS_SECONDS = 900.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +48,8 @@ def draw(chance: random.Random, *, ends_processes: bool) -> Fault:
     if kind == "kill-at-write":
         return Fault(kind, chance.choice(("drop", "lose-answer")))
     return Fault(kind)
+
+
+def process_faults_seconds(soak_seconds: float) -> float:
+    """How long, from its beginning on, faults end processes in a soak; then they live on, so that their memory can be watched."""
+    return min(soak_seconds * PROCESS_FAULTS_SHARE, MOST_PROCESS_FAULTS_SECONDS)

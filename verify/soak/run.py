@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from verify.clusters.eventually import eventually
 from verify.soak.cluster import Place, place
 from verify.soak.disturber import Disturber
+from verify.soak.faults import process_faults_seconds
 from verify.soak.judge import Judge, left_of_gangs
 from verify.soak.memory import Sample, take, trend
 from verify.soak.outcome import Outcome
@@ -22,8 +23,6 @@ GONE_SECONDS = 180.0
 READY_SECONDS = 300.0
 MOST_REST_SECONDS = 480.0
 """So long rest is waited for: a Job that takes its time to make a pod anew is no rest, and somebody's end makes room for others."""
-PROCESS_FAULTS_SHARE = 1 / 4
-"""The first part of the time; in the rest processes live on, so that their memory can be watched."""
 
 Say = Callable[[str], None]
 
@@ -99,7 +98,7 @@ class _Run:
         told = begin
         while (passed := time.monotonic() - begin) < self._settings.seconds:
             time.sleep(min(LOOK_SECONDS, self._settings.seconds - passed))
-            if passed >= self._settings.seconds * PROCESS_FAULTS_SHARE:
+            if passed >= process_faults_seconds(self._settings.seconds):
                 live_on.set()
             self._judge.look()
             take(self._where.tutti.children(), time.monotonic(), self._samples)

@@ -3,9 +3,11 @@
 import random
 from collections import Counter
 
+import pytest
+
 from verify.faults.script import parse
 from verify.soak.changes import MOST, MOST_CORDONED, Change, Changes
-from verify.soak.faults import PROCESSES, TO_REQUESTS, draw
+from verify.soak.faults import PROCESSES, TO_REQUESTS, draw, process_faults_seconds
 
 NODES = ("n0", "n1", "n2")
 MANY = 3_000
@@ -87,3 +89,10 @@ def test_faults_follow_from_the_seed_and_scripts_can_be_read() -> None:
 def test_processes_live_on_when_they_are_to() -> None:
     chance = random.Random(6)
     assert {draw(chance, ends_processes=False).kind for _ in range(200)} == set(TO_REQUESTS)
+
+
+@pytest.mark.parametrize(("soak_minutes", "minutes"), [(20, 5), (60, 15), (165, 15)])
+def test_processes_are_ended_in_the_first_part_only_and_in_a_long_soak_live_on_for_nearly_all_of_it(
+    soak_minutes: float, minutes: float
+) -> None:
+    assert process_faults_seconds(soak_minutes * 60) == minutes * 60
