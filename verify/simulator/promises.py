@@ -305,6 +305,8 @@ def _free(store: Store) -> dict[str, dict[str, int]]:
 
 def _is_plain(store: Store, name: str, pods: list[Object]) -> bool:
     """Whether nothing but room matters to them."""
+    if any(pod["spec"].get("volumes") for pod in pods):
+        return False  # a volume that was made on a node which is gone since is there for nobody
     namespace = pods[0]["metadata"]["namespace"]
     managed = MANAGED in (pods[0]["metadata"].get("labels") or {})
     group = store.get(GROUPS, namespace, name)
@@ -313,7 +315,7 @@ def _is_plain(store: Store, name: str, pods: list[Object]) -> bool:
     policy = group.obj["spec"].get("schedulingPolicy", {})
     if MIN_RESOURCES in (group.obj["metadata"].get("annotations") or {}):
         return False  # room for pods that are still to come counts too
-    if group.obj["spec"].get("schedulingConstraints") or any(pod["spec"].get("volumes") for pod in pods):
+    if group.obj["spec"].get("schedulingConstraints"):
         return False
     if any(each["metadata"].get("deletionTimestamp") for each in pods):
         return False

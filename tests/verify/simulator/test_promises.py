@@ -44,10 +44,13 @@ class History:
         self.store.put(resource, {"kind": "Any", "apiVersion": "v1", "metadata": metadata, **fields})
         return uid
 
-    def pod(self, name: str, *, cpu: str = "1", group: str = "", owner: str = "") -> None:
+    def pod(self, name: str, *, cpu: str = "1", group: str = "", owner: str = "", volume: bool = False) -> None:
         container = {"name": "main", "resources": {"requests": {"cpu": cpu}}}
         metadata = {"annotations": {"tutti.scheduler/pod-group": group}} if group else {}
-        self.put(PODS, name, owner, metadata=metadata, spec={"schedulerName": "tutti", "containers": [container]})
+        spec: Object = {"schedulerName": "tutti", "containers": [container]}
+        if volume:
+            spec["volumes"] = [{"name": "data", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}]
+        self.put(PODS, name, owner, metadata=metadata, spec=spec)
 
     def gang(self, name: str, minimum: int) -> str:
         return self.put(GROUPS, name, spec={"schedulingPolicy": {"gang": {"minCount": minimum}}})
@@ -229,3 +232,21 @@ def test_a_gang_that_does_not_fit_or_is_not_whole_may_wait(history: History, cpu
     history.pod("p1", cpu=cpu, group="g")
 
     assert list(waiting_though_there_is_room(history.store)) == []
+
+
+@pytest.mark.parametrize(("volume", "said"), [(False, 1), (True, 0)])
+def test_a_lone_pod_whose_volume_may_be_on_a_node_that_is_gone_may_wait(
+    history: History, volume: bool, said: int
+) -> None:
+    history.pod("p", volume=volume)
+
+    assert len(list(waiting_though_there_is_room(history.store))) == said
+
+
+@pytest.mark.parametrize(("volume", "said"), [(False, 1), (True, 0)])
+def test_and_so_may_a_gang_with_volumes(history: History, volume: bool, said: int) -> None:
+    history.gang("g", 2)
+    history.pod("p0", group="g")
+    history.pod("p1", group="g", volume=volume)
+
+    assert len(list(waiting_though_there_is_room(history.store))) == said
