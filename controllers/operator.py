@@ -38,7 +38,7 @@ SILENT_SECONDS: Final = 600.0
 
 FLUSH_SECONDS: Final = 2.0
 
-_GC_THRESHOLDS: Final = (10_000, 200, 1_000)
+_GC_THRESHOLDS: Final = (1_000, 2_000, 1_000)
 """The stores are many small objects that make no cycles: looking for cycles among them often is lost time. Among what was made
 just now it is not: a request that fails leaves a cycle with all its frames, and as many as the first number allows are kept."""
 

@@ -8,6 +8,7 @@ nearly all that it grows by is free. By itself the C library gives back only wha
 import asyncio
 import ctypes
 from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 TRIM_SECONDS: Final = 30.0
@@ -16,9 +17,16 @@ TRIM_SECONDS: Final = 30.0
 
 def trim_heap() -> None:
     """Gives back all whole pages that are free; does nothing where the C library cannot (it is glibc's)."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    trim = _malloc_trim()
     if trim is not None:
         trim(0)
+
+
+@cache
+def _malloc_trim() -> Callable[[int], int] | None:
+    # Looked for once: each time makes a class, 3.5 KB in circles that wait for the collector.
+    found: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    return found
 
 
 async def keep_heap_trimmed(trim: Callable[[], None] = trim_heap) -> None:

@@ -34,7 +34,7 @@ def test_garbage_in_cycles_that_waits_for_the_collector_takes_little(thresholds:
     with _traced():
         for _ in range(CYCLES):
             _a_cycle()
-        assert tracemalloc.get_traced_memory()[1] < 3 * MIB
+        assert tracemalloc.get_traced_memory()[1] < MIB / 2
 
 
 def test_pods_that_came_and_went_leave_little_in_the_tables_of_what_pods_share() -> None:

@@ -2,12 +2,13 @@
 
 import asyncio
 import ctypes
+import gc
 import sys
 from pathlib import Path
 
 import pytest
 
-from kube.process.heap import TRIM_SECONDS, keep_heap_trimmed
+from kube.process.heap import TRIM_SECONDS, keep_heap_trimmed, trim_heap
 from tests.scheduler.shell.virtual_time import run_virtually
 
 ROOT = Path(__file__).parents[3]
@@ -45,6 +46,21 @@ async def test_holes_in_the_heap_are_given_back() -> None:
     async with asyncio.timeout(60):
         out, err = await process.communicate()
     assert (process.returncode, out, err) == (0, b"", b"")
+
+
+def test_a_trim_leaves_nothing_for_the_collector() -> None:
+    trim_heap()
+    gc.collect()
+    gc.disable()
+    try:
+        before = len(gc.get_objects())
+        for _ in range(20):
+            trim_heap()
+        left = len(gc.get_objects()) - before
+    finally:
+        gc.enable()
+
+    assert left < 20
 
 
 def test_the_heap_is_trimmed_again_and_again() -> None:
