@@ -20,6 +20,7 @@ Resource = tuple[str, str]
 
 PODS: Final[Resource] = ("", "pods")
 NODES: Final[Resource] = ("", "nodes")
+CLAIMS: Final[Resource] = ("", "persistentvolumeclaims")
 JOBS: Final[Resource] = ("batch", "jobs")
 SETS: Final[Resource] = ("leaderworkerset.x-k8s.io", "leaderworkersets")
 GROUPS: Final[Resource] = (OWN.pod_groups.group, OWN.pod_groups.plural)
@@ -305,8 +306,8 @@ def _free(store: Store) -> dict[str, dict[str, int]]:
 
 def _is_plain(store: Store, name: str, pods: list[Object]) -> bool:
     """Whether nothing but room matters to them."""
-    if any(pod["spec"].get("volumes") for pod in pods):
-        return False  # a volume that was made on a node which is gone since is there for nobody
+    if any(_has_a_volume(store, pod) for pod in pods):
+        return False  # its node may be full, or gone
     namespace = pods[0]["metadata"]["namespace"]
     managed = MANAGED in (pods[0]["metadata"].get("labels") or {})
     group = store.get(GROUPS, namespace, name)
@@ -327,6 +328,14 @@ def _is_plain(store: Store, name: str, pods: list[Object]) -> bool:
         and not each.obj["metadata"].get("deletionTimestamp")
     ]
     return len(members) >= int((policy.get("gang") or {}).get("minCount", 1))
+
+
+def _has_a_volume(store: Store, pod: Object) -> bool:
+    """Whether one of its claims is bound; one that is not yet gets its volume where the pod is placed."""
+    metadata = pod["metadata"]
+    claims = (f"{metadata['name']}-{each['name']}" for each in pod["spec"].get("volumes") or () if "ephemeral" in each)
+    found = (store.get(CLAIMS, metadata["namespace"], claim) for claim in claims)
+    return any(claim is not None and claim.obj["spec"].get("volumeName") for claim in found)
 
 
 def _fits(free: dict[str, dict[str, int]], pods: list[Object]) -> bool:

@@ -10,6 +10,7 @@ from kube.client.connection import Request
 from localcluster.apiserver.store.memory import Store
 from verify.simulator.loop import Process
 from verify.simulator.promises import (
+    CLAIMS,
     GROUPS,
     JOBS,
     NODES,
@@ -234,19 +235,19 @@ def test_a_gang_that_does_not_fit_or_is_not_whole_may_wait(history: History, cpu
     assert list(waiting_though_there_is_room(history.store)) == []
 
 
-@pytest.mark.parametrize(("volume", "said"), [(False, 1), (True, 0)])
-def test_a_lone_pod_whose_volume_may_be_on_a_node_that_is_gone_may_wait(
-    history: History, volume: bool, said: int
-) -> None:
-    history.pod("p", volume=volume)
+@pytest.mark.parametrize(("is_bound", "said"), [(False, 1), (True, 0)])
+def test_a_lone_pod_whose_volume_is_somewhere_may_wait(history: History, is_bound: bool, said: int) -> None:
+    history.pod("p", volume=True)
+    history.put(CLAIMS, "p-data", spec={"volumeName": "v"} if is_bound else {})
 
     assert len(list(waiting_though_there_is_room(history.store))) == said
 
 
-@pytest.mark.parametrize(("volume", "said"), [(False, 1), (True, 0)])
-def test_and_so_may_a_gang_with_volumes(history: History, volume: bool, said: int) -> None:
+@pytest.mark.parametrize(("is_bound", "said"), [(False, 1), (True, 0)])
+def test_and_so_may_a_gang_one_of_whose_volumes_is_somewhere(history: History, is_bound: bool, said: int) -> None:
     history.gang("g", 2)
-    history.pod("p0", group="g")
-    history.pod("p1", group="g", volume=volume)
+    history.pod("p0", group="g", volume=True)
+    history.pod("p1", group="g", volume=True)
+    history.put(CLAIMS, "p1-data", spec={"volumeName": "v"} if is_bound else {})
 
     assert len(list(waiting_though_there_is_room(history.store))) == said
