@@ -18,8 +18,6 @@ from scheduler.cache.selectors import Labels, RawSelector, Requirement, Selector
 DEFAULTS: Final = (("kubernetes.io/hostname", 3), ("topology.kubernetes.io/zone", 5))
 """(key, maxSkew)."""
 
-MOST_KEPT: Final = 4096
-
 
 class SimpleSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """`spec` of what selects by equality."""
@@ -53,7 +51,6 @@ class DefaultSpreads:
     def __init__(self) -> None:
         self._services: dict[str, dict[str, dict[str, str]]] = {}
         self._owners: dict[tuple[str, str, str], Selector] = {}
-        self._made: dict[tuple[str, Selector], tuple[TopologySpreadConstraint, ...]] = {}
 
     def set_service(self, namespace: str, name: str, selector: dict[str, str] | None) -> None:
         """A Service selects these pods now; none without a selector, or when it is gone."""
@@ -105,19 +102,13 @@ class DefaultSpreads:
                 merged.update(selected)
         requirements = [Requirement(key, "In", (value,)) for key, value in merged.items()]
         requirements += owner.requirements or () if owner else ()
-        return self._constraints(pod.namespace, selector_of(requirements)) if requirements else ()
+        return _constraints(pod.namespace, selector_of(requirements)) if requirements else ()
 
-    def _constraints(self, namespace: str, selector: Selector) -> tuple[TopologySpreadConstraint, ...]:
-        found = self._made.get((namespace, selector))
-        if found is None:
-            if len(self._made) >= MOST_KEPT:
-                self._made.clear()
-            query = pods_counted_by(selector, namespace)
-            found = tuple(
-                TopologySpreadConstraint(key, query, selector, max_skew=skew, is_hard=False) for key, skew in DEFAULTS
-            )
-            self._made[namespace, selector] = found
-        return found
+
+def _constraints(namespace: str, selector: Selector) -> tuple[TopologySpreadConstraint, ...]:
+    # Made anew each time, in 4 microseconds: those that were kept outlived the StatefulSets that they were made for.
+    query = pods_counted_by(selector, namespace)
+    return tuple(TopologySpreadConstraint(key, query, selector, max_skew=skew, is_hard=False) for key, skew in DEFAULTS)
 
 
 def _selects(selector: Labels, labels: Labels) -> bool:
