@@ -1,4 +1,4 @@
-"""Nodes, namespaces, groups and pods come and go by the thousand, some of them before the answers about them do."""
+"""Nodes, namespaces, Services, groups and pods come and go by the thousand, some of them before the answers about them do."""
 
 import asyncio
 import itertools
@@ -79,6 +79,7 @@ async def _come_and_go(api: FakeApi, scheduler: Scheduler, prefix: str, *, is_pa
     names = [f"{prefix}-{number}" for number in range(BATCH)]
     for name in names:
         api.put("namespaces", {"metadata": {"name": name, "labels": {"team": name}}})
+        api.put("services", _in(name, {"metadata": {"name": name}, "spec": {"selector": {name: "x"}}}))
         api.put("nodes", node(name))
         api.put("podgroups", _in(name, gang(name, 1)))
         api.put("pods", _in(name, _member(name)))
@@ -92,9 +93,9 @@ async def _come_and_go(api: FakeApi, scheduler: Scheduler, prefix: str, *, is_pa
     if is_patient:
         await asyncio.sleep(60)
         assert wanted <= api.bound().keys()
-    for kind, name in itertools.product(("podgroups", "pods", "nodes", "namespaces"), names):
+    for kind, name in itertools.product(("podgroups", "pods", "services", "nodes", "namespaces"), names):
         for each in (name, f"{name}-large", f"{name}-other"):
-            namespace = name if kind in {"podgroups", "pods"} else ""
+            namespace = "" if kind in {"nodes", "namespaces"} else name
             if api.exists(kind, namespace, each):
                 api.remove(kind, namespace, each)
     await asyncio.sleep(120)
