@@ -66,6 +66,20 @@ class WithDevices(Cluster):
             self.add_claim(f"{name}-{number}")
             self.api.put("pods", made)
 
+    def add_devices_to_prepare(self, number: int) -> None:
+        """A node, and devices for it which a driver has to prepare first."""
+        conditions = {"bindingConditions": ["Ready"], "bindingFailureConditions": ["Failed"], "bindsToNode": True}
+        self.api.put("nodes", node("n0"))
+        slow = [{**device(f"g{each}"), **conditions} for each in range(number)]
+        self.api.put("resourceslices", resource_slice("slow", slow))
+
+    def driver_says(self, kind: str, claim_name: str, device_name: str) -> None:
+        """The driver sets this condition of a device."""
+        found = self.claim(claim_name)
+        condition = {"type": kind, "status": "True", "reason": "broken", "message": "no cable"}
+        said = {"driver": "d", "pool": "slow", "device": device_name, "conditions": [condition]}
+        self.api.put("resourceclaims", {**found, "status": {**found["status"], "devices": [said]}})
+
     def claim(self, name: str) -> Object:
         return self.api.peek("resourceclaims", "ns", name)
 
@@ -317,26 +331,29 @@ async def test_pods_with_claims_are_refused_while_devices_are_not_followed(clust
 async def test_devices_that_a_driver_prepares_are_waited_for_and_a_failure_gives_them_back(
     cluster: WithDevices,
 ) -> None:
-    slow = {**device("g0"), "bindingConditions": ["Ready"], "bindingFailureConditions": ["Failed"], "bindsToNode": True}
-    cluster.api.put("nodes", node("n0"))
-    cluster.api.put("resourceslices", resource_slice("slow", [slow]))
-
-    def told(kind: str) -> None:
-        found = cluster.claim("c-0")
-        condition = {"type": kind, "status": "True", "reason": "broken", "message": "no cable"}
-        said = {"driver": "d", "pool": "slow", "device": "g0", "conditions": [condition]}
-        cluster.api.put("resourceclaims", {**found, "status": {**found["status"], "devices": [said]}})
-
+    cluster.add_devices_to_prepare(1)
     async with cluster.scheduler(**PATIENT):
         cluster.members(1)
         await cluster.api.until(lambda: cluster.devices() == {"c-0": "slow/g0"})
         assert cluster.api.bound() == {}
-        told("Failed")
+        cluster.driver_says("Failed", "c-0", "g0")
         await cluster.api.until(
             lambda: cluster.says('device binding failed: claim=c-0, reason=broken, message="no cable"')
         )
         await cluster.api.until(lambda: cluster.devices() == {})
     async with cluster.scheduler(**PATIENT):
         await cluster.api.until(lambda: cluster.devices() == {"c-0": "slow/g0"})
-        told("Ready")
+        cluster.driver_says("Ready", "c-0", "g0")
         await cluster.api.until(lambda: cluster.api.bound() == {"g-0": "n0"})
+
+
+async def test_a_gang_of_which_one_device_cannot_be_prepared_does_not_wait_for_the_other_drivers(
+    cluster: WithDevices,
+) -> None:
+    cluster.add_devices_to_prepare(2)
+    async with cluster.scheduler(**PATIENT):
+        cluster.members(2)
+        await cluster.api.until(lambda: len(cluster.devices()) == 2)
+        cluster.driver_says("Failed", "c-0", cluster.devices()["c-0"].removeprefix("slow/"))
+        await cluster.api.until(lambda: cluster.devices() == {})
+        assert cluster.api.bound() == {}
