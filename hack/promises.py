@@ -96,7 +96,7 @@ CHECKS = (
     Check(
         "soak",
         "users, faults and other schedulers for a long time",
-        ("-m", "verify.soak", "--minutes", "60"),
+        ("-m", "verify.soak", "--minutes", "90"),
         (*PYTEST, "--cluster", "embedded", "tests/faults/test_soak.py"),
         r"violations.*|" + TESTS_SAY,
     ),
