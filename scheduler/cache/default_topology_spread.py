@@ -106,7 +106,7 @@ class DefaultSpreads:
 
 
 def _constraints(namespace: str, selector: Selector) -> tuple[TopologySpreadConstraint, ...]:
-    # Made anew each time, in 4 microseconds: those that were kept outlived the StatefulSets that they were made for.
+    # Not kept: no other StatefulSet has such a selector, and making them takes 4 microseconds.
     query = pods_counted_by(selector, namespace)
     return tuple(TopologySpreadConstraint(key, query, selector, max_skew=skew, is_hard=False) for key, skew in DEFAULTS)
 
