@@ -1,8 +1,5 @@
 """The CRDs of other gang schedulers, as those publish them: installed for a test and removed again."""
 
-import os
-from pathlib import Path
-
 import pytest
 import yaml
 
@@ -11,8 +8,8 @@ from providers.selection import standard_providers
 from tests.providers.expected import TABLE
 from verify.clusters.client import Api, ApiError, Object
 from verify.clusters.eventually import eventually
+from verify.shared_data import SHARED_DATA
 
-SHARED_DATA = Path(os.environ.get("TUTTI_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
 CRDS = SHARED_DATA / "crds"
 SERVED_SECONDS = 30
 

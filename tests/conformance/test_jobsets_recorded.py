@@ -1,7 +1,6 @@
 """Each JobSet that was recorded, as a whole under Tutti: all of its pods start together or none does, or its user is told why."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,11 @@ from verify.clusters.eventually import eventually, throughout
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import RUN_SECONDS
 from verify.clusters.jobsets import SCOPE, SETTLE_SECONDS, JobSets
+from verify.shared_data import SHARED_DATA
 
 Object = dict[str, Any]
 
-DATA = Path(os.environ.get("TUTTI_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
-RECORDED = sorted((DATA / "jobset-recorded").glob("*.json"))
+RECORDED = sorted((SHARED_DATA / "jobset-recorded").glob("*.json"))
 """None where the folder of test data is not."""
 
 

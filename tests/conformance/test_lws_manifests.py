@@ -1,6 +1,5 @@
 """Every public LeaderWorkerSet manifest, applied unchanged: each replica waits whole, and then starts whole."""
 
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,11 @@ from verify.clusters.eventually import eventually, throughout
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import condition
 from verify.clusters.lws import MANAGED, SETTLE_SECONDS, Sets
+from verify.shared_data import SHARED_DATA
 
 Object = dict[str, Any]
 
-DATA = Path(os.environ.get("TUTTI_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
-MANIFESTS = sorted((DATA / "manifests").glob("lws-*.yaml"))
+MANIFESTS = sorted((SHARED_DATA / "manifests").glob("lws-*.yaml"))
 MISSING = "tutti.scheduler/GroupKindMissing"
 POOL = "cloud.google.com/gke-nodepool"
 ROOM = {"ephemeral-storage": "4Ti", "nvidia.com/gpu": "8", "google.com/tpu": "8"}

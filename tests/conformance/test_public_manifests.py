@@ -5,7 +5,6 @@ Where the API server itself refuses a manifest because of an unfilled placeholde
 without Tutti gives.
 """
 
-import os
 import re
 from functools import cache
 from pathlib import Path
@@ -20,8 +19,8 @@ from verify.clusters.eventually import eventually, throughout
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import GATE, Jobs, is_gang
 from verify.clusters.tutti_process import Tutti
+from verify.shared_data import SHARED_DATA
 
-SHARED_DATA = Path(os.environ.get("TUTTI_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
 PLACEHOLDER_ACCOUNT = "serviceAccountName: V_KSA"
 SOME_ACCOUNT = "serviceAccountName: trainer"
 

@@ -1,9 +1,7 @@
 """Upstream's own cases as data (`resource.k8s.io`, Kubernetes 1.37.0); where the data are not there, tests are skipped."""
 
-import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -30,8 +28,9 @@ from scheduler.cache.devices.records import (
 )
 from scheduler.cache.devices.selectors import Contents, Selectors
 from scheduler.cache.nodes import NodeFacts
+from verify.shared_data import SHARED_DATA
 
-DATA = Path(os.environ.get("TUTTI_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data") / "dra"
+DATA = SHARED_DATA / "dra"
 SHARE = "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa"
 
 Case = Mapping[str, Any]

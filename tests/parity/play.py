@@ -3,7 +3,6 @@
 import copy
 import itertools
 import json
-import os
 import re
 import time
 from collections.abc import Iterable, Iterator
@@ -17,11 +16,12 @@ import yaml
 
 from tests.parity.normal import normal
 from tests.parity.steps import Script, Step
+from verify.shared_data import SHARED_DATA
 
 Answer = dict[str, Any]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-FOREIGN = Path(os.environ.get("TUTTI_SHARED_DATA") or REPOSITORY.parent / "shared" / "data") / "crds"
+FOREIGN = SHARED_DATA / "crds"
 WATCHES_AT_ONCE = 16
 TIMEOUT_SECONDS = 20.0
 SETTLE_SECONDS = 15.0

@@ -14,9 +14,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from verify.shared_data import SHARED_DATA
 from verify.simulator.actions import AddNode, AnyAction, CreateJob, Scenario
 from verify.simulator.run import describe, simulate
 
+NODES: Final = SHARED_DATA / "openb" / "openb_node_list_gpu_node.csv"
+PODS: Final = SHARED_DATA / "openb" / "openb_pod_list_default.csv"
 DAY_SECONDS: Final = 86_400
 MOST_CPU_MILLI: Final = 32_000
 _ASKED: Final = ("cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec", "qos")
@@ -26,8 +29,12 @@ Row = dict[str, str]
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m verify.simulator.trace", description="Runs a trace.")
-    parser.add_argument("--nodes", type=Path, required=True, metavar="CSV", help="openb_node_list_*.csv")
-    parser.add_argument("--pods", type=Path, required=True, metavar="CSV", help="openb_pod_list_*.csv, with times")
+    parser.add_argument(
+        "--nodes", type=Path, default=NODES, metavar="CSV", help=f"openb_node_list_*.csv (default {NODES})"
+    )
+    parser.add_argument(
+        "--pods", type=Path, default=PODS, metavar="CSV", help=f"openb_pod_list_*.csv, with times (default {PODS})"
+    )
     parser.add_argument("--days", type=float, default=7.0, help="how long; the busiest such time is taken (default 7)")
     parser.add_argument("--every", type=int, default=20, metavar="N", help="every Nth node and pod (default 20)")
     parser.add_argument("--every-node", type=int, metavar="N", help="every Nth node (default as --every)")

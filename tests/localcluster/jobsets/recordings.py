@@ -6,11 +6,9 @@ replicated Jobs are told in the status.
 
 import asyncio
 import json
-import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Container, Iterable
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -19,11 +17,11 @@ from kube.client.client import Client
 from kube.client.errors import AnsweredError, Invalid, NotFound
 from kube.client.resources import JOB_SETS, JOBS, NODES, PODS, SERVICES, Resource
 from tests.localcluster.leaderworkersets.records import differences
+from verify.shared_data import SHARED_DATA
 
 Object = dict[str, Any]
 Step = Callable[["Replay"], Awaitable[None]]
 
-SHARED_DATA = Path(os.environ.get("TUTTI_SHARED_DATA") or Path(__file__).parents[4] / "shared" / "data")
 NAMESPACE: Final = "default"
 PATIENCE_SECONDS: Final = 25.0
 OF_SERVER: Final = "kubernetes"

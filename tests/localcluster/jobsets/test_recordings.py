@@ -9,8 +9,9 @@ import pytest
 
 from kube.client.resources import JOB_SETS, JOBS, MUTATING_WEBHOOKS
 from tests.localcluster.extension.webhook_server import WebhookServer, patching
-from tests.localcluster.jobsets.recordings import SHARED_DATA, Replay, Step, recorded, recording
+from tests.localcluster.jobsets.recordings import Replay, Step, recorded, recording
 from tests.localcluster.leaderworkersets.conftest import Cluster
+from verify.shared_data import SHARED_DATA
 
 STAND_INS = ("job", "jobset", "garbage", "serviceaccount")
 

@@ -5,10 +5,8 @@ transition times, the order in which a list is answered, and the variables of po
 """
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,11 +14,11 @@ import yaml
 
 from api.constants import LWS_NAME
 from kube.client.resources import CONTROLLER_REVISIONS, LEADER_WORKER_SETS, PODS, SERVICES, STATEFUL_SETS, Resource
+from verify.shared_data import SHARED_DATA
 
 Object = dict[str, Any]
 Lister = Callable[[Resource], list[Object]]
 
-SHARED_DATA = Path(os.environ.get("TUTTI_SHARED_DATA") or Path(__file__).parents[4] / "shared" / "data")
 RANDOM = frozenset({"uid", "resourceVersion", "creationTimestamp", "lastTransitionTime", "managedFields"})
 KINDS = (LEADER_WORKER_SETS, STATEFUL_SETS, PODS, SERVICES, CONTROLLER_REVISIONS)
 
