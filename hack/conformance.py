@@ -1,7 +1,8 @@
 """Runs tests/conformance against a real control plane, once per group API, and prints one table of both runs.
 
 Both run at the same time, with workers that have a control plane of their own each. Our own group API has more tests, so it has
-three of the five, and both end at about the same time. Each line says whose it is.
+three of the five, and both end at about the same time. Each line says whose it is. With `--in-turn` one ends before the other
+begins, for tests that measure times.
 
 The servers are those in KUBEBUILDER_ASSETS, or the ones that hack/controlplane builds when Go is there: Kubernetes 1.37, or with
 KUBERNETES_VERSION=1.30 the oldest that is supported. That one is run with our own group API alone and judged by fewer suites
@@ -58,7 +59,9 @@ def main() -> int:
     if not any(argument.startswith("tests/") for argument in extra):
         extra += suites(minor)
     workers = WORKERS if arguments.workers is None else dict.fromkeys(apis, arguments.workers)
-    first = run_tests(apis, arguments.cluster, extra, environment, workers)
+    first: dict[str, Run] = {}
+    for together in at_once(apis, in_turn=arguments.in_turn):
+        first |= run_tests(together, arguments.cluster, extra, environment, workers)
     results = {api: run.results for api, run in first.items()}
     if arguments.again:
         results = run_again(results, arguments.cluster, environment)
@@ -67,6 +70,11 @@ def main() -> int:
     print("\n".join([*table(runs), *failures(runs)]))
     print(f"{time.monotonic() - begin:.0f} s in all")
     return 0 if all(is_right(first[api].code, results[api]) for api in apis) else 1
+
+
+def at_once(apis: Sequence[str], *, in_turn: bool) -> Sequence[Sequence[str]]:
+    """The group APIs that are run side by side, then the next."""
+    return [[api] for api in apis] if in_turn else [apis]
 
 
 class Run(NamedTuple):
@@ -141,6 +149,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         metavar="N",
         help=f"control planes of each run; 0: one, in this order (default: {told})",
     )
+    parser.add_argument("--in-turn", action="store_true", help="one group API after the other, not side by side")
     parser.add_argument("pytest", nargs="*", metavar="PYTEST_ARGUMENT", help="after --: handed on, such as -k crash")
     parsed = parser.parse_args(arguments)
     if parsed.cluster == EMBEDDED and parsed.group_api == "built-in":

@@ -24,6 +24,9 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 PYTEST = ("-m", "pytest", "-q")
 TESTS_SAY = r"\d+ (?:passed|failed|skipped|error).* in .*"
 BOTH_GROUP_APIS = ("-m", "hack.conformance")
+ALONE = (*BOTH_GROUP_APIS, "--slow", "--workers", "0", "--in-turn")
+"""Nothing beside it: these tests measure times, or have so many objects that others would be late."""
+
 BOTH_SAY = r"(?m)^own: \d+ .*passed.*\nbuilt-in: \d+ .*passed.*"
 """The sums of both runs of `hack.conformance`: one without the other has not shown what is claimed."""
 
@@ -95,8 +98,22 @@ CHECKS = (
     ),
     Check(
         "conformance",
-        "the same on a real control plane, with every test judged",
-        Form((*BOTH_GROUP_APIS, "--slow"), BOTH_SAY, is_on_real=True),
+        "every test on a real control plane, judged at its end",
+        Form(BOTH_GROUP_APIS, BOTH_SAY, is_on_real=True),
+    ),
+    Check(
+        "slow",
+        "those that take minutes each: upgrades, kills, gangs of hundreds",
+        Form(
+            (*ALONE, "--", "tests/conformance", "-m", "slow", "--ignore=tests/conformance/tenants"),
+            BOTH_SAY,
+            is_on_real=True,
+        ),
+    ),
+    Check(
+        "tenants",
+        "who attacks does no more than double another one's times",
+        Form((*ALONE, "--", "tests/conformance/tenants"), BOTH_SAY, is_on_real=True),
     ),
     Check(
         "simulator",

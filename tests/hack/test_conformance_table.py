@@ -9,6 +9,7 @@ import pytest
 from hack.conformance import (
     REPOSITORY,
     SERVERS,
+    at_once,
     find_assets,
     group_apis,
     is_right,
@@ -156,6 +157,12 @@ def test_servers_say_which_version_they_are(tmp_path: Path, said: str, minor: in
     server.write_text("#!/bin/sh\necho who knows\n")
     with pytest.raises(LookupError, match="who knows"):
         minor_of(tmp_path)
+
+
+def test_one_group_api_goes_after_the_other_where_that_is_asked_for() -> None:
+    apis = ("own", "built-in")
+    assert at_once(apis, in_turn=parse_arguments([]).in_turn) == [apis]
+    assert at_once(apis, in_turn=parse_arguments(["--in-turn"]).in_turn) == [["own"], ["built-in"]]
 
 
 def test_runs_are_made_side_by_side_and_each_line_says_whose_it_is(

@@ -128,9 +128,11 @@ def test_a_week_in_which_no_gang_starts_has_shown_nothing() -> None:
 
 def test_what_was_measured_on_a_real_control_plane_is_run_on_one_again() -> None:
     on_real = {check.name: check.whole.words for check in CHECKS if check.whole.is_on_real}
-    assert set(on_real) == {"faults", "conformance", "soak"}
-    assert conformance.parse_arguments(on_real["faults"][2:]).cluster == conformance.REAL
-    assert conformance.parse_arguments(on_real["conformance"][2:]).cluster == conformance.REAL
+    assert set(on_real) == {"faults", "conformance", "slow", "tenants", "soak"}
+    by_conformance = [
+        conformance.parse_arguments(words[2:]) for words in on_real.values() if words[1] == "hack.conformance"
+    ]
+    assert [asked.cluster for asked in by_conformance] == [conformance.REAL] * 4
     assert soak.parse_arguments(on_real["soak"][2:]).cluster == REAL
     assert not any(check.short.is_on_real for check in CHECKS if check.short), "make test needs no Kubernetes"
 
