@@ -446,15 +446,3 @@ def test_new_items_without_room_let_others_go_first_once_too_much_time_was_spent
     world.pod("large", cpu=64, priority=5)
     world.pod("small")
     assert world.queue.pop(world.state) == pod_key(first)
-
-
-def test_an_item_that_is_set_aside_says_why_and_so_does_a_copy_of_the_queue() -> None:
-    world = World()
-    world.pod("p")
-    key = world.queue.pop(world.state)
-    assert key == pod_key("p")
-    assert world.queue.set_aside(key, "it cannot be decided", world.state)
-    assert world.held(key) == ("SchedulerError", "it cannot be decided")
-    (copy,) = world.queue.taken(world.state).state().entities
-    assert copy.status is not None
-    assert (copy.status.code, copy.status.message) == (Code.ERROR, "it cannot be decided")
