@@ -33,6 +33,7 @@ AREAS: Final = {
             "tests/scheduler/core/test_overdue.py",
             "tests/scheduler/core/test_queue.py",
             "tests/scheduler/core/test_queue_order.py",
+            "tests/scheduler/core/test_queue_set_aside.py",
             "tests/scheduler/core/test_gangs.py",
             "tests/scheduler/core/test_giving_up.py",
             "tests/scheduler/core/test_item_errors.py",
@@ -140,6 +141,7 @@ AREAS: Final = {
                     "ways_of_placing",
                 )
             ),
+            "tests/scheduler/levels/test_beside_others.py",
             "tests/scheduler/levels/test_places.py",
             "tests/scheduler/levels/test_which_domain.py",
             "tests/scheduler/preemption/test_known_costs.py",
@@ -159,6 +161,7 @@ AREAS: Final = {
                     "known_costs_of_exact_search",
                     "mixed",
                     "orders_of_coming",
+                    "search_fallback",
                     "search_in_sequence",
                     "topology_domains",
                 )
@@ -252,6 +255,7 @@ AREAS: Final = {
             "tests/scheduler/core/test_topology_rules_of_gangs.py",
             "tests/scheduler/core/test_upper_bounds.py",
             "tests/scheduler/core/test_views.py",
+            "tests/scheduler/preemption/test_known_costs.py",
             "tests/scheduler/preemption/test_victim_topology.py",
             "tests/devices/test_gangs.py",
             "tests/devices/test_preemption.py",

@@ -439,3 +439,14 @@ def test_a_group_that_announces_pods_of_too_many_roles_waits_and_says_so() -> No
     assert decision.result == "error"
     assert decision.condition_message == "it announces pods of 17 roles, and 16 are possible"
     assert stage.bound() == {}
+
+
+def test_a_group_all_of_whose_pods_have_ended_is_what_it_is() -> None:
+    stage = Stage()
+    stage.node("n0", cpu=4)
+    stage.replica("g", 2)
+    stage.pod("g-leader", group="g", on="n0", phase="Succeeded")
+    key = build.group_key("g")
+    members = stage.state.item(key)
+    assert members is not None
+    assert ClusterWithFuturePods(stage.state, beside=True).item(key) is members

@@ -77,6 +77,16 @@ def test_where_the_roomiest_domains_do_as_well_as_any_no_table_is_asked(monkeypa
         assert leaves.room[found.chosen].tolist() == chosen
 
 
+def test_where_domains_in_use_have_room_for_all_none_is_added_and_no_table_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MOST_CELLS", 0)
+    leaves = _leaves([(0, 0), (0, 1), (1, 0)], [4, 9, 9], [True, False, False], [True] * 3)
+    found = fewest_domains(leaves, 4, Steps())
+    assert (found.added, found.is_exact) == ((0, 0, 0), True)
+    assert leaves.room[found.chosen].tolist() == [4]
+
+
 def test_what_a_table_would_be_too_large_for_is_not_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     leaves = _leaves([(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)], [9, 1, 4, 4, 4], [False] * 5, [True] * 3)
     assert fewest_domains(leaves, 12, Steps()).added == (1, 3, 3)

@@ -102,6 +102,15 @@ def a_gang_whose_pods_stay_near() -> ClusterState:
     return _gang(_full(4, 2, labels={"app": "x"}), 1, 1, labels={"app": "x"}, spec=rule)
 
 
+def a_gang_from_which_others_keep_away() -> ClusterState:
+    state = ClusterState(frozenset({"tutti"}))
+    for node in range(4):
+        state.upsert_node(build.node(f"n{node}", cpu=2, labels={ZONE: f"z{node % 2}", HOSTNAME: f"n{node}"}))
+        rule = apart(term(selector(app="x"), ZONE if node == 0 else HOSTNAME))
+        state.upsert_pod(build.pod(f"low-{node}", cpu=1, on=f"n{node}", spec=rule))
+    return _gang(state, 1, 1, labels={"app": "x"})
+
+
 def a_gang_that_spreads() -> ClusterState:
     rule = spread(even(selector(app="x"), ZONE), even(selector(app="x"), HOSTNAME))
     return _gang(_full(4, 2, labels={"app": "x"}), 1, 1, 1, labels={"app": "x"}, spec=rule)
@@ -156,6 +165,7 @@ def found(state: ClusterState) -> Candidate | Refusal:
         (a_gang_for_which_one_gang_leaves_so_that_another_stays, 559_636),
         (a_gang_whose_pods_keep_apart, 1_311_788),
         (a_gang_whose_pods_stay_near, 1_414_815),
+        (a_gang_from_which_others_keep_away, 869_880),
         (a_gang_that_spreads, 1_779_946),
         (a_gang_that_needs_some_of_many_devices, 3_118_858),
         (a_gang_that_needs_devices, 1_619_455),
