@@ -14,7 +14,7 @@ ORDER = (SKIPPED, PASSED, FORGIVEN, FAILED, ERROR)
 """Of two verdicts about one test the later one counts: an error is what a broken promise is reported as, whatever else failed."""
 
 WENT_WRONG = (FAILED, ERROR)
-EXCERPT_LINES = 3
+FIRST_LINES, LAST_LINES = 3, 5
 EXCERPT_CHARACTERS = 300
 
 
@@ -102,10 +102,14 @@ def failures(runs: Mapping[str, Mapping[str, Result]]) -> list[str]:
 
 
 def excerpt(reason: str) -> list[str]:
-    """The lines of a report that pytest marks as the error, or else its first ones, and the last, which is the place."""
+    """The lines of a report that pytest marks as the error, its first and last ones, and the last of all, which is the place.
+
+    An error may end with the log of a process, which says why only at its end.
+    """
     lines = [line.rstrip() for line in reason.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("E  ")] or lines
-    shown = [*errors[:EXCERPT_LINES], *(line for line in lines[-1:] if line not in errors[:EXCERPT_LINES])]
+    told = errors[:FIRST_LINES] + errors[FIRST_LINES:][-LAST_LINES:]
+    shown = [*told, *(line for line in lines[-1:] if line not in told)]
     return ["    " + line.removeprefix("E").strip()[:EXCERPT_CHARACTERS] for line in shown]
 
 

@@ -40,6 +40,9 @@ SOAK_SAYS = r"violations .*(?:\n.*)*?\nwrites at rest.*"
 
 HOLDS, FAILED, NOTHING = "holds", "FAILED", "NOT RUN"
 EXIT_USAGE = 2
+LOGS = REPOSITORY / "build" / "promises"
+"""All that the checks have printed, each in a file of its name."""
+
 OUTPUT_LINES = 15
 """Of the end of what a check that failed has printed."""
 ERROR_LINES = 15
@@ -179,6 +182,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     outcomes = {}
     for name, form in forms.items():
         outcomes[name] = outcome = run(form, environment)
+        LOGS.mkdir(parents=True, exist_ok=True)
+        (LOGS / f"{name}.log").write_text(outcome.output)
         print(f"{name}: {outcome.verdict} after {outcome.seconds:.0f} s", flush=True)
     print("\n".join(report(outcomes)))
     return 0 if all(outcome.verdict == HOLDS for outcome in outcomes.values()) else 1
@@ -250,7 +255,7 @@ def report(outcomes: dict[str, Outcome]) -> list[str]:
         lines += [f"{'':<8} {'':<10} {outcome.command}, {outcome.seconds:.0f} s"]
     for name, outcome in outcomes.items():
         if outcome.verdict != HOLDS:
-            lines += ["", f"{name}:", *excerpt(outcome.output)]
+            lines += ["", f"{name} (all of it in {LOGS / name}.log):", *excerpt(outcome.output)]
     return lines
 
 

@@ -85,6 +85,15 @@ def test_what_went_wrong_stands_at_the_end_with_the_error_and_its_place() -> Non
     ]
 
 
+def test_of_a_long_error_the_beginning_and_the_end_are_told() -> None:
+    log = [f"line {number}" for number in range(20)]
+    reason = "\n".join(
+        ["def test_one():", *(f"E   {line}" for line in ["ended with code 2; its log:", *log]), "t.py:7: Died"]
+    )
+    told = [line.strip() for line in failures({"own": {"t: one": Result("ERROR", 1.0, reason)}})[1:]]
+    assert told == ["ended with code 2; its log:", *log[:2], *log[-5:], "t.py:7: Died"]
+
+
 def test_a_few_that_failed_have_another_try_and_the_end_says_so() -> None:
     first = {
         "replicas.test_t: test_one[a b]": Result("FAILED", 3.0, "E   late\n"),

@@ -59,6 +59,12 @@ def test_the_figure_is_the_last_that_was_said() -> None:
     assert figure_of(promises.TESTS_SAY, "no tests ran in 0.01s") == ""
 
 
+@pytest.fixture(autouse=True)
+def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(promises, "LOGS", tmp_path / "logs")
+    return tmp_path / "logs"
+
+
 def python(code: str) -> Form:
     return Form(("-c", code), r"\d+ seeds.*")
 
@@ -73,6 +79,17 @@ def test_a_check_is_run_and_its_output_is_told_when_it_fails() -> None:
     )
     assert (outcome.verdict, outcome.figure) == (FAILED, "8 seeds, all well")
     assert "but" in report({CHECKS[0].name: outcome})
+
+
+def test_all_that_a_check_has_printed_is_kept_and_the_table_says_where(
+    logs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(promises, "CHECKS", (check(python("print('why'); print('1\\n' * 50); raise SystemExit(1)")),))
+    assert main([]) == 1
+    assert (logs / "one.log").read_text().startswith("why\n1\n")
+    told = capsys.readouterr().out
+    assert f"all of it in {logs / 'one'}.log" in told
+    assert "why" not in told.splitlines()
 
 
 def test_of_a_long_output_the_errors_are_told_and_the_end() -> None:
