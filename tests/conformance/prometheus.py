@@ -10,10 +10,10 @@ from typing import Any
 
 import yaml
 
-from install.address import free_ports
 from tests.monitoring.rules import spec
 from tests.programs import tool
 from verify.clusters.eventually import eventually
+from verify.clusters.ports import free_ports
 from verify.clusters.server import Server
 
 READY_SECONDS = 60

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from api.constants import SYSTEM_NAMESPACE
-from install.address import free_ports
 from tests.conformance import planted
 from tests.conformance.holding_proxy import HoldingProxy
 from tests.conformance.prometheus import prometheus
@@ -29,6 +28,7 @@ from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually, throughout
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import Jobs, indexed_job
+from verify.clusters.ports import free_ports
 from verify.clusters.server import Server
 from verify.clusters.tutti_process import Tutti, environment
 

@@ -18,10 +18,10 @@ from typing import Literal, get_args
 import aiohttp
 from aiohttp import web
 
-from install.address import free_ports
 from verify.clusters import cluster_files as files
 from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually
+from verify.clusters.ports import free_ports
 from verify.clusters.server import Server
 from verify.faults.forwarding import MOST_BYTES, lines, open_session, reply_headers, request_headers
 

@@ -9,10 +9,10 @@ import sys
 import unittest
 from pathlib import Path
 
-from install.address import free_ports
 from localcluster.controllers.settings import NAMES
 from verify.clusters import cluster_files as files
 from verify.clusters.controlplane import ControlPlane
+from verify.clusters.ports import free_ports
 from verify.clusters.server import Server
 
 REPOSITORY = Path(__file__).parents[2]

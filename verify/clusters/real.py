@@ -8,9 +8,9 @@ scheduling.k8s.io/v1beta1 and, for CompositePodGroups, v1alpha3; `own` is a clus
 import json
 from pathlib import Path
 
-from install.address import free_ports
 from verify.clusters import cluster_files as files
 from verify.clusters.controlplane import ControlPlane, GroupApi
+from verify.clusters.ports import free_ports
 from verify.clusters.profiles import stock_configuration
 from verify.clusters.server import Server
 from verify.clusters.versions import NEWEST, minor_of

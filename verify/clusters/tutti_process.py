@@ -14,7 +14,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
 
-from install.address import free_ports
 from verify.auditor.audit_log import seconds
 from verify.auditor.identities import INSTALLER, UNINSTALLER
 from verify.clusters import profiles
@@ -22,6 +21,7 @@ from verify.clusters.client import ApiError
 from verify.clusters.controlplane import ControlPlane, Ran
 from verify.clusters.eventually import eventually
 from verify.clusters.jobs import indexed_job
+from verify.clusters.ports import free_ports
 from verify.clusters.server import Server
 
 COMMAND = os.environ.get("TUTTI_COMMAND") or str(Path(sys.executable).with_name("tutti"))

@@ -14,11 +14,11 @@ import urllib3
 from cryptography import x509
 from urllib3.exceptions import HTTPError
 
-from install.address import free_ports
 from verify.clusters import cluster_files as files
 from verify.clusters.client import Object
 from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually
+from verify.clusters.ports import free_ports
 from verify.clusters.server import Server
 from verify.clusters.tutti_process import COMMAND, READY_SECONDS, STOP_SECONDS, environment
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from install.address import free_ports
 from tests.conformance.replicas.bundles import ago, authority, leaf
 from tests.conformance.replicas.deployments import Deployments
 from tests.conformance.replicas.replica import WebhooksReplica
 from tests.conformance.replicas.test_certificates import mount
 from verify.clusters.eventually import eventually
 from verify.clusters.jobs import Jobs, indexed_job, is_gang, plain_job, plain_pod
+from verify.clusters.ports import free_ports
 from verify.faults.tcp_proxy import TcpProxy
 
 pytestmark = [pytest.mark.one_api, pytest.mark.real_only("the embedded server reaches webhooks by URL")]
