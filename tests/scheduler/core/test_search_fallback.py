@@ -7,7 +7,7 @@ import pytest
 from scheduler.algorithm.attempt import Attempt, AttemptBudget
 from scheduler.algorithm.exact import fallback as module
 from scheduler.algorithm.exact.fallback import SearchFallback
-from scheduler.algorithm.exact.members import Found, SearchBudget
+from scheduler.algorithm.exact.members import Found, SearchBudget, search_for_members
 from scheduler.algorithm.free_after_nominations import snapshot_for
 from scheduler.algorithm.partition import MemberPartition, partition_by_signature
 from scheduler.algorithm.snapshot import SnapshotOverlay
@@ -68,3 +68,13 @@ def test_what_is_spent_on_places_for_more_is_no_longer_left(
     assert (best.total, is_settled) == (2, True)
     assert search.spent > 0
     assert search.left == 1000 - search.spent
+
+
+def test_a_search_leaves_less_to_the_next_one(gang: tuple[MemberPartition, Callable[[], SnapshotOverlay]]) -> None:
+    found, new_snapshot = gang
+    budget = SearchBudget(1000)
+    assert search_for_members(new_snapshot(), found.pending, 2, budget).placed
+    once = budget.spent
+    assert 0 < once == 1000 - budget.left
+    search_for_members(new_snapshot(), found.pending, 2, budget)
+    assert (budget.spent, budget.left) == (2 * once, 1000 - 2 * once)
