@@ -34,7 +34,7 @@ from install.settings import RunSettings
 from install.tokens import TokenManager
 from kube.client.client import Client
 from kube.client.credentials import load_credentials
-from kube.client.errors import KubeError
+from kube.client.errors import KubeError, Unreachable
 from kube.groups.server_version import require_supported
 from kube.process.child import Say
 from kube.process.run import EXIT_OK, EXIT_UNEXPECTED, preflight
@@ -159,7 +159,11 @@ class _Run:
         async with self.connect(self.tokens.kubeconfig_path(account)) as client:
 
             async def holds_all() -> bool:
-                return not await missing(client, rights)
+                try:
+                    return not await missing(client, rights)
+                except Unreachable:
+                    # It was reached a moment ago; so many questions at once take it a while.
+                    return False
 
             if not await self.poller.until(holds_all, within_seconds=RIGHTS_SECONDS):
                 lacking = ", ".join(map(str, await missing(client, rights)))

@@ -21,6 +21,9 @@ STEADY_SECONDS: Final = 60.0
 """A process that ran for so long was fine; its next end starts the backoff from the beginning."""
 
 _EXIT_CONFIGURATION: Final = 2
+_REFUSED_STARTS: Final = 2
+"""A process that has refused to start says so with the same code when the server was only slow, a right not in force yet, or its
+port just taken: it has another try."""
 
 Say = Callable[[str], None]
 
@@ -85,15 +88,16 @@ class Child:
         """Start the process, and start it again whenever it ends, until `stop`.
 
         Raises:
-            ConfigurationError: the very first start failed because of what it was told; again would not help.
+            ConfigurationError: its first starts failed because of what it was told; again would not help.
         """
-        deaths = 0
+        deaths = refused = 0
         while True:
             started = self._clock()
             code = await self._run_once()
             if self._stopping:
                 return
-            if code == _EXIT_CONFIGURATION and self.starts == 1:
+            refused += code == _EXIT_CONFIGURATION
+            if refused == self.starts == _REFUSED_STARTS:
                 raise ConfigurationError(f"{self.name} cannot start like this, it says why above")
             deaths = 1 if self._clock() - started >= STEADY_SECONDS else deaths + 1
             pause = backoff_seconds(deaths)

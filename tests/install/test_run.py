@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from install.settings import RunSettings
 from kube.client.errors import Unreachable
 from kube.client.resources import CUSTOM_RESOURCE_DEFINITIONS, MUTATING_WEBHOOKS, SERVICE_ACCOUNTS, VALIDATING_WEBHOOKS
 from kube.groups.group_api import OWN
-from tests.install.fake_cluster import FakeCluster
+from tests.install.fake_cluster import FakeCluster, Object
 from tests.install.fake_time import PATIENCE_SECONDS, until
 
 SCRIPT = str(Path(__file__).with_name("fake_process.py"))
@@ -102,6 +103,27 @@ async def test_a_killed_process_is_started_again_and_said(log: Path, capsys: pyt
     await running.until(lambda: len(running.pids("controllers")) == 2)
     assert await running.end() == 0
     assert "controllers was killed by SIGKILL; it is started again in 0.5 s" in capsys.readouterr().out
+
+
+class SlowAtFirst(FakeCluster):
+    """Once all is installed, a hundred questions find no connection."""
+
+    refusing = 100
+
+    async def request_json(self, method: str, path: str, *arguments: Any, **more: Any) -> Object:
+        if path.endswith("selfsubjectaccessreviews") and self.tokens and self.refusing > 0:
+            self.refusing -= 1
+            raise Unreachable("no connection in time")
+        return await super().request_json(method, path, *arguments, **more)
+
+
+async def test_a_server_that_is_slow_for_a_moment_ends_nothing(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = SlowAtFirst()
+    running = Running(cluster, log)
+    await running.until_registered()
+    assert cluster.refusing == 0
+    assert await running.end() == 0
+    assert "warning" not in capsys.readouterr().out
 
 
 async def test_a_process_that_cannot_start_as_told_ends_the_run(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:

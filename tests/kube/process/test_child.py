@@ -93,11 +93,28 @@ async def test_a_process_that_does_not_listen_is_killed(tmp_path: Path) -> None:
     assert said == ["it does not end, it is killed"]
 
 
-async def test_wrong_settings_at_the_first_start_are_not_tried_again() -> None:
+async def test_wrong_settings_have_one_more_try_and_no_third() -> None:
     said: list[str] = []
+    refused = child(python("raise SystemExit(2)"), said, time=FakeTime())
     with pytest.raises(ConfigurationError, match="it cannot start like this"):
-        await child(python("raise SystemExit(2)"), said, time=FakeTime()).keep_running()
-    assert said == []
+        await refused.keep_running()
+    assert refused.starts == 2
+    assert said == ["it ended with exit code 2; it is started again in 0.5 s"]
+
+
+async def test_a_first_start_that_is_refused_for_a_moment_ends_nothing(tmp_path: Path) -> None:
+    said, once = list[str](), tmp_path / "once"
+    code = (
+        "import pathlib, sys, time; p = pathlib.Path(sys.argv[1])\n"
+        "if not p.exists(): p.touch(); sys.exit(2)\n"
+        "p.write_text('runs'); sys.stdin.read()"
+    )
+    refused_once = child(python(code, str(once)), said, time=FakeTime())
+    task = asyncio.ensure_future(refused_once.keep_running())
+    await until(lambda: once.exists() and once.read_text() == "runs")
+    await refused_once.stop()
+    await task
+    assert said == ["it ended with exit code 2; it is started again in 0.5 s"]
 
 
 async def test_the_same_exit_code_later_is_a_crash_like_any_other(tmp_path: Path) -> None:
