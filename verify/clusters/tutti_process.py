@@ -189,15 +189,16 @@ class Tutti:
     def _end(self) -> None:
         """Ends what still runs, kindly where possible: leases that are given back need not run out."""
         if self.server.running:
-            for pid in [self.server.pid, *_descendants(self.server.pid)]:
-                _signal(pid, signal.SIGCONT)
             with suppress(AssertionError):
                 self.stop()
         self.kill_everything()
 
     def stop(self) -> int:
-        """SIGTERM to `tutti run`; its exit code."""
+        """SIGTERM to `tutti run`, which goes on first where a test has stopped it; its exit code."""
         self._disturbed = True
+        if self.server.running:
+            for pid in [self.server.pid, *_descendants(self.server.pid)]:
+                _signal(pid, signal.SIGCONT)
         return self.server.terminate(within_seconds=STOP_SECONDS)
 
     def uninstall(self, *, code: int = 0) -> Ran:
