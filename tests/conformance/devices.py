@@ -8,9 +8,10 @@ import secrets
 from collections.abc import Iterable
 from typing import Any
 
+from api.constants import REASON_WAITING_FOR_CLAIMS
 from verify.clusters.client import Api, ApiError
 from verify.clusters.hollow import HollowNodes
-from verify.clusters.jobs import indexed_job
+from verify.clusters.jobs import condition_entry, indexed_job
 
 Object = dict[str, Any]
 
@@ -322,8 +323,14 @@ def results_of(claim: Object) -> list[Object]:
 
 def refusal_of(pod: Object) -> str:
     """What its condition says about why it has no node; empty when nothing was said."""
-    told = [one for one in pod.get("status", {}).get("conditions", ()) if one["type"] == "PodScheduled"]
-    return str(told[0].get("message", "")) if told and told[0]["status"] == "False" else ""
+    told = condition_entry(pod, "PodScheduled")
+    return str(told.get("message", "")) if told and told["status"] == "False" else ""
+
+
+def waits_for_claims(pod: Object) -> bool:
+    """Whether it was not tried on any node, since a claim of its is not there yet."""
+    told = condition_entry(pod, "PodScheduled")
+    return told is not None and told.get("reason") == REASON_WAITING_FOR_CLAIMS
 
 
 def _kind(value: str | int | bool) -> str:

@@ -7,7 +7,18 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.devices import OURS, SICK, STOCK, TOLERATES_SICK, Devices, device, devices_of, own, refusal_of
+from tests.conformance.devices import (
+    OURS,
+    SICK,
+    STOCK,
+    TOLERATES_SICK,
+    Devices,
+    device,
+    devices_of,
+    own,
+    refusal_of,
+    waits_for_claims,
+)
 from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually
 from verify.clusters.hollow import HollowNodes
@@ -87,8 +98,7 @@ def answered(devices: Devices, name: str) -> Callable[[], str]:
 
     def answer() -> str:
         pod = devices.api.get("pods", name, devices.namespace)
-        told = refusal_of(pod)
-        return str(pod["spec"].get("nodeName") or ("" if "to be made from the template" in told else told))
+        return str(pod["spec"].get("nodeName") or ("" if waits_for_claims(pod) else refusal_of(pod)))
 
     return answer
 

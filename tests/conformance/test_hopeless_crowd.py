@@ -3,9 +3,8 @@
 import itertools
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -69,30 +68,40 @@ def crowd(jobs: Jobs, nodes: HollowNodes, tutti: Tutti, priority_class: str) -> 
         hopeless_gang(api, f"crowd-{number}", priority_class, is_in_rack=bool(number % 2)) for number in range(GANGS)
     ]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        objects = itertools.chain.from_iterable(gangs)
-        list(pool.map(lambda each: make(api, each[0], each[1], namespace), objects))
-    eventually(lambda: all_refused(jobs), within_seconds=TOLD_WITHIN_SECONDS, poll_seconds=2)
-    yield
-    for resource in ("pods", "podgroups"):
-        with suppress(urllib3.exceptions.TimeoutError):
-            # The server goes on without us; who empties the namespace waits for that.
-            api.request("DELETE", api.path(resource, namespace), {"gracePeriodSeconds": 0})
+        made = list(itertools.chain.from_iterable(gangs))
+        list(pool.map(lambda each: make(api, each[0], each[1], namespace), made))
+        eventually(lambda: all_refused(jobs), within_seconds=TOLD_WITHIN_SECONDS, poll_seconds=2)
+        yield
+        # One by one: a collection of so many takes longer than a request lasts, and no audit log says then which are gone.
+        list(pool.map(lambda each: remove(api, each[0], each[1]["metadata"]["name"], namespace), reversed(made)))
 
 
 def make(api: Api, resource: str, body: dict[str, Any], namespace: str) -> None:
-    """Creates an object on a server that so many may keep busy for longer than a request lasts."""
+    """Creates an object."""
+    try:
+        patiently(lambda: api.create(resource, body, namespace))
+    except ApiError as error:
+        # Made by the request that nobody had an answer to.
+        if error.status != 409:
+            raise
 
-    def is_there() -> bool:
+
+def remove(api: Api, resource: str, name: str, namespace: str) -> None:
+    """Deletes an object."""
+    patiently(lambda: api.delete(resource, name, namespace, gracePeriodSeconds=0))
+
+
+def patiently(request: Callable[[], object]) -> None:
+    """Asks a server that so many may keep busy for longer than a request lasts."""
+
+    def is_answered() -> bool:
         try:
-            api.create(resource, body, namespace)
-        except ApiError as error:
-            if error.status != 409:
-                raise
+            request()
         except urllib3.exceptions.TimeoutError:
             return False
         return True
 
-    eventually(is_there, within_seconds=TOLD_WITHIN_SECONDS, poll_seconds=1)
+    eventually(is_answered, within_seconds=TOLD_WITHIN_SECONDS, poll_seconds=1)
 
 
 def all_refused(jobs: Jobs) -> bool:
