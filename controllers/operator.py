@@ -69,6 +69,7 @@ class Operator:
         self._running = False
         self._client = client
         self._group_api = group_api
+        self._composites = composites
         self.workloads = Informer(client, group_api.workloads, ListDecoder(Workload), indexers=WORKLOAD_INDEXERS)
         self.pod_groups = Informer(client, group_api.pod_groups, ListDecoder(PodGroup), indexers=POD_GROUP_INDEXERS)
         self.provider_groups = ProviderGroups(client, on_change=self._group_object_changed)
@@ -121,7 +122,9 @@ class Operator:
                 for informer in (self.workloads, self.pod_groups, self.jobs.informer):
                     group.create_task(informer.run())
                 group.create_task(self.provider_groups.run())
-                group.create_task(end_when_gone(self._client, self._group_api, in_trouble=self._is_in_trouble))
+                group.create_task(
+                    end_when_gone(self._client, self._group_api, self._composites, in_trouble=self._is_in_trouble)
+                )
                 for informer in (self.workloads, self.pod_groups, self.jobs.informer):
                     await informer.synced.wait()
                 gc.freeze()

@@ -63,6 +63,6 @@ async def prepare(client: Client, *, pinned: Literal["auto", "built-in", "own"],
 
 async def _for_trees(client: Client, group_api: GroupAPI, crds: tuple[Manifest, ...]) -> tuple[Manifest, ...]:
     """The CRD of CompositePodGroups, where the server has the other kinds and not this one."""
-    if await find_composites(client, group_api) == BUILT_IN_COMPOSITES:
+    if await find_composites(client, group_api) in BUILT_IN_COMPOSITES:
         return ()
     return tuple(each for each in crds if each.name == f"{OWN_COMPOSITES.plural}.{OWN_COMPOSITES.group}")

@@ -22,6 +22,7 @@ from install.removal import Object, each, list_if_served, patch_listed, remove_o
 from kube.client.client import Client
 from kube.client.errors import Invalid
 from kube.client.resources import JOBS, KUEUE_WORKLOADS, PODS
+from kube.groups.composites import first_served
 from kube.groups.discovery import served_group_apis
 from kube.groups.group_api import BUILT_IN_COMPOSITES, OWN, OWN_COMPOSITES, one_version_each
 
@@ -129,7 +130,8 @@ async def delete_groups(client: Client) -> int:
         for resource in (api.pod_groups, api.workloads):
             found = _ours(await list_if_served(client, resource))
             count += await each(found, lambda one, kind=resource: remove_object(client, kind, one))  # type: ignore[misc]
-    for resource in (BUILT_IN_COMPOSITES, OWN_COMPOSITES):
+    built_in = await first_served(client, BUILT_IN_COMPOSITES)
+    for resource in filter(None, (built_in, OWN_COMPOSITES)):
         found = _ours(await list_if_served(client, resource))
         count += await each(found, lambda one, kind=resource: remove_object(client, kind, one))  # type: ignore[misc]
     return count

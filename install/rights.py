@@ -76,7 +76,7 @@ def needed_to_uninstall(manifests: Iterable[Manifest], system_namespace: str) ->
         rights |= {
             _right(v, each) for v in ("get", "list", "patch", "delete") for each in (api.workloads, api.pod_groups)
         }
-    for composites in (OWN_COMPOSITES, BUILT_IN_COMPOSITES):
+    for composites in (OWN_COMPOSITES, *BUILT_IN_COMPOSITES):
         rights |= {_right(verb, composites) for verb in ("list", "delete")}
     for resource in (CONFIG_MAPS, LEASES, SECRETS):
         rights |= {_right(verb, resource, system_namespace) for verb in ("get", "list", "delete")}

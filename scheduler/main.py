@@ -93,14 +93,16 @@ async def main(
         Client(credentials, user_agent=user_agent, max_connections=READ_CONNECTIONS, observe=metrics.request) as reader,
         _writer(credentials, user_agent, elector, settings, metrics) as writer,
     ):
-        scheduler, group_api = await _scheduler(reader, writer, settings, metrics, elector, find_hint)
+        scheduler, group_api, composites = await _scheduler(reader, writer, settings, metrics, elector, find_hint)
         served = Served(
             metrics.registry,
             metrics_access(is_asked=settings.metrics_authentication, credentials=credentials, user_agent=user_agent),
             _recordings(credentials, user_agent, scheduler),
             _tenants(settings, credentials, user_agent, scheduler, group_api, explain or ExplainCommand()),
         )
-        version = end_when_gone(reader, group_api, in_trouble=lambda: scheduler.informers.groups.is_in_trouble)
+        version = end_when_gone(
+            reader, group_api, composites, in_trouble=lambda: scheduler.informers.groups.is_in_trouble
+        )
         return await Process(scheduler, elector, settings, served, version).run(stop)
 
 
@@ -111,8 +113,8 @@ async def _scheduler(
     metrics: SchedulerMetrics,
     elector: LeaderElector,
     find_hint: StartSearch | None,
-) -> tuple[Scheduler, GroupAPI]:
-    """A scheduler for what this server has, and the group API it works with.
+) -> tuple[Scheduler, GroupAPI, Resource | None]:
+    """A scheduler for what this server has, the group API it works with, and where CompositePodGroups are, if anywhere.
 
     Raises:
         ConfigurationError: the server cannot be reached, or has no such group API.
@@ -141,7 +143,7 @@ async def _scheduler(
         device_kinds=device_kinds,
         composites=composites,
     )
-    return build_scheduler(surroundings), group_api
+    return build_scheduler(surroundings), group_api, composites
 
 
 def _elector(credentials: Credentials, settings: SchedulerSettings) -> LeaderElector:

@@ -65,10 +65,14 @@ OWN: Final = GroupAPI(
     guards_itself=False,
 )
 
-BUILT_IN_COMPOSITES: Final = Resource(
-    BUILT_IN_GROUP, "v1alpha3", "compositepodgroups", "CompositePodGroup", namespaced=True
+BUILT_IN_COMPOSITES: Final = tuple(
+    Resource(BUILT_IN_GROUP, version, "compositepodgroups", "CompositePodGroup", namespaced=True)
+    for version in (NEXT_BUILT_IN_VERSION, VERSION, "v1alpha3")
 )
-"""Alpha in 1.37: behind the gate CompositePodGroup, in a version that is served when asked for."""
+"""Behind the gate CompositePodGroup, the most wanted version first: v1alpha3 in 1.37, v1beta1 in 1.38, each served when asked for.
+
+They are views of the same objects, as are those of the other kinds.
+"""
 
 OWN_COMPOSITES: Final = Resource(GROUP, VERSION, "compositepodgroups", "CompositePodGroup", namespaced=True)
 

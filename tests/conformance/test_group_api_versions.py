@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests.conformance.test_uninstall import objects_of_ours
-from tests.conformance.version_proxy import Serves, kubeconfig_through, version_proxy
+from tests.conformance.version_proxy import Serves, kubeconfig_through, says, tutti_through, version_proxy
 from verify.auditor.identities import INSTALLER, UNINSTALLER
 from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually
@@ -56,18 +56,6 @@ def through_v1(control_plane: ControlPlane) -> Iterator[Command]:
             return server
 
         yield start
-
-
-def says(server: Server, text: str) -> Callable[[], bool]:
-    """Whether the process is there and has said this."""
-
-    def said() -> bool:
-        server.require_running()
-        # The shared processes have said it long ago.
-        assert text in server.log.read_text(), server.last_log_lines()
-        return True
-
-    return said
 
 
 def record(control_plane: ControlPlane) -> str:
@@ -153,13 +141,7 @@ def test_processes_that_run_while_their_version_goes_begin_anew_with_the_next_on
     with ExitStack() as ended:
         before, url = version_proxy(control_plane, "old")
         ended.callback(before.kill)
-        kubeconfig = str(kubeconfig_through(control_plane, url, INSTALLER))
-        server = Server(
-            "tutti run over an upgrade",
-            [COMMAND, "run", "--kubeconfig", kubeconfig],
-            log=control_plane.folder / "tutti-over-an-upgrade.log",
-            environment={**environment(control_plane.folder), "KUBECONFIG": ""},
-        )
+        server = tutti_through(control_plane, url)
         ended.callback(lambda: server.terminate(within_seconds=STOP_SECONDS))
         server.start()
         eventually(says(server, "Tutti is running"), within_seconds=READY_SECONDS)

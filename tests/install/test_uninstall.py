@@ -23,7 +23,7 @@ from kube.client.resources import (
     PODS,
     SECRETS,
 )
-from kube.groups.group_api import BUILT_IN, OWN
+from kube.groups.group_api import BUILT_IN, BUILT_IN_COMPOSITES, OWN
 from tests.install.fake_cluster import FakeCluster
 from tests.install.fake_time import FakeTime
 
@@ -163,6 +163,16 @@ async def test_groups_of_the_built_in_api_go_if_they_are_ours_and_stay_if_not() 
     assert "2 Workloads and PodGroups that we made deleted" in said
     assert cluster.names(BUILT_IN.pod_groups) == ["theirs"]
     assert cluster.names(BUILT_IN.workloads) == []
+
+
+async def test_composites_of_the_built_in_api_go_once_whatever_versions_they_are_served_in() -> None:
+    cluster = FakeCluster(served={"scheduling.k8s.io", "compositepodgroups.scheduling.k8s.io"})
+    newest = BUILT_IN_COMPOSITES[0]
+    cluster.put(newest, "ours", "team", metadata=OURS)
+    cluster.put(newest, "theirs", "team")
+    said = await uninstall(cluster)
+    assert "1 Workloads and PodGroups that we made deleted" in said
+    assert cluster.names(newest) == ["theirs"]
 
 
 async def test_groups_of_others_in_our_kinds_are_counted_before_they_go() -> None:

@@ -40,7 +40,8 @@ class Server:
 
 
 @pytest.mark.parametrize(
-    ("api", "kept"), [(OWN, OWN_COMPOSITES), (BUILT_IN, BUILT_IN_COMPOSITES), (BUILT_IN, OWN_COMPOSITES)]
+    ("api", "kept"),
+    [(OWN, OWN_COMPOSITES), (BUILT_IN, OWN_COMPOSITES), *((BUILT_IN, each) for each in BUILT_IN_COMPOSITES)],
 )
 async def test_they_are_read_beside_either_group_api(api: GroupAPI, kept: Resource) -> None:
     found = await read_objects(Server(kept).client, [api], "ns")
@@ -49,7 +50,7 @@ async def test_they_are_read_beside_either_group_api(api: GroupAPI, kept: Resour
 
 
 async def test_those_of_the_built_in_api_come_before_our_own() -> None:
-    server = Server(BUILT_IN_COMPOSITES, OWN_COMPOSITES)
+    server = Server(*BUILT_IN_COMPOSITES, OWN_COMPOSITES)
     assert len(list((await read_objects(server.client, [BUILT_IN], "ns")).composites)) == 1
 
 
