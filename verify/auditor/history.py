@@ -234,7 +234,7 @@ class History:
         if pod is None:
             return
         if status.get("phase") == "Running" and not pod.node:
-            yield from self._surely_bound(pod)
+            yield from self._surely_bound(pod, record.completed)
         if "nominatedNodeName" in status and pod.nominated != (status["nominatedNodeName"] or ""):
             pod.nominated = status["nominatedNodeName"] or ""
             yield PodNominated(pod, record.received)
@@ -258,7 +258,10 @@ class History:
         pod = self.pods.get(key)
         if pod is None:
             return  # created before the first record that was fed
-        before, pod.node, pod.bound_at = pod.node, node, record.completed
+        # The kubelet may have said so before the bind that it followed was answered: then the unanswered one was none.
+        is_late_answer = pod.runs_at > record.received
+        before, pod.runs_at = "" if is_late_answer else pod.node, 0.0
+        pod.node, pod.bound_at = node, record.completed
         pod.bound_by = record.user
         group = self.groups.get(pod.group) if pod.group else None
         if group is not None and belongs(pod, group):
@@ -266,11 +269,12 @@ class History:
             group.satisfied |= len(group.bound) >= group.minimum
         yield PodBound(pod, record, before)
 
-    def _surely_bound(self, pod: Pod) -> Iterator[Change]:
+    def _surely_bound(self, pod: Pod, when: float) -> Iterator[Change]:
         """It runs: if nobody knew whether its bind was carried out, it was."""
         lost = self._unknown.pop(("pods/binding", pod.key), None)
         if lost is not None and (lost.request.get("metadata") or {}).get("uid", pod.uid) == pod.uid:
             yield from self._bound(pod.key, lost.request.get("target", {}).get("name", ""), lost)
+            pod.runs_at = when
 
     def _group_record(self, key: Key, record: Record) -> Iterator[Change]:
         if record.verb in {"delete", "deletecollection"}:

@@ -21,6 +21,7 @@ class Pod:
         owner: UID of its controller.
         group: the PodGroup that it names.
         bound_by: the user who bound it; the scheduler it names where only watches tell.
+        runs_at: when it was told to run although no answered bind was seen, so that an unanswered one counts as carried out.
         was_put: it had its node from the start, past every scheduler.
         left_at: when its deletion was asked for.
         ended_at: when it took no room any more.
@@ -39,6 +40,7 @@ class Pod:
     node: str = ""
     bound_at: float = 0.0
     bound_by: str = ""
+    runs_at: float = 0.0
     was_put: bool = False
     left_at: float = 0.0
     ended_at: float = 0.0

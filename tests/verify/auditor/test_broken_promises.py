@@ -69,6 +69,19 @@ def test_a_bind_whose_author_went_away_before_the_answer_was_carried_out_if_the_
     assert "1 of at least 2" in found
 
 
+@pytest.mark.parametrize(("received", "count"), [(1.15, 0), (1.35, 1)])
+def test_a_bind_that_is_answered_after_the_pod_runs_is_not_its_second_one_if_it_was_asked_for_before(
+    received: float, count: int
+) -> None:
+    cut_off = bind("a", 1.1, code=504)
+    runs = write(KUBELET, "patch", "pods/status", "a", 1.2, request={"status": {"phase": "Running"}})
+    answered = replace(bind("a", 1.4, target="m"), received=received)
+    found = broken("I7", node(), node(name="m"), group(1), pod("a"), cut_off, runs, answered)
+    assert len(found) == count
+    (third,) = broken("I7", node(), node(name="m"), group(1), pod("a"), cut_off, runs, answered, bind("a", 1.5))[count:]
+    assert "bound twice, to m and to n" in third
+
+
 @pytest.mark.parametrize(("webhook", "count"), [("update.jobs.tutti.scheduler", 0), ("jobs.example.com", 1)])
 def test_a_job_that_is_resumed_while_our_webhooks_are_away_has_its_pods_before_its_group(
     webhook: str, count: int
