@@ -7,13 +7,15 @@ from contextlib import ExitStack
 
 import pytest
 
+from tests.conformance.test_group_api_versions import tutti_admits
 from tests.conformance.test_lws_whole_sets import WHOLE, has_started, tree
 from tests.conformance.version_proxy import Serves, says, tutti_through, version_proxy
 from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually
 from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs
 from verify.clusters.lws import SETTLE_SECONDS, Sets, leader_worker_set
-from verify.clusters.tutti_process import READY_SECONDS, STOP_SECONDS, Tutti
+from verify.clusters.tutti_process import READY_SECONDS, Tutti
 
 pytestmark = [pytest.mark.built_in, pytest.mark.real_only("the embedded server has no built-in groups")]
 
@@ -33,19 +35,15 @@ def identity(sets: Sets, name: str) -> list[str]:
 
 @pytest.mark.parametrize("serves", ["both", "new"])
 def test_a_server_that_learns_v1beta1_finds_every_tree_as_it_was(
-    sets: Sets, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane, serves: Serves
+    sets: Sets, jobs: Jobs, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane, serves: Serves
 ) -> None:
     sets.create(leader_worker_set("waits", replicas=2, size=2, annotations=WHOLE))
     eventually(lambda: waits(sets, "waits"), within_seconds=SETTLE_SECONDS)
     before = identity(sets, "waits")
     assert tutti.stop() == 0
     with ExitStack() as ended:
-        proxy, url = version_proxy(control_plane, serves, renames="composites")
-        ended.callback(proxy.kill)
-        upgraded = tutti_through(control_plane, url)
-        ended.callback(lambda: upgraded.terminate(within_seconds=STOP_SECONDS))
-        upgraded.start()
-        eventually(says(upgraded, "Tutti is running"), within_seconds=READY_SECONDS)
+        tutti_through(control_plane, serves, ended, renames="composites")
+        eventually(tutti_admits(jobs), within_seconds=READY_SECONDS)
         sets.create(leader_worker_set("new", replicas=2, size=2, annotations=WHOLE))
         eventually(lambda: waits(sets, "new"), within_seconds=SETTLE_SECONDS)
         nodes.add(1, cpu="8")
@@ -55,22 +53,18 @@ def test_a_server_that_learns_v1beta1_finds_every_tree_as_it_was(
 
 
 def test_processes_that_run_while_their_version_goes_begin_anew_with_the_next_one(
-    sets: Sets, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane
+    sets: Sets, jobs: Jobs, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane
 ) -> None:
     assert tutti.stop() == 0
     with ExitStack() as ended:
-        before, url = version_proxy(control_plane, "old", renames="composites")
-        ended.callback(before.kill)
-        server = tutti_through(control_plane, url)
-        ended.callback(lambda: server.terminate(within_seconds=STOP_SECONDS))
-        server.start()
-        eventually(says(server, "Tutti is running"), within_seconds=READY_SECONDS)
+        before, server, port = tutti_through(control_plane, "old", ended, renames="composites")
+        eventually(tutti_admits(jobs), within_seconds=READY_SECONDS)
         sets.create(leader_worker_set("waits", replicas=2, size=2, annotations=WHOLE))
         eventually(lambda: waits(sets, "waits"), within_seconds=SETTLE_SECONDS)
         known = identity(sets, "waits")
 
         before.kill()
-        after, _ = version_proxy(control_plane, "new", renames="composites", port=int(url.rpartition(":")[2]))
+        after, _ = version_proxy(control_plane, "new", renames="composites", port=port)
         ended.callback(after.kill)
         for name in ("controllers", "scheduler"):
             gone = f"{name}: the server serves compositepodgroups in scheduling.k8s.io/v1beta1"

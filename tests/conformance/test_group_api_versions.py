@@ -139,12 +139,7 @@ def test_processes_that_run_while_their_version_goes_begin_anew_with_the_next_on
 ) -> None:
     assert tutti.stop() == 0
     with ExitStack() as ended:
-        before, url = version_proxy(control_plane, "old")
-        ended.callback(before.kill)
-        server = tutti_through(control_plane, url)
-        ended.callback(lambda: server.terminate(within_seconds=STOP_SECONDS))
-        server.start()
-        eventually(says(server, "Tutti is running"), within_seconds=READY_SECONDS)
+        before, server, port = tutti_through(control_plane, "old", ended)
         assert says(server, "group API scheduling.k8s.io/v1beta1")()
         eventually(tutti_admits(jobs), within_seconds=READY_SECONDS)
         jobs.create(indexed_job("waits", 3))
@@ -152,7 +147,7 @@ def test_processes_that_run_while_their_version_goes_begin_anew_with_the_next_on
         known = identities(jobs, "waits")
 
         before.kill()
-        after, _ = version_proxy(control_plane, "new", port=int(url.rpartition(":")[2]))
+        after, _ = version_proxy(control_plane, "new", port=port)
         ended.callback(after.kill)
         for name in ("controllers", "scheduler"):
             eventually(

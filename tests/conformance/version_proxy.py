@@ -13,6 +13,7 @@ import os
 import ssl
 import sys
 from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -26,7 +27,7 @@ from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually
 from verify.clusters.ports import free_ports
 from verify.clusters.server import Server
-from verify.clusters.tutti_process import COMMAND, environment
+from verify.clusters.tutti_process import COMMAND, READY_SECONDS, STOP_SECONDS, environment
 from verify.faults.forwarding import MOST_BYTES, lines, open_session, reply_headers, request_headers
 
 REPOSITORY = Path(__file__).parents[2]
@@ -136,15 +137,23 @@ def version_proxy(
     return server, f"https://127.0.0.1:{port}"
 
 
-def tutti_through(control_plane: ControlPlane, url: str) -> Server:
-    """`tutti run` by way of the proxy, not started yet."""
-    port = url.rpartition(":")[2]
-    return Server(
+def tutti_through(
+    control_plane: ControlPlane, serves: Serves, ended: ExitStack, *, renames: Renames = "groups"
+) -> tuple[Server, Server, int]:
+    """A proxy, `tutti run` that is ready behind it, and the proxy's port; both end with `ended`."""
+    proxy, url = version_proxy(control_plane, serves, renames=renames)
+    ended.callback(proxy.kill)
+    port = int(url.rpartition(":")[2])
+    server = Server(
         f"tutti run over an upgrade at {port}",
         [COMMAND, "run", "--kubeconfig", str(kubeconfig_through(control_plane, url, INSTALLER))],
         log=control_plane.folder / f"tutti-over-an-upgrade-{port}.log",
         environment={**environment(control_plane.folder), "KUBECONFIG": ""},
     )
+    ended.callback(lambda: server.terminate(within_seconds=STOP_SECONDS))
+    server.start()
+    eventually(says(server, "Tutti is running"), within_seconds=READY_SECONDS)
+    return proxy, server, port
 
 
 def says(server: Server, text: str) -> Callable[[], bool]:
