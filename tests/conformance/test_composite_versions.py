@@ -33,6 +33,15 @@ def identity(sets: Sets, name: str) -> list[str]:
     return sorted(each["metadata"]["uid"] for each in (tree(sets, name), *below))
 
 
+def start_with_a_new_one(sets: Sets, nodes: HollowNodes) -> None:
+    """A set that is made now waits, too; with room both start whole."""
+    sets.create(leader_worker_set("new", replicas=2, size=2, annotations=WHOLE))
+    eventually(lambda: waits(sets, "new"), within_seconds=SETTLE_SECONDS)
+    nodes.add(1, cpu="8")
+    for name in ("waits", "new"):
+        eventually(lambda: sets.whole(name) and has_started(sets, name), within_seconds=SETTLE_SECONDS)  # noqa: B023
+
+
 @pytest.mark.parametrize("serves", ["both", "new"])
 def test_a_server_that_learns_v1beta1_finds_every_tree_as_it_was(
     sets: Sets, jobs: Jobs, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane, serves: Serves
@@ -44,11 +53,7 @@ def test_a_server_that_learns_v1beta1_finds_every_tree_as_it_was(
     with ExitStack() as ended:
         tutti_through(control_plane, serves, ended, renames="composites")
         eventually(tutti_admits(jobs), within_seconds=READY_SECONDS)
-        sets.create(leader_worker_set("new", replicas=2, size=2, annotations=WHOLE))
-        eventually(lambda: waits(sets, "new"), within_seconds=SETTLE_SECONDS)
-        nodes.add(1, cpu="8")
-        for name in ("waits", "new"):
-            eventually(lambda: sets.whole(name) and has_started(sets, name), within_seconds=SETTLE_SECONDS)  # noqa: B023
+        start_with_a_new_one(sets, nodes)
         assert identity(sets, "waits") == before
 
 
@@ -69,9 +74,5 @@ def test_processes_that_run_while_their_version_goes_begin_anew_with_the_next_on
         for name in ("controllers", "scheduler"):
             gone = f"{name}: the server serves compositepodgroups in scheduling.k8s.io/v1beta1"
             eventually(says(server, gone), within_seconds=NOTICED_SECONDS)
-        sets.create(leader_worker_set("new", replicas=2, size=2, annotations=WHOLE))
-        eventually(lambda: waits(sets, "new"), within_seconds=SETTLE_SECONDS)
-        nodes.add(1, cpu="8")
-        for name in ("waits", "new"):
-            eventually(lambda: sets.whole(name) and has_started(sets, name), within_seconds=SETTLE_SECONDS)  # noqa: B023
+        start_with_a_new_one(sets, nodes)
         assert identity(sets, "waits") == known

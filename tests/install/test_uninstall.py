@@ -165,7 +165,7 @@ async def test_groups_of_the_built_in_api_go_if_they_are_ours_and_stay_if_not() 
     assert cluster.names(BUILT_IN.workloads) == []
 
 
-async def test_composites_of_the_built_in_api_go_once_whatever_versions_they_are_served_in() -> None:
+async def test_composites_of_the_built_in_api_go_whatever_version_they_are_served_in() -> None:
     cluster = FakeCluster(served={"scheduling.k8s.io", "compositepodgroups.scheduling.k8s.io"})
     newest = BUILT_IN_COMPOSITES[0]
     cluster.put(newest, "ours", "team", metadata=OURS)
