@@ -71,6 +71,7 @@ class History:
     leases: dict[str, list[LeaseWrite]] = field(default_factory=dict)
     groups_made: dict[Key, float] = field(default_factory=dict)
     _owners: dict[tuple[str, Key], str] = field(default_factory=dict)
+    _gone_nodes: set[str] = field(default_factory=set)
     _gone_claims: set[str] = field(default_factory=set)
     """UIDs."""
     _named: dict[Key, dict[Key, Pod]] = field(default_factory=dict)
@@ -147,8 +148,10 @@ class History:
     def _node_record(self, record: Record) -> Iterator[Change]:
         if record.verb == "delete":
             self.nodes.pop(record.name, None)
+            self._gone_nodes |= {deleted_uid(record)} - {""}
             yield NodesChanged(record.received)
-        else:
+        elif record.object_uid not in self._gone_nodes:
+            # A write that was carried out before the node went may be answered later.
             self.nodes[record.name] = amounts(status_of(record.response).get("allocatable"))
             yield NodesChanged(record.completed)
 

@@ -135,6 +135,20 @@ def test_a_count_of_nodes_may_be_a_moment_old() -> None:
     assert len(broken("I13", *waiting(long_ago, late), now=100.0)) == 1
 
 
+def test_a_node_is_gone_although_a_write_of_it_is_answered_later() -> None:
+    taken = {"metadata": {"uid": "uid-of-m"}, "status": {"allocatable": {"cpu": "1"}}}
+    records = [
+        write(ADMIN, "create", "nodes", "m", 1.0, response=taken),
+        write(ADMIN, "delete", "nodes", "m", 20.0, response={"details": {"uid": "uid-of-m"}}),
+        write(ADMIN, "patch", "nodes", "m", 20.5, response=taken),
+        refusal("0/1 nodes are available: 1 Insufficient cpu"),
+    ]
+    assert broken("I13", *waiting(*records), now=100.0) == []
+    again = {**taken, "metadata": {"uid": "another-uid"}}
+    records[2] = write(ADMIN, "create", "nodes", "m", 20.5, response=again)
+    assert len(broken("I13", *waiting(*records), now=100.0)) == 1, "one of the same name is another one"
+
+
 def test_a_gang_that_is_whole_and_said_to_wait_for_members_is_seen() -> None:
     late = refusal("waiting for minCount (2) pods: 1 of them exist", reason="WaitingForMembers")
     assert len(broken("I13", *waiting(late), now=100.0)) == 1
