@@ -160,8 +160,12 @@ class FutureReservations:
     def tick(self) -> None:
         """Gives back what is reserved too long, or for somebody who does not need it any more."""
         self._rest.is_behind = False
-        if not self._rest.is_over():
+        if not self._state.future_reservations or not self._rest.is_over():
             return
+        with self._rest.counted():
+            self._give_back()
+
+    def _give_back(self) -> None:
         now = self._clock()
         for reservation in self._state.future_reservations:
             try:
@@ -173,7 +177,6 @@ class FutureReservations:
                 self._state.future_reservations.drop(reservation.key)
                 if reservation.demands:
                     self._apply(ROOM_APPEARED)
-        self._rest.begin(now)
 
     def next_due_seconds(self) -> float | None:
         """Seconds until `tick` has something to do by the clock alone."""

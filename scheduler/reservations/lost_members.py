@@ -230,15 +230,14 @@ class LostMembers:
         self._review_all([key for key in losses if key not in self._shortages])
         if not self._rest.is_over():
             return
-        begun = self._clock()
-        for key in [key for key in self._shortages if key not in losses]:
-            # Its group is gone.
-            if self._shortages[key].tree is not None:
-                self._release(key)
-            del self._shortages[key]
-        # Who has not looked for places for the longest time does first, for not all may have their turn.
-        self._review_all(sorted(losses, key=self._tried_seconds))
-        self._rest.begin(begun)
+        with self._rest.counted():
+            for key in [key for key in self._shortages if key not in losses]:
+                # Its group is gone.
+                if self._shortages[key].tree is not None:
+                    self._release(key)
+                del self._shortages[key]
+            # Who has not looked for places for the longest time does first, for not all may have their turn.
+            self._review_all(sorted(losses, key=self._tried_seconds))
 
     def _review_all(self, keys: Iterable[EntityKey]) -> None:
         for key in keys:
@@ -260,11 +259,8 @@ class LostMembers:
         elif item is None:
             # Its tree has lost its root.
             pass
-        elif shortage.tried_version is None:
+        elif shortage.tried_version is None or (shortage.tried_version != self._version(item) and self._rest.is_over()):
             self._keep(item)
-        elif shortage.tried_version != self._version(item) and self._rest.is_over():
-            self._keep(item)
-            self._rest.begin(now)
 
     def next_due_seconds(self) -> float | None:
         """Seconds until `tick` has something to do by the clock alone, or looks at what it had no time for."""

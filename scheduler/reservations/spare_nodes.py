@@ -188,9 +188,8 @@ class SpareNodes:
         stamp = self._stamp()
         if stamp == self._seen or not self._rest.is_over():
             return
-        begun = self._clock()
-        self._look_at_all()
-        self._rest.begin(begun)
+        with self._rest.counted():
+            self._look_at_all()
         self._seen = stamp
 
     def next_due_seconds(self) -> float | None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scheduler.queue.active import Allowance
+from scheduler.queue.allowance import Allowance
 
 SHARE, SAVED = 0.25, 2.0
 

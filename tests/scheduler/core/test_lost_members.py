@@ -76,7 +76,25 @@ def test_a_node_that_is_gone_has_its_places_elsewhere(stage: Stage) -> None:
     assert stage.bound("young") == {}
 
 
-def test_room_that_appears_later_is_kept_before_a_younger_gang_is_tried(stage: Stage) -> None:
+def _looks(stage: Stage, monkeypatch: pytest.MonkeyPatch, *, seconds: float = 0.0) -> list[str]:
+    """The names of the gangs for which places are looked for from now on, which takes so long."""
+    looks: list[str] = []
+    look = lost_members.places_of_replacements
+
+    def places_of_replacements(state: ClusterState, item: PodGroupState, short: Sequence[PodGroupState]) -> Places:
+        looks.append(item.key.name)
+        stage.now += seconds
+        return look(state, item, short)
+
+    monkeypatch.setattr(lost_members, "places_of_replacements", places_of_replacements)
+    return looks
+
+
+@pytest.mark.parametrize("look_seconds", [0.0, 0.01])
+def test_room_that_appears_later_is_kept_before_a_younger_gang_is_tried(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, look_seconds: float
+) -> None:
+    _looks(stage, monkeypatch, seconds=look_seconds)
     nodes = [stage.bound("g")[name] for name in ("g-0", "g-1")]
     stage.lose("g-0", "g-1")
     for node in nodes:
@@ -93,20 +111,6 @@ def test_room_that_appears_later_is_kept_before_a_younger_gang_is_tried(stage: S
     stage.node("third", cpu=1)
     stage.run()
     assert stage.bound("young") == {"young-0": "third"}
-
-
-def _looks(stage: Stage, monkeypatch: pytest.MonkeyPatch, *, seconds: float = 0.0) -> list[str]:
-    """The names of the gangs for which places are looked for from now on, which takes so long."""
-    looks: list[str] = []
-    look = lost_members.places_of_replacements
-
-    def places_of_replacements(state: ClusterState, item: PodGroupState, short: Sequence[PodGroupState]) -> Places:
-        looks.append(item.key.name)
-        stage.now += seconds
-        return look(state, item, short)
-
-    monkeypatch.setattr(lost_members, "places_of_replacements", places_of_replacements)
-    return looks
 
 
 def test_places_are_looked_for_again_when_room_appears_or_is_taken_where_it_was_kept_and_not_otherwise(

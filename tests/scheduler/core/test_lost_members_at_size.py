@@ -10,7 +10,8 @@ from scheduler.reservations.future_reservations import is_over
 from scheduler.reservations.lost_members import is_short
 from tests.scheduler.core.stage import Stage
 
-LOOK_SECONDS = 0.01
+LOOK_SECONDS = 0.1
+"""As much as is saved up."""
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def looked_at() -> list[str]:
 
 @pytest.fixture
 def stage(monkeypatch: pytest.MonkeyPatch, looked_at: list[str]) -> Stage:
-    """Three gangs of two on six nodes; from now on each look at one takes a hundredth of a second."""
+    """Three gangs of two on six nodes; from now on each look at one takes a tenth of a second."""
     made = Stage()
     for number in range(6):
         made.node(f"n{number}", cpu=1)

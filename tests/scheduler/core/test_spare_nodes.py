@@ -236,9 +236,33 @@ def test_looking_for_what_is_not_there_takes_a_fifth_of_the_time_at_most(monkeyp
         stage.node(f"small-{number}", cpu=0)
         stage.spare.tick()
     assert len(looks) == 1
-    stage.now += 4.0
+    stage.now += 5.0
     stage.spare.tick()
     assert len(looks) == 2
+
+
+def test_room_that_appears_just_after_a_look_is_kept_before_a_younger_gang_is_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A node comes in steps: it is made, is ready, loses its taint."""
+    stage = Stage()
+    stage.node("n0", cpu=2)
+    stage.gang("g", 2, annotations=SPARE)
+    stage.run()
+    keep = stage.spare._keep
+
+    def taking_time(*args: object) -> None:
+        stage.now += 0.01
+        keep(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(stage.spare, "_keep", taking_time)
+    stage.gang("young", 2)
+    stage.node("n1", cpu=2, taints=[{"key": "not-ready", "effect": "NoSchedule"}])
+    stage.run()
+    stage.node("n1", cpu=2)
+    stage.run()
+    assert stage.bound("young") == {}
+    assert stage.kept() == 2
 
 
 # --- when gangs are looked at ----------------------------------------------------------------------------------------
