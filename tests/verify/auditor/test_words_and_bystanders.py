@@ -124,7 +124,7 @@ def test_a_refusal_without_reason_or_words_is_seen(reason: str, message: str) ->
 
 def test_a_refusal_that_miscounts_the_nodes_is_seen() -> None:
     (found,) = broken("I13", *waiting(refusal("0/3 nodes are available: 3 Insufficient cpu")), now=100.0)
-    assert "told of [3] nodes, and there are 1" in found
+    assert "told of [3] nodes, and there are 1 (n)" in found
 
 
 def test_a_count_of_nodes_may_be_a_moment_old() -> None:

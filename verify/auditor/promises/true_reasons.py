@@ -25,6 +25,8 @@ from verify.auditor.promises.promise import Promise
 LEASE_SECONDS = 15.0
 """A lease that was not renewed for so long was held by nobody in between."""
 
+MOST_NAMES = 10
+
 NODES = re.compile(r"\d+/(\d+) nodes are available")
 """The counts by which upstream's message begins; nothing else is read from a sentence."""
 
@@ -97,7 +99,8 @@ class TrueReasons(Promise):
         told = {int(number) for number in NODES.findall(said.message)}
         known = self._counts_since(when - self.windows.known_late_seconds)
         if told and not told <= known:
-            yield f"gang {group.key} is told of {sorted(told)} nodes, and there are {len(history.nodes)}: {said.message}"
+            there = f"{len(history.nodes)} ({', '.join(sorted(history.nodes)[:MOST_NAMES])})"
+            yield f"gang {group.key} is told of {sorted(told)} nodes, and there are {there}: {said.message}"
 
     def _counts_since(self, moment: float) -> set[int]:
         while len(self._counts) > 1 and self._counts[1][0] <= moment:
