@@ -105,8 +105,10 @@ def test_a_lease_that_nobody_of_ours_holds(watching: Watched, tutti: Tutti, cont
     api = control_plane.admin
     now = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     api.patch("leases", LEASE, {"spec": OTHERS_HOLD_IT | {"renewTime": now}}, SYSTEM_NAMESPACE)
-    watching.tells("TuttiNoLeader")
-    api.delete("leases", LEASE, SYSTEM_NAMESPACE)
+    try:
+        watching.tells("TuttiNoLeader")
+    finally:  # for an hour nobody else could have it
+        api.delete("leases", LEASE, SYSTEM_NAMESPACE)
     watching.no_longer_tells("TuttiNoLeader")
 
 

@@ -144,18 +144,22 @@ class Tutti:
 
     def children(self) -> dict[str, int]:
         """The process ids of the three processes that run at this moment."""
+        return {name: pid for name, (pid, _) in self._command_lines().items()}
+
+    def metrics_ports(self) -> dict[str, int]:
+        """Where each of its processes that run at this moment serves metrics on this machine."""
+        found = {}
+        for name, (_, words) in self._command_lines().items():
+            (option,) = [word for word in words if word.startswith("--metrics=")]
+            found[name] = int(option.rpartition(":")[2])
+        return found
+
+    def _command_lines(self) -> dict[str, tuple[int, list[str]]]:
+        """Process id and words of each of the three, read once: one that has ended has no words any more."""
         found = {}
         for pid in _descendants(self.server.pid):
             words = _command_line(pid)
-            found.update({name: pid for name in CHILDREN if name in words})
-        return found
-
-    def metrics_ports(self) -> dict[str, int]:
-        """Where each of its processes serves metrics on this machine."""
-        found = {}
-        for name, pid in self.children().items():
-            (option,) = [word for word in _command_line(pid) if word.startswith("--metrics=")]
-            found[name] = int(option.rpartition(":")[2])
+            found.update({name: (pid, words) for name in CHILDREN if name in words})
         return found
 
     def kill_child(self, name: str) -> None:
