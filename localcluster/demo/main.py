@@ -14,7 +14,7 @@ from localcluster.cluster import Cluster, ClusterSettings, running_cluster
 from localcluster.demo.cluster_view import ClusterView
 from localcluster.demo.jobs import load_manifests
 from localcluster.demo.screen import open_screen, step_line
-from localcluster.demo.stage import DEVICES, SHAPE
+from localcluster.demo.stage import DEVICES, SHAPE, Stage
 from localcluster.demo.tutti_process import running_page, running_tutti
 from localcluster.demo.walkthrough import SAMPLES, Walkthrough
 
@@ -44,15 +44,16 @@ async def run(arguments: argparse.Namespace, stop: asyncio.Event) -> int:
     async with (
         running_cluster(settings, _say) as cluster,
         cluster.client() as client,
-        running_tutti(cluster, client, _say),
+        running_tutti(cluster, client, _say) as log,
         running_page(cluster, _say) as page,
     ):
         for line in (*hints(cluster), f"the live page: {page}"):
             _say(line)
         screen = open_screen(sys.stdout, plain=arguments.plain)
         view = ClusterView(client, screen)
+        stage = Stage(cluster, view, arguments.nodes, manifests)
         try:
-            good = await _until_stopped(stop, view, Walkthrough(cluster, view, arguments.nodes, manifests))
+            good = await _until_stopped(stop, view, Walkthrough(stage, log))
             screen.show(view.overview(), view.steps)
         finally:
             screen.close()

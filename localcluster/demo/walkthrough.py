@@ -1,18 +1,17 @@
 """The demo's steps, one after the other: each does something, waits for what must come of it, and says how it went."""
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
-from localcluster.cluster import Cluster
 from localcluster.demo import device_acts, first_acts, jobset_acts, later_acts
-from localcluster.demo.cluster_view import ClusterView
-from localcluster.demo.jobs import Manifest
 from localcluster.demo.screen import Step
 from localcluster.demo.stage import Stage
 
 SAMPLES: Final = Path(__file__).resolve().parents[2] / "config" / "samples"
+
+MOST_LINES: Final = 100
 
 Act = Callable[[Stage, Step], Awaitable[bool]]
 
@@ -36,11 +35,12 @@ ACTS: Final[tuple[tuple[str, Act], ...]] = (
 
 
 class Walkthrough:
-    """The steps of the demo."""
+    """The steps of the demo. After one that did not go as it should it shows what Tutti's processes said meanwhile."""
 
-    def __init__(self, cluster: Cluster, view: ClusterView, nodes: int, manifests: Sequence[Manifest]) -> None:
-        """`nodes` is how many the cluster has at the beginning, `manifests` what is created besides."""
-        self._stage = Stage(cluster, view, nodes, manifests)
+    def __init__(self, stage: Stage, log: Path) -> None:
+        """`log` is what Tutti's processes write."""
+        self._stage = stage
+        self._log = log
 
     async def run(self) -> bool:
         """Runs all steps; whether all went as they should."""
@@ -51,6 +51,9 @@ class Walkthrough:
     async def _step(self, title: str, act: Act) -> None:
         step = Step(title)
         self._stage.view.steps.append(step)
-        began = time.monotonic()
+        began, written = time.monotonic(), self._log.stat().st_size
         step.is_good = await act(self._stage, step)
         step.seconds = time.monotonic() - began
+        if not step.is_good:
+            said = self._log.read_bytes()[written:].decode(errors="replace").splitlines()
+            self._stage.view.say(["what Tutti said meanwhile:", *(f"    {line}" for line in said[-MOST_LINES:])])
