@@ -5,7 +5,7 @@ from typing import Final
 from localcluster.demo.jobs import MIXES, RECORDS, accelerated_gang, device_template
 from localcluster.demo.overview import WAITS, Overview
 from localcluster.demo.screen import Step
-from localcluster.demo.stage import DEVICE_CLASS, PATIENCE_SECONDS, Stage, running
+from localcluster.demo.stage import DEVICE_CLASS, PATIENCE_SECONDS, Stage, running, started
 
 RECORDING_SECONDS: Final = 4.0
 MIXING_SECONDS: Final = 3.0
@@ -23,7 +23,8 @@ async def accelerated(stage: Stage, step: Step) -> bool:
     if not await stage.view.until(_waits, PATIENCE_SECONDS):
         step.remark = stage.counts(MIXES)
         return False
-    was_early = await stage.view.until(lambda overview: _in_use(overview) > stage.devices, RECORDING_SECONDS)
+    beside = stage.devices - second
+    was_early = await stage.view.until(lambda overview: _is_early(overview, beside), RECORDING_SECONDS)
     good = await stage.until_started(step, MIXES, second)
     step.remark += f"; of {stage.devices} devices {RECORDS} had {first}"
     return good and not was_early
@@ -34,6 +35,6 @@ def _waits(overview: Overview) -> bool:
     return row is not None and row.state == WAITS
 
 
-def _in_use(overview: Overview) -> int:
-    """Pods of both gangs that run, each with a device; as soon as enough of the first have ended, the second may start."""
-    return len(running(overview, RECORDS)) + len(running(overview, MIXES))
+def _is_early(overview: Overview, beside: int) -> bool:
+    """Whether pods of the second gang have started while more of the first run than may beside all of the second."""
+    return bool(started(overview, MIXES)) and len(running(overview, RECORDS)) > beside

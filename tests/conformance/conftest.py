@@ -38,9 +38,6 @@ CLEAN_SECONDS = 60
 DEVICES_SECONDS = 5.0
 """So long a claim may have devices before a pod of it is bound, unless a test says otherwise: on two busy processors the writes of
 one gang have taken nearly three seconds; a gang that holds devices and waits does so for as long as the test lasts."""
-BIND_SECONDS_BESIDE_OTHERS = 5.0
-"""So long the binds of a gang may take where several control planes share the processors: 40 members took 2.1 s among five on two
-processors. Alone, it is what is promised."""
 LOGS = {"tutti.log": 60, "hollow-kubelet.log": 10}
 
 
@@ -183,8 +180,6 @@ def auditor(
     log: AuditLog = request.getfixturevalue("audit_log")
     session_auditor.windows.reset()
     session_auditor.windows.devices_seconds = DEVICES_SECONDS
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        session_auditor.windows.bind_seconds = BIND_SECONDS_BESIDE_OTHERS
     yield session_auditor
     records, audit_position[0] = log.read(audit_position[0])
     session_auditor.feed(records)

@@ -39,11 +39,7 @@ SILENT_KINDS_SECONDS = 12
 LEASE = "tutti-scheduler"
 OTHERS_HOLD_IT: Object = {"holderIdentity": "somebody-else", "leaseDurationSeconds": 3600}
 
-pytestmark = [
-    pytest.mark.one_api,
-    pytest.mark.slow,
-    pytest.mark.real_only("trouble is made by admission policies and roles"),
-]
+pytestmark = [pytest.mark.one_api, pytest.mark.real_only("trouble is made by admission policies and roles")]
 
 
 @contextmanager

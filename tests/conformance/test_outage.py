@@ -11,9 +11,7 @@ from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import Jobs, indexed_job, is_gang, plain_job, plain_pod
 from verify.clusters.tutti_process import Tutti
 
-UNDELAYED_SECONDS = 2.5
-"""Less than the API server waits for one answer of a webhook (3 s); both writes of a Job together take 1.4 s at times where five
-API servers share two processors."""
+UNDELAYED_SECONDS = 1.0
 pytestmark = pytest.mark.one_api
 
 LOST = pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "hanging"])

@@ -62,7 +62,7 @@ END = Overview((row(RECORDS, 6, DONE, done=6), row(MIXES, 3, RUNS, runs=3)))
         ([], True),
         ([Overview((row(RECORDS, 6, RUNS, runs=5, done=1), row(MIXES, 3, RUNS, runs=3)))], True),
         ([Overview((row(RECORDS, 6, RUNS, runs=6), row(MIXES, 3, RUNS, runs=3)))], False),
-        ([Overview((row(RECORDS, 6, RUNS, runs=6), row(MIXES, 3, GATHERS, runs=3)))], False),
+        ([Overview((row(RECORDS, 6, RUNS, runs=6), row(MIXES, 3, GATHERS, runs=2)))], False),
     ],
     ids=["after all have ended", "once enough have ended", "with more than there are", "in part"],
 )
