@@ -11,11 +11,15 @@ from typing import TypeVar
 T = TypeVar("T")
 
 POLL_SECONDS = 0.05
+SELDOM_SECONDS = 0.25
+PAUSE_OF_WAITED = 1 / 20
+"""Who has waited for long asks less often: a pause grows to this part of the time so far, a quarter of a second at most. What is
+waited for shares the processors with the API server that is asked."""
 
 
 def eventually(check: Callable[[], T], *, within_seconds: float, poll_seconds: float = POLL_SECONDS) -> T:
     """The first true answer of `check`; AssertionError with the last reason when there was none in time."""
-    deadline = time.monotonic() + within_seconds
+    begin = time.monotonic()
     while True:
         try:
             answer = check()
@@ -24,9 +28,10 @@ def eventually(check: Callable[[], T], *, within_seconds: float, poll_seconds: f
                 return answer
         except AssertionError as error:
             reason = str(error)
-        if time.monotonic() >= deadline:
+        waited = time.monotonic() - begin
+        if waited >= within_seconds:
             raise AssertionError(f"not within {within_seconds:g} s: {reason}")
-        time.sleep(poll_seconds)
+        time.sleep(max(poll_seconds, min(waited * PAUSE_OF_WAITED, SELDOM_SECONDS)))
 
 
 def throughout(check: Callable[[], object], *, seconds: float, poll_seconds: float = POLL_SECONDS) -> None:
