@@ -75,6 +75,7 @@ class Child:
         self._environment = dict(environment) if environment is not None else None
         self._stop_seconds = stop_seconds
         self._process: Process | None = None
+        self._starting = asyncio.Lock()
         self._stopping = False
         self.starts = 0
 
@@ -106,9 +107,13 @@ class Child:
             await self._sleep(pause)
 
     async def stop(self) -> None:
-        """SIGTERM, and SIGKILL when that does not end it in time. `keep_running` then returns."""
+        """SIGTERM, and SIGKILL when that does not end it in time. `keep_running` then returns.
+
+        A start that is under way is waited for: it would leave a process that nobody ends.
+        """
         self._stopping = True
-        process = self._process
+        async with self._starting:
+            process = self._process
         if process is None or process.returncode is not None:
             return
         process.terminate()
@@ -120,11 +125,12 @@ class Child:
             await process.wait()
 
     async def _run_once(self) -> int:
-        process = await asyncio.create_subprocess_exec(
-            *self._command(), stdin=PIPE, start_new_session=True, env=self._environment
-        )
-        self._process = process
-        self.starts += 1
-        if self._stopping:
-            await self.stop()
+        async with self._starting:
+            if self._stopping:
+                return 0
+            process = await asyncio.create_subprocess_exec(
+                *self._command(), stdin=PIPE, start_new_session=True, env=self._environment
+            )
+            self._process = process
+            self.starts += 1
         return await process.wait()

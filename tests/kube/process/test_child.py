@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -91,6 +92,34 @@ async def test_a_process_that_does_not_listen_is_killed(tmp_path: Path) -> None:
     await deaf.stop()
     await task
     assert said == ["it does not end, it is killed"]
+
+
+async def test_a_start_under_way_is_waited_for_and_its_process_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, may_go_on, real = list[asyncio.subprocess.Process](), asyncio.Event(), asyncio.create_subprocess_exec
+
+    async def slow(*arguments: str, **more: Any) -> asyncio.subprocess.Process:
+        process = await real(*arguments, **more)
+        made.append(process)
+        await may_go_on.wait()
+        return process
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", slow)
+    begun = child(python("import sys; sys.stdin.read()"), [], time=FakeTime())
+    task = asyncio.ensure_future(begun.keep_running())
+    await until(lambda: bool(made))
+    stopping = asyncio.ensure_future(begun.stop())
+    await asyncio.sleep(0)
+    may_go_on.set()
+    await stopping
+    assert made[0].returncode is not None
+    await task
+
+
+async def test_what_was_stopped_before_its_start_is_not_started() -> None:
+    never = child(python("raise SystemExit(1)"), [], time=FakeTime())
+    await never.stop()
+    await never.keep_running()
+    assert never.starts == 0
 
 
 async def test_wrong_settings_have_one_more_try_and_no_third() -> None:
