@@ -129,7 +129,7 @@ class _Run:
     say: Say
     processes: dict[str, ManagedProcess] = field(default_factory=dict)
     registering: asyncio.Lock = field(default_factory=asyncio.Lock)
-    is_down: bool = False
+    is_ending: bool = False
     is_clean: bool = True
 
     async def until(self, stop: asyncio.Event) -> int:
@@ -148,8 +148,11 @@ class _Run:
                 await self._down()
                 for task in background:
                     task.cancel()
-        finally:
-            await self._down()
+        except BaseException as error:
+            # A process that refuses its start breaks off what the first signal began. After the second one nobody waits.
+            if isinstance(error, Exception) or not self.is_ending:
+                await self._down()
+            raise
         return EXIT_OK if self.is_clean else EXIT_UNEXPECTED
 
     async def _prepare_account(self, account: str) -> float:
@@ -174,7 +177,7 @@ class _Run:
         """Register the webhooks when their server answers, and say so when everything is ready."""
         await self._ready(self.processes[WEBHOOKS])
         await self._register()
-        if self.is_down:
+        if self.is_ending:
             return
         self.say(f"gangs are admitted at {self.address.url}")
         for process in self.processes.values():
@@ -201,7 +204,7 @@ class _Run:
         bundle = (self.tokens.folder / CERTIFICATES / "ca.crt").read_bytes()
         async with self.registering:
             # A request that is cut off may still be carried out, so the end waits for it rather than cancelling it.
-            if not self.is_down:
+            if not self.is_ending:
                 await register(
                     self.client, self.prepared.webhooks, base_url=self.address.url, ca_bundle=bundle, poller=self.poller
                 )
@@ -225,9 +228,7 @@ class _Run:
 
     async def _down(self) -> None:
         """Configurations first, then processes; doing it twice does no harm."""
-        if self.is_down:
-            return
-        self.is_down = True
+        self.is_ending = True
         try:
             async with asyncio.timeout(UNREGISTER_SECONDS), self.registering:
                 await unregister(self.client, self.prepared.webhooks)

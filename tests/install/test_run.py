@@ -15,8 +15,15 @@ from api.errors import ConfigurationError
 from install.run import operate
 from install.settings import RunSettings
 from kube.client.errors import Unreachable
-from kube.client.resources import CUSTOM_RESOURCE_DEFINITIONS, MUTATING_WEBHOOKS, SERVICE_ACCOUNTS, VALIDATING_WEBHOOKS
+from kube.client.resources import (
+    CUSTOM_RESOURCE_DEFINITIONS,
+    MUTATING_WEBHOOKS,
+    SERVICE_ACCOUNTS,
+    VALIDATING_WEBHOOKS,
+    Resource,
+)
 from kube.groups.group_api import OWN
+from kube.process.child import Child
 from tests.install.fake_cluster import FakeCluster, Object
 from tests.install.fake_time import PATIENCE_SECONDS, until
 
@@ -134,6 +141,53 @@ async def test_a_process_that_cannot_start_as_told_ends_the_run(log: Path, monke
     assert isinstance(caught.value.exceptions[0], ConfigurationError)
     assert str(caught.value.exceptions[0]) == "scheduler cannot start like this, it says why above"
     assert running.cluster.names(MUTATING_WEBHOOKS) == []
+
+
+class SlowToRemove(FakeCluster):
+    """The first request to remove a webhook configuration gets no answer for as long as somebody waits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.put(MUTATING_WEBHOOKS, "tutti-mutating")
+        self.asked = 0
+
+    async def delete(self, resource: Resource, *arguments: Any, **more: Any) -> None:
+        if resource == MUTATING_WEBHOOKS:
+            self.asked += 1
+            if self.asked == 1:
+                await asyncio.Event().wait()
+        await super().delete(resource, *arguments, **more)
+
+
+async def test_a_process_that_cannot_start_while_the_run_ends_leaves_no_configuration(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_EXIT", "scheduler:2")
+    cluster = SlowToRemove()
+    running = Running(cluster, log)
+    with pytest.raises(ExceptionGroup, match="unhandled"):
+        await running.end()
+    assert (cluster.asked, cluster.names(MUTATING_WEBHOOKS)) == (2, [])
+    assert sum("stopped" in line for line in running.noted()) == sum(len(running.pids(name)) for name in NAMES)
+
+
+class RunsUntilCancelled(Child):
+    """No process at all: one that nobody waits for would be left to whichever test comes next."""
+
+    async def keep_running(self) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_a_second_signal_waits_for_no_answer(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("install.processes.Child", RunsUntilCancelled)
+    cluster = SlowToRemove()
+    running = Running(cluster, log)
+    running.stop.set()
+    await running.until(lambda: cluster.asked == 1)
+    running.task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running.task
+    assert cluster.asked == 1
 
 
 async def test_configurations_that_cannot_be_removed_are_said(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
