@@ -6,8 +6,9 @@ from functools import partial
 import msgspec
 
 from explain.item_change import Change, ChangedMembers
+from scheduler.cache.branch import Branch
 from scheduler.cache.pod_group_state import PodGroupState
-from scheduler.cache.pod_group_tree import Branch, FixedTree, TreeState, tree_as_group
+from scheduler.cache.pod_group_tree import FixedTree, TreeState, tree_as_group
 from scheduler.cache.pod_signature import PodSignature
 from scheduler.cache.records import CompositeRecord
 

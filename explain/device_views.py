@@ -5,9 +5,10 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from scheduler.cache.devices.device_log import DeviceLog
 from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.records import ClaimKey, ClaimRecord, ClaimSpecRecord
-from scheduler.cache.devices.state import DeviceLog, DeviceState
+from scheduler.cache.devices.state import DeviceState
 
 SpecChange = Callable[[ClaimSpecRecord], ClaimSpecRecord]
 Claims = Mapping[ClaimKey, ClaimRecord]

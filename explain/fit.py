@@ -22,7 +22,7 @@ from explain.why import why
 from scheduler.algorithm.decision import Decision
 from scheduler.algorithm.devices.decided_claims import decided_claims
 from scheduler.cache.cluster import ClusterState
-from scheduler.cache.devices.records import class_record
+from scheduler.cache.devices.record_factory import class_record
 from scheduler.cache.records import EntityKey
 from scheduler.cache.volume_records import claim_record
 from scheduler.preemption.victims import Candidate

@@ -15,7 +15,8 @@ from scheduler.algorithm.decision import Decision
 from scheduler.algorithm.future_pods import ClusterWithFuturePods
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.algorithm.without_starvation_reservations import ClusterWithoutStarvationReservations
-from scheduler.preemption.evaluator import Evaluator, PreemptionLimits, PreemptionResult, with_post_filter
+from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
+from scheduler.preemption.result import PreemptionResult, with_post_filter
 from scheduler.preemption.victims import Refusal, RefusalCode
 from scheduler.reservations.future_reservations import of_existing_pods
 

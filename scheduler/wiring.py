@@ -11,11 +11,12 @@ from kube.client.events import EventRecorder
 from scheduler.apicalls.dispatcher import EVICTION_LANE, STATUS_LANE, URGENT_LANE, APIDispatcher
 from scheduler.binding.assumptions import Assumptions
 from scheduler.binding.binder import Binder
-from scheduler.binding.claim_binding import ClaimBinding, ResultsWithClaims
+from scheduler.binding.claim_binding import ClaimBinding
 from scheduler.binding.claim_writes import ClaimWriter
 from scheduler.binding.extended_claims import SUFFIX_CHARACTERS
 from scheduler.binding.permit import Permit
 from scheduler.binding.resource_claim_writes import ResourceClaimWriter
+from scheduler.binding.results_with_claims import ResultsWithClaims
 from scheduler.binding.volume_binding import VolumeBinding
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.records import StateChange

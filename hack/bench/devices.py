@@ -13,7 +13,7 @@ from hack.bench import clusters
 from hack.bench.table import median_ms, show
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.cluster import ClusterState
-from scheduler.cache.devices.records import class_record
+from scheduler.cache.devices.record_factory import class_record
 from scheduler.cache.records import EntityKey
 from scheduler.process import tune_garbage_collection
 

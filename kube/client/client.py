@@ -22,6 +22,7 @@ import orjson
 from kube.client.connection import Connection, Guard, Observe, Request
 from kube.client.credentials import Credentials
 from kube.client.errors import Gone, OutcomeUnknown
+from kube.client.pages import continue_in_head, continue_of
 from kube.client.resources import Resource
 from kube.client.retry import ReadRetry
 from kube.outside import new_random
@@ -29,8 +30,6 @@ from kube.outside import new_random
 PAGE_SIZE = 500
 """Objects per page of a list; the API server's own clients use the same."""
 
-_HEAD_BYTES = 8192
-"""Of a page: enough for its metadata, which hardly fill one kilobyte."""
 
 _RESTARTED_LISTS = 2
 _UNCHECKED = {"fieldValidation": "Ignore"}
@@ -44,35 +43,6 @@ class PatchKind(StrEnum):
     MERGE = "application/merge-patch+json"
     STRATEGIC = "application/strategic-merge-patch+json"
     APPLY = "application/apply-patch+yaml"
-
-
-class _PageMetadata(msgspec.Struct):
-    continue_: str = msgspec.field(name="continue", default="")
-
-
-class _Page(msgspec.Struct):
-    metadata: _PageMetadata
-
-
-_PAGE_DECODER = msgspec.json.Decoder(_Page)
-
-
-def _continue_of(page: bytes) -> str:
-    """Where the next page begins, empty at the end.
-
-    Raises:
-        msgspec.MsgspecError: it is no list.
-    """
-    return _PAGE_DECODER.decode(page).metadata.continue_
-
-
-def _continue_in_head(page: bytes) -> str:
-    """The same; API servers write the metadata first, and then no object is looked at."""
-    end = page.find(b'"items":', 0, _HEAD_BYTES)
-    if end > 0:
-        with contextlib.suppress(msgspec.MsgspecError):
-            return _PAGE_DECODER.decode(page[:end].rstrip(b", \t\r\n") + b"}").metadata.continue_
-    return _continue_of(page)
 
 
 class Client:
@@ -216,7 +186,7 @@ class Client:
         while True:
             page = await self._read(Request("list", resource.plural, "GET", path, params), timeout_seconds)
             try:
-                token = (_continue_of if looks_through else _continue_in_head)(page)
+                token = (continue_of if looks_through else continue_in_head)(page)
             except msgspec.MsgspecError as error:
                 raise OutcomeUnknown(f"GET {path}: the answer is no list: {error}") from error
             yield page

@@ -17,14 +17,9 @@ from scheduler.algorithm.rank_order import deal
 from scheduler.algorithm.snapshot import NewSnapshot
 from scheduler.algorithm.tree_placement import HOPELESS, ORDERS, ByCount, OneByOne, Order, PlaceGroup, TreeAttempt
 from scheduler.algorithm.upper_bound import most
+from scheduler.cache.branch import Branch, by_age, children_of, missing_in
 from scheduler.cache.cluster import ClusterState
-from scheduler.cache.pod_group_tree import (
-    Branch,
-    TreeState,
-    by_age,
-    children_of,
-    missing_in,
-)
+from scheduler.cache.pod_group_tree import TreeState
 from scheduler.plugins.status import Certainty, Code, Status
 
 _PLUGIN: Final = "GangScheduling"

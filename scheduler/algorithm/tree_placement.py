@@ -21,13 +21,9 @@ from scheduler.algorithm.rank_order import Dealt, DealtMembers, deal
 from scheduler.algorithm.snapshot import NewSnapshot, SnapshotOverlay
 from scheduler.algorithm.topology_domains import domains_in_use
 from scheduler.algorithm.upper_bound import most_in_domain
-from scheduler.cache.cluster import ClusterState
-from scheduler.cache.node_columns import NO_SLOTS
-from scheduler.cache.pod_group_state import PodGroupState
-from scheduler.cache.pod_group_tree import (
+from scheduler.cache.branch import (
     Branch,
     Child,
-    TreeState,
     by_age,
     by_size,
     by_size_descending,
@@ -36,6 +32,10 @@ from scheduler.cache.pod_group_tree import (
     missing_in,
     missing_pods,
 )
+from scheduler.cache.cluster import ClusterState
+from scheduler.cache.node_columns import NO_SLOTS
+from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.cache.pod_group_tree import TreeState
 from scheduler.cache.pod_signature import PodSignature
 from scheduler.plugins.status import Code, Status
 

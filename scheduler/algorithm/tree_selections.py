@@ -11,18 +11,9 @@ from itertools import islice
 from math import inf
 
 from scheduler.algorithm.tree_placement import in_order
+from scheduler.cache.branch import Branch, Child, by_age, by_size, children_of, missing_in, missing_pods
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
-from scheduler.cache.pod_group_tree import (
-    Branch,
-    Child,
-    FixedTree,
-    TreeState,
-    by_age,
-    by_size,
-    children_of,
-    missing_in,
-    missing_pods,
-)
+from scheduler.cache.pod_group_tree import FixedTree, TreeState
 
 Order = Callable[[Child], tuple[float, float, str]]
 

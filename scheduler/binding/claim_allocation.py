@@ -19,7 +19,8 @@ from api.pod import EMPTY
 from scheduler.algorithm.devices.binder import DeviceAllocation
 from scheduler.algorithm.devices.result import allocation_results
 from scheduler.algorithm.devices.solution import Solution
-from scheduler.cache.devices.records import ClaimRecord, held_devices
+from scheduler.cache.devices.record_factory import held_devices
+from scheduler.cache.devices.records import ClaimRecord
 from scheduler.cache.node_rules import parse_node_terms
 
 Object = dict[str, Any]

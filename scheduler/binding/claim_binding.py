@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from api.devices import AllocationResult, ConsumerReference, DeviceCondition, DeviceResult
+from api.devices import ConsumerReference
 from scheduler.algorithm.decision import Decision
 from scheduler.algorithm.devices.binder import DeviceAllocation
 from scheduler.algorithm.idle_claims import claims_in_the_way, with_deallocation, with_deletion
 from scheduler.apicalls.dispatcher import Later
 from scheduler.binding.binder import Bind, BindResults
 from scheduler.binding.claim_allocation import ClaimWrite, allocated, claim_write
+from scheduler.binding.device_preparation import unprepared
 from scheduler.binding.extended_claims import left_over, left_over_of, new_claim
 from scheduler.binding.resource_claim_writes import ResourceClaimWriter
 from scheduler.cache.cluster import ClusterState
@@ -343,65 +344,6 @@ class ClaimBinding:
         pod = self._state.pod(pod_uid)
         is_ours = pod is not None and pod.signature is not None and not pod.is_bound
         return is_ours and self._state.assumption(pod_uid) is None
-
-
-class ResultsWithClaims:
-    """Tells the claims how binds end, besides whoever else hears of it (`BindResults`)."""
-
-    def __init__(self, results: BindResults, claims: ClaimBinding) -> None:
-        self._results = results
-        self._claims = claims
-
-    def obstacle(self, bind: Bind) -> str | None:
-        """As the one it stands before."""
-        return self._results.obstacle(bind)
-
-    def bound(self, bind: Bind) -> None:
-        """The server has the pod on the node."""
-        self._claims.bind_ended(bind.uid, is_bound=True)
-        self._results.bound(bind)
-
-    def failed(self, bind: Bind, reason: str) -> None:
-        """The pod is not on the node."""
-        self._claims.bind_ended(bind.uid, is_bound=False)
-        self._results.failed(bind, reason)
-
-    def forbidden(self, bind: Bind, reason: str, message: str) -> None:
-        """The server forbids the bind."""
-        self._claims.bind_ended(bind.uid, is_bound=False)
-        self._results.forbidden(bind, reason, message)
-
-
-def unprepared(claim: ClaimRecord | None, allocation: AllocationResult | None) -> str | None:
-    """What is said of devices that are not usable before their drivers say so.
-
-    Empty when all are, None while a condition is missing, else which one failed and why.
-    """
-    results = allocation.devices.results or () if allocation is not None else ()
-    is_waiting = False
-    for result in results:
-        if not result.binding_conditions:
-            continue
-        told = _conditions(claim, result)
-        for name in result.binding_failure_conditions or ():
-            failed = told.get(name)
-            if failed is not None and failed.status == "True":
-                named = claim.metadata.name if claim is not None else ""
-                return f'device binding failed: claim={named}, reason={failed.reason}, message="{failed.message}"'
-        is_waiting |= any(name not in told or told[name].status != "True" for name in result.binding_conditions)
-    return None if is_waiting else ""
-
-
-def _conditions(claim: ClaimRecord | None, result: DeviceResult) -> dict[str, DeviceCondition]:
-    for one in claim.device_status if claim is not None else ():
-        if (one.driver, one.pool, one.device, one.share_id) == (
-            result.driver,
-            result.pool,
-            result.device,
-            result.share_id,
-        ):
-            return {condition.type: condition for condition in one.conditions or ()}
-    return {}
 
 
 def _claim_keys(pod: PodRecord | None) -> list[ClaimKey]:

@@ -13,9 +13,10 @@ from typing import Final
 
 from scheduler.apicalls.dispatcher import Later
 from scheduler.binding.binder import Bind, BindResults
+from scheduler.cache.branch import Branch
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
-from scheduler.cache.pod_group_tree import Branch, TreeState
+from scheduler.cache.pod_group_tree import TreeState
 from scheduler.cache.records import EntityKey
 
 RECHECK_SECONDS: Final = 1.0

@@ -20,7 +20,7 @@ from kube.client.resources import (
     Resource,
 )
 from scheduler.cache.cluster import ClusterState
-from scheduler.cache.devices.records import class_record
+from scheduler.cache.devices.record_factory import class_record
 from scheduler.cache.records import StateChange
 from scheduler.queue.item_errors import TAKE_IN, ItemErrors
 

@@ -4,30 +4,27 @@ Evictions per item are limited by pauses that double: two schedulers that undo e
 (one pair did: 8,000 pods). A candidate that is not possible any more (a more important item took the room, a node or the item
 itself is gone) is given up, and whoever has not been asked to leave yet stays.
 
-After a restart what a predecessor was about to do is read from the nominations of pods and from groups that are asked to leave:
-nominations are written before the first victim is asked, so whoever is nominated may have room cleared for it. Those that cannot
-be meant any more (the node is gone, the item is held) are named to be cleared, as after a refusal (KEP-4671).
+After a restart it goes on with what a predecessor was about to do (`scheduler.preemption.nominated_items`).
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
 from api.backoff import exponential_backoff
-from scheduler.algorithm.decision import Decision
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.demand import Demand
 from scheduler.cache.devices.records import HeldDevice
 from scheduler.cache.nominator import Nomination
-from scheduler.cache.pod_group_state import MemberState, PodGroupState
-from scheduler.cache.pod_group_tree import queued_item
 from scheduler.cache.records import EntityKey, PodRecord
 from scheduler.plugins.gang_scheduling import missing_count, pre_enqueue
 from scheduler.preemption.context import Violators
 from scheduler.preemption.dry_run import devices_on, dry_run_preemption
-from scheduler.preemption.victims import Candidate, KeptDevices, Refusal, RefusalCode, found_message
+from scheduler.preemption.nominated_items import NominatedItem, nominated_items
+from scheduler.preemption.result import PreemptionResult
+from scheduler.preemption.victims import Candidate, KeptDevices, Refusal, RefusalCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,44 +46,6 @@ class PreemptionLimits:
         return exponential_backoff(
             attempts, base_seconds=self.initial_pause_seconds, max_seconds=self.max_pause_seconds
         )
-
-
-class PreemptionResult(msgspec.Struct, frozen=True):
-    """What comes of evaluating an item that found no place (upstream: PostFilterResult).
-
-    Attributes:
-        result: for the metric.
-        candidate: who is to leave now.
-        nomination: where its pods go once the victims have left, when that is new.
-        refusal: why nobody else leaves; None with a candidate.
-        given_up: nominations that hold no room any more.
-    """
-
-    result: Literal["victims", "none", "waiting", "paused"]
-    candidate: Candidate | None = None
-    nomination: Nomination | None = None
-    refusal: Refusal | None = None
-    given_up: tuple[Nomination, ...] = ()
-
-    @property
-    def message(self) -> str:
-        """For people."""
-        if self.candidate is not None:
-            return found_message(len(self.candidate.pods), self.candidate.key.kind)
-        return self.refusal.message if self.refusal is not None else ""
-
-
-def with_post_filter(decision: Decision, result: PreemptionResult) -> Decision:
-    """The decision with what preemption found out in its status (upstream: PostFilter)."""
-    if result.refusal is not None and result.refusal.code is RefusalCode.ITEM_GONE:
-        return decision
-    status = msgspec.structs.replace(decision.status, post_filter=result.message)
-    failures = decision.failures
-    if decision.key.kind == "pod":
-        failures = tuple((uid, status) for uid, _ in failures)
-    return msgspec.structs.replace(
-        decision, status=status, failures=failures, depends_on_time=result.result == "paused"
-    )
 
 
 class PastAttempts(msgspec.Struct):
@@ -172,7 +131,7 @@ class Evaluator:
         """
         stale: list[PodRecord] = []
         deadline = now_seconds + self._limits.victim_deadline_seconds
-        for item in list(_nominated_items(self._state)):
+        for item in list(nominated_items(self._state)):
             stale += item.stale if may_evict else item.pods
             if item.places and may_evict:
                 self._state.nominator.nominate(
@@ -293,7 +252,7 @@ class Evaluator:
         wanted = {one.id for devices in nomination.devices.values() for one in devices}
         return any(one.id in wanted for claim in self._state.devices.holding_for_groups() for one in claim.held)
 
-    def _devices_on(self, item: "_Nominated") -> dict[str, tuple[HeldDevice, ...]]:
+    def _devices_on(self, item: "NominatedItem") -> dict[str, tuple[HeldDevice, ...]]:
         members = self._state.item(item.key)
         nominated = {uid: node for uid, (node, _) in item.places.items()}
         return dict(devices_on(self._state, members, nominated, item.victims)) if members is not None else {}
@@ -341,74 +300,3 @@ class Evaluator:
 
 def _ongoing(nomination: Nomination) -> Refusal:
     return Refusal(RefusalCode.ONGOING, waits=True, victims=len(nomination.victims), kind=nomination.key.kind)
-
-
-# --- after a restart ---------------------------------------------------------------------------------------------------
-
-
-class _Nominated(msgspec.Struct, frozen=True):
-    """An item whose waiting pods are nominated: where, and who leaves for them as far as that can be seen."""
-
-    key: EntityKey
-    priority: int
-    pods: tuple[PodRecord, ...]
-    """All pods of it that are nominated."""
-    places: dict[str, tuple[str, Demand]]
-    """Pod UID -> (node name, demand), of those whose nomination may still be meant."""
-    victims: frozenset[str]
-
-    @property
-    def stale(self) -> tuple[PodRecord, ...]:
-        """Pods of it that are nominated for nothing."""
-        return tuple(pod for pod in self.pods if pod.uid not in self.places)
-
-
-def _nominated_items(state: ClusterState) -> Iterator[_Nominated]:
-    """All items of which a waiting pod is nominated."""
-    asked = _asked_by_preemptor(state)
-    for members in _items(state):
-        key = members.key
-        pods = _nominated_pods(members)
-        if not pods:
-            continue
-        may_start = pre_enqueue(members) is None
-        meant = [pod for pod in pods if may_start and state.node_uid(pod.nominated_node) is not None]
-        places = {pod.uid: (pod.nominated_node, pod.demand) for pod in meant}
-        nodes = {node for node, _ in places.values()}
-        victims = frozenset((*_leaving(state, nodes, members.priority), *asked.get(key.uid, ())))
-        yield _Nominated(key, members.priority, pods, places, victims)
-
-
-def _items(state: ClusterState) -> list[PodGroupState]:
-    """All that are scheduled by themselves: trees in the place of their groups."""
-    found: dict[EntityKey, PodGroupState] = {}
-    for key in state.entities:
-        members = state.entities.get(key)
-        item = state.entities.get(queued_item(members)) if members is not None else None
-        if item is not None:
-            found[item.key] = item
-    return list(found.values())
-
-
-def _nominated_pods(members: PodGroupState) -> tuple[PodRecord, ...]:
-    waiting = members.pods(MemberState.PENDING, MemberState.GATED, MemberState.BARRED)
-    return tuple(pod for pod in waiting if pod.nominated_node and not pod.is_bound)
-
-
-def _leaving(state: ClusterState, nodes: Collection[str], priority: int) -> Iterator[str]:
-    assigned_pods = state.assigned_pods
-    for row in assigned_pods.terminating().tolist():
-        pod = assigned_pods.pods[row]
-        if pod is not None and pod.node_name in nodes and assigned_pods.priorities[row] < priority:
-            yield pod.uid
-
-
-def _asked_by_preemptor(state: ClusterState) -> dict[str, set[str]]:
-    """UID of a preemptor -> UIDs of the pods of groups that are asked to leave for it."""
-    found: dict[str, set[str]] = {}
-    for key in state.entities:
-        members = state.entities.get(key)
-        if members is not None and members.group is not None and members.group.preempted_by:
-            pods = found.setdefault(members.group.preempted_by, set())
-            pods.update(pod.uid for pod in members.pods() if pod.is_bound and not pod.is_terminal)
-    return found

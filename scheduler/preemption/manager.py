@@ -12,8 +12,9 @@ from scheduler.cache.cluster import ClusterState
 from scheduler.cache.nominator import Nomination
 from scheduler.cache.pod_group_tree import queued_item
 from scheduler.cache.records import EntityKey, StateChange
-from scheduler.preemption.evaluator import Evaluator, with_post_filter
+from scheduler.preemption.evaluator import Evaluator
 from scheduler.preemption.executor import Executor
+from scheduler.preemption.result import with_post_filter
 from scheduler.preemption.suspensions import Suspensions
 from scheduler.queue.scheduling_queue import ROOM_APPEARED, SchedulingQueue
 from scheduler.reporting.metrics import PreemptionMetrics

@@ -3,7 +3,7 @@
 from typing import Final
 
 from scheduler.cache.cluster import ClusterState
-from scheduler.cache.devices.records import class_record
+from scheduler.cache.devices.record_factory import class_record
 from scheduler.recording.device_objects import (
     claim_template_object,
     device_class_object,

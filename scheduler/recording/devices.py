@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import msgspec
 
 from api.devices import DeviceTaintRule, ResourceClaim
-from scheduler.cache.devices.records import ClaimRecord, ClassRecord, SliceRecord, class_record
+from scheduler.cache.devices.record_factory import class_record
+from scheduler.cache.devices.records import ClaimRecord, ClassRecord, SliceRecord
 from scheduler.cache.devices.state import DeviceState
 from scheduler.recording.device_objects import (
     claim_template_object,

@@ -15,7 +15,7 @@ from typing import Any, Final
 from scheduler.algorithm.decision import Decision
 from scheduler.cache.records import EntityKey
 from scheduler.core import Core
-from scheduler.preemption.evaluator import PreemptionResult
+from scheduler.preemption.result import PreemptionResult
 from scheduler.recording.capture import Moment, Taken, take
 from scheduler.recording.outcome import PreemptionOutcome, outcome_of, preemption_outcome_of
 from scheduler.recording.pods import PodWriter

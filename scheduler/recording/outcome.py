@@ -6,7 +6,7 @@ from scheduler.algorithm.decision import Decision, Result
 from scheduler.algorithm.devices.binder import DeviceAllocation
 from scheduler.cache.records import EntityKey
 from scheduler.cache.volume_records import ClaimKey
-from scheduler.preemption.evaluator import PreemptionResult
+from scheduler.preemption.result import PreemptionResult
 from scheduler.preemption.victims import Cost
 from scheduler.reservations.future_reservations import Places
 

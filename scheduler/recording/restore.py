@@ -28,7 +28,8 @@ from scheduler.cache.selectors import RawSelector
 from scheduler.cache.storage import DriverFacts
 from scheduler.cache.volume_records import capacity_record, claim_record, class_record, volume_record
 from scheduler.core import Core, build_core
-from scheduler.preemption.evaluator import PastAttempts, PreemptionResult, with_post_filter
+from scheduler.preemption.evaluator import PastAttempts
+from scheduler.preemption.result import PreemptionResult, with_post_filter
 from scheduler.recording.devices import assume_claims, take_in_devices
 from scheduler.recording.inputs import (
     NO_STATE,

@@ -20,9 +20,10 @@ from api.meta import Condition
 from scheduler.apicalls.composite_objects import has_started
 from scheduler.apicalls.conditions import condition
 from scheduler.apicalls.group_conditions import GroupConditions
+from scheduler.cache.branch import Branch
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.pod_group_state import PodGroupState
-from scheduler.cache.pod_group_tree import Branch, TreeState
+from scheduler.cache.pod_group_tree import TreeState
 from scheduler.cache.records import CompositeRecord, EntityKey, GroupRecord
 from scheduler.reporting.events import EventWriter
 from scheduler.reporting.progress import Progress

@@ -24,10 +24,11 @@ import msgspec
 from api.constants import RESTART
 from scheduler.algorithm.cluster_view import ClusterView
 from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.cache.branch import Branch
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.demand import Demand
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
-from scheduler.cache.pod_group_tree import Branch, FixedTree, TreeState, queued_item
+from scheduler.cache.pod_group_tree import FixedTree, TreeState, queued_item
 from scheduler.cache.ranks import rank_of, with_rank
 from scheduler.cache.records import EntityKey, GroupRecord, Phase, PodRecord, StateChange
 from scheduler.cache.reservations import Reservation

@@ -10,16 +10,8 @@ from scheduler.algorithm.devices.pools import Pool, gather_pools
 from scheduler.algorithm.devices.requests import ClaimRequests, look_up
 from scheduler.algorithm.devices.solution import Solution
 from scheduler.cache.devices.held import HeldDevices
-from scheduler.cache.devices.records import (
-    ClaimRecord,
-    ClaimSpecs,
-    ClassRecord,
-    PoolId,
-    SliceRecord,
-    claim_record,
-    class_record,
-    slice_record,
-)
+from scheduler.cache.devices.record_factory import ClaimSpecs, claim_record, class_record, slice_record
+from scheduler.cache.devices.records import ClaimRecord, ClassRecord, PoolId, SliceRecord
 from scheduler.cache.devices.selectors import Contents, Selectors
 from scheduler.cache.nodes import NodeFacts
 from tests.devices.upstream import typed

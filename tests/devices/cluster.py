@@ -6,7 +6,7 @@ from api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSli
 from scheduler.algorithm.decision import Decision
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.cluster import ClusterState
-from scheduler.cache.devices.records import class_record
+from scheduler.cache.devices.record_factory import class_record
 from scheduler.cache.records import EntityKey
 from tests.devices.build import Json, claim, device_class, request
 from tests.devices.upstream import typed

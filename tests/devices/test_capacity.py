@@ -6,7 +6,8 @@ from api.devices import ResourceSlice
 from api.quantity import format_nano, parse_nano
 from scheduler.algorithm.devices.capacity import consumption, consumption_text, has_room
 from scheduler.algorithm.devices.errors import AllocationError
-from scheduler.cache.devices.records import DeviceRecord, slice_record
+from scheduler.cache.devices.record_factory import slice_record
+from scheduler.cache.devices.records import DeviceRecord
 from scheduler.cache.devices.selectors import Contents
 from tests.devices.build import Json, resource_slice
 from tests.devices.upstream import typed

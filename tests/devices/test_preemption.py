@@ -5,7 +5,8 @@ import pytest
 from scheduler.cache.nominator import Nomination
 from scheduler.cache.records import EntityKey
 from scheduler.preemption.dry_run import devices_on, dry_run_preemption
-from scheduler.preemption.evaluator import Evaluator, PreemptionLimits, PreemptionResult
+from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
+from scheduler.preemption.result import PreemptionResult
 from scheduler.preemption.victims import Candidate, Refusal, RefusalCode
 from tests.devices.build import claim, device, request, resource_slice
 from tests.devices.cluster import Cluster, gpu_template, places

@@ -16,16 +16,8 @@ from scheduler.algorithm.devices.pools import gather_pools
 from scheduler.algorithm.devices.requests import look_up
 from scheduler.algorithm.devices.result import allocation_results
 from scheduler.cache.devices.held import HeldDevices
-from scheduler.cache.devices.records import (
-    ClaimSpecs,
-    DeviceId,
-    HeldDevice,
-    PoolId,
-    SliceRecord,
-    claim_record,
-    class_record,
-    slice_record,
-)
+from scheduler.cache.devices.record_factory import ClaimSpecs, claim_record, class_record, slice_record
+from scheduler.cache.devices.records import DeviceId, HeldDevice, PoolId, SliceRecord
 from scheduler.cache.devices.selectors import Contents, Selectors
 from scheduler.cache.nodes import NodeFacts
 from verify.shared_data import SHARED_DATA

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from api.devices import DeviceClass, ResourceClaim, ResourceSlice
 from scheduler.cache.cluster import ClusterState
-from scheduler.cache.devices.records import class_record
+from scheduler.cache.devices.record_factory import class_record
 from tests.devices.build import DRIVER, claim, device, device_class, request, resource_slice
 from tests.devices.upstream import typed
 from tests.scheduler.core import build

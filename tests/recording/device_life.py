@@ -15,7 +15,8 @@ from scheduler.algorithm.decision import Decision
 from scheduler.algorithm.devices.binder import DeviceAllocation
 from scheduler.binding.claim_allocation import allocated, claim_write
 from scheduler.binding.extended_claims import new_claim
-from scheduler.cache.devices.records import ClaimKey, ClaimRecord, class_record
+from scheduler.cache.devices.record_factory import class_record
+from scheduler.cache.devices.records import ClaimKey, ClaimRecord
 from scheduler.recording.device_objects import resource_claim_object
 from scheduler.settings import SchedulerSettings
 from tests.devices.build import Json, claim, device, device_class, first_available, request, resource_slice

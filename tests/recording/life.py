@@ -17,7 +17,7 @@ from scheduler.cache.records import EntityKey, StateChange
 from scheduler.cache.selectors import RawSelector
 from scheduler.core import build_core, deciding_settings
 from scheduler.eventhandlers.storage import StorageEventHandlers
-from scheduler.preemption.evaluator import PreemptionResult, with_post_filter
+from scheduler.preemption.result import PreemptionResult, with_post_filter
 from scheduler.recording.capture import Moment
 from scheduler.recording.journal import Journal
 from scheduler.recording.outcome import DecisionOutcome, PreemptionOutcome, outcome_of, preemption_outcome_of

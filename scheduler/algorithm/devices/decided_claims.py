@@ -15,7 +15,8 @@ from scheduler.algorithm.devices.extended import extended_key
 from scheduler.algorithm.devices.result import allocation_results
 from scheduler.algorithm.devices.solution import Solution
 from scheduler.cache.cluster import ClusterState
-from scheduler.cache.devices.records import POD_KIND, ClaimKey, ClaimRecord, ClaimSpecRecord, held_devices
+from scheduler.cache.devices.record_factory import held_devices
+from scheduler.cache.devices.records import POD_KIND, ClaimKey, ClaimRecord, ClaimSpecRecord
 from scheduler.cache.node_rules import parse_node_terms
 from scheduler.cache.records import PodRecord
 

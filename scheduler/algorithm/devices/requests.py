@@ -9,13 +9,8 @@ from api.device_selectors.rewrite import SelectorInvalid
 from api.devices import DeviceRequest, DeviceToleration, ExactRequest
 from api.errors import InvalidQuantity
 from scheduler.algorithm.devices.errors import AllocationError
-from scheduler.cache.devices.records import (
-    Amounts,
-    ClaimRecord,
-    ClassRecord,
-    DeviceRecord,
-    asked_amounts,
-)
+from scheduler.cache.devices.record_factory import asked_amounts
+from scheduler.cache.devices.records import Amounts, ClaimRecord, ClassRecord, DeviceRecord
 from scheduler.cache.devices.selectors import Selector, SelectorError, Selectors
 
 EXACT_COUNT: Final = "ExactCount"

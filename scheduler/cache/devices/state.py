@@ -19,59 +19,25 @@ from api.devices import (
 )
 from api.extended_resources import ExtendedResources
 from scheduler.cache.devices.backing import backing
+from scheduler.cache.devices.device_log import EVERYWHERE, DeviceLog
 from scheduler.cache.devices.held import HeldDevices
 from scheduler.cache.devices.pod_claims import PodClaims
+from scheduler.cache.devices.record_factory import ClaimSpecs, claim_record, slice_record, template_record
 from scheduler.cache.devices.records import (
     GROUP_RESOURCE,
     ClaimKey,
     ClaimRecord,
     ClaimSpecRecord,
-    ClaimSpecs,
     ClassRecord,
     DeviceRecord,
     HeldDevice,
     PoolId,
     SliceRecord,
-    claim_record,
-    slice_record,
-    template_record,
 )
 from scheduler.cache.devices.selectors import Contents, Selectors
 from scheduler.cache.nodes import NodeTable
 
 Uids = set[str]
-
-EVERYWHERE: Final = ""
-"""In the log: devices that several nodes can reach have changed, or all may have."""
-_MOST_LOGGED: Final = 100_000
-
-
-class DeviceLog:
-    """Names of the nodes whose devices changed, in order; who reads it remembers its position."""
-
-    def __init__(self) -> None:
-        self._names: list[str] = []
-        self._first = 0
-
-    @property
-    def end(self) -> int:
-        """The position behind the last change."""
-        return self._first + len(self._names)
-
-    def add(self, name: str) -> None:
-        """The devices of this node changed."""
-        if len(self._names) >= _MOST_LOGGED:
-            dropped = len(self._names) // 2
-            del self._names[:dropped]
-            self._first += dropped
-        self._names.append(name)
-
-    def since(self, position: int) -> set[str] | None:
-        """The nodes whose devices changed since; None when that may be all of them."""
-        if position < self._first:
-            return None
-        changed = set(self._names[position - self._first :])
-        return None if EVERYWHERE in changed else changed
 
 
 class DeviceState:

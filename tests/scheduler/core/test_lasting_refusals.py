@@ -14,7 +14,8 @@ from scheduler.cache.demand import Demand
 from scheduler.cache.records import EntityKey
 from scheduler.cache.reservations import Reservation, Reservations
 from scheduler.lasting_refusal import LastingRefusals
-from scheduler.preemption.evaluator import Evaluator, PreemptionLimits, with_post_filter
+from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
+from scheduler.preemption.result import with_post_filter
 from scheduler.reservations.future_reservations import of_existing_pods
 from tests.scheduler.core.build import group_key, pod_key
 from tests.scheduler.core.world import World

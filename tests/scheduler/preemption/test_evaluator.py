@@ -6,7 +6,8 @@ import pytest
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.disruption_budgets import Budget, Budgets, BudgetSpec, BudgetStatus
 from scheduler.cache.selectors import RawRequirement, RawSelector
-from scheduler.preemption.evaluator import Evaluator, PreemptionLimits, PreemptionResult, with_post_filter
+from scheduler.preemption.evaluator import Evaluator, PreemptionLimits
+from scheduler.preemption.result import PreemptionResult, with_post_filter
 from scheduler.preemption.victims import Candidate, Refusal, RefusalCode
 from tests.scheduler.core import build
 from tests.scheduler.core.world import World

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scheduler.preemption.evaluator import PreemptionResult
+from scheduler.preemption.result import PreemptionResult
 from scheduler.preemption.victims import Refusal, RefusalCode
 from tests.scheduler.core import build
 from tests.scheduler.preemption.test_evaluator import full_world
