@@ -98,12 +98,16 @@ class Operator:
             KindManager(context, LEADER_WORKER_SETS, SetController),
             KindManager(context, JOB_SETS, JobSetController),
         )
-        for resource, informer in (
-            (group_api.workloads, self.workloads),
-            (group_api.pod_groups, self.pod_groups),
-            (JOBS, self.jobs.informer),
-        ):
+        self._followed: Final[dict[Resource, Informer[Any]]] = {
+            group_api.workloads: self.workloads,
+            group_api.pod_groups: self.pod_groups,
+            JOBS: self.jobs.informer,
+        }
+        for resource, informer in self._followed.items():
             metrics.follow_silence(resource.plural, informer.last_heard_seconds)
+        self._add_handlers(context)
+
+    def _add_handlers(self, context: ControllerContext) -> None:
         self.workloads.add_handler(context.workloads.caught_up)
         self.workloads.add_handler(self.jobs.owned_changed)
         self.workloads.add_handler(self._workload_changed)
@@ -119,13 +123,13 @@ class Operator:
         events = asyncio.ensure_future(self._recorder.run())
         try:
             async with asyncio.TaskGroup() as group:
-                for informer in (self.workloads, self.pod_groups, self.jobs.informer):
+                for informer in self._followed.values():
                     group.create_task(informer.run())
                 group.create_task(self.provider_groups.run())
                 group.create_task(
                     end_when_gone(self._client, self._group_api, self._composites, in_trouble=self._is_in_trouble)
                 )
-                for informer in (self.workloads, self.pod_groups, self.jobs.informer):
+                for informer in self._followed.values():
                     await informer.synced.wait()
                 gc.freeze()
                 group.create_task(self.jobs.work())
@@ -142,11 +146,7 @@ class Operator:
         """Why the process should be restarted, None while all is well. A process that waits for its lease is well."""
         if not self._running:
             return None
-        followed: list[tuple[str, Informer[Any]]] = [
-            ("Workloads", self.workloads),
-            ("PodGroups", self.pod_groups),
-            ("Jobs", self.jobs.informer),
-        ]
+        followed = [(f"{resource.kind}s", informer) for resource, informer in self._followed.items()]
         for manager in self.kinds:
             followed += manager.informers
         for kind, informer in followed:
