@@ -48,7 +48,7 @@ format: $(READY) ## let ruff put the code in order
 	$(BIN)/ruff format .
 
 controlplane: ## build a real Kubernetes control plane once and print its folder (needs Go 1.26); KUBERNETES_VERSION=1.30
-	@hack/controlplane/ensure
+	@nice -n 19 hack/controlplane/ensure # what runs beside it comes first
 
 tools: ## build helm, promtool and prometheus once, for the tests that ask them (needs Go 1.26)
 	@hack/tools/ensure helm
