@@ -49,6 +49,7 @@ AREAS: Final = {
             "tests/scheduler/core/test_queueing_hints.py",
             "tests/scheduler/core/test_trees.py",
             "tests/scheduler/core/test_waits_of_items.py",
+            "tests/scheduler/core/test_woken_items.py",
             "tests/scheduler/shell/test_metrics.py",
             "tests/scheduler/shell/test_profiles.py",
             "tests/scheduler/shell/test_settings.py",

@@ -271,7 +271,7 @@ def test_a_bind_that_always_fails_is_tried_ever_less_often() -> None:
     world.node("n1", cpu=3)
     world.pod("p")
     waits = []
-    for _ in range(4):
+    for _ in range(6):
         key = world.queue.pop(world.state)
         assert key is not None
         decision = decide(world.state, key)
@@ -285,7 +285,7 @@ def test_a_bind_that_always_fails_is_tried_ever_less_often() -> None:
         assert due is not None
         waits.append(due)
         world.now += due
-    assert waits == [1, 2, 4, 8]
+    assert waits == [1, 2, 4, 8, 10, 10]
 
 
 def test_news_tells_each_reason_once_and_counts_are_no_news() -> None:
@@ -390,50 +390,6 @@ def test_an_attempt_that_ends_when_its_item_is_gone_or_twice_changes_nothing() -
     due_seconds = world.queue.next_due_seconds()
     assert world.queue.done(pod_key("p"), Decision(pod_key("p"), Status(Code.UNSCHEDULABLE)), world.state) is None
     assert world.queue.next_due_seconds() == due_seconds
-
-
-@pytest.mark.parametrize(("sizes", "cause"), [((1, 1), Cause.ROOM), ((1, "900m"), Cause.DOUBT)])
-def test_room_that_is_enough_for_sure_counts_as_such(sizes: tuple[int | str, ...], cause: Cause) -> None:
-    world = World()
-    world.group("g", 2)
-    for number, cpu in enumerate(sizes):
-        world.pod(f"g-{number}", group="g", cpu=cpu)
-    world.run()
-    world.node("n0", cpu=2)
-    assert world.queue.pop(world.state) == group_key("g")
-    assert world.queue.cause(group_key("g")) is cause
-
-
-def _waiting_for_room(world: World, *, doubtful: int, sure: int) -> None:
-    """Gangs of two that would have to share a rack, more important than lone pods like their members; all refused."""
-    for number in range(doubtful):
-        world.group(f"racked-{number}", 2, topology="rack", priority=5)
-        world.pods(f"racked-{number}", 2, priority=5)
-    for number in range(sure):
-        world.pod(f"p-{number}")
-    world.run()
-
-
-@pytest.mark.parametrize(("spent_seconds", "woken"), [(0.0, 1), (1000.0, 3)])
-def test_doubtful_items_hold_no_room_against_others_once_too_much_time_was_spent_on_them(
-    spent_seconds: float, woken: int
-) -> None:
-    world = World()
-    _waiting_for_room(world, doubtful=1, sure=3)
-    world.queue.charge(Cause.DOUBT, spent_seconds)
-    world.node("n0", cpu=2, labels={"rack": "r0"})
-    world.queue.pop(world.state)
-    depths = world.queue.depths()
-    assert depths["active"] + depths["running"] == woken
-
-
-def test_items_that_fit_for_sure_are_woken_as_many_as_there_is_room_for_whatever_doubtful_ones_have_cost() -> None:
-    world = World()
-    _waiting_for_room(world, doubtful=0, sure=5)
-    world.queue.charge(Cause.DOUBT, 1000.0)
-    world.node("n0", cpu=2)
-    world.queue.pop(world.state)
-    assert world.queue.depths() == {"idle": 0, "gated": 0, "waiting": 3, "active": 1, "running": 1}
 
 
 @pytest.mark.parametrize(("spent_seconds", "first"), [(0.0, "large"), (1000.0, "small")])
