@@ -69,15 +69,15 @@ class BindTimes:
             what: is going on.
             control: Jobs that are none of Tutti's, timed in turn with these: a median may grow by half more than theirs does.
         """
-        quiet, now = self._medians(what)
+        quiet, now = self.medians(what)
         longest = max(MOST_TIMES * quiet, quiet + self.noise_seconds)
         if control is not None:
-            quiet_control, now_control = control._medians(f"{what}, Jobs of kube-scheduler")
+            quiet_control, now_control = control.medians(f"{what}, Jobs of kube-scheduler")
             longest = max(longest, MOST_TIMES_OF_CONTROL * quiet * now_control / quiet_control)
         assert now <= longest, f"{what}: {now:.3f} s to bind, {quiet:.3f} s without; at most {longest:.3f} s"
 
-    def _medians(self, what: str) -> tuple[float, float]:
-        """That of quiet times, and that beside this attack, which is over now."""
+    def medians(self, what: str) -> tuple[float, float]:
+        """That of quiet times, and that beside this attack, which is over now; printed as well."""
         assert self._quiet, "there is nothing to compare with"
         quiet, now = statistics.median(self._quiet), statistics.median(self._beside)
         count = len(self._beside)
