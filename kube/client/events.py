@@ -82,6 +82,7 @@ class EventRecorder:
         self._max_queued = max_queued
         self._bucket = TokenBucket(per_second=_PER_SECOND, burst=_BURST, clock=clock)
         self._series_cache = EventSeriesCache()
+        self._last_nanoseconds = 0
         self._queue: deque[tuple[Occurrence, datetime]] = deque()
         self._filled = asyncio.Event()
         self._drained = asyncio.Event()
@@ -169,6 +170,11 @@ class EventRecorder:
             await self._create(occurrence, series.last)
 
     def _name(self, occurrence: Occurrence, happened: datetime) -> str:
-        """Object name, dot, time in hexadecimal: what the stock components do, within 253 characters."""
+        """Object name, dot, time in hexadecimal: what the stock components do, within 253 characters.
+
+        The clock has microseconds. What is below them tells apart what other processes write about the object just then; and
+        the time is later than that of the last name, so no two of this recorder are the same.
+        """
         nanoseconds = int(happened.timestamp() * 1_000_000) * 1000 + (hash(occurrence.key) & 0x3FF)
-        return f"{occurrence.regarding.name[:230].rstrip('.-')}.{nanoseconds:x}"
+        self._last_nanoseconds = max(nanoseconds, self._last_nanoseconds + 1)
+        return f"{occurrence.regarding.name[:230].rstrip('.-')}.{self._last_nanoseconds:x}"

@@ -163,6 +163,16 @@ async def test_another_note_reason_or_object_is_another_event() -> None:
 
 
 @in_fake_time
+async def test_two_thousand_events_about_one_object_in_one_microsecond_have_names_of_their_own() -> None:
+    client = FakeClient()
+    async with recording(client, max_queued=2000) as recorder:
+        for number in range(2000):
+            waits(recorder, note=f"waiting for {number} pods")
+        await recorder.flush(200)
+    assert len({body["metadata"]["name"] for body in client.created}) == 2000
+
+
+@in_fake_time
 async def test_after_five_quiet_minutes_it_is_a_new_event() -> None:
     client = FakeClient()
     async with recording(client) as recorder:
