@@ -81,7 +81,7 @@ def partition_by_signature(
     """
     if not depends_on_other_pods(state, members):
         return _by_signature(state, members)
-    state.topology_index.use_label_keys(set().union(*(_keys(signature.rules) for signature in members.pending)))
+    state.topology_index.use_label_keys(set().union(*(signature.rules.pod_label_keys for signature in members.pending)))
     sorter = _EqualPodsOf(state, members, freed)
     parts: dict[PodSignature, _EqualPods] = {}
     for signature, waiting in members.pending.items():
@@ -239,10 +239,3 @@ def _defaults(
 def _distinct(parties: Mapping[PodSignature, PodLabels]) -> list[PodLabels]:
     found = {tuple(pod_labels.labels.items()): pod_labels for pod_labels in parties.values()}
     return list(found.values())
-
-
-def _keys(rules: NodeRules) -> set[str]:
-    keys = set(rules.affinity_terms.pod_label_keys) if rules.affinity_terms else set()
-    for spread in rules.spread_constraints:
-        keys |= spread.selector.keys()
-    return keys

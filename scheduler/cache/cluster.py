@@ -33,6 +33,7 @@ from scheduler.cache.occupancy import Occupancy
 from scheduler.cache.pod_group_state import MemberState, PodGroupState
 from scheduler.cache.pod_group_tree import queued_item
 from scheduler.cache.pod_groups import PodGroups
+from scheduler.cache.pod_scheduling_properties import decides_nothing
 from scheduler.cache.pod_signature import PodSignature, Texts
 from scheduler.cache.priority_classes import PriorityClasses
 from scheduler.cache.record_factory import RecordFactory
@@ -205,9 +206,9 @@ class ClusterState:
         record = pod if isinstance(pod, PodRecord) else self.slim_pod(pod)
         old = self._pods.get(record.uid)
         unheld = self._slots(self._foreign_nominations.moved(old, record))
-        if old is not None and record.decides_like(old):
+        members = self.entities.of_pod(record)
+        if old is not None and decides_nothing(old, record, members, self.topology_index):
             self._pods[record.uid] = record
-            members = self.entities.of_pod(record)
             if members is not None:
                 members.refresh(record)
             self._occupancy.refresh(record)

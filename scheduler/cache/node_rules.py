@@ -101,6 +101,14 @@ class NodeRules:
         """True when it matters which other pods run where."""
         return self.affinity_terms is not None or bool(self.spread_constraints)
 
+    @property
+    def pod_label_keys(self) -> set[str]:
+        """The labels of pods that its rules look at."""
+        keys = set(self.affinity_terms.pod_label_keys) if self.affinity_terms else set()
+        for spread in self.spread_constraints:
+            keys |= spread.selector.keys()
+        return keys
+
 
 class _Expression(msgspec.Struct, frozen=True):
     key: str

@@ -237,6 +237,11 @@ class PodGroupState:
                 waiting = self.pending[pod.signature] = PendingPods()
             waiting.add(pod)
 
+    def is_pending_like(self, pod: PodRecord, other: PodRecord) -> bool:
+        """Whether a pod wants a place in the same turn by either record."""
+        states = {self._judge(pod), self._judge(other)}
+        return states == {MemberState.PENDING} and rank_of(pod) == rank_of(other)
+
     def refresh(self, pod: PodRecord) -> None:
         """Exchanges the record of a known pod for one that decides alike."""
         if self.tree is not None:

@@ -130,6 +130,10 @@ class PodRecord(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
 
     def decides_like(self, other: "PodRecord") -> bool:
         """True when nothing that scheduling looks at differs (status updates of a running pod, mostly)."""
+        return self.labels == other.labels and self.decides_like_but_for_labels(other)
+
+    def decides_like_but_for_labels(self, other: "PodRecord") -> bool:
+        """True when nothing else that scheduling looks at differs."""
         return (
             self.node_name == other.node_name
             and self.phase is other.phase
@@ -141,7 +145,6 @@ class PodRecord(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
             and self.group == other.group
             and self.managed is other.managed
             and self.owner.uid == other.owner.uid
-            and self.labels == other.labels
             and self.affinity_terms is other.affinity_terms
             and self.volumes == other.volumes
             and self.foreign_group == other.foreign_group

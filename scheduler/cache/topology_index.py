@@ -149,6 +149,10 @@ class TopologyIndex:
             return ()
         return tuple(part for item in pod.labels.items() if item[0] in known for part in item)
 
+    def looks_at(self, keys: Set[str]) -> bool:
+        """Whether some rule looks at one of these labels."""
+        return not self._keys.known.isdisjoint(keys)
+
     def use_label_keys(self, keys: Set[str]) -> None:
         """Somebody is about to ask by these labels; those that nobody asks by any more are forgotten."""
         self._split_by(keys, self._keys.outdated(keys))
