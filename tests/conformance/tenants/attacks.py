@@ -1,7 +1,9 @@
 """What hostile tenants write: groups and pods that ask for too much, objects that are padded, updates without an end."""
 
 import itertools
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -99,6 +101,22 @@ def update_every_second(who: Tenant, names: list[tuple[str, str]], stop: threadi
             list(pool.map(_patch, itertools.repeat(who), names, itertools.repeat(change)))
             if stop.wait(1.0):
                 return
+
+
+def update_evenly(who: Tenant, names: list[tuple[str, str]], per_second: int, stop: threading.Event) -> None:
+    """These objects are changed in turn, so many a second, as far as the server keeps up; prints how many it were."""
+    begin = time.monotonic()
+
+    def change(first: int) -> int:
+        for number in itertools.count(first, AT_ONCE):
+            if stop.wait(max(0.0, begin + number / per_second - time.monotonic())):
+                return number // AT_ONCE
+            _patch(who, names[number % len(names)], {"metadata": {"labels": {"round": str(number)}}})
+        raise AssertionError("counting does not end")
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        changes = sum(pool.map(change, range(AT_ONCE)))
+    sys.stdout.write(f"{changes / (time.monotonic() - begin):.0f} updates a second of {per_second}\n")
 
 
 def _patch(who: Tenant, what: tuple[str, str], body: Object) -> None:

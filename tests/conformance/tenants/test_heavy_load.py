@@ -17,6 +17,7 @@ from tests.conformance.tenants.attacks import (
     going_on,
     hopeless,
     padded_job,
+    update_evenly,
     update_every_second,
 )
 from tests.conformance.tenants.bind_times import BindTimes
@@ -84,13 +85,33 @@ def count(who: Tenant, resource: str) -> int:
     return len(who.api.list(resource, who.namespace))
 
 
-def test_hundreds_of_updates_a_second_delay_nobody(times: BindTimes, ordinary: BindTimes, attacker: Tenant) -> None:
+def restless(who: Tenant) -> list[tuple[str, str]]:
+    """Makes groups of one pod that have no room, and waits until they say so; all that is to be changed."""
+    gangs = (hopeless(who.api, f"restless-{number}", 1, need=1) for number in range(RESTLESS))
+    create_all(who, itertools.chain.from_iterable(gangs))
+    eventually(lambda: told(who) == RESTLESS, within_seconds=TOLD_WITHIN_SECONDS, poll_seconds=1)
+    groups = [("podgroups", f"restless-{number}") for number in range(RESTLESS)]
+    return groups + [("pods", f"restless-{number}-0") for number in range(RESTLESS)]
+
+
+@pytest.mark.parametrize("per_second", [100, 200])
+def test_updates_that_are_spread_evenly_delay_nobody(
+    times: BindTimes, ordinary: BindTimes, attacker: Tenant, per_second: int
+) -> None:
+    changed = restless(attacker)
+    quiet_in_turn(STARTS, times, ordinary)
+    with going_on(functools.partial(update_evenly, attacker, changed, per_second)):
+        beside_in_turn(STARTS, times, ordinary)
+    what = f"beside {per_second} updates a second, evenly"
+    ordinary.medians(f"{what}, Jobs of kube-scheduler")
+    times.compare(what)
+
+
+def test_hundreds_of_updates_in_each_second_delay_nobody(
+    times: BindTimes, ordinary: BindTimes, attacker: Tenant
+) -> None:
     quiet_in_turn(STARTS // 3, times, ordinary)
-    gangs = (hopeless(attacker.api, f"restless-{number}", 1, need=1) for number in range(RESTLESS))
-    create_all(attacker, itertools.chain.from_iterable(gangs))
-    eventually(lambda: told(attacker) == RESTLESS, within_seconds=TOLD_WITHIN_SECONDS, poll_seconds=1)
-    changed = [("podgroups", f"restless-{number}") for number in range(RESTLESS)]
-    changed += [("pods", f"restless-{number}-0") for number in range(RESTLESS)]
+    changed = restless(attacker)
     for _ in range(3):
         # In turn: what else the machine does concerns both.
         quiet_in_turn(STARTS // 3, times, ordinary)
