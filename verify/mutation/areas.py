@@ -26,7 +26,12 @@ class Area(NamedTuple):
 
 AREAS: Final = {
     "queue": Area(
-        modules=("scheduler/queue/*.py", "scheduler/plugins/gang_scheduling.py", "scheduler/cache/pod_group_state.py"),
+        modules=(
+            "scheduler/queue/*.py",
+            "scheduler/plugins/gang_scheduling.py",
+            "scheduler/cache/pod_group_state.py",
+            "scheduler/cache/pod_scheduling_properties.py",
+        ),
         tests=(
             "tests/scheduler/core/test_allowance.py",
             "tests/scheduler/core/test_members.py",
@@ -39,6 +44,7 @@ AREAS: Final = {
             "tests/scheduler/core/test_item_errors.py",
             "tests/scheduler/core/test_desired_count.py",
             "tests/scheduler/core/test_random_events.py",
+            "tests/scheduler/core/test_relabelled_pods.py",
             "tests/scheduler/core/test_reservations.py",
             "tests/scheduler/core/test_step_budget.py",
             "tests/scheduler/core/test_state.py",
