@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from scheduler.algorithm.attempt import Attempt, Part
 from scheduler.algorithm.attempts import best_attempt
 from scheduler.algorithm.fewest_domains import fewest_domains
+from scheduler.algorithm.identical import PodsByNode
 from scheduler.algorithm.level_request import LevelRequest
 from scheduler.algorithm.overlay import Placed
 from scheduler.algorithm.slices import ANY, Slice
 from scheduler.algorithm.snapshot import NewSnapshot, SnapshotOverlay
 from scheduler.algorithm.upper_bound import most_pods_by_node
-from scheduler.cache.node_columns import Slots
 from scheduler.cache.pod_signature import PodSignature
 
 Mask = NDArray[np.bool_]
@@ -101,10 +101,10 @@ class MixedSlices:
         """(number, copies of a slice it can take at most) of domains, those first that would be chosen if that were true."""
         request = self._request
         snapshot = self._snapshot(usable)
-        leaves, codes = request.leafage(usable, _room(snapshot, usable, sizes), request.slice_level)
+        leaves, codes = request.leafage(usable, _room(snapshot, sizes), request.slice_level)
         units = np.full(len(codes), count, dtype=np.int64)
         for signature, size in sizes.items():
-            by_node = np.where(usable, most_pods_by_node(snapshot, signature), 0)
+            by_node = most_pods_by_node(snapshot, signature)
             sums = np.bincount(request.tree.codes[request.slice_level], weights=by_node).astype(np.int64)
             units = np.minimum(units, sums[codes] // size)
         choice = fewest_domains(leaves._replace(room=units), count, request.state.nodes.steps)
@@ -120,7 +120,7 @@ class MixedSlices:
             uids[signature] = waiting[: max(lacking - sum(map(len, uids.values())), 0)]
         uids = {signature: waiting for signature, waiting in uids.items() if waiting}
         request = self._request
-        room = _room(self._snapshot(usable), usable, uids)
+        room = _room(self._snapshot(usable), uids)
         leaves, codes = request.leafage(usable, room, request.slice_level)
         best: tuple[int, int] = (0, 0)
         for index in np.argsort(-leaves.room, kind="stable")[:_DOMAINS_FOR_A_PART].tolist():
@@ -161,9 +161,9 @@ class MixedSlices:
         return total
 
 
-def _room(snapshot: SnapshotOverlay, usable: Mask, signatures: Iterable[PodSignature]) -> Slots:
-    rooms = [most_pods_by_node(snapshot, signature) for signature in signatures]
-    return np.where(usable, np.sum(rooms, axis=0), 0)
+def _room(snapshot: SnapshotOverlay, signatures: Iterable[PodSignature]) -> PodsByNode:
+    rooms: PodsByNode = np.sum([most_pods_by_node(snapshot, signature) for signature in signatures], axis=0)
+    return rooms
 
 
 def _alike(slices: Sequence[Slice]) -> list[list[Slice]]:

@@ -154,6 +154,7 @@ AREAS: Final = {
             "tests/scheduler/levels/test_places.py",
             "tests/scheduler/levels/test_which_domain.py",
             "tests/scheduler/preemption/test_known_costs.py",
+            "tests/scheduler/preemption/test_trees_in_domains.py",
             "tests/devices/test_gangs.py",
         ),
     ),

@@ -286,6 +286,33 @@ def test_announcements_of_so_many_groups_are_remembered_and_others_are_read_agai
         assert sorted(pod.name for pod in pods if pod) == ["job-1", "job-2", "job-3", f"r{number}-leader"]
 
 
+def test_the_announcement_that_nobody_asked_for_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(future_pods, "MOST_ANNOUNCEMENTS", 2)
+    stage = Stage()
+    to_come: dict[str, str] = {}
+    for name in ("r0", "r1", "r2"):
+        stage.replica(name, workers=1)
+    for name in ("r0", "r1", "r0", "r2"):
+        members = stage.seen.item(build.group_key(name))
+        assert members is not None
+        uids = [uid for waiting in members.pending.values() for uid in waiting.uids]
+        (to_come[name],) = (uid for uid in uids if uid != f"uid-of-{name}-leader")
+    assert [name for name, uid in to_come.items() if stage.seen.pod(uid) is not None] == ["r0", "r2"]
+
+
+def test_once_the_leader_has_its_place_the_workers_there_are_are_all_that_wait() -> None:
+    stage = Stage()
+    stage.node("n0", cpu=1)
+    stage.replica("r", workers=3)
+    stage.pod("r-leader", group="r", on="n0")
+    stage.workers("r", 1)
+    key = build.group_key("r")
+    members = stage.state.item(key)
+    assert members is not None
+    assert members.pending
+    assert stage.seen.item(key) is members
+
+
 def test_a_group_that_announces_more_than_can_be_looked_for_waits_and_says_so() -> None:
     stage = Stage()
     nodes(stage, 3)

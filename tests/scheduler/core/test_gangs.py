@@ -214,8 +214,13 @@ def test_one_gated_member_holds_the_whole_group_until_it_is_free() -> None:
     world.pods("g", 2)
     world.pod("g-2", group="g", gates=["wait"])
     assert world.run() == []
-    assert world.held(group_key("g"))[0] == "SchedulingGated"
-    world.pod("g-2", group="g")
+    assert world.held(group_key("g")) == (
+        "SchedulingGated",
+        "1 pod has scheduling gates, which hold the whole group",
+    )
+    world.pod("g-1", group="g", gates=["wait"])
+    assert world.held(group_key("g"))[1] == "2 pods have scheduling gates, which hold the whole group"
+    world.pods("g", 2, first=1)
     world.run()
     assert len(world.bound()) == 3
 

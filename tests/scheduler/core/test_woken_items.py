@@ -2,7 +2,10 @@
 
 import pytest
 
+from scheduler.cache.pod_group_state import PodGroupState
+from scheduler.queue import unschedulable
 from scheduler.queue.active import Cause
+from scheduler.queue.queueing_hints import QueueingHint
 from tests.scheduler.core.build import group_key
 from tests.scheduler.core.world import World
 
@@ -59,3 +62,26 @@ def test_sixteen_at_most_are_woken_at_a_time_however_much_room_there_is(doubtful
     world.queue.pop(world.state)
     depths = world.queue.depths()
     assert depths["active"] + depths["running"] == 16
+
+
+def test_looking_for_items_to_wake_takes_a_fifth_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World()
+    looks: list[float] = []
+
+    class SlowHint(QueueingHint):
+        def fits(self, members: PodGroupState) -> bool:
+            looks.append(world.now)
+            world.now += 1.0
+            return super().fits(members)
+
+    world.pod("p", cpu=2)
+    world.run()
+    monkeypatch.setattr(unschedulable, "QueueingHint", SlowHint)
+    begin = world.now
+    world.node("n0", cpu=1)
+    world.run()
+    for number, now in enumerate((1.0, 3.9, 4.0)):
+        world.now = begin + now
+        world.node(f"more-{number}", cpu=1)
+        world.run()
+    assert looks == [begin, begin + 4.0]

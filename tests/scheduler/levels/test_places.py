@@ -103,6 +103,16 @@ def test_neighbouring_ranks_are_near_each_other_at_every_level() -> None:
     assert sum(by_rank[rank] != by_rank[rank + 1] for rank in range(13)) == 6
 
 
+def test_members_that_follow_are_near_those_that_got_their_places_just_before() -> None:
+    world = World()
+    nodes(world, a_r1=[1, 3])
+    gang(world, "g", 1, RACK)
+    members(world, "g", [5], on="a-r1-1")
+    members(world, "g", (6, 7, 9))
+    world.run()
+    assert placed(world, "g") == {5: "a-r1-1", 6: "a-r1-1", 7: "a-r1-1", 9: "a-r1-0"}
+
+
 def test_without_levels_neighbours_share_nodes_and_zones() -> None:
     world = World()
     zone = "topology.kubernetes.io/zone"
