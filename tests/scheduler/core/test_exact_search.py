@@ -349,6 +349,29 @@ def test_no_steps_are_kept_for_a_search_that_is_not_made() -> None:
     assert fallback.kept == 0
 
 
+def test_no_steps_are_kept_where_fewer_are_left_than_the_search_may_take() -> None:
+    world = World()
+    world.node("n0", cpu=4)
+    _mixed(world, [1, 2])
+    members = world.state.item(build.group_key("g"))
+    assert members is not None
+    parts = partition_by_signature(world.state, members)
+    snapshot = snapshot_for(world.state, members, None, "", parts.topology)
+    kept = steps_to_keep(snapshot, parts.pending, 2, SearchBudget())
+    assert kept > 0
+    snapshot.steps.limit = snapshot.steps.spent + kept
+    assert steps_to_keep(snapshot, parts.pending, 2, SearchBudget()) == 0
+
+
+def test_once_all_nodes_have_gone_nothing_is_placed() -> None:
+    world = World()
+    world.node("n0", cpu=4)
+    _mixed(world, [1, 2])
+    world.node_gone("n0")
+    found, _, nodes = _search(world, 2)
+    assert (found.certainty, nodes) == (Certainty.PROVED, {})
+
+
 def test_no_steps_are_kept_for_a_search_that_knows_nothing_of_the_volumes_in_question() -> None:
     def kept(*, with_volumes: bool) -> int:
         world = World()

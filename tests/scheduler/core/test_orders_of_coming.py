@@ -36,6 +36,12 @@ def _board(problem: Problem, placed: Placed) -> Board:
     return board
 
 
+def test_who_needs_company_is_not_allowed_where_the_label_is_missing_not_even_as_the_first() -> None:
+    role = Role(needs=(0,), may_be_first=True)
+    assert not is_allowed(role, (0,), [[0, 0]])
+    assert is_allowed(role, (1,), [[0, 0]])
+
+
 def _have_order(problem: Problem, *placed: Placed) -> tuple[bool, int]:
     """Whether the last of these have one, and the steps of all."""
     steps: list[None] = []

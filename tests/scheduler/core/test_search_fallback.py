@@ -68,6 +68,8 @@ def test_what_is_spent_on_places_for_more_is_no_longer_left(
     assert (best.total, is_settled) == (2, True)
     assert search.spent > 0
     assert search.left == 1000 - search.spent
+    small = min(found.pending, key=lambda signature: signature.demand.amounts["cpu"])
+    assert best.snapshot.room(small).sum() == 1, "three of four processors are taken there"
 
 
 def test_a_search_leaves_less_to_the_next_one(gang: tuple[MemberPartition, Callable[[], SnapshotOverlay]]) -> None:
@@ -78,3 +80,13 @@ def test_a_search_leaves_less_to_the_next_one(gang: tuple[MemberPartition, Calla
     assert 0 < once == 1000 - budget.left
     search_for_members(new_snapshot(), found.pending, 2, budget)
     assert (budget.spent, budget.left) == (2 * once, 1000 - 2 * once)
+
+
+def test_where_nothing_may_be_spent_on_searching_the_best_way_is_the_outcome(
+    gang: tuple[MemberPartition, Callable[[], SnapshotOverlay]],
+) -> None:
+    found, new_snapshot = gang
+    fallback = SearchFallback(new_snapshot(), found.pending, 2, 2, "an order", None, new_snapshot, None)
+    nothing = Attempt(new_snapshot(), [])
+    assert fallback.last(nothing) is nothing
+    assert (nothing.certainty, nothing.incomplete_reason) == (Certainty.NOT_SEARCHED, "an order")
