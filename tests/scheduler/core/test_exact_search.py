@@ -363,11 +363,10 @@ def test_no_steps_are_kept_where_fewer_are_left_than_the_search_may_take() -> No
     assert steps_to_keep(snapshot, parts.pending, 2, SearchBudget()) == 0
 
 
-def test_once_all_nodes_have_gone_nothing_is_placed() -> None:
+def test_where_all_nodes_are_closed_nothing_is_placed() -> None:
     world = World()
-    world.node("n0", cpu=4)
+    world.node("n0", cpu=4, unschedulable=True)
     _mixed(world, [1, 2])
-    world.node_gone("n0")
     found, _, nodes = _search(world, 2)
     assert (found.certainty, nodes) == (Certainty.PROVED, {})
 
