@@ -185,8 +185,7 @@ class _Search:
 def _shares(problem: Problem) -> list[float]:
     """By kind: the largest share of all there is that one pod asks for, over the resources."""
     totals = [max(1, sum(column)) for column in zip(*problem.free, strict=True)]
-    # Where there are no nodes there are no totals.
     return [
-        max((amount / total for amount, total in zip(kind.amounts, totals, strict=False)), default=0.0)
+        max((amount / total for amount, total in zip(kind.amounts, totals, strict=True)), default=0.0)
         for kind in problem.kinds
     ]
