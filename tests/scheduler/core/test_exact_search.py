@@ -300,6 +300,20 @@ def test_a_spread_that_could_only_be_met_in_no_order_is_proved_impossible() -> N
     assert _diagnosis(decision).certainty is Certainty.PROVED
 
 
+def test_what_the_fullest_zone_can_take_at_most_bounds_the_others_in_a_spread() -> None:
+    world = World()
+    world.node("n0", cpu=2, labels={"zone": "x"})
+    world.node("n1", cpu=8, labels={"zone": "y"})
+    world.group("g", 6)
+    for index in range(6):
+        memory = {"memory": "1Gi"} if index % 2 else {}
+        rules = spread(even(IS_FOO, "zone"))
+        world.pod(f"g-{index}", group="g", requests={"cpu": "1", **memory}, labels=FOO, spec=rules)
+    found, budget, _ = _search(world, 6)
+    # 19 steps when the pods that may still come are all thought to fit into the small zone.
+    assert (found.certainty, budget.spent) == (Certainty.PROVED, 11)
+
+
 def test_inside_a_topology_domain_every_domain_is_searched() -> None:
     world = World()
     for rack in range(3):
