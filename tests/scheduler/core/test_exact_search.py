@@ -14,8 +14,9 @@ from scheduler.algorithm.exact.fallback import SearchFallback
 from scheduler.algorithm.exact.members import Found, SearchBudget, search_for_members, steps_to_keep
 from scheduler.algorithm.exact.search import MOST_STEPS
 from scheduler.algorithm.free_after_nominations import snapshot_for
-from scheduler.algorithm.partition import partition_by_signature
+from scheduler.algorithm.partition import MemberPartition, partition_by_signature
 from scheduler.algorithm.schedule_pod_group import decide
+from scheduler.algorithm.snapshot import SnapshotOverlay
 from scheduler.cache.steps import MOST_STEPS as STEPS_OF_A_DECISION
 from scheduler.plugins.status import Certainty, PodGroupDiagnosis
 from tests.placement.case import HOSTNAME, apart, even, near, selector, spread, term
@@ -40,12 +41,16 @@ def _diagnosis(decision: Decision) -> PodGroupDiagnosis:
     return decision.status.diagnosis
 
 
-def _search(world: World, wanted: int) -> tuple[Found, SearchBudget, dict[int, int]]:
-    """What the search alone says, whatever other ways would have found; members by index with the slot of their node."""
+def _parts_and_snapshot(world: World) -> tuple[MemberPartition, SnapshotOverlay]:
     members = world.state.item(build.group_key("g"))
     assert members is not None
-    parts, budget = partition_by_signature(world.state, members), SearchBudget()
-    snapshot = snapshot_for(world.state, members, None, "", parts.topology)
+    parts = partition_by_signature(world.state, members)
+    return parts, snapshot_for(world.state, members, None, "", parts.topology)
+
+
+def _search(world: World, wanted: int) -> tuple[Found, SearchBudget, dict[int, int]]:
+    """What the search alone says, whatever other ways would have found; members by index with the slot of their node."""
+    (parts, snapshot), budget = _parts_and_snapshot(world), SearchBudget()
     found = search_for_members(snapshot, parts.pending, wanted, budget)
     nodes = {
         int(uid.rsplit("-", 1)[1]): slot
@@ -355,10 +360,7 @@ def test_no_steps_are_kept_for_a_search_that_is_not_made() -> None:
     world = World()
     world.node("n0", cpu=4)
     _mixed(world, [1, 2])
-    members = world.state.item(build.group_key("g"))
-    assert members is not None
-    parts = partition_by_signature(world.state, members)
-    snapshot = snapshot_for(world.state, members, None, "", parts.topology)
+    parts, snapshot = _parts_and_snapshot(world)
     fallback = SearchFallback(snapshot, parts.pending, 2, 2, "", None, lambda: snapshot, None)
     assert fallback.kept == 0
 
@@ -367,10 +369,7 @@ def test_no_steps_are_kept_where_fewer_are_left_than_the_search_may_take() -> No
     world = World()
     world.node("n0", cpu=4)
     _mixed(world, [1, 2])
-    members = world.state.item(build.group_key("g"))
-    assert members is not None
-    parts = partition_by_signature(world.state, members)
-    snapshot = snapshot_for(world.state, members, None, "", parts.topology)
+    parts, snapshot = _parts_and_snapshot(world)
     kept = steps_to_keep(snapshot, parts.pending, 2, SearchBudget())
     assert kept > 0
     snapshot.steps.limit = snapshot.steps.spent + kept
@@ -394,10 +393,7 @@ def test_no_steps_are_kept_for_a_search_that_knows_nothing_of_the_volumes_in_que
         for index in range(2):
             world.stored(claim(f"c{index}"))
             world.pod(f"g-{index}", group="g", spec=mounts(f"c{index}") if with_volumes else {})
-        members = world.state.item(build.group_key("g"))
-        assert members is not None
-        parts = partition_by_signature(world.state, members)
-        snapshot = snapshot_for(world.state, members, None, "", parts.topology)
+        parts, snapshot = _parts_and_snapshot(world)
         return steps_to_keep(snapshot, parts.pending, 2, SearchBudget())
 
     assert kept(with_volumes=False) > 0
