@@ -36,12 +36,6 @@ def _board(problem: Problem, placed: Placed) -> Board:
     return board
 
 
-def test_who_needs_company_is_not_allowed_where_the_label_is_missing_not_even_as_the_first() -> None:
-    role = Role(needs=(0,), may_be_first=True)
-    assert not is_allowed(role, (0,), [[0, 0]])
-    assert is_allowed(role, (1,), [[0, 0]])
-
-
 def _have_order(problem: Problem, *placed: Placed) -> tuple[bool, int]:
     """Whether the last of these have one, and the steps of all."""
     steps: list[None] = []
@@ -197,3 +191,9 @@ def test_pods_that_are_known_to_have_none_are_not_looked_at_again() -> None:
 def test_pods_of_no_consequence_do_not_make_others_look_new() -> None:
     problem = _problem([_ZONES], _even(_FOO), Role())
     assert _have_order(problem, [(0, 0), (0, 0)], [(0, 0), (1, 1), (0, 0)]) == (False, 1)
+
+
+def test_who_needs_company_is_not_allowed_where_the_label_is_missing_not_even_as_the_first() -> None:
+    role = Role(needs=(0,), may_be_first=True)
+    assert not is_allowed(role, (0,), [[0, 0]])
+    assert is_allowed(role, (1,), [[0, 0]])
