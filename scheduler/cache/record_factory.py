@@ -159,6 +159,7 @@ class RecordFactory:
             provider=sys.intern(meta.annotation(PROVIDER) or ""),
             preempted_by=preemptor.uid if preemptor else "",
             is_restarting=is_asked_to_restart(group.status.conditions),
+            is_left_behind=is_ours and not owner.uid,
             when_degraded=when_degraded(meta),
             short_since_seconds=epoch_seconds(satisfied.last_transition_time) if satisfied and is_short else 0.0,
             parent=sys.intern(group.parent),

@@ -185,6 +185,8 @@ class GroupRecord(msgspec.Struct, frozen=True, gc=False):
     """UID of the group or pod for which it is asked to leave, empty when it is not."""
     is_restarting: bool = False
     """It is asked to leave so that it starts anew, and has not left yet."""
+    is_left_behind: bool = False
+    """We made it for an owner that has gone without it (`kubectl delete --cascade=orphan`): nobody makes its pods anew."""
     when_degraded: WhenDegraded = WhenDegraded()
     """What its annotations say of the time when members are missing."""
     short_since_seconds: float = 0.0
@@ -225,6 +227,7 @@ class GroupRecord(msgspec.Struct, frozen=True, gc=False):
             and self.preemption_policy == other.preemption_policy
             and self.topology == other.topology
             and self.takes_only_owner == other.takes_only_owner
+            and self.is_left_behind == other.is_left_behind
             and self.leaves_whole == other.leaves_whole
             and self.waiting == other.waiting
             and self.when_degraded == other.when_degraded

@@ -158,7 +158,7 @@ def _waiting_annotations(waiting: Waiting) -> Iterator[tuple[str, str]]:
 
 
 def _group_annotations(record: GroupRecord) -> Iterator[tuple[str, str]]:
-    if record.takes_only_owner or record.min_resources:
+    if record.takes_only_owner or record.min_resources or record.is_left_behind:
         yield MANAGED_BY, MANAGED_BY_TUTTI
     if record.preemption_class:
         yield PREEMPTION_PRIORITY_CLASS, record.preemption_class

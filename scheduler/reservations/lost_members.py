@@ -51,7 +51,9 @@ def is_short(members: PodGroupState) -> bool:
 
 def may_keep_room(group: GroupRecord) -> bool:
     """Whether room is kept for replacements in this group; one whose pods come later has room kept in another way."""
-    return not (group.is_leaving or group.min_resources or group.is_foreign) and group.when_degraded.policy != "report"
+    if group.is_leaving or group.min_resources or group.is_foreign or group.is_left_behind:
+        return False
+    return group.when_degraded.policy != "report"
 
 
 def places_of_replacements(state: ClusterState, item: PodGroupState, short: Sequence[PodGroupState] = ()) -> Places:
@@ -279,8 +281,8 @@ class LostMembers:
 
     def _start_anew(self, members: PodGroupState) -> None:
         _, leaving = self._state.entities.leaving_with(members)
-        # What members have finished would have to be done again.
-        if any(each.count(MemberState.SUCCEEDED) for each in leaving):
+        # What members have finished would have to be done again, and nobody makes anew what an owner has left behind.
+        if any(each.count(MemberState.SUCCEEDED) or (each.group and each.group.is_left_behind) for each in leaving):
             return
         also_short = [each.key for each in leaving if each.key in self._shortages]
         for key in also_short:

@@ -112,6 +112,14 @@ class Cluster:
         for number in range(first, first + amount):
             self.api.put("pods", pod(f"{name}-{number}", group=name, owned=True))
 
+    def leave_behind(self, name: str) -> None:
+        """The owner of this group, and of its pods, goes without them (`kubectl delete --cascade=orphan`)."""
+        members = [each for each in self.api.bound() if each.startswith(f"{name}-")]
+        for kind, left in [("podgroups", name), *(("pods", each) for each in members)]:
+            found = self.api.peek(kind, "ns", left)
+            del found["metadata"]["ownerReferences"]
+            self.api.put(kind, found)
+
     def add_tree(self, name: str, groups: int, size: int, *, min_groups: int, priority: int | None = None) -> list[str]:
         """A CompositePodGroup of so many gangs; their names."""
         self.api.put("compositepodgroups", composite(name, min_groups, priority=priority))

@@ -383,6 +383,31 @@ def test_of_a_group_made_by_hand_the_pods_that_run_are_marked_and_deleted() -> N
     run_virtually(story())
 
 
+def test_pods_that_their_job_left_behind_run_on_and_no_room_is_kept_for_more_of_them() -> None:
+    async def story() -> None:
+        cluster = _cluster()
+        cluster.add_nodes(4)
+        async with cluster.scheduler(**CALM):
+            group = gang("g", 4)
+            group["metadata"]["annotations"] = {**RESTART, MANAGED_BY: MANAGED_BY_TUTTI}
+            cluster.api.put("podgroups", group)
+            cluster.add_members("g", 4)
+            await cluster.api.until(lambda: cluster.group_says("g") == ("True", "Scheduled"))
+            _fails(cluster, "g-0")
+            await cluster.api.until(lambda: _satisfied(cluster) == SHORT)
+            cluster.api.put("podgroups", gang("young", 1))
+            cluster.add_members("young", 1)
+            await asyncio.sleep(10)
+            assert "young-0" not in cluster.api.bound(), "the room of a gang that may be repaired is kept"
+            cluster.leave_behind("g")
+            await cluster.api.until(lambda: cluster.group_says("young") == ("True", "Scheduled"))
+            await asyncio.sleep(1000)
+            assert cluster.api.sent("delete", "pods") == []
+            assert cluster.events(EVENT_GANG_RESTARTED) == []
+
+    run_virtually(story())
+
+
 def test_a_gang_starts_anew_although_its_pods_must_not_be_marked() -> None:
     """Marks are only for the Job's count of failures; who may delete pods may be without the right to write their status."""
 

@@ -219,3 +219,16 @@ def test_a_member_of_a_tree_that_joins_while_it_runs_changes_nothing_of_that() -
             assert cluster.api.sent("delete", "pods").count("a-0-again") == 0
 
     run_virtually(story())
+
+
+def test_nobody_leaves_with_a_group_that_its_owner_left_behind() -> None:
+    async def story() -> None:
+        cluster = _cluster()
+        async with cluster.scheduler(**CALM):
+            await _short(cluster, "all", {"b": OF_JOB})
+            cluster.leave_behind("b")
+            await asyncio.sleep(1000)
+            assert _deleted(cluster) == set()
+            assert _restarts(cluster) == 0
+
+    run_virtually(story())
