@@ -101,12 +101,13 @@ def test_a_gang_that_cannot_be_repaired_in_time_leaves_whole_once_and_starts_whe
     assert len(jobs.events("Job", "anew", "GangRestarted")) == 1
 
 
+@pytest.mark.one_api
 def test_pods_that_their_job_left_behind_run_on_when_one_of_them_is_lost(
     jobs: Jobs, nodes: HollowNodes, tutti: Tutti
 ) -> None:
     """`kubectl delete job --cascade=orphan`: nobody makes new pods, so nothing would start anew."""
     nodes.add(WORKERS, cpu="1")
-    before = starts(jobs, "left", degraded="restart", repair_timeout=f"{REPAIR_SECONDS}s")
+    before = starts(jobs, "left", degraded="restart", repair_timeout="5s")
     pods = jobs.pods("left")
     jobs.api.delete("jobs", "left", jobs.namespace, propagation="Orphan")
     eventually(lambda: jobs.api.find("jobs", "left", jobs.namespace) is None, within_seconds=SETTLE_SECONDS)
@@ -117,7 +118,7 @@ def test_pods_that_their_job_left_behind_run_on_when_one_of_them_is_lost(
         found = jobs.api.list("pods", jobs.namespace)
         return survivors <= {pod["metadata"]["uid"] for pod in found if "deletionTimestamp" not in pod["metadata"]}
 
-    throughout(run_on, seconds=REPAIR_SECONDS + 5)
+    throughout(run_on, seconds=10)
 
 
 @pytest.mark.slow
