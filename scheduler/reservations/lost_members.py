@@ -281,8 +281,11 @@ class LostMembers:
 
     def _start_anew(self, members: PodGroupState) -> None:
         _, leaving = self._state.entities.leaving_with(members)
-        # What members have finished would have to be done again, and nobody makes anew what an owner has left behind.
-        if any(each.count(MemberState.SUCCEEDED) or (each.group and each.group.is_left_behind) for each in leaving):
+        # What members have finished would have to be done again.
+        if any(each.count(MemberState.SUCCEEDED) for each in leaving):
+            return
+        # Nobody makes anew what an owner has left behind.
+        if any(each.group and each.group.is_left_behind for each in leaving):
             return
         also_short = [each.key for each in leaving if each.key in self._shortages]
         for key in also_short:
