@@ -13,8 +13,9 @@ from verify.soak.changes import Change, Changes
 from verify.soak.cluster import NAMESPACE, Place
 
 AT_ONCE = 4
-MOST_BEHIND_SECONDS = 1.0
-"""A server that does not keep up slows users down; what was missed is not made up for beyond this."""
+MOST_BEHIND_SECONDS = 30.0
+"""What users miss while a server is gone is made up for up to here, so that faults do not lower the rate that was asked for. Beyond
+it they are slower: a server that cannot keep up is asked no more than it takes."""
 CLUSTER_KINDS = {"nodes"}
 CLEANED = ("leaderworkersets", "jobs", "pods")
 CLEAN_SECONDS = 300.0
@@ -49,7 +50,7 @@ class Users:
         room = threading.Semaphore(AT_ONCE)
         with ThreadPoolExecutor(AT_ONCE) as pool:
             while not stop.wait(max(0.0, due - time.monotonic())):
-                due = max(due + self._pause_seconds, time.monotonic() - MOST_BEHIND_SECONDS)
+                due = next_due(due, self._pause_seconds, time.monotonic())
                 room.acquire()
                 self.submit(pool, self._drawn.next()).add_done_callback(lambda _: room.release())
 
@@ -86,6 +87,11 @@ class Users:
         with self._lock:
             self.changes += 1
             self.refused += not is_done
+
+
+def next_due(due: float, pause_seconds: float, now: float) -> float:
+    """When the next change is due after one that was due then; in the past, where there is something to make up for."""
+    return max(due + pause_seconds, now - MOST_BEHIND_SECONDS)
 
 
 def carry_out(api: Api, change: Change) -> bool:
