@@ -154,9 +154,11 @@ class _Connection(Connection):
 
     def _send(self, request: Request, answer: "asyncio.Future[Any]") -> None:
         """Let the request arrive, whatever becomes of its sender."""
-        loop, under_way = asyncio.get_running_loop(), self._network.under_way
+        loop, under_way, server = asyncio.get_running_loop(), self._network.under_way, self._network.server
 
         def arrive() -> None:
+            if server.has_ended:
+                return
             task = loop.create_task(self._answered(request, answer), context=NOBODY.copy())
             under_way.add(task)
             task.add_done_callback(under_way.discard, context=NOBODY.copy())

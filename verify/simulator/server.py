@@ -91,6 +91,9 @@ class Webhooks:
 class Server:
     """An API server without a network.
 
+    Attributes:
+        has_ended: whether it serves nothing any more.
+
     Args:
         clock: the time of day.
         source: where names and UIDs come from.
@@ -99,6 +102,7 @@ class Server:
     def __init__(self, clock: Callable[[], datetime], source: random.Random) -> None:
         self.clock = clock
         self.url = "https://simulated"
+        self.has_ended = False
         self.store = Store()
         self.registry = Registry()
         register_builtin(self.registry)
@@ -140,6 +144,7 @@ class Server:
 
     async def end(self) -> None:
         """Serve nothing any more."""
+        self.has_ended = True
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
