@@ -48,6 +48,7 @@ class CreateJob(Action, frozen=True, omit_defaults=True, tag="create-job"):
         exit_code: with which they end.
         single: whether its pods may be preempted one by one.
         claims: whether each pod has a volume of its own, made when it is placed.
+        restart_seconds: how long the gang may miss members before it starts anew; 0: it stays and is repaired.
     """
 
     job: int = 0
@@ -62,12 +63,14 @@ class CreateJob(Action, frozen=True, omit_defaults=True, tag="create-job"):
     exit_code: int = 0
     single: bool = False
     claims: bool = False
+    restart_seconds: int = 0
 
 
 class DeleteJob(Action, frozen=True, omit_defaults=True, tag="delete-job"):
-    """A Job is deleted, and what it owns with it."""
+    """A Job is deleted, and what it owns with it, unless that is to be left behind."""
 
     job: int = 0
+    orphan: bool = False
 
 
 class Suspend(Action, frozen=True, omit_defaults=True, tag="suspend"):

@@ -35,7 +35,7 @@ SEEDS_PER_HASH_SEED: Final = 25
 def scenario(seed: int, *, actions: int = MOST_ACTIONS) -> Scenario:
     """The run of a seed: half of them with a bad network."""
     source = random.Random(seed)
-    drawer = _Drawer(source)
+    drawer = _Drawer(source, random.Random(f"{seed} owners and restarts"))
     nodes = source.randint(2, 6)
     begin: list[AnyAction] = [drawer.add_node() for _ in range(nodes)]
     middle = [drawer.draw() for _ in range(source.randint(3, actions))]
@@ -48,8 +48,10 @@ def hash_seed_of(seed: int) -> int:
 
 
 class _Drawer:
-    def __init__(self, source: random.Random) -> None:
+    def __init__(self, source: random.Random, source_of_more: random.Random) -> None:
         self._source = source
+        # What was thought of later is drawn apart: seeds in which something was found keep the rest of their runs.
+        self._source_of_more = source_of_more
         self._nodes = 0
         self._jobs = 0
         self._sets = 0
@@ -119,7 +121,12 @@ class _Drawer:
             exit_code=1 if source.random() < 0.1 else 0,
             single=source.random() < 0.2,
             claims=source.random() < 0.1,
+            restart_seconds=self._restart_seconds(),
         )
+
+    def _restart_seconds(self) -> int:
+        source = self._source_of_more
+        return source.choice((15, 30)) if source.random() < 0.3 else 0
 
     def _create_set(self) -> AnyAction:
         source = self._source
@@ -135,7 +142,7 @@ class _Drawer:
         )
 
     def _delete_job(self) -> AnyAction:
-        return DeleteJob(self._after(), self._job())
+        return DeleteJob(self._after(), self._job(), orphan=self._source_of_more.random() < 0.25)
 
     def _suspend(self) -> AnyAction:
         return Suspend(self._after(), self._job(), on=True)

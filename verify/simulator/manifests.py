@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from api.constants import DEFAULT_SCHEDULER_NAME
+from api.constants import DEFAULT_SCHEDULER_NAME, DEGRADED, REPAIR_TIMEOUT, RESTART
 from api.constants import GROUP as TUTTI
 from kube.client.resources import JOBS, LEADER_WORKER_SETS
 from localcluster.lifecycle import EXIT_CODE, RUN_SECONDS
@@ -84,6 +84,8 @@ def job(action: CreateJob) -> Object:
         annotations[f"{TUTTI}/elastic"] = "true"
     if action.single:
         annotations[f"{TUTTI}/disruption-mode"] = "single"
+    if action.restart_seconds:
+        annotations |= {DEGRADED: RESTART, REPAIR_TIMEOUT: f"{action.restart_seconds}s"}
     ends = {RUN_SECONDS: str(action.seconds), EXIT_CODE: str(action.exit_code)} if action.seconds else {}
     spec: Object = {
         "restartPolicy": "Never",

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from kube.client.connection import Request
-from verify.simulator import promises
 from verify.simulator.actions import AnyAction, Cordon, ForeignPod, Kill, Pause, RemoveNode, Scenario
 from verify.simulator.cluster import ALL, SCHEDULER, STAND_INS, Cluster, virtual_outside
 from verify.simulator.faults import CALM, STORMY
 from verify.simulator.loop import Process, VirtualLoop, run_virtually
 from verify.simulator.network import NEVER_SECONDS
+from verify.simulator.promises.at_rest import at_rest, waiting_though_there_is_room
+from verify.simulator.promises.watchdog import CALM_UNTOLD_SECONDS, UNTOLD_SECONDS, Watchdog
 
 QUIET_SECONDS: Final = 340.0
 """When nobody has written anything for so long, everything is at rest: longer than a resync of the controllers, any pause of a
@@ -135,7 +136,7 @@ class _Run:
         self.found: list[str] = []
         self.digest = hashlib.blake2b(digest_size=16)
         self._clock = asyncio.get_running_loop().time
-        self.watchdog = promises.Watchdog(cluster.server.store, self._clock)
+        self.watchdog = Watchdog(cluster.server.store, self._clock, _untold_seconds(scenario))
         self._writes: list[str] = []
         self._last_write = 0.0
         cluster.network.traffic.seen += [self._trace, self.watchdog.requested, self._count]
@@ -179,7 +180,7 @@ class _Run:
         ours = [write for write in dict.fromkeys(self._writes) if not write.startswith(STAND_INS)]
         self.found += [f"I9: at rest: {write}" for write in ours]
         self.found += self.watchdog.partial_groups()
-        self.found += promises.at_rest(cluster.server.store)
+        self.found += at_rest(cluster.server.store)
         if _takes_no_room_away(self.scenario):
             self.found += self.watchdog.wasted_evictions()
             self.found += self.watchdog.given_up()
@@ -188,7 +189,7 @@ class _Run:
         if scheduler is not None:
             state = scheduler.state
             if not (len(state.nominator) or len(state.reservations) or len(state.future_reservations)):
-                self.found += promises.waiting_though_there_is_room(cluster.server.store)
+                self.found += waiting_though_there_is_room(cluster.server.store)
             drift = await scheduler.cache_comparer.check()
             if drift:
                 self.found.append(f"I12: the cache is not what a recount says: {drift}")
@@ -209,6 +210,10 @@ class _Run:
         if request.method != "GET" and request.plural != "events":
             self._last_write = self._clock()
             self._writes.append(f"{process.name.rpartition('-')[0]} {request.method} {request.path}")
+
+
+def _untold_seconds(scenario: Scenario) -> float:
+    return UNTOLD_SECONDS if scenario.is_stormy else CALM_UNTOLD_SECONDS
 
 
 def _takes_no_room_away(scenario: Scenario) -> bool:

@@ -1,7 +1,7 @@
 """Carries out what users and administrators do. Their requests take no time and are never lost; what makes no sense is left out."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 import orjson
@@ -33,7 +33,8 @@ from verify.simulator.actions import (
 from verify.simulator.manifests import NAMESPACE
 from verify.simulator.server import MASTER, Asked, Server
 
-INDEX: Final = "batch.kubernetes.io/job-completion-index"
+Propagation = Literal["Background", "Orphan"]
+
 KILLED: Final = 137
 
 
@@ -70,9 +71,11 @@ class User:
         """Create an object; the answer, whatever it is."""
         return await self._ask("POST", resource.path(namespace), body)
 
-    async def delete(self, resource: Resource, name: str, namespace: str | None = None) -> Reply:
-        """Delete an object in the background."""
-        return await self._ask("DELETE", resource.path(namespace, name), {"propagationPolicy": "Background"})
+    async def delete(
+        self, resource: Resource, name: str, namespace: str | None = None, *, propagation: Propagation = "Background"
+    ) -> Reply:
+        """Delete an object, and what it owns in the background, or without that."""
+        return await self._ask("DELETE", resource.path(namespace, name), {"propagationPolicy": propagation})
 
     async def patch(self, resource: Resource, name: str, namespace: str | None, body: dict[str, Any]) -> Reply:
         """Change some fields."""
@@ -106,7 +109,8 @@ class User:
         await self.create(JOBS, manifests.job(action), NAMESPACE)
 
     async def _delete_job(self, action: DeleteJob) -> None:
-        await self.delete(JOBS, manifests.job_name(action.job), NAMESPACE)
+        propagation: Propagation = "Orphan" if action.orphan else "Background"
+        await self.delete(JOBS, manifests.job_name(action.job), NAMESPACE, propagation=propagation)
 
     async def _suspend(self, action: Suspend) -> None:
         await self.patch(JOBS, manifests.job_name(action.job), NAMESPACE, {"spec": {"suspend": action.on}})

@@ -9,17 +9,9 @@ import pytest
 from kube.client.connection import Request
 from localcluster.apiserver.store.memory import Store
 from verify.simulator.loop import Process
-from verify.simulator.promises import (
-    CLAIMS,
-    GROUPS,
-    JOBS,
-    NODES,
-    PODS,
-    WORKLOADS,
-    Watchdog,
-    at_rest,
-    waiting_though_there_is_room,
-)
+from verify.simulator.promises.at_rest import at_rest, waiting_though_there_is_room
+from verify.simulator.promises.objects import CLAIMS, GROUPS, JOBS, NODES, PODS, WORKLOADS
+from verify.simulator.promises.watchdog import Watchdog
 
 Object = dict[str, Any]
 LATE = 100_000.0
@@ -53,8 +45,21 @@ class History:
             spec["volumes"] = [{"name": "data", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}]
         self.put(PODS, name, owner, metadata=metadata, spec=spec)
 
-    def gang(self, name: str, minimum: int) -> str:
-        return self.put(GROUPS, name, spec={"schedulingPolicy": {"gang": {"minCount": minimum}}})
+    def gang(self, name: str, minimum: int, owner: str = "") -> str:
+        return self.put(GROUPS, name, owner, spec={"schedulingPolicy": {"gang": {"minCount": minimum}}})
+
+    def leave_behind(self, group: str) -> None:
+        stored = self.store.get(GROUPS, "default", group)
+        assert stored is not None
+        changed = stored.copy()
+        del changed["metadata"]["ownerReferences"]
+        self.store.replace(GROUPS, stored, changed)
+
+    def leave_for_restart(self, pod: str) -> None:
+        stored = self.store.get(PODS, "default", pod)
+        assert stored is not None
+        left = {"type": "DisruptionTarget", "status": "True", "reason": "GangRestart"}
+        self.store.replace(PODS, stored, stored.copy() | {"status": {"conditions": [left]}})
 
     def end(self, name: str, phase: str = "Failed") -> None:
         stored = self.store.get(PODS, "default", name)
@@ -170,6 +175,40 @@ def test_an_eviction_for_a_gang_that_does_not_start(history: History) -> None:
 
     assert list(history.watchdog.wasted_evictions()) == []
     assert history.watchdog.evictions == 1
+
+
+@pytest.mark.parametrize(
+    ("is_left_behind", "seconds", "found"), [(True, 201.0, 1), (True, 199.0, 0), (False, 201.0, 0)]
+)
+def test_a_gang_that_starts_anew_although_its_owner_has_left_it_behind(
+    history: History, *, is_left_behind: bool, seconds: float, found: int
+) -> None:
+    history.gang("g", 2, owner="job")
+    history.pod("p", group="g")
+    if is_left_behind:
+        history.leave_behind("g")
+    history.seconds += seconds
+    history.leave_for_restart("p")
+
+    assert history.watchdog.violations == ["I3: pod p left for a restart, and nobody makes it anew"] * found
+
+
+def test_a_gang_that_was_left_behind_need_not_become_whole(history: History) -> None:
+    history.gang("victim", 1)
+    uid = history.gang("g", 2, owner="job")
+    history.pod("p0", group="g")
+    history.pod("p1", group="g")
+    _leave_for(history, "g", uid)
+    history.bind("p0")
+    history.leave_behind("g")
+
+    assert list(history.watchdog.partial_groups()) == []
+    assert list(history.watchdog.wasted_evictions()) == []
+
+    history.seconds += 61.0
+    history.end("p0")
+
+    assert list(history.watchdog.given_up()) == []
 
 
 def test_a_write_that_is_forbidden(history: History) -> None:
