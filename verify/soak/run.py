@@ -113,9 +113,7 @@ class _Run:
         tally = self._judge.tally
         counts = f"{self._users.changes} changes, {tally.started} gangs started, {tally.evictions} evictions"
         faults, broken = self._disturber.done.total(), len(self._judge.violations)
-        memory = ", ".join(
-            f"{name} {each[-1].resident_bytes / 2**20:.1f} MiB" for name, each in sorted(self._samples.items())
-        )
+        memory = ", ".join(f"{name} {each[-1]}" for name, each in sorted(self._samples.items()))
         return (
             f"{passed / 60:.0f} min: {counts}, {faults} faults, {broken} violations; {self._judge.pods} pods; {memory}"
         )

@@ -1,5 +1,8 @@
 """What a soak counts, how it sees memory grow, and when it is not passed."""
 
+import os
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 
@@ -9,11 +12,10 @@ from tests.verify.auditor.histories import bind, evicted, group, pod, told, writ
 from verify.auditor.identities import SCHEDULER_USER
 from verify.clusters.cluster_files import ADMIN, STOCK_SCHEDULER
 from verify.soak.main import main, parse_arguments, settings_of
-from verify.soak.memory import LEAST_SECONDS, Sample, Trend, trend
+from verify.soak.memory import LEAST_SECONDS, MEBIBYTE, Sample, Trend, sample, trend
 from verify.soak.outcome import Outcome
 from verify.soak.tally import Calm, Tally
 
-MEBIBYTE = 2**20
 HOUR = 3600
 
 
@@ -48,6 +50,25 @@ def test_of_a_long_life_the_first_ten_minutes_do_not_count(grows_until_minute: i
     assert found is not None
     assert found.percent_per_hour == pytest.approx(percent, rel=0.1, abs=0.01)
     assert found.grows is (percent > 0)
+
+
+def test_pages_of_files_are_told_and_not_judged() -> None:
+    own = 80 * MEBIBYTE
+    found = trend([Sample(minute * 60.0, 1, own, (40 + minute // 20) * MEBIBYTE) for minute in range(61)])
+    assert found is not None
+    assert not found.grows
+    assert f"{found}" == "+0.0 ± 0.0 %/h of 80 MiB in 50 min; 43 MiB of files, +3.0"
+
+
+def test_a_process_has_memory_of_its_own_and_of_files_until_it_is_gone() -> None:
+    mine = sample(os.getpid(), 1.0)
+    assert mine is not None
+    assert mine.anonymous_bytes > MEBIBYTE
+    assert mine.file_bytes > MEBIBYTE
+    assert f"{Sample(1.0, 1, 3 * MEBIBYTE, MEBIBYTE)}" == "3.0 MiB and 1.0 of files"
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    assert sample(ended.pid, 1.0) is None
 
 
 def test_nothing_is_concluded_from_a_short_time() -> None:
