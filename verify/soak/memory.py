@@ -1,8 +1,7 @@
 """How much memory processes have, and whether it grows.
 
-What grows without end is a process's own memory, which the kernel calls anonymous. Beside it a process has pages of the files that
-it runs: they become more whenever code runs for the first time, are as many as the files have at most, and can be taken back. They
-are told, not judged.
+All of it is judged. What a process has for itself is told apart from pages of the files that it
+runs: these become more whenever code runs for the first time, and are as many as the files have at most.
 """
 
 import statistics
@@ -13,8 +12,8 @@ from pathlib import Path
 
 MINUTE = 60.0
 MEBIBYTE = 2**20
-_KINDS = ("RssAnon", "RssFile")
-"""What /proc/PID/status calls them."""
+_KINDS = ("VmRSS", "RssFile")
+"""What /proc/PID/status calls all of it, and the pages of files."""
 LEAST_SAMPLES = 5
 WARM_UP_SHARE = 1 / 3
 WARM_UP_SECONDS = 600.0
@@ -30,32 +29,35 @@ class Sample:
 
     seconds: float
     pid: int
-    anonymous_bytes: int
+    own_bytes: int
     file_bytes: int = 0
 
+    @property
+    def resident_bytes(self) -> int:
+        """All that it had in memory."""
+        return self.own_bytes + self.file_bytes
+
     def __str__(self) -> str:
-        return f"{self.anonymous_bytes / MEBIBYTE:.1f} MiB and {self.file_bytes / MEBIBYTE:.1f} of files"
+        return f"{self.own_bytes / MEBIBYTE:.1f} MiB and {self.file_bytes / MEBIBYTE:.1f} of files"
 
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """How the own memory of the process that lived longest grew after its warm-up.
+    """How memory grew after the warm-up of the process that lived longest.
 
     Attributes:
         percent_per_hour: of what it had at the beginning.
         error: of that, one standard error.
         seconds: how long it was watched.
         first_bytes: what it had, by the line through all samples.
-        file_bytes: what it has of files in the end.
-        more_file_bytes: how much of that came in this time.
+        file_percent_per_hour: how much of the growth is pages of files.
     """
 
     percent_per_hour: float
     error: float
     seconds: float
     first_bytes: float
-    file_bytes: int = 0
-    more_file_bytes: int = 0
+    file_percent_per_hour: float = 0.0
 
     @property
     def is_judged(self) -> bool:
@@ -70,8 +72,8 @@ class Trend:
     def __str__(self) -> str:
         of = "" if self.is_judged else ", too short to be judged"
         size = f"{self.first_bytes / MEBIBYTE:.0f} MiB"
-        files = f"{self.file_bytes / MEBIBYTE:.0f} MiB of files, {self.more_file_bytes / MEBIBYTE:+.1f}"
-        return f"{self.percent_per_hour:+.1f} ± {self.error:.1f} %/h of {size} in {self.seconds / MINUTE:.0f} min{of}; {files}"
+        own = f"its own {self.percent_per_hour - self.file_percent_per_hour:+.1f}, files {self.file_percent_per_hour:+.1f}"
+        return f"{self.percent_per_hour:+.1f} ± {self.error:.1f} %/h of {size} in {self.seconds / MINUTE:.0f} min{of} ({own})"
 
 
 def sample(pid: int, now: float) -> Sample | None:
@@ -83,8 +85,8 @@ def sample(pid: int, now: float) -> Sample | None:
     kilobytes = {
         name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines) if name in _KINDS
     }
-    own, files = (kilobytes.get(kind, 0) * 1024 for kind in _KINDS)
-    return Sample(now, pid, own, files) if own else None
+    resident, files = (kilobytes.get(kind, 0) * 1024 for kind in _KINDS)
+    return Sample(now, pid, resident - files, files) if resident else None
 
 
 def take(pids: Mapping[str, int], now: float, into: dict[str, list[Sample]]) -> None:
@@ -110,19 +112,12 @@ def trend(samples: Sequence[Sample]) -> Trend | None:
 
 
 def _line(samples: Sequence[Sample]) -> Trend:
-    begin, end = samples[0], samples[-1]
-    hours = [(each.seconds - begin.seconds) / 3600 for each in samples]
-    sizes = [each.anonymous_bytes for each in samples]
+    hours = [(each.seconds - samples[0].seconds) / 3600 for each in samples]
+    sizes = [each.resident_bytes for each in samples]
+    of_files = statistics.linear_regression(hours, [each.file_bytes for each in samples]).slope
     slope, first = statistics.linear_regression(hours, sizes)
     left = sum((size - first - slope * hour) ** 2 for hour, size in zip(hours, sizes, strict=True))
     middle = statistics.fmean(hours)
     spread = sum((hour - middle) ** 2 for hour in hours)
     error = sqrt(left / (len(hours) - 2) / spread)
-    return Trend(
-        100 * slope / first,
-        100 * error / first,
-        end.seconds - begin.seconds,
-        first,
-        end.file_bytes,
-        end.file_bytes - begin.file_bytes,
-    )
+    return Trend(100 * slope / first, 100 * error / first, hours[-1] * 3600, first, 100 * of_files / first)

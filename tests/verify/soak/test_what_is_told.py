@@ -52,18 +52,23 @@ def test_of_a_long_life_the_first_ten_minutes_do_not_count(grows_until_minute: i
     assert found.grows is (percent > 0)
 
 
-def test_pages_of_files_are_told_and_not_judged() -> None:
-    own = 80 * MEBIBYTE
-    found = trend([Sample(minute * 60.0, 1, own, (40 + minute // 20) * MEBIBYTE) for minute in range(61)])
+def test_all_of_the_memory_is_judged_and_pages_of_files_are_told_apart() -> None:
+    own, files = 80 * MEBIBYTE, 40 * MEBIBYTE
+    found = trend(
+        [
+            Sample(minute * 60.0, 1, own + minute * MEBIBYTE // 60, files + minute * MEBIBYTE // 20)
+            for minute in range(61)
+        ]
+    )
     assert found is not None
-    assert not found.grows
-    assert f"{found}" == "+0.0 ± 0.0 %/h of 80 MiB in 50 min; 43 MiB of files, +3.0"
+    assert found.grows
+    assert f"{found}" == "+3.3 ± 0.0 %/h of 121 MiB in 50 min (its own +0.8, files +2.5)"
 
 
 def test_a_process_has_memory_of_its_own_and_of_files_until_it_is_gone() -> None:
     mine = sample(os.getpid(), 1.0)
     assert mine is not None
-    assert mine.anonymous_bytes > MEBIBYTE
+    assert mine.own_bytes > MEBIBYTE
     assert mine.file_bytes > MEBIBYTE
     assert f"{Sample(1.0, 1, 3 * MEBIBYTE, MEBIBYTE)}" == "3.0 MiB and 1.0 of files"
     ended = subprocess.Popen([sys.executable, "-c", ""])
