@@ -205,11 +205,6 @@ def test_a_gang_that_was_left_behind_need_not_become_whole(history: History) -> 
     assert list(history.watchdog.partial_groups()) == []
     assert list(history.watchdog.wasted_evictions()) == []
 
-    history.seconds += 61.0
-    history.end("p0")
-
-    assert list(history.watchdog.given_up()) == []
-
 
 def test_a_write_that_is_forbidden(history: History) -> None:
     request = Request("create", "pods", "POST", "/api/v1/pods", {})

@@ -40,11 +40,6 @@ class _Group:
     left_behind: float | None = None
     """When its owner went without it. Nobody makes its pods anew since."""
 
-    @property
-    def is_excused(self) -> bool:
-        """Whether members were lost, or will be missing for good, that it would have to be whole with."""
-        return self.lost or self.left_behind is not None
-
 
 class Watchdog:
     """Checks what holds at every moment. `violations` grows.
@@ -149,7 +144,7 @@ class Watchdog:
                 continue
             group.running.discard(uid)
             seconds = self._clock() - group.since
-            is_partial = not group.is_excused and not group.was_satisfied and seconds > BIND_SECONDS
+            is_partial = not (group.was_satisfied or group.lost) and seconds > BIND_SECONDS
             if is_partial and not (has_succeeded and group.running):
                 self._given_up.append(f"I1: {_partial(group_uid, group)}, for {seconds:.0f} s")
             if not has_succeeded:
@@ -157,9 +152,13 @@ class Watchdog:
                 group.lost = True
 
     def partial_groups(self) -> Iterator[str]:
-        """Gangs some of whose members hold their places, fewer than have to be are bound, and none was lost since."""
+        """Gangs some of whose members hold their places, fewer than have to be are bound, and none was lost since.
+
+        Not those that were left behind: the others may be missing for good.
+        """
         for uid, group in self._groups.items():
-            if not group.is_excused and not group.was_satisfied and group.running and len(group.bound) < group.minimum:
+            is_excused = group.was_satisfied or group.lost or group.left_behind is not None
+            if not is_excused and group.running and len(group.bound) < group.minimum:
                 yield f"I1: {_partial(uid, group)}"
 
     def given_up(self) -> Iterator[str]:
