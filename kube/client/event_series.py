@@ -8,6 +8,7 @@ happens a thousand times costs a handful of writes.
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import blake2b
 from math import inf
 from typing import Any, Final, Literal
 
@@ -53,9 +54,9 @@ class Occurrence:
     """`reportingController`, where it is not the component that records."""
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        """Occurrences with equal keys make one series."""
-        return (self.regarding.uid, self.reason, self.note)
+    def key(self) -> bytes:
+        """Occurrences with equal keys make one series. Sixteen bytes: thousands are kept, and notes are long."""
+        return blake2b("\0".join((self.regarding.uid, self.reason, self.note)).encode(), digest_size=16).digest()
 
     @property
     def namespace(self) -> str:
@@ -88,7 +89,7 @@ class EventSeriesCache:
     """Remembers the events of the last five minutes, a bounded number of them."""
 
     def __init__(self) -> None:
-        self._series: OrderedDict[tuple[str, str, str], Series] = OrderedDict()
+        self._series: OrderedDict[bytes, Series] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._series)
