@@ -39,7 +39,7 @@ from scheduler.cache.scoring import DEFAULT, Scoring
 _PHASES: Final = {"Succeeded": Phase.SUCCEEDED, "Failed": Phase.FAILED}
 _MOST_SHARED: Final = 10_000
 _MOST_SHARED_BY_PODS: Final = 256
-"""Sets of labels, and owners: most belong to one pod or one gang, whose pods come together. Each takes about 2 KiB."""
+"""Sets of labels, and owners: most belong to one pod or one gang, whose pods come together. A set takes some 1.2 KiB."""
 _MOST_TIMES: Final = 256
 _NO_LABELS: Final[dict[str, str]] = {}
 

@@ -19,6 +19,7 @@ from scheduler.cache.record_factory import RecordFactory
 MIB = 2**20
 CYCLES = 50_000
 PODS = 9_000
+EVENTS = 4_096
 
 
 @pytest.fixture(autouse=True)
@@ -44,6 +45,15 @@ def test_pods_that_came_and_went_leave_little_in_the_tables_of_what_pods_share()
         for number in range(1, PODS):
             factory.pod(_pod(number))
         assert tracemalloc.get_traced_memory()[1] < 5 * MIB
+
+
+def test_events_of_the_last_minutes_take_little_however_long_their_notes_are() -> None:
+    cache, now = EventSeriesCache(), datetime(2026, 1, 1, tzinfo=UTC)
+    with _traced():
+        for number in range(EVENTS):
+            cache.started(_occurrence(number, note=f"{number} {'x' * 500}"), f"train.{number:x}", 0.0, now)
+        assert tracemalloc.get_traced_memory()[0] < 2 * MIB
+    assert len(cache) == EVENTS
 
 
 def test_events_of_long_ago_are_forgotten_before_there_are_too_many() -> None:
@@ -87,6 +97,6 @@ def _pod(number: int) -> Pod:
     return Pod(metadata=Metadata(name=f"train-{number}-0", namespace="team", uid=f"{number}", labels=labels))
 
 
-def _occurrence(number: int) -> Occurrence:
+def _occurrence(number: int, note: str = "its group is there") -> Occurrence:
     job = ObjectReference("batch/v1", "Job", "team", f"train-{number}", f"uid-{number}")
-    return Occurrence(job, "GangCreated", "its group is there", "Normal", "CreateGroup", None)
+    return Occurrence(job, "GangCreated", note, "Normal", "CreateGroup", None)
