@@ -22,7 +22,7 @@ def gang(name: str, priority: str, restart: str, *, run_seconds: float) -> Objec
     return job
 
 
-@pytest.mark.parametrize("restart", [pytest.param("Never", marks=pytest.mark.one_api), "OnFailure"])
+@pytest.mark.parametrize("restart", ["Never", "OnFailure"])
 def test_a_preempted_gang_that_kueue_admitted_is_evicted_by_kueue_and_runs_again(
     control_plane: ControlPlane, jobs: Jobs, nodes: HollowNodes, tutti: Tutti, stage: Stage, restart: str
 ) -> None:

@@ -60,7 +60,7 @@ def failed(jobs: Jobs, name: str) -> int:
     return int(jobs.get(name).get("status", {}).get("failed") or 0)
 
 
-@pytest.mark.parametrize("restart", ["Never", pytest.param("OnFailure", marks=pytest.mark.one_api)])
+@pytest.mark.parametrize("restart", ["Never", "OnFailure"])
 def test_a_preempted_gang_job_counts_no_failure_runs_again_and_completes(
     jobs: Jobs, nodes: HollowNodes, tutti: Tutti, classes: Classes, restart: str
 ) -> None:

@@ -78,7 +78,7 @@ def test_a_second_apply_with_the_scheduler_name_spelled_out(
         eventually(lambda: ends_as_one_gang(jobs, "spelled"), within_seconds=SETTLE_SECONDS)
 
 
-@pytest.mark.parametrize("propagation", ["Background", pytest.param("Foreground", marks=pytest.mark.one_api)])
+@pytest.mark.parametrize("propagation", ["Background", "Foreground"])
 @pytest.mark.parametrize("when", ["at once", "with its PodGroup", "when it runs"])
 def test_a_job_deleted_and_made_again_under_its_name_at_once(
     jobs: Jobs, nodes: HollowNodes, tutti: Tutti, when: str, propagation: str

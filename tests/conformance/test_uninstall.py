@@ -104,7 +104,6 @@ def test_a_job_that_was_suspended_when_it_gave_up_is_resumed(jobs: Jobs, nodes: 
     assert jobs.get("resumed-and-suspended-by-its-user")["spec"]["suspend"]
 
 
-@pytest.mark.one_api
 def test_the_installation_with_profiles_goes_wholly_and_its_jobs_are_named(
     jobs: Jobs, tutti: Tutti, control_plane: ControlPlane
 ) -> None:
