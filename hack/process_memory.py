@@ -222,7 +222,7 @@ def told(now: Census, then: Census | None = None) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints the table; 2 when there is no such process, or no CPython in it."""
+    """Prints the table; 2 when there is no such process, no CPython in it, or a file is not what it should be."""
     parser = argparse.ArgumentParser(prog="python -m hack.process_memory", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("pid", type=int, metavar="PID")
     parser.add_argument("--save", type=Path, metavar="FILE", help="keep what was counted")
@@ -231,18 +231,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         then = _loaded(asked.since) if asked.since else None
         now = look_into(asked.pid)
+        if asked.save:
+            asked.save.write_text(json.dumps(now))
     except (OSError, LookupError) as error:
         print(f"process_memory: {error}", file=sys.stderr)
         return EXIT_USAGE
-    if asked.save:
-        asked.save.write_text(json.dumps(now))
     print("\n".join(told(now, then)))
     return 0
 
 
 def _loaded(file: Path) -> Census:
-    resident_kib, pool_bytes, objects, object_bytes = json.loads(file.read_text())
-    return Census(Counter(resident_kib), pool_bytes, Counter(objects), Counter(object_bytes))
+    try:
+        resident_kib, pool_bytes, objects, object_bytes = json.loads(file.read_text())
+        return Census(Counter(resident_kib), pool_bytes, Counter(objects), Counter(object_bytes))
+    except (ValueError, TypeError):
+        raise LookupError(f"{file} is not what --save has written") from None
 
 
 if __name__ == "__main__":

@@ -89,3 +89,19 @@ def test_who_is_not_there_or_no_python_is_refused_in_a_line(capsys: pytest.Captu
     assert refused[0] == "process_memory: there is no CPython in its memory"
     assert "4194305" in refused[1]
     assert len(refused) == 2
+
+
+@NEEDED
+def test_files_that_are_none_of_its_own_or_cannot_be_written_are_refused_in_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.json"
+    for content in ("", "[1, 2]", "[1, 2, 3, 4]"):
+        other.write_text(content)
+        assert main(["1", "--since", str(other)]) == EXIT_USAGE
+        assert capsys.readouterr().err == f"process_memory: {other} is not what --save has written\n"
+    with _process() as pid:
+        assert main([str(pid), "--save", str(tmp_path / "nowhere" / "now.json")]) == EXIT_USAGE
+    refused = capsys.readouterr()
+    assert len(refused.err.splitlines()) == 1
+    assert refused.out == ""
