@@ -5,7 +5,6 @@ preemption end right: the auditor judges each from the audit log. Each test prin
 """
 
 import threading
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -30,7 +29,7 @@ from tests.conformance.scenarios.preemption_stage import HIGH, LOW, Stage
 from tests.conformance.slow_webhook import slow_binds
 from verify.auditor.audit_log import AuditLog
 from verify.auditor.auditor import Auditor
-from verify.auditor.identities import CONTROLLERS_USER, SCHEDULER_USER
+from verify.auditor.identities import SCHEDULER_USER
 from verify.clusters.client import Object
 from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually, throughout
@@ -190,6 +189,7 @@ def test_a_preemption_that_has_begun_is_ended_and_nobody_leaves_for_nothing(
         stage.node(size)
         stage.jobs.create(gang(name, size, LOW))
         eventually(lambda each=name: stage.jobs.whole(each), within_seconds=SETTLE_SECONDS)  # type: ignore[misc]
+    changed = changes_of_spec(stage)
     began = audit_log.position()
     takeover = Takeover(pairs[component], audit_log)
     stage.jobs.create(gang("urgent", size, HIGH))
@@ -201,18 +201,22 @@ def test_a_preemption_that_has_begun_is_ended_and_nobody_leaves_for_nothing(
     eventually(lambda: not asked(stage), within_seconds=SETTLE_SECONDS)
     throughout(lambda: stage.jobs.whole("urgent"), seconds=1)
     takeover.judge(f"{component} {fault.__name__} in a preemption")
-    suspended = Counter(
-        record.name
-        for record in audit_log.since(began)
-        if (record.user, record.verb, record.resource) == (CONTROLLERS_USER, "patch", "jobs")
-        and record.succeeded
-        and record.response.get("spec", {}).get("suspend")
-    )
     deleted = [
         record.name
         for record in audit_log.since(began)
-        if (record.user, record.verb, record.resource) == (SCHEDULER_USER, "delete", "pods") and record.succeeded
+        if (record.user, record.verb, record.resource) == (SCHEDULER_USER, "delete", "pods")
+        and (record.succeeded or record.is_unknown)
     ]
-    assert (sorted(suspended.values()), deleted) == ([1], []), "exactly one gang leaves, once"
-    (spared,) = {"first", "second"} - set(suspended)
+    # Suspended, and as a rule resumed to wait at the gate: one change or two.
+    suspended = {name: (changes + 1 - changed[name]) // 2 for name, changes in changes_of_spec(stage).items()}
+    assert (sorted(suspended.values()), deleted) == ([0, 1], []), "exactly one gang leaves, once"
+    (spared,) = (name for name, times in suspended.items() if not times)
     assert stage.jobs.whole(spared)
+
+
+def changes_of_spec(stage: Stage) -> dict[str, int]:
+    """How often the spec of each of both Jobs was changed: once they run, by being suspended and resumed alone.
+
+    The audit log does not tell: what a process had asked for that was killed may be carried out, and count as not answered.
+    """
+    return {name: int(stage.jobs.get(name)["metadata"]["generation"]) for name in ("first", "second")}
