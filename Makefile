@@ -47,14 +47,14 @@ format: $(READY) ## let ruff put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-controlplane: ## build a real Kubernetes control plane once and print its folder (needs Go 1.26); KUBERNETES_VERSION=1.30
+controlplane: ## build a real Kubernetes control plane once and print its folder (needs Go 1.26); KUBERNETES_VERSION=1.30, 1.38
 	@nice -n 19 hack/controlplane/ensure # what runs beside it comes first
 
 tools: ## build helm, promtool and prometheus once, for the tests that ask them (needs Go 1.26)
 	@hack/tools/ensure helm
 	@hack/tools/ensure promtool
 
-conformance: $(READY) ## tests/conformance against a real control plane, once per group API; ARGS="--cluster embedded", KUBERNETES_VERSION=1.30
+conformance: $(READY) ## tests/conformance against a real control plane, once per group API; ARGS="--cluster embedded", KUBERNETES_VERSION=1.30, 1.38
 	$(BIN)/python -m hack.conformance $(ARGS)
 
 faults: $(READY) ## workflows under faults, judged by the auditor, on the embedded cluster; ARGS="--cluster real -k WORKFLOW" (KUBEBUILDER_ASSETS)

@@ -5,11 +5,11 @@ two of the three, and both end at about the same time. Each line says whose it i
 begins, for tests that measure times.
 
 The servers are those in KUBEBUILDER_ASSETS, or the ones that hack/controlplane builds when Go is there: Kubernetes 1.37, or with
-KUBERNETES_VERSION=1.30 the oldest that is supported. That one is run with our own group API alone and judged by fewer suites
-(hack/kubernetes_versions.py); others can be named after `--`. With `--cluster embedded` the same tests run once against the
-embedded cluster, which needs nothing but Python. With `--again` the few that failed are run once more, alone; the table and the
-end say so. The exit code is 0 when everything passed, 1 when a test failed or was not run in either, 2 when there is no control
-plane to run against.
+KUBERNETES_VERSION=1.30 the oldest that is supported, with 1.38 an alpha of the next. The oldest is run with our own group API alone
+and judged by fewer suites (hack/kubernetes_versions.py); others can be named after `--`. With `--cluster embedded` the same tests
+run once against the embedded cluster, which needs nothing but Python. With `--again` the few that failed are run once more, alone;
+the table and the end say so. The exit code is 0 when everything passed, 1 when a test failed or was not run in either, 2 when there
+is no control plane to run against.
 """
 
 import argparse

@@ -9,29 +9,39 @@ from typing import Any
 import pytest
 import yaml
 
-ENSURE = Path(__file__).resolve().parents[1] / "hack" / "tools" / "ensure"
+HACK = Path(__file__).resolve().parents[1] / "hack"
 
 
 @cache
 def kubectl() -> Path:
-    """kubectl of the control plane that KUBEBUILDER_ASSETS names, or of one that was built."""
+    """kubectl of the control plane that KUBEBUILDER_ASSETS names, or of the one that was built."""
     named = os.environ.get("KUBEBUILDER_ASSETS")
-    if named:
-        return Path(named) / "kubectl"
-    cached = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tutti-controlplane"
-    built = sorted(cached.glob("kubernetes-*/kubectl"))
-    if not built:
+    folder = Path(named) if named else servers()
+    if folder is None:
         pytest.skip("there is no kubectl: KUBEBUILDER_ASSETS names no folder, and `make controlplane` was not run")
-    return built[-1]
+    return folder / "kubectl"
+
+
+@cache
+def servers(version: str = "") -> Path | None:
+    """The control plane of this version, such as 1.38, if it was built; without a version the usual one."""
+    return _found(HACK / "controlplane" / "ensure", version=version)
 
 
 @cache
 def tool(folder: str, name: str) -> Path:
     """A program of `hack/tools`, if it was built."""
-    found = subprocess.run([ENSURE, "--find", folder], capture_output=True, text=True, check=False)
-    if found.returncode:
+    found = _found(HACK / "tools" / "ensure", folder)
+    if found is None:
         pytest.skip(f"there is no {name}: `make tools` was not run")
-    return Path(found.stdout.strip()) / name
+    return found / name
+
+
+def _found(ensure: Path, *arguments: str, version: str = "") -> Path | None:
+    environment = {**os.environ, "KUBERNETES_VERSION": version}
+    command = [str(ensure), "--find", *arguments]
+    found = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    return None if found.returncode else Path(found.stdout.strip())
 
 
 def kustomized(folder: Path) -> list[dict[str, Any]]:

@@ -19,6 +19,8 @@ class Windows:
         rest_seconds: without a change by others, nothing of ours is written any more.
         allows_members_first: whether members may come before their group, as when somebody else starts a Job of which we could not
             make the group yet.
+        server_starts: when the API server was started anew, and from when it was ready; it denies everything to everybody before,
+            and knows no roles yet. Seconds since the epoch.
     """
 
     bind_seconds: float = 2.0
@@ -31,11 +33,16 @@ class Windows:
     known_late_seconds: float = 10.0
     rest_seconds: float = 300.0
     allows_members_first: bool = False
+    server_starts: tuple[tuple[float, float], ...] = ()
 
     def widen(self, seconds: float) -> None:
         """Whoever is killed takes so long to come back: nothing is an error that lasts no longer."""
         for name in (each.name for each in fields(self) if each.name.endswith("_seconds")):
             setattr(self, name, max(getattr(self, name), seconds))
+
+    def is_server_starting(self, when: float) -> bool:
+        """Whether the API server was not ready at this moment."""
+        return any(begin <= when < ready for begin, ready in self.server_starts)
 
     def reset(self) -> None:
         """As at the beginning."""

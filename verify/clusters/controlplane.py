@@ -7,6 +7,7 @@ the stand-ins of `localcluster/`). Tests know this surface only, so they are the
 import subprocess
 import tempfile
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -73,12 +74,10 @@ class ControlPlane(ABC):
         self.stop()
 
     def start(self) -> None:
-        """Starts the servers and waits until the API server is ready; ServerDiedError when one ends early."""
-        for server in self._first:
-            server.start()
+        """Starts the servers that do not run and waits until the API is ready; ServerDiedError when one ends early."""
+        start_all(self._first)
         eventually(self._ready, within_seconds=READY_SECONDS)
-        for server in self._then:
-            server.start()
+        start_all(self._then)
         eventually(lambda: self.admin.find("serviceaccounts", "default", "default"), within_seconds=READY_SECONDS)
         self.require_running()
 
@@ -144,3 +143,10 @@ class ControlPlane(ABC):
             return bool(self.admin.request("GET", "/readyz")["text"] == "ok")
         except (AssertionError, HTTPError):
             return False
+
+
+def start_all(servers: Iterable[Server]) -> None:
+    """Starts those that do not run."""
+    for server in servers:
+        if not server.running:
+            server.start()

@@ -6,6 +6,7 @@ scheduling.k8s.io/v1beta1 and, for CompositePodGroups, v1alpha3; `own` is a clus
 """
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 from verify.clusters import cluster_files as files
@@ -20,6 +21,8 @@ SERVED = "--runtime-config=scheduling.k8s.io/v1beta1=true,scheduling.k8s.io/v1al
 FIELD_GATES = "--feature-gates=UserNamespacesHostNetworkSupport=true,VolumeBindMountOptions=true"
 """With these the newest API server keeps the fields by which pods need a feature of their node; it takes the flag more than
 once. Older ones do not know them all, and refuse to start with a gate they do not know."""
+GRACE_SECONDS = 5
+"""To answer what was asked; an API server waits a minute for watches, too."""
 UNTHROTTLED = ["--kube-api-qps=1000", "--kube-api-burst=2000"]
 
 
@@ -45,6 +48,22 @@ class RealControlPlane(ControlPlane):
     def kubectl_binary(self) -> Path:
         """The kubectl beside the servers."""
         return self._assets / "kubectl"
+
+    def replace_servers(self, assets: Path) -> None:
+        """Goes on with API server, controller manager and scheduler of another folder, as an upgrade does.
+
+        Ports, flags and the data stay, and so does etcd, which holds them. What is being answered is answered, and is in the audit
+        log, before they go. Returns when the API server is ready.
+        """
+        replaced = [self.apiserver, *self._then]
+        for server in reversed(replaced):
+            with suppress(AssertionError):
+                server.terminate(within_seconds=GRACE_SECONDS)
+            server.kill()
+        for server in replaced:
+            server.command[0] = str(assets / server.name)
+        self._assets = assets
+        self.start()
 
     def _server(self, name: str, flags: list[str]) -> Server:
         return Server(name, [str(self._assets / name), *flags], log=self.folder / f"{name}.log")

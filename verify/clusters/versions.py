@@ -9,6 +9,8 @@ from pathlib import Path
 
 NEWEST = 37
 """Everything is run on it; the embedded cluster stands in for it."""
+NEXT = 38
+"""To this one a server with gangs on it is upgraded."""
 BUILT_IN_SINCE = 37
 """The first with scheduling.k8s.io/v1beta1. Before it, groups live in our own CRDs."""
 

@@ -273,6 +273,14 @@ def test_a_missing_right_is_seen() -> None:
     assert "lacks a right" in found
 
 
+def test_what_a_server_denies_before_it_is_ready_is_no_missing_right() -> None:
+    auditor = Auditor()
+    auditor.windows.server_starts = ((2.0, 4.0), (6.0, 8.0))
+    for when in (1.0, 3.0, 5.0, 7.0, 9.0):
+        auditor.feed([write(SCHEDULER_USER, "update", "leases", f"at-{when}", when, code=403, denied=True)])
+    assert [each.split("/")[-1] for each in auditor.close(9.0)] == [f"at-{when} -> 403" for when in (1.0, 5.0, 9.0)]
+
+
 def test_a_write_under_the_users_own_rights_is_seen() -> None:
     assert len(verdict(write(INSTALLER, "create", "pods/binding", "a", 1.0))) == 1
     assert len(verdict(write(ADMIN, "patch", "jobs", "j", 1.0, agent="tutti-controllers/0.1"))) == 1
