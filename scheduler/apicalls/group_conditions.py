@@ -20,7 +20,15 @@ from kube.client.client import Client
 from kube.client.errors import Conflict, Forbidden, KubeError, NotFound
 from kube.client.resources import Resource
 from kube.outside import utc_now
-from scheduler.apicalls.conditions import TRUE, Identified, WallClock, as_json, has_retired, time_stamp, with_conditions
+from scheduler.apicalls.conditions import (
+    TRUE,
+    Identified,
+    WallClock,
+    as_json,
+    has_retired,
+    time_stamp,
+    with_conditions,
+)
 from scheduler.apicalls.dispatcher import APIDispatcher, Retries
 
 _log = logging.getLogger(__name__)
@@ -53,6 +61,7 @@ class GroupConditions:
         self._retries = retries
         self._wall_clock = wall_clock
         self._wanted: dict[str, dict[str, Condition]] = {}
+        self._under_way: dict[str, dict[str, Condition]] = {}
         self._followers: dict[str, Done] = {}
         self._answered: dict[str, PodGroup] = {}
 
@@ -61,13 +70,17 @@ class GroupConditions:
         latest = self._latest(group)
         return (latest.status.conditions or ()) if latest else ()
 
+    def to_be(self, group: Identified) -> tuple[Condition, ...]:
+        """The conditions of the group once all is written that is queued or under way."""
+        return self._after(group, self._under_way.get(group.uid, {}) | self._wanted.get(group.uid, {}))
+
     def is_scheduled(self, group: Identified) -> bool:
         """Whether the group has had its start."""
         found = condition_of(self.current(group), CONDITION_SCHEDULED)
         return found is not None and found.status == TRUE
 
     def want(self, group: Identified, wanted: Condition, *, then: Done | None = None) -> bool:
-        """Queue a write of a condition, unless the group says it already.
+        """Queue a write of a condition, unless the group says it already and nothing else is being written.
 
         Args:
             group: the PodGroup.
@@ -77,11 +90,13 @@ class GroupConditions:
         Returns:
             Whether a write is queued.
         """
-        wanted_now = self._wanted.get(group.uid, {})
-        if with_conditions(self.current(group), (wanted_now | {wanted.type: wanted}).values(), now="") is None:
+        wanted_now = self._wanted.get(group.uid, {}) | {wanted.type: wanted}
+        # Whether what is under way is carried out is not known yet.
+        possible = self.current(group), self._after(group, self._under_way.get(group.uid, {}))
+        if all(with_conditions(conditions, wanted_now.values(), now="") is None for conditions in possible):
             self.forget(group.uid)
             return False
-        self._wanted[group.uid] = wanted_now | {wanted.type: wanted}
+        self._wanted[group.uid] = wanted_now
         if then is not None:
             self._followers[group.uid] = then
         self._queue(group)
@@ -111,12 +126,18 @@ class GroupConditions:
         self._retries.forget(("group", uid))
         self._answered.pop(uid, None)
 
+    def _after(self, group: Identified, written: dict[str, Condition]) -> tuple[Condition, ...]:
+        current = self.current(group)
+        changed = with_conditions(current, written.values(), now="")
+        return current if changed is None else changed
+
     def _queue(self, group: Identified) -> None:
         self._dispatcher.add_status(("group", group.uid), lambda: self._write(group))
 
     async def _write(self, group: Identified) -> str:
         wanted_now = self._wanted.pop(group.uid, {})
         follower = self._followers.pop(group.uid, None)
+        self._under_way[group.uid] = wanted_now
         try:
             outcome = await self._patch_until_written(group, wanted_now)
         except NotFound:
@@ -133,6 +154,8 @@ class GroupConditions:
                 self._followers.setdefault(group.uid, follower)
             self._retries.add(("group", group.uid), lambda: self._queue(group), error)
             return "retry"
+        finally:
+            del self._under_way[group.uid]
         self._retries.forget(("group", group.uid))
         if follower is not None and outcome in _SAID and not self._is_gone(group):
             follower()

@@ -204,7 +204,8 @@ class Progress:
             self._event_writer.group_whole_again(key)
             if since is not None:
                 self._counts.repaired(self._clock() - since)
-        satisfied = condition_of(self._groups.current(group), CONDITION_POD_GROUP_SATISFIED)
+        # What is on its way may be carried out later, and nothing would follow that takes it back.
+        satisfied = condition_of(self._groups.to_be(group), CONDITION_POD_GROUP_SATISFIED)
         if satisfied is not None and satisfied.status != TRUE:
             recovered = condition(
                 CONDITION_POD_GROUP_SATISFIED,

@@ -17,7 +17,7 @@ from api.constants import (
     MANAGED_BY_TUTTI,
     REPAIR_TIMEOUT,
 )
-from kube.client.errors import Forbidden
+from kube.client.errors import Forbidden, Unreachable
 from scheduler.cache.records import EntityKey
 from scheduler.schedule_one import ItemScheduler
 from tests.scheduler.shell.cluster import Cluster
@@ -96,6 +96,27 @@ def test_a_second_loss_is_told_again() -> None:
                 await asyncio.sleep(1)
             await asyncio.sleep(30)
             assert len(cluster.events(EVENT_GANG_DEGRADED, "Job")) == 2
+
+    run_virtually(story())
+
+
+def test_that_members_are_missing_is_taken_back_though_it_is_written_only_when_they_are_there_again() -> None:
+    async def story() -> None:
+        cluster = _cluster()
+        cluster.add_nodes(2)
+        async with cluster.scheduler(**CALM):
+            await _start(cluster, 2)
+            cluster.api.before.append(always("patch", "podgroups/status", Unreachable("no connection")))
+            _fails(cluster, "g-1")
+            await asyncio.sleep(5)
+            cluster.api.put("pods", pod("g-1-again", group="g", owned=True))
+            await cluster.api.until(lambda: "g-1-again" in cluster.api.bound())
+            await asyncio.sleep(1)
+            assert _satisfied(cluster) == ("", "")
+            cluster.api.before.clear()
+            await cluster.api.until(lambda: _satisfied(cluster) == WHOLE_AGAIN)
+            await asyncio.sleep(60)
+            assert _satisfied(cluster) == WHOLE_AGAIN
 
     run_virtually(story())
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from api.constants import CONDITION_POD_GROUP_SATISFIED, CONDITION_SCHEDULED
-from api.meta import Condition
+from api.meta import Condition, condition_of
 from api.podgroup import PodGroup
 from kube.client.errors import Forbidden, OutcomeUnknown, Unreachable
 from kube.groups.group_api import OWN
@@ -170,6 +170,43 @@ async def test_a_write_that_did_not_get_through_comes_back_with_the_latest_wish(
     await bench.dispatcher.idle()
     assert bench.now()["status"] == "True"
     assert said == ["scheduled"]
+
+
+@pytest.mark.parametrize("is_said_before", [True, False])
+async def test_what_contradicts_a_write_under_way_is_written_after_it(bench: Bench, *, is_said_before: bool) -> None:
+    whole = condition(CONDITION_POD_GROUP_SATISFIED, is_true=True, reason="Recovered", message="")
+    short = condition(CONDITION_POD_GROUP_SATISFIED, is_true=False, reason="BelowMinimum", message="1 of 2")
+    if is_said_before:
+        await bench.want(whole)
+    group = bench.group.metadata
+    said_meanwhile: list[Condition | None] = []
+
+    def while_it_is_under_way(verb: str, what: str, _name: str) -> None:
+        if (verb, what) == PATCH and not said_meanwhile:
+            said_meanwhile.append(condition_of(bench.conditions.to_be(group), short.type))
+            assert bench.conditions.want(group, whole)
+
+    bench.api.before.append(while_it_is_under_way)
+    await bench.want(short)
+    assert [one and one.status for one in said_meanwhile] == ["False"]
+    assert bench.api.condition("podgroups", "ns", "g", short.type)["status"] == "True"
+    assert condition_of(bench.conditions.to_be(group), short.type) == condition_of(
+        bench.conditions.current(group), short.type
+    )
+
+
+async def test_a_start_under_way_that_is_shown_already_is_not_contradicted(bench: Bench) -> None:
+    group = bench.group.metadata
+    followed: list[str] = []
+
+    def it_is_shown_before_it_is_answered(verb: str, what: str, _name: str) -> None:
+        if (verb, what) == PATCH:
+            bench.show(bench.api.peek("podgroups", "ns", "g"))
+            assert not bench.conditions.want(group, refused("no room"), then=lambda: followed.append("refused"))
+
+    bench.api.after.append(it_is_shown_before_it_is_answered)
+    await bench.want(SCHEDULED)
+    assert (bench.now()["status"], followed, len(bench.api.sent(*PATCH))) == ("True", [], 1)
 
 
 async def test_a_missing_right_is_said_in_the_log_and_not_repeated(
