@@ -59,9 +59,13 @@ class _EqualPods:
 def depends_on_other_pods(state: ClusterState, members: PodGroupState) -> bool:
     """Whether rules about other pods, volumes or devices can matter to the item; cheap, and true a little too often."""
     return state.topology_index.has_existing_terms(members.key.namespace) or any(
-        signature.rules.concerns_pods or signature.rules.mounts or asks_devices(state, signature)
-        for signature in members.pending
+        is_concerned_with_others(state, signature) for signature in members.pending
     )
+
+
+def is_concerned_with_others(state: ClusterState, signature: PodSignature) -> bool:
+    """Whether pods of this signature have rules about other pods, volumes or devices."""
+    return signature.rules.concerns_pods or bool(signature.rules.mounts) or asks_devices(state, signature)
 
 
 def partition_by_signature(

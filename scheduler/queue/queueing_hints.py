@@ -9,7 +9,7 @@ from typing import Final
 
 from scheduler.algorithm.free_after_nominations import is_room_held_against, snapshot_for
 from scheduler.algorithm.node_fits import fits_of
-from scheduler.algorithm.partition import depends_on_other_pods
+from scheduler.algorithm.partition import depends_on_other_pods, is_concerned_with_others
 from scheduler.algorithm.topology_domains import domains_in_use
 from scheduler.algorithm.upper_bound import by_base, most, most_in_domain
 from scheduler.cache.cluster import ClusterState
@@ -48,6 +48,9 @@ class QueueingHint:
         self._state: Final = state
         self._known: dict[Hashable, bool] = {}
         self._left: dict[PodSignature, int] = {}
+        self._is_concerned: Final[dict[PodSignature, bool]] = {}
+        kept = (state.nominator, state.reservations, state.future_reservations)
+        self._is_kept_for: Final = [each.of for each in kept if len(each)]
 
     def fits(self, members: PodGroupState) -> bool:
         """Whether there can be room for the item."""
@@ -80,11 +83,22 @@ class QueueingHint:
 
     def _depends_on(self, members: PodGroupState) -> Hashable | None:
         """What the answer depends on, None when that is not the same for anybody else."""
-        state, key = self._state, members.key
-        if any(kept.of(key) for kept in (state.nominator, state.reservations, state.future_reservations)):
-            return None
+        for is_kept_for in self._is_kept_for:
+            if is_kept_for(members.key):
+                return None
         topology = members.group.topology_key if members.group else None
-        if (topology and members.scheduled_count) or depends_on_other_pods(state, members):
+        if (topology and members.scheduled_count) or self._depends_on_other_pods(members):
             return None
-        signatures = frozenset((signature, len(waiting)) for signature, waiting in members.pending.items())
+        signatures = frozenset([(signature, len(waiting)) for signature, waiting in members.pending.items()])
         return (signatures, missing_count(members), topology, members.priority)
+
+    def _depends_on_other_pods(self, members: PodGroupState) -> bool:
+        if self._state.topology_index.has_existing_terms(members.key.namespace):
+            return True
+        for signature in members.pending:
+            is_concerned = self._is_concerned.get(signature)
+            if is_concerned is None:
+                is_concerned = self._is_concerned[signature] = is_concerned_with_others(self._state, signature)
+            if is_concerned:
+                return True
+        return False

@@ -6,7 +6,7 @@ from scheduler.cache.pod_group_state import PodGroupState
 from scheduler.queue import unschedulable
 from scheduler.queue.active import Cause
 from scheduler.queue.queueing_hints import QueueingHint
-from tests.scheduler.core.build import group_key
+from tests.scheduler.core.build import group_key, pod_key
 from tests.scheduler.core.world import World
 
 
@@ -64,24 +64,122 @@ def test_sixteen_at_most_are_woken_at_a_time_however_much_room_there_is(doubtful
     assert depths["active"] + depths["running"] == 16
 
 
+class _Looks:
+    """Which items are looked at, and when; each look takes a while.
+
+    Attributes:
+        seen: their names and when, in order.
+    """
+
+    def __init__(self, world: World, patch: pytest.MonkeyPatch, *, seconds: float) -> None:
+        self.seen: list[tuple[str, float]] = []
+        seen = self.seen
+
+        class SlowHint(QueueingHint):
+            def fits(self, members: PodGroupState) -> bool:
+                seen.append((members.key.name, world.now))
+                world.now += seconds
+                return super().fits(members)
+
+        patch.setattr(unschedulable, "QueueingHint", SlowHint)
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name, _ in self.seen]
+
+
 def test_looking_for_items_to_wake_takes_a_fifth_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World()
-    looks: list[float] = []
-
-    class SlowHint(QueueingHint):
-        def fits(self, members: PodGroupState) -> bool:
-            looks.append(world.now)
-            world.now += 1.0
-            return super().fits(members)
-
     world.pod("p", cpu=2)
     world.run()
-    monkeypatch.setattr(unschedulable, "QueueingHint", SlowHint)
+    looks = _Looks(world, monkeypatch, seconds=1.0)
     begin = world.now
     world.node("n0", cpu=1)
     world.run()
-    for number, now in enumerate((1.0, 3.9, 4.0)):
+    for number, now in enumerate((1.0, 4.9, 5.0)):
         world.now = begin + now
         world.node(f"more-{number}", cpu=1)
         world.run()
-    assert looks == [begin, begin + 4.0]
+    assert looks.seen == [("p", begin), ("p", begin + 5.0)]
+
+
+IN_ORDER = [f"p-{number}" for number in range(5)]
+
+
+@pytest.fixture
+def five_wait() -> World:
+    """Five lone pods of which only the last one, the least important, is content with a node of one CPU."""
+    world = World()
+    for number, name in enumerate(IN_ORDER):
+        world.pod(name, cpu=5 - number, priority=5 - number)
+    world.run()
+    return world
+
+
+def test_what_is_new_waits_for_two_hundredths_of_a_second_of_looking_at_most(
+    five_wait: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = _Looks(five_wait, monkeypatch, seconds=0.01)
+    five_wait.node("n0", cpu="500m")
+    five_wait.pod("new", cpu="100m")
+    assert five_wait.queue.pop(five_wait.state) == pod_key("new")
+    assert looks.names == IN_ORDER[:2]
+
+
+def test_it_goes_on_where_it_was_at_once_while_nobody_has_another_use_for_the_time(
+    five_wait: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = _Looks(five_wait, monkeypatch, seconds=0.02)
+    five_wait.node("n0", cpu=1)
+    while (popped := five_wait.queue.pop(five_wait.state)) is None:
+        assert five_wait.queue.next_due_seconds() == 0.0
+    assert popped == pod_key(IN_ORDER[-1])
+    assert looks.names == IN_ORDER
+
+
+def test_while_others_are_to_be_tried_it_goes_on_in_its_share_of_the_time(
+    five_wait: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = _Looks(five_wait, monkeypatch, seconds=0.02)
+    begin = five_wait.now
+    five_wait.node("n0", cpu="500m")
+    for number in range(10):
+        five_wait.pod(f"new-{number}", cpu="10m")
+    for _ in range(10):
+        five_wait.step()
+        five_wait.now += 0.01
+    assert [round(when - begin, 3) for _, when in looks.seen] == [0.0, 0.1]
+    assert looks.names == IN_ORDER[:2]
+
+
+def test_room_that_appears_meanwhile_is_offered_to_all_once_more(
+    five_wait: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = _Looks(five_wait, monkeypatch, seconds=0.02)
+    five_wait.node("n0", cpu="500m")
+    five_wait.step()
+    five_wait.node("n1", cpu=5)
+    for _ in range(4):
+        five_wait.step()
+    assert looks.names == IN_ORDER
+    five_wait.now += 10.0
+    assert five_wait.queue.pop(five_wait.state) == pod_key(IN_ORDER[0])
+
+
+def test_who_got_something_else_to_do_meanwhile_is_not_woken(five_wait: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = _Looks(five_wait, monkeypatch, seconds=0.02)
+    five_wait.node("n0", cpu=1)
+    five_wait.step()
+    five_wait.pod_gone(IN_ORDER[-1])
+    five_wait.run()
+    assert looks.names[:1] == IN_ORDER[:1]
+    assert IN_ORDER[-1] not in looks.names
+
+
+def test_a_queue_that_is_taken_meanwhile_begins_anew(five_wait: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = _Looks(five_wait, monkeypatch, seconds=0.02)
+    five_wait.node("n0", cpu=1)
+    five_wait.step()
+    assert looks.names == IN_ORDER[:1]
+    taken = five_wait.queue.taken(five_wait.state)
+    assert taken.state().wake.room_appeared
