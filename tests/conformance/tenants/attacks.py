@@ -22,7 +22,8 @@ PATIENCE_SECONDS = 120
 EMPTIED_SECONDS = 900
 """Thousands of objects are more than the server deletes within the time of one request: it is asked again for the rest."""
 END_SECONDS = 60
-MORE_THAN_ANY_NODE = "1000"
+LEAST_TOO_MUCH = 1000
+MORE_THAN_ANY_NODE = str(LEAST_TOO_MUCH)
 LARGEST = 2**31 - 1
 """The largest number that `minCount` can be."""
 
@@ -41,11 +42,13 @@ def member(name: str, group: str, *, cpu: str = MORE_THAN_ANY_NODE, node: str = 
     return {"metadata": {"name": name, "annotations": annotations, **metadata}, "spec": {**spec, **placed}}
 
 
-def hopeless(api: Api, name: str, pods: int, *, need: int) -> Iterator[tuple[str, Object]]:
+def hopeless(
+    api: Api, name: str, pods: int, *, need: int, cpu: str = MORE_THAN_ANY_NODE
+) -> Iterator[tuple[str, Object]]:
     """A group and its pods, none of which has room anywhere: what to create, in order."""
     yield "podgroups", pod_group(api, name, need)
     for number in range(pods):
-        yield "pods", member(f"{name}-{number}", name)
+        yield "pods", member(f"{name}-{number}", name, cpu=cpu)
 
 
 def padded_job(name: str, size: int, *, pad_bytes: int, **settings: Any) -> Object:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.conformance.tenants.attacks import (
+    LEAST_TOO_MUCH,
     create_all,
     going_on,
     hopeless,
@@ -49,8 +50,14 @@ def told(who: Tenant) -> int:
 
 
 def many_groups(who: Tenant, stop: threading.Event) -> None:
-    """Makes them as fast as the server lets him: every second one is tried, every other one lacks a member."""
-    gangs = (hopeless(who.api, f"many-{number}", 1, need=1 + number % 2) for number in range(GROUPS))
+    """Makes them as fast as the server lets him: every second one is tried, every other one lacks a member.
+
+    No two of them ask for the same, so what is found out about one says nothing of another.
+    """
+    gangs = (
+        hopeless(who.api, f"many-{number}", 1, need=1 + number % 2, cpu=str(LEAST_TOO_MUCH + number))
+        for number in range(GROUPS)
+    )
     create_all(who, itertools.chain.from_iterable(gangs), stop)
 
 
