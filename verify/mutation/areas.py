@@ -42,6 +42,7 @@ AREAS: Final = {
             "tests/scheduler/core/test_gangs.py",
             "tests/scheduler/core/test_giving_up.py",
             "tests/scheduler/core/test_item_errors.py",
+            "tests/scheduler/core/test_malformed_objects.py",
             "tests/scheduler/core/test_desired_count.py",
             "tests/scheduler/core/test_random_events.py",
             "tests/scheduler/core/test_relabelled_pods.py",

@@ -1,6 +1,7 @@
 """Items about which an exception was raised, and a queue that is made from another one's memory."""
 
 from scheduler.plugins.status import Code
+from scheduler.queue.active import Cause
 from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.queue.settings import QueueSettings
 from tests.scheduler.core.build import group_key, pod_key
@@ -17,6 +18,28 @@ def test_an_item_that_is_set_aside_says_why_and_so_does_a_copy_of_the_queue() ->
     (copy,) = world.queue.taken(world.state).state().entities
     assert copy.status is not None
     assert (copy.status.code, copy.status.message) == (Code.ERROR, "it cannot be decided")
+
+
+def test_an_item_that_is_set_aside_and_changes_is_tried_after_the_first_backoff_and_not_before() -> None:
+    world = World()
+    world.pod("p")
+    key = world.queue.pop(world.state)
+    assert key is not None
+    world.queue.set_aside(key, "it cannot be decided", world.state)
+    world.pod("p", cpu="200m")
+    assert world.queue.pop(world.state) is None
+    world.now += QueueSettings().initial_backoff_seconds
+    assert world.queue.pop(world.state) == key
+
+
+def test_the_time_of_an_attempt_is_charged_to_its_cause_only_if_it_was_in_vain() -> None:
+    world = World()
+    world.pod("p")
+    world.step()
+    assert world.charged is Cause.NEWS
+    world.node("n0", cpu=1)
+    assert world.step() is not None
+    assert world.charged is None
 
 
 def test_a_group_whose_pods_somebody_else_bound_during_its_attempt_is_tried_again_with_the_next_one() -> None:
