@@ -19,7 +19,7 @@ from scheduler.queue.queueing_hints import QueueingHint
 
 _PARTS_OF_TIME: Final = 5
 """Looking for items to wake may take at most one part in so many of the time, while anybody else has a use for it."""
-_LOOK_SECONDS: Final = 0.02
+_LOOK_SECONDS: Final = 0.1
 """How long it is looked for items to wake before one is tried; with thousands that wait, it goes on after that."""
 _WAKE_BATCH: Final = 16
 """Items woken at a time: each of them may use up what woke the next one, so the rest is looked at again after these."""
