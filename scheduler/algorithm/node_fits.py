@@ -100,6 +100,7 @@ MOST_ALIKE = 4096
 """States of nodes whose figures are remembered per signature."""
 _SCANS_OF_A_FIT = 70
 """Operations on all nodes that a new view takes."""
+_SCANS_OF_A_TOTAL = 10
 UNKNOWN = np.iinfo(np.int64).min
 """Stands for the score of a second pod that nobody has asked for yet."""
 
@@ -130,7 +131,6 @@ class Fit:
     Attributes:
         capacity: how many pods each node can take, rules about other pods apart.
         score: how good each node is for a first pod, as far as amounts decide.
-        total: the sum of the capacities.
         top_nodes: the best nodes for a first pod.
     """
 
@@ -149,7 +149,6 @@ class Fit:
         self.capacity: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self.score: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._second: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self.total = 0
         self.top_nodes = TopNodes()
         self._nodes = nodes
         self._supply = supply
@@ -221,20 +220,16 @@ class Fit:
         self.capacity[: nodes.used_slots] = self._capacity(used, slice(nodes.used_slots))
         self.score[: nodes.used_slots] = self._scores(self._load, slice(nodes.used_slots))[:, 0]
         self._second = np.full(nodes.slots, UNKNOWN)
-        self.total = int(self.capacity.sum())
         self.top_nodes.forget()
 
     def _compute_many(self, slots: Slots) -> None:
-        before = int(self.capacity[slots].sum())
         self.capacity[slots] = self._capacity(slots, slots)
         self.score[slots] = self._scores(self._load, slots)[:, 0]
         self._second[slots] = UNKNOWN
-        self.total += int(self.capacity[slots].sum()) - before
         self.top_nodes.forget()
 
     def _compute_few(self, slots: Slots) -> None:
         for slot, (capacity, score, second) in zip(slots.tolist(), self._figures(slots), strict=True):
-            self.total += capacity - int(self.capacity[slot])
             self.capacity[slot], self.score[slot], self._second[slot] = capacity, score, second
             self.top_nodes.update(slot, capacity, score)
 
@@ -262,18 +257,29 @@ class Fit:
         return [figures if code == 0 else (0, *figures[1:]) for figures, code in zip(found, codes, strict=True)]
 
     def _capacity(self, slots: Slots, where: Slots | slice) -> NDArray[np.int64]:
-        demand = self._nodes.resolve(self.signature.demand)
-        capacity = pods_that_fit(self._supply.free, demand, where)
-        capacity *= self.mask.codes[where] == 0
-        ports = self.signature.demand.ports
-        if ports:
-            capacity = np.minimum(capacity, 1)
-            capacity[nodes_in_conflict(ports, self._nodes, self._ports, slots)] = 0
-        return capacity
+        return _capacity(self.signature, self.mask, self._supply, (self._nodes, self._ports), slots, where)
 
     def _scores(self, loads: PodLoads, slots: Slots | slice) -> NDArray[np.int64]:
         """`[slot, load]`."""
         return total_score(NodesWithPods(self._nodes.allocatable, self._supply.free, self._nodes.scored, loads, slots))
+
+
+def _capacity(
+    signature: PodSignature,
+    mask: StaticFilterResult,
+    supply: Supply,
+    cluster: tuple[NodeTable, PortTable],
+    slots: Slots,
+    where: Slots | slice,
+) -> NDArray[np.int64]:
+    """How many pods of this signature each of these nodes can take; `where` are the same nodes as `slots`."""
+    nodes, ports = cluster
+    capacity = pods_that_fit(supply.free, nodes.resolve(signature.demand), where)
+    capacity *= mask.codes[where] == 0
+    if signature.demand.ports:
+        capacity = np.minimum(capacity, 1)
+        capacity[nodes_in_conflict(signature.demand.ports, nodes, ports, slots)] = 0
+    return capacity
 
 
 class FitCache:
@@ -301,6 +307,20 @@ class FitCache:
             self._fits.move_to_end(base)
         fit.catch_up()
         return fit
+
+    def total(self, signature: PodSignature) -> int:
+        """How many of its pods all nodes together can take, rules about other pods apart; makes no view that would be kept."""
+        base = signature.base
+        fit = self._fits.get(base)
+        if fit is not None:
+            fit.catch_up()
+            return int(fit.capacity.sum())
+        nodes = self._nodes
+        nodes.steps.spend(_SCANS_OF_A_TOTAL * (ONE_SCAN + nodes.slots))
+        used = np.arange(nodes.used_slots)
+        cluster = (nodes, self._ports)
+        where = slice(nodes.used_slots)
+        return int(_capacity(base, self.mask(base.rules), self.supply, cluster, used, where).sum())
 
     def static_scores(self, signature: PodSignature, capacity: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """What a signature's preferences add to the score of each node, when it has room on some; None when they change nothing."""

@@ -47,7 +47,8 @@ class QueueingHint:
     def __init__(self, state: ClusterState) -> None:
         self._state: Final = state
         self._known: dict[Hashable, bool] = {}
-        self._left: dict[PodSignature, int] = {}
+        self._totals: Final[dict[PodSignature, int]] = {}
+        self._left: Final[dict[PodSignature, int]] = {}
         self._is_concerned: Final[dict[PodSignature, bool]] = {}
         kept = (state.nominator, state.reservations, state.future_reservations)
         self._is_kept_for: Final = [each.of for each in kept if len(each)]
@@ -71,7 +72,7 @@ class QueueingHint:
         pending = by_base({signature: len(waiting) for signature, waiting in members.pending.items()})
         for signature in pending:
             if signature not in self._left:
-                self._left[signature] = fits_of(self._state).of(signature).total
+                self._left[signature] = self._total(signature)
         if sum(min(count, self._left[signature]) for signature, count in pending.items()) < missing_count(members):
             return False
         for signature, count in pending.items():
@@ -79,7 +80,19 @@ class QueueingHint:
         return True
 
     def _look(self, members: PodGroupState) -> bool:
-        return placeable(self._state, members) >= missing_count(members)
+        missing = missing_count(members)
+        return self._is_room_by_count(members, missing) and placeable(self._state, members) >= missing
+
+    def _is_room_by_count(self, members: PodGroupState, missing: int) -> bool:
+        """Whether it suffices were nothing held for others: most have no room even so, which costs a fraction to see."""
+        pending = by_base({signature: len(waiting) for signature, waiting in members.pending.items()})
+        return sum(min(count, self._total(signature)) for signature, count in pending.items()) >= missing
+
+    def _total(self, signature: PodSignature) -> int:
+        total = self._totals.get(signature)
+        if total is None:
+            total = self._totals[signature] = fits_of(self._state).total(signature)
+        return total
 
     def _depends_on(self, members: PodGroupState) -> Hashable | None:
         """What the answer depends on, None when that is not the same for anybody else."""

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from scheduler.algorithm import node_fits
+from scheduler.algorithm.node_fits import fits_of
 from scheduler.cache.pod_group_state import PodGroupState
 from scheduler.queue.queueing_hints import QueueingHint, placeable, wakes_exactly
 from tests.scheduler.core.build import group_key
@@ -100,6 +102,33 @@ def _answers(world: World, *names: str) -> dict[str, bool]:
     hint = QueueingHint(world.state)
     items = {name: world.state.item(group_key(name)) for name in names}
     return {name: hint.fits(members) for name, members in items.items() if members is not None}
+
+
+@pytest.mark.parametrize(
+    ("need", "fits"),
+    [(2, True), (3, True), (4, False)],
+    ids=["the small ones", "and the large one", "one more than there are places"],
+)
+def test_members_of_several_sizes_have_as_many_places_as_there_are_for_each(need: int, fits: bool) -> None:
+    world = World()
+    world.node("n0", cpu=3)
+    world.group("g", need)
+    for number, cpu in enumerate((1, 1, 3, 4, 5)):
+        world.pod(f"g-{number}", group="g", cpu=cpu)
+    assert _answers(world, "g") == {"g": fits}
+
+
+def test_to_see_that_there_are_too_few_places_drives_no_view_of_others_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node_fits, "MOST_FITS", 1)
+    world = world_of(1, 1)
+    world.group("larger", 2)
+    world.pods("larger", 2, cpu=2)
+    members = world.state.item(group_key("g"))
+    assert members is not None
+    (signature,) = members.pending
+    view = fits_of(world.state).of(signature)
+    assert _answers(world, "larger") == {"larger": False}
+    assert fits_of(world.state).of(signature) is view
 
 
 def test_with_members_in_two_domains_nobody_can_be_placed() -> None:

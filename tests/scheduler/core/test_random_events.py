@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from api.node import Node
 from api.pod import Pod
 from api.podgroup import PodGroup
-from scheduler.algorithm.node_fits import fits_of
+from scheduler.algorithm.node_fits import FitCache, fits_of
 from scheduler.algorithm.schedule_pod_group import decide
 from scheduler.cache.cluster import ClusterState
 from scheduler.cache.records import PodRecord, StateChange
@@ -271,7 +271,8 @@ class Events(RuleBasedStateMachine):
             pod, other = self.state.pod(f"uid-of-{name}"), fresh.pod(f"uid-of-{name}")
             if pod and pod.signature and other and other.signature:
                 here, there = fits_of(self.state).of(pod.signature), fits_of(fresh).of(other.signature)
-                assert here.total == there.total == int(here.capacity.sum())
+                unseen = FitCache(self.state.nodes, self.state.ports).total(pod.signature)
+                assert unseen == fits_of(self.state).total(pod.signature) == int(there.capacity.sum())
                 for node in self.nodes:
                     a, b = self.state.nodes.slot_of[node], fresh.nodes.slot_of[node]
                     assert (here.capacity[a], here.score[a]) == (there.capacity[b], there.score[b])

@@ -250,7 +250,7 @@ def test_what_a_first_and_a_second_pod_score_is_followed_when_few_nodes_change_a
         fit = fits.of(shape)
         anew = SnapshotOverlay(state.nodes, state.ports, FitCache(state.nodes, state.ports)).scores_on(shape, slots, 2)
         assert fit.score[slots].tolist() == anew[:, 0].tolist()
-        assert fit.total == fit.capacity.sum() == fits_of(state).of(shape).capacity.sum()
+        assert fits.total(shape) == fit.capacity.sum() == fits_of(state).of(shape).capacity.sum()
         for some in (slots[: FEW // 2], slots):
             assert fit.second(some).tolist() == anew[: len(some), 1].tolist()
         for index in range(pods):
@@ -264,10 +264,7 @@ def test_as_many_fits_are_kept_as_there_is_room_for_and_the_least_recently_used_
 ) -> None:
     monkeypatch.setattr(node_fits, "MOST_FITS", most)
     world = _world()
-    for cpu in (1, 2, 3):
-        world.pod(f"p{cpu}", cpu=cpu)
-    items = [world.state.item(build.pod_key(f"p{cpu}")) for cpu in (1, 2, 3)]
-    first, second, third = (next(iter(item.pending)) for item in items if item is not None)
+    first, second, third = _shapes(world, {"cpu": 1}, {"cpu": 2}, {"cpu": 3})
     fits = FitCache(world.state.nodes, world.state.ports)
     known = fits.of(first)
     fits.of(second)
@@ -288,4 +285,42 @@ def test_a_node_with_a_host_port_takes_one_pod_that_asks_for_it() -> None:
     fits = FitCache(world.state.nodes, world.state.ports)
     assert sorted(fits.of(shape).capacity.tolist())[-NODES:] == [1] * NODES
     world.pod("there", on="n0", cpu=1, ports=ports, scheduler="other")
-    assert int(fits.of(shape).capacity.sum()) == fits.of(shape).total == NODES - 1
+    assert int(fits.of(shape).capacity.sum()) == fits.total(shape) == NODES - 1
+    assert FitCache(world.state.nodes, world.state.ports).total(shape) == NODES - 1
+
+
+def test_how_many_fit_in_all_follows_the_nodes_for_those_that_have_a_view_and_those_that_have_none() -> None:
+    world = World()
+    for name, zone in (("n0", "a"), ("n1", "a"), ("n2", "b")):
+        world.node(name, cpu=4, labels={"zone": zone})
+    shapes = _shapes(world, {"cpu": 1, "spec": {"nodeSelector": {"zone": "a"}}}, {"cpu": 1})
+    fits = FitCache(world.state.nodes, world.state.ports)
+    view = fits.of(shapes[1])
+    assert [fits.total(shape) for shape in shapes] == [8, 12]
+    world.pod("there", on="n1", cpu=3, scheduler="other")
+    assert [fits.total(shape) for shape in shapes] == [5, 9]
+    world.node_gone("n0")
+    assert [fits.total(shape) for shape in shapes] == [1, 5]
+    assert fits.of(shapes[1]) is view
+
+
+def test_to_ask_how_many_fit_in_all_drives_no_view_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node_fits, "MOST_FITS", 1)
+    world = World()
+    world.node("n0", cpu=6)
+    first, *others = _shapes(world, {"cpu": 1}, {"cpu": 2}, {"cpu": 3})
+    fits = FitCache(world.state.nodes, world.state.ports)
+    view = fits.of(first)
+    assert [fits.total(other) for other in others] == [3, 2]
+    assert fits.of(first) is view
+
+
+def _shapes(world: World, *pods: dict[str, Any]) -> list[PodSignature]:
+    """The signatures of pods like these, one each."""
+    found = []
+    for number, pod in enumerate(pods):
+        world.pod(f"p{number}", **pod)
+        item = world.state.item(build.pod_key(f"p{number}"))
+        assert item is not None
+        found += item.pending
+    return found
