@@ -317,7 +317,7 @@ def test_to_ask_how_many_fit_in_all_drives_no_view_out(monkeypatch: pytest.Monke
 
 def _shapes(world: World, *pods: dict[str, Any]) -> list[PodSignature]:
     """The signatures of pods like these, one each."""
-    found = []
+    found: list[PodSignature] = []
     for number, pod in enumerate(pods):
         world.pod(f"p{number}", **pod)
         item = world.state.item(build.pod_key(f"p{number}"))
