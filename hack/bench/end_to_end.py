@@ -310,9 +310,7 @@ async def tutti_scheduler(plane: ControlPlane) -> AsyncIterator[None]:
     configuration = plane.folder / "tutti-scheduler.yaml"
     # The stock one has no lease to lose; ours is not to lose its own because the machine is busy.
     configuration.write_text('metrics_address: ""\nlease_seconds: 120\nrenew_seconds: 100\n')
-    log = plane.folder / "scheduler.log"
-    log.unlink(missing_ok=True)
-    server = Server("scheduler", [*command, "--config", str(configuration)], log=log)
+    server = Server("scheduler", [*command, "--config", str(configuration)], log=plane.folder / "scheduler.log")
     async with _running(server, _says_it_schedules):
         yield
 
@@ -343,7 +341,8 @@ async def _says_it_schedules(server: Server) -> bool:
 
 @contextlib.asynccontextmanager
 async def _running(server: Server, is_ready: Callable[[Server], Awaitable[bool]]) -> AsyncIterator[None]:
-    """Starts a server, waits until it is ready, and ends it politely."""
+    """Starts a server, waits until it is ready, and ends it politely. What the one before it said says nothing of this one."""
+    server.log.unlink(missing_ok=True)
     server.start()
     try:
         async with asyncio.timeout(READY_SECONDS):
