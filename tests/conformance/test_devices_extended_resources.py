@@ -109,7 +109,7 @@ def test_24_a_gang_has_devices_on_one_node_and_is_counted_on_the_other_and_one_t
     eventually(lambda: "5 of 6" in told_group(jobs, "too-large"), within_seconds=SOON_SECONDS)
     assert offered.claims() == []
     offered.api.delete("jobs", "too-large", offered.namespace)
-    eventually(lambda: not jobs.pods("too-large"), within_seconds=SOON_SECONDS)
+    eventually(lambda: not offered.api.list("pods", offered.namespace), within_seconds=SOON_SECONDS)
     offered.gang("g", 5, acc=1)
     eventually(lambda: runs_whole(offered, jobs, "g", given=ALL_OF_N1), within_seconds=SOON_SECONDS)
     assert sorted(offered.places("g").values()) == ["n1", "n1", "n1", "n2", "n2"]

@@ -48,7 +48,8 @@ def test_gangs_already_known_go_on_to_their_end(
     for name in ("running", "waiting"):
         eventually(lambda each=name: jobs.succeeded(each), within_seconds=40)  # type: ignore[misc]
     jobs.api.delete("jobs", "running", jobs.namespace)
-    eventually(lambda: not jobs.pods("running"), within_seconds=20)
+    pods_of_it = "batch.kubernetes.io/job-name=running"
+    eventually(lambda: not jobs.api.list("pods", jobs.namespace, labels=pods_of_it), within_seconds=20)
 
 
 @LOST

@@ -78,7 +78,7 @@ class Jobs:
         return self.api.get("jobs", name, self.namespace)
 
     def pods(self, name: str) -> list[Object]:
-        """The Job's pods, found by UID, so that those of a namesake do not count."""
+        """The Job's pods, found by UID: those of a namesake do not count, and once the Job is gone nor do its own."""
         job = self.api.find("jobs", name, self.namespace)
         if job is None:
             return []
