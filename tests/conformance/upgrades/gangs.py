@@ -35,7 +35,9 @@ class Gangs:
         self.nodes.add(1, cpu=str(RUNNING), labels={TEAM: name})
         self.create(name, RUNNING, team=name)
         self.await_whole(name)
-        self.pods[name] = {pod["metadata"]["uid"] for pod in self.jobs.pods(name)}
+        # Being bound is not enough: the hollow kubelet, too, takes a while to come back to a server that was away.
+        eventually(lambda: len(self.running(name)) == RUNNING, within_seconds=SETTLE_SECONDS)
+        self.pods[name] = self.running(name)
 
     def wait(self, name: str) -> None:
         """A gang waits for room, says so, and has its objects."""
@@ -79,6 +81,9 @@ class Gangs:
 
     # --- what can be seen --------------------------------------------------------------------------------------------
 
+    def running(self, name: str) -> set[str]:
+        return {pod["metadata"]["uid"] for pod in self.jobs.pods(name) if pod["status"]["phase"] == "Running"}
+
     def leaving(self, name: str) -> int:
         return sum(pod.startswith(f"{name}-before-") for pod in self.stage.leaving())
 
@@ -101,7 +106,7 @@ class Gangs:
             assert found == known, f"{name} had {known} and has {found}"
             assert len(found) == 2
         for name, known in self.pods.items():
-            there = {pod["metadata"]["uid"] for pod in self.jobs.pods(name) if pod["status"]["phase"] == "Running"}
+            there = self.running(name)
             assert there == known, f"{name} ran as {known}, and {there} run now"
 
 
