@@ -74,8 +74,6 @@ def test_a_gang_of_257_that_share_a_claim_is_refused_whole_and_one_of_256_starts
     eventually(lambda: "256" in refusal(jobs, "many"), within_seconds=FREED_SECONDS)
     assert (devices.places(), devices.given()) == ({}, [])
     devices.api.delete("jobs", "many", devices.namespace)
-    # Beside their deletion the binds of the next gang take a third longer, and so long it is partial.
-    eventually(lambda: not devices.api.list("pods", devices.namespace), within_seconds=FREED_SECONDS)
     devices.gang("most", MOST_CONSUMERS, named("c"))
     eventually(lambda: len(devices.places("most")) == MOST_CONSUMERS, within_seconds=FREED_SECONDS)
     assert len(devices.get("c")["status"]["reservedFor"]) == MOST_CONSUMERS
