@@ -49,3 +49,11 @@ def test_all_samples_together_need_no_kind_that_only_some_clusters_have() -> Non
     listed = yaml.safe_load((CONFIG_FOLDER / "samples" / "kustomization.yaml").read_text())["resources"]
     kinds = {(each["apiVersion"], each["kind"]) for name in listed for each in documents(name)}
     assert kinds == {("batch/v1", "Job"), ("v1", "Pod"), ("tutti.scheduler/v1beta1", "PodGroup")}
+
+
+def test_the_sample_of_a_tenant_has_one_share_that_borrows_nothing_and_everything_his_accounts_ask_for() -> None:
+    level, schema = documents("flow-control/tenant.yaml")
+    limited = level["spec"]["limited"]
+    assert (limited["nominalConcurrencyShares"], limited["borrowingLimitPercent"]) == (1, 0)
+    assert schema["spec"]["priorityLevelConfiguration"]["name"] == level["metadata"]["name"]
+    assert [each["kind"] for each in schema["spec"]["rules"][0]["subjects"]] == ["Group"]

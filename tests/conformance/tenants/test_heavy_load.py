@@ -2,11 +2,13 @@
 
 While objects come as fast as the API server takes them, everybody waits for the server, and until they all are there and told half
 an hour may pass, in which the machine gets other things to do: there gangs are compared with Jobs of kube-scheduler at the same
-time. All other attacks are compared with quiet times alone.
+time. All other attacks are compared with quiet times alone. Where the API server gives each tenant a priority level of his own, a
+median is twice the quiet one at most, and a quarter of a second more is not allowed for.
 """
 
 import functools
 import itertools
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -22,8 +24,10 @@ from tests.conformance.tenants.attacks import (
     update_every_second,
 )
 from tests.conformance.tenants.bind_times import BindTimes
+from tests.conformance.tenants.flow_control import levels_of_their_own
 from tests.conformance.tenants.tenant import Tenant
 from verify.auditor.auditor import Auditor
+from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually
 from verify.clusters.jobs import CONDITION, condition
 
@@ -43,6 +47,15 @@ def patient(auditor: Auditor) -> Iterator[None]:
     """To say what so many groups wait for takes as many writes; what is said is judged all the same."""
     auditor.windows.widen(TOLD_WITHIN_SECONDS)
     return iter(())
+
+
+@pytest.fixture
+def levels(control_plane: ControlPlane, times: BindTimes, attacker: Tenant) -> Iterator[None]:
+    """The API server gives each tenant a priority level of his own."""
+    times.noise_seconds = 0.0
+    with levels_of_their_own(control_plane.admin, (times.tenant, attacker)):
+        sys.stdout.write("each tenant has a priority level of his own:\n")
+        yield
 
 
 def told(who: Tenant) -> int:
@@ -105,6 +118,41 @@ def restless(who: Tenant) -> list[tuple[str, str]]:
 def test_updates_that_are_spread_evenly_delay_nobody(
     times: BindTimes, ordinary: BindTimes, attacker: Tenant, per_second: int
 ) -> None:
+    compare_beside_even_updates(times, ordinary, attacker, per_second)
+
+
+def test_hundreds_of_updates_in_each_second_delay_nobody(
+    times: BindTimes, ordinary: BindTimes, attacker: Tenant
+) -> None:
+    compare_beside_bursts_of_updates(times, ordinary, attacker)
+
+
+@pytest.mark.usefixtures("levels")
+def test_updates_that_are_spread_evenly_do_not_double_the_time_of_who_has_a_priority_level_of_his_own(
+    times: BindTimes, ordinary: BindTimes, attacker: Tenant
+) -> None:
+    compare_beside_even_updates(times, ordinary, attacker, 200)
+
+
+@pytest.mark.usefixtures("levels")
+def test_hundreds_of_updates_in_each_second_do_not_double_the_time_of_who_has_a_priority_level_of_his_own(
+    times: BindTimes, ordinary: BindTimes, attacker: Tenant
+) -> None:
+    compare_beside_bursts_of_updates(times, ordinary, attacker)
+
+
+@pytest.mark.usefixtures("levels")
+def test_groups_that_come_delay_gangs_as_they_delay_everybody_where_each_tenant_has_a_priority_level_of_his_own(
+    times: BindTimes, ordinary: BindTimes, attacker: Tenant
+) -> None:
+    quiet_in_turn(STARTS, times, ordinary)
+    with going_on(functools.partial(many_groups, attacker)):
+        beside_in_turn(STARTS, times, ordinary)
+        times.compare("while groups come", ordinary)
+        assert count(attacker, "pods") < GROUPS, "they had all come before the last start"
+
+
+def compare_beside_even_updates(times: BindTimes, ordinary: BindTimes, attacker: Tenant, per_second: int) -> None:
     changed = restless(attacker)
     quiet_in_turn(STARTS, times, ordinary)
     with going_on(functools.partial(update_evenly, attacker, changed, per_second)):
@@ -114,9 +162,7 @@ def test_updates_that_are_spread_evenly_delay_nobody(
     times.compare(what)
 
 
-def test_hundreds_of_updates_in_each_second_delay_nobody(
-    times: BindTimes, ordinary: BindTimes, attacker: Tenant
-) -> None:
+def compare_beside_bursts_of_updates(times: BindTimes, ordinary: BindTimes, attacker: Tenant) -> None:
     quiet_in_turn(STARTS // 3, times, ordinary)
     changed = restless(attacker)
     for _ in range(3):
