@@ -58,6 +58,7 @@ AREAS: Final = {
             "tests/scheduler/core/test_waits_of_items.py",
             "tests/scheduler/core/test_woken_items.py",
             "tests/scheduler/shell/test_metrics.py",
+            "tests/scheduler/shell/test_preemption.py",
             "tests/scheduler/shell/test_profiles.py",
             "tests/scheduler/shell/test_settings.py",
             "tests/scheduler/shell/test_timeouts.py",
@@ -200,6 +201,7 @@ AREAS: Final = {
                     "images_of_many_nodes",
                     "known_costs",
                     "nominator",
+                    "pod_by_pod",
                     "reservations",
                     "views",
                 )

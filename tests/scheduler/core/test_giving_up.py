@@ -148,6 +148,22 @@ def test_without_a_time_of_day_nobody_gives_up() -> None:
     assert world.held(group_key("g"))[0] == "Unschedulable"
 
 
+def test_the_pods_of_a_gang_are_all_looked_at_once_and_not_with_each_that_comes() -> None:
+    world, looks = World(), 0
+
+    def epoch() -> float:
+        nonlocal looks
+        looks += 1
+        return world.now
+
+    world.queue = SchedulingQueue(lambda: world.now, QueueSettings(), epoch)
+    world.group("g", 20, annotations=TEN_MINUTES)
+    world.pods("g", 1)
+    after_one = looks
+    world.pods("g", 19, first=1)
+    assert (after_one, looks) == (1, 1)
+
+
 def test_an_unusable_limit_is_no_limit() -> None:
     world = World()
     world.now += 3600
