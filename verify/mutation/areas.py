@@ -33,6 +33,7 @@ AREAS: Final = {
             "scheduler/cache/pod_scheduling_properties.py",
         ),
         tests=(
+            "tests/devices/test_claims_of_groups.py",
             "tests/scheduler/core/test_allowance.py",
             "tests/scheduler/core/test_members.py",
             "tests/scheduler/core/test_overdue.py",
