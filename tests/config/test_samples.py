@@ -56,4 +56,7 @@ def test_the_sample_of_a_tenant_has_one_share_that_borrows_nothing_and_everythin
     limited = level["spec"]["limited"]
     assert (limited["nominalConcurrencyShares"], limited["borrowingLimitPercent"]) == (1, 0)
     assert schema["spec"]["priorityLevelConfiguration"]["name"] == level["metadata"]["name"]
-    assert [each["kind"] for each in schema["spec"]["rules"][0]["subjects"]] == ["Group"]
+    (rule,) = schema["spec"]["rules"]
+    assert [each["kind"] for each in rule["subjects"]] == ["Group"]
+    everything = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"], "namespaces": ["*"], "clusterScope": True}
+    assert rule["resourceRules"] == [everything]

@@ -2,8 +2,8 @@
 
 While objects come as fast as the API server takes them, everybody waits for the server, and until they all are there and told half
 an hour may pass, in which the machine gets other things to do: there gangs are compared with Jobs of kube-scheduler at the same
-time. All other attacks are compared with quiet times alone. Where the API server gives each tenant a priority level of his own, a
-median is twice the quiet one at most, and a quarter of a second more is not allowed for.
+time. All other attacks are compared with quiet times alone. Where the API server gives each tenant a priority level of his own, the
+same is allowed for but the quarter of a second: beside updates twice the quiet median.
 """
 
 import functools
