@@ -57,6 +57,6 @@ def test_the_sample_of_a_tenant_has_one_share_that_borrows_nothing_and_everythin
     assert (limited["nominalConcurrencyShares"], limited["borrowingLimitPercent"]) == (1, 0)
     assert schema["spec"]["priorityLevelConfiguration"]["name"] == level["metadata"]["name"]
     (rule,) = schema["spec"]["rules"]
-    assert [each["kind"] for each in rule["subjects"]] == ["Group"]
+    assert rule["subjects"] == [{"kind": "Group", "group": {"name": "system:serviceaccounts:team-a"}}]
     everything = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"], "namespaces": ["*"], "clusterScope": True}
     assert rule["resourceRules"] == [everything]
