@@ -13,21 +13,24 @@ from verify.clusters.eventually import eventually
 
 SAMPLE = Path(__file__).parents[3] / "config" / "samples" / "flow-control"
 PLURALS = {"FlowSchema": "flowschemas", "PriorityLevelConfiguration": "prioritylevelconfigurations"}
-SEATS = re.compile(r'^apiserver_flowcontrol_nominal_limit_seats\{priority_level="(.+)"\} (\d+)$', re.MULTILINE)
+SEATS = "apiserver_flowcontrol_nominal_limit_seats"
+DISPATCHED = "apiserver_flowcontrol_dispatched_requests_total"
 IN_FORCE_SECONDS = 60
 
 
 @contextmanager
 def levels_of_their_own(admin: Api, tenants: Iterable[Tenant]) -> Iterator[None]:
-    """Each of the tenants has one seat meanwhile, as soon as this is entered."""
+    """Each of the tenants has one seat meanwhile, as soon as this is entered; AssertionError when one has not used it."""
     namespaces = [tenant.namespace for tenant in tenants]
     objects = [*sample("unassigned"), *(each for namespace in namespaces for each in sample("tenant", namespace))]
     try:
         for each in objects:
             admin.create(PLURALS[each["kind"]], each)
-        wanted = {f"tenant-{namespace}": 1 for namespace in namespaces}
-        eventually(lambda: wanted.items() <= seats(admin).items(), within_seconds=IN_FORCE_SECONDS)
+        levels = [f"tenant-{namespace}" for namespace in namespaces]
+        one_each = dict.fromkeys(levels, 1).items()
+        eventually(lambda: one_each <= by_level(admin, SEATS).items(), within_seconds=IN_FORCE_SECONDS)
         yield
+        assert set(levels) <= set(by_level(admin, DISPATCHED)), "requests of a tenant were answered by another level"
     finally:
         for each in reversed(objects):
             admin.delete(PLURALS[each["kind"]], each["metadata"]["name"])
@@ -39,6 +42,8 @@ def sample(name: str, namespace: str = "team-a") -> list[Object]:
     return list(yaml.safe_load_all(text))
 
 
-def seats(admin: Api) -> dict[str, int]:
-    """How many requests of each priority level the API server works on at once, by its own account."""
-    return {level: int(count) for level, count in SEATS.findall(admin.request("GET", "/metrics")["text"])}
+def by_level(admin: Api, metric: str) -> dict[str, int]:
+    """A metric of the API server by priority level; those without a figure are not in it."""
+    text = admin.request("GET", "/metrics")["text"]
+    found = re.findall(rf'^{metric}{{(?:.*,)?priority_level="(.+)"}} (\d+)$', text, re.MULTILINE)
+    return {level: int(figure) for level, figure in found}
