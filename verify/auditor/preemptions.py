@@ -1,8 +1,9 @@
 """Who was evicted for whom: joined from nominations, deletes by our scheduler, groups that were asked to leave, and events.
 
 A plan begins with the first nomination that an item writes (nominations come before the first delete) and ends when the item
-has started (with a gang that had started before, and wants room for more members, all that were nominated), is gone, or is
-nominated anew after somebody left for it. A delete is put to the plan whose item is nominated to the victim's node, or to one of
+has started and each member that was nominated has its place, when the item is gone, or when it is nominated anew after somebody
+left for it. A group that has started with its minimum still wants the room of its other members: the last victims may be asked to
+leave after the first members were bound. A delete is put to the plan whose item is nominated to the victim's node, or to one of
 its whole group's; the event `Preempted`, which comes later and names both, decides where several plans could be meant. The rest of
 a group that leaves whole goes for whom its first member went, even when that one has started.
 """
@@ -45,7 +46,6 @@ class Plan:
         victims: pods whose deletion our scheduler asked for, by UID.
         asked: groups that were asked to leave otherwise, with the moment.
         is_shared: another plan might have been meant for some of the victims.
-        is_of_started: the gang had started before, and is to have more members, or replacements.
     """
 
     item: Item
@@ -55,7 +55,6 @@ class Plan:
     victims: dict[str, Pod] = field(default_factory=dict)
     asked: list[tuple[Group, float]] = field(default_factory=list)
     is_shared: bool = False
-    is_of_started: bool = False
 
     def left(self, history: History) -> list[Pod]:
         """Everybody who left for it, those of groups that were asked included."""
@@ -121,10 +120,8 @@ class Preemptions:
         item = group.uid if group else pod.uid
         plan = self.open.get(item)
         if not pod.nominated:
-            if plan is not None:
-                plan.places.pop(pod.uid, None)
-                if not plan.places:
-                    yield from self._conclude(plan, when, is_started=False)
+            if plan is not None and pod.uid in plan.places:
+                yield from self._wants_no_more(plan, pod, when, history)
             return
         if plan is not None and plan.victims and plan.places.get(pod.uid, pod.nominated) != pod.nominated:
             yield from self._conclude(plan, when, is_started=False)
@@ -133,8 +130,7 @@ class Preemptions:
             # It went while this was written.
             return
         if plan is None:
-            is_of_started = group is not None and group.satisfied
-            plan = self.open[item] = Plan(item, group, when, is_of_started=is_of_started)
+            plan = self.open[item] = Plan(item, group, when)
         plan.places[pod.uid] = pod.nominated
 
     def _evicted(self, victim: Pod, record: Record, history: History) -> Eviction:
@@ -182,14 +178,8 @@ class Preemptions:
         plan = self.open.get(group.uid if group else pod.uid)
         # A member that is bound anew leaves for somebody else, if ever.
         self._begun.pop(pod.uid, None)
-        if plan is None:
-            return
-        if plan.is_of_started:
-            is_started = all(history.by_uid[uid].node for uid in plan.places if uid in history.by_uid)
-        else:
-            is_started = group is None or group.satisfied
-        if is_started:
-            yield from self._conclude(plan, record.completed, is_started=True)
+        if plan is not None:
+            yield from self._conclude_if_over(plan, record.completed, history)
 
     def _ended(self, pod: Pod, when: float, history: History) -> Iterator[Concluded]:
         self._begun.pop(pod.uid, None)
@@ -197,9 +187,27 @@ class Preemptions:
         plan = self.open.get(group.uid if group else pod.uid)
         if plan is None or pod.uid not in plan.places:
             return
-        del plan.places[pod.uid]
-        if not plan.places:
-            yield from self._withdrawn(plan, when)
+        # Its user did that, of which our scheduler hears a moment later.
+        heard_seconds = self.windows.foreign_race_seconds
+        yield from self._wants_no_more(plan, pod, when, history, heard_seconds=heard_seconds)
+
+    def _wants_no_more(
+        self, plan: Plan, pod: Pod, when: float, history: History, *, heard_seconds: float = 0.0
+    ) -> Iterator[Concluded]:
+        if not plan.victims and not plan.asked:
+            # Otherwise some of them may have left for it.
+            del plan.places[pod.uid]
+        yield from self._conclude_if_over(plan, when, history, heard_seconds=heard_seconds)
+
+    def _conclude_if_over(
+        self, plan: Plan, when: float, history: History, *, heard_seconds: float = 0.0
+    ) -> Iterator[Concluded]:
+        nominees = [history.by_uid[uid] for uid in plan.places if uid in history.by_uid]
+        wanting = [pod for pod in nominees if not pod.ended and (pod.node or pod.nominated)]
+        if not wanting:
+            yield from self._conclude(plan, when, is_started=False, heard_seconds=heard_seconds)
+        elif all(pod.node for pod in wanting) and (plan.group is None or plan.group.satisfied):
+            yield from self._conclude(plan, when, is_started=True, heard_seconds=heard_seconds)
 
     def _withdrawn(self, plan: Plan | None, when: float) -> Iterator[Concluded]:
         # Its user did that, of which our scheduler hears a moment later.

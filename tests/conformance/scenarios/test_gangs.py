@@ -134,6 +134,17 @@ def test_a_basic_group_evicts_as_many_as_it_needs(scene: Scene) -> None:
     eventually(lambda: len(scene.staying()) == 3, within_seconds=SOON_SECONDS)
 
 
+def test_a_gang_that_starts_with_one_of_four_evicts_for_all_of_them(scene: Scene) -> None:
+    """The last victim is asked to leave when the first member runs already."""
+    node = scene.node(4)
+    for number in range(4):
+        scene.pod(f"low-{number}", on=node)
+    scene.members("g", 4)
+    scene.group("g", 1)
+    scene.started("g", 4)
+    eventually(lambda: len(scene.staying()) == 4, within_seconds=SOON_SECONDS)
+
+
 def test_gangs_written_by_several_at_once_all_run(scene: Scene) -> None:
     scene.node(6)
     with ThreadPoolExecutor(max_workers=3) as writers:

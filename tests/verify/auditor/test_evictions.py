@@ -88,6 +88,32 @@ def test_a_gang_that_grows_wants_room_until_each_member_that_was_nominated_has_i
     assert len(broken("I3", *records, now=LATE)) == count
 
 
+@pytest.mark.parametrize("minimum", [0, 1])
+@pytest.mark.parametrize(("asked", "count"), [(3.2, 0), (4.5, 1)])
+def test_a_group_that_starts_with_some_wants_room_for_each_member_that_was_nominated(
+    minimum: int, asked: float, count: int
+) -> None:
+    """The rest of its victims are asked to leave when its minimum runs already; 0 stands for a basic group, without a minimum."""
+    policy = {"gang": {"minCount": minimum}} if minimum else {"basic": {}}
+    starts = group(1, priority=10)
+    starts.response["spec"]["schedulingPolicy"] = policy
+    members = [pod(f"high-{n}", cpu="2", priority=10) for n in range(2)]
+    running = [pod(f"low-{n}", member_of=None, cpu="2", priority=1) for n in range(2)]
+    begins = [node("4"), *running, bind("low-0", 0.5), bind("low-1", 0.5), starts, *members]
+    wants = [nominated("high-0", 1.0), nominated("high-1", 1.0), evicted("low-0", 2.0), ended("low-0", 2.5)]
+    records = [*begins, *wants, bind("high-0", 3.0), evicted("low-1", asked), ended("low-1", asked + 0.1)]
+    assert len(broken("I3", *records, bind("high-1", 4.0))) == count
+    assert broken("I4", *records, bind("high-1", 4.0)) == []
+
+
+def test_who_left_for_a_member_that_gets_no_place_left_in_vain_although_its_group_has_started() -> None:
+    wants = [*scene(cpu="2"), nominated("high-2", 1.0), *preempted(), *start()]
+    records = [pod("high-2", priority=10, when=0.1), *wants]
+    (found,) = broken("I3", *records, now=LATE)
+    assert "which has not got all its places" in found
+    assert broken("I3", *records, nominated("high-2", 4.2, target=None), now=LATE) == []
+
+
 @pytest.mark.parametrize(("asked", "count"), [(3.3, 0), (4.8, 1)])
 def test_a_preemptor_that_its_user_took_back_a_moment_ago_may_still_be_thought_to_wait(
     asked: float, count: int
@@ -162,6 +188,17 @@ def test_a_victim_that_could_have_stayed_is_seen() -> None:
     enough = [node("4"), group(2, priority=10), *(pod(f"high-{n}", priority=10) for n in range(2)), *three, *running]
     only_one = [nominated("high-0", 1.0), nominated("high-1", 1.0), evicted("low-0", 2.0), ended("low-0", GONE)]
     assert broken("I4", *enough, *only_one, *start()) == []
+
+
+@pytest.mark.parametrize("goes", [ended("high-1", 3.5), nominated("high-1", 3.5, target=None)])
+def test_who_left_for_a_member_that_wants_its_place_no_more_had_to_leave(goes: Record) -> None:
+    members = [pod(f"high-{n}", cpu="2", priority=10) for n in range(2)]
+    running = [pod(f"low-{n}", member_of=None, cpu="2", priority=1) for n in range(2)]
+    begins = [node("4"), *running, bind("low-0", 0.5), bind("low-1", 0.5), group(1, priority=10), *members]
+    assert broken("I4", *begins, *preempted(), bind("high-0", 3.2), goes) == []
+    wants_before = [nominated("high-0", 0.7), nominated("high-1", 0.8), nominated("high-1", 0.9, target=None)]
+    left = [evicted("low-0", 2.0), evicted("low-1", 2.0), ended("low-0", GONE), ended("low-1", GONE)]
+    assert len(broken("I4", *begins, *wants_before, *left, bind("high-0", 4.0))) == 2
 
 
 def test_room_of_somebody_whose_bind_was_under_way_when_the_plan_began_is_not_room() -> None:

@@ -1,10 +1,10 @@
 """I3: no eviction whose preemptor does not start, or is not more important than its victim.
 
 Sees: pods that our scheduler deletes, groups that it asks to leave, for which nominated item each of them goes, and whether that
-item then gets its minimum of members bound within `start_seconds` after the last victim has gone. An item that was deleted or
-does not want the room any more excuses its evictions. For nobody leaves only a gang that asks for it, once members have been
-missing for as long as it allows and none has succeeded; of a Job by its suspension, once. Does not see: whether there had been a
-way to start an item without any eviction, or to repair a gang.
+item then gets its minimum of members bound, and each that was nominated, within `start_seconds` after the last victim has gone.
+An item that was deleted or does not want the room any more excuses its evictions. For nobody leaves only a gang that asks for it,
+once members have been missing for as long as it allows and none has succeeded; of a Job by its suspension, once. Does not see:
+whether there had been a way to start an item without any eviction, or to repair a gang.
 """
 
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ class JustifiedEviction(Promise):
         self._shortages.see(change, history)
 
     def close(self, now: float, history: History) -> Iterator[str]:
-        """Plans whose victims went long ago, and whose item has not started."""
+        """Plans whose victims went long ago, and whose item has not started, or not with each member that was nominated."""
         for plan in self._preemptions.open.values():
             left = plan.left(history)
             if not left or id(plan) in self._told or not all(pod.ended for pod in left):
@@ -77,4 +77,5 @@ class JustifiedEviction(Promise):
 
 def _wasted(plan: Plan, count: int, lasted: float) -> str:
     item = f"gang {plan.group.key}" if plan.group is not None else f"pod {plan.item}"
-    return f"{count} pods were evicted for {item}, which has not started {lasted:.0f} s after the last of them had gone"
+    lacks = "got all its places" if plan.group is not None and plan.group.satisfied else "started"
+    return f"{count} pods were evicted for {item}, which has not {lacks} {lasted:.0f} s after the last of them had gone"
