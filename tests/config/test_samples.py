@@ -6,6 +6,7 @@ import msgspec
 import pytest
 import yaml
 
+from api.constants import BUILT_IN_GROUP, GROUP
 from api.gang import GroupIntent, job_intent
 from api.job import Job
 from api.lws import LeaderWorkerSet
@@ -60,3 +61,10 @@ def test_the_sample_of_a_tenant_has_one_share_that_borrows_nothing_and_everythin
     assert rule["subjects"] == [{"kind": "Group", "group": {"name": "system:serviceaccounts:team-a"}}]
     everything = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"], "namespaces": ["*"], "clusterScope": True}
     assert rule["resourceRules"] == [everything]
+
+
+def test_the_quota_of_a_tenant_counts_whatever_a_gang_is_made_of_in_both_group_apis() -> None:
+    (body,) = documents("flow-control/quota.yaml")
+    assert body["metadata"]["namespace"] == "team-a"
+    groups = {f"count/{each}.{group}" for each in ("podgroups", "workloads") for group in (GROUP, BUILT_IN_GROUP)}
+    assert set(body["spec"]["hard"]) == {"pods", "count/jobs.batch", *groups}

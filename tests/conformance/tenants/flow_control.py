@@ -1,4 +1,4 @@
-"""A priority level at the API server for each tenant, as `config/samples/flow-control` has it for one."""
+"""What an administrator does against tenants who flood the API server, as `config/samples/flow-control` has it for one of them."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -34,6 +34,18 @@ def levels_of_their_own(admin: Api, tenants: Iterable[Tenant]) -> Iterator[None]
     finally:
         for each in reversed(objects):
             admin.delete(PLURALS[each["kind"]], each["metadata"]["name"])
+
+
+def quota(admin: Api, who: Tenant, most: int) -> None:
+    """Gives his namespace a quota, in force when this returns: of each kind that the sample counts so many."""
+    (body,) = sample("quota", who.namespace)
+    body["spec"]["hard"] = dict.fromkeys(body["spec"]["hard"], str(most))
+    admin.create("resourcequotas", body, who.namespace)
+
+    def in_force() -> bool:
+        return "used" in admin.get("resourcequotas", body["metadata"]["name"], who.namespace).get("status", {})
+
+    eventually(in_force, within_seconds=IN_FORCE_SECONDS)
 
 
 def sample(name: str, namespace: str = "team-a") -> list[Object]:

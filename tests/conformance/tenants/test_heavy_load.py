@@ -3,13 +3,14 @@
 While objects come as fast as the API server takes them, everybody waits for the server, and until they all are there and told half
 an hour may pass, in which the machine gets other things to do: there gangs are compared with Jobs of kube-scheduler at the same
 time. All other attacks are compared with quiet times alone. Where the API server gives each tenant a priority level of his own, the
-same is allowed for but the quarter of a second: beside updates twice the quiet median.
+same is allowed for but the quarter of a second: beside updates twice the quiet median, and while groups come where he has a quota.
 """
 
 import functools
 import itertools
 import sys
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -24,7 +25,7 @@ from tests.conformance.tenants.attacks import (
     update_every_second,
 )
 from tests.conformance.tenants.bind_times import BindTimes
-from tests.conformance.tenants.flow_control import levels_of_their_own
+from tests.conformance.tenants.flow_control import levels_of_their_own, quota
 from tests.conformance.tenants.tenant import Tenant
 from verify.auditor.auditor import Auditor
 from verify.clusters.controlplane import ControlPlane
@@ -150,6 +151,23 @@ def test_groups_that_come_delay_gangs_as_they_delay_everybody_where_each_tenant_
         beside_in_turn(STARTS, times, ordinary)
         times.compare("while groups come", ordinary)
         assert count(attacker, "pods") < GROUPS, "they had all come before the last start"
+
+
+@pytest.mark.usefixtures("levels")
+def test_groups_that_come_do_not_double_the_time_where_each_tenant_has_a_priority_level_and_a_quota(
+    control_plane: ControlPlane, times: BindTimes, ordinary: BindTimes, attacker: Tenant
+) -> None:
+    """The quota stands against none of them: that the server counts what there is, one object after the other, is enough."""
+    quota(control_plane.admin, attacker, GROUPS)
+    quiet_in_turn(STARTS, times, ordinary)
+    with going_on(functools.partial(many_groups, attacker)):
+        begin = count(attacker, "podgroups"), time.monotonic()
+        beside_in_turn(STARTS, times, ordinary)
+        come, took = count(attacker, "podgroups") - begin[0], time.monotonic() - begin[1]
+        assert count(attacker, "pods") < GROUPS, "they had all come before the last start"
+    what = f"while groups come, {come / took:.0f} a second"
+    ordinary.medians(f"{what}, Jobs of kube-scheduler")
+    times.compare(what)
 
 
 def compare_beside_even_updates(times: BindTimes, ordinary: BindTimes, attacker: Tenant, per_second: int) -> None:

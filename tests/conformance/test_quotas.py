@@ -1,0 +1,39 @@
+"""A quota that refuses what a gang is made of says so at its Job, and the gang starts when the quota lets it."""
+
+import pytest
+
+from api.constants import BUILT_IN_GROUP, EVENT_FAILED_POD_GROUP_CREATE, EVENT_FAILED_WORKLOAD_CREATE, GROUP
+from verify.clusters.controlplane import ControlPlane
+from verify.clusters.eventually import eventually
+from verify.clusters.hollow import HollowNodes
+from verify.clusters.jobs import Jobs, indexed_job
+from verify.clusters.tutti_process import Tutti
+
+IN_FORCE_SECONDS = 60
+TOLD_SECONDS = 15
+TRIED_AGAIN_SECONDS = 60
+
+pytestmark = pytest.mark.real_only("the embedded server enforces no quotas")
+
+
+@pytest.mark.parametrize(
+    ("plural", "reason"), [("workloads", EVENT_FAILED_WORKLOAD_CREATE), ("podgroups", EVENT_FAILED_POD_GROUP_CREATE)]
+)
+def test_a_job_whose_quota_refuses_its_group_says_so_and_starts_when_there_is_none(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane, plural: str, reason: str
+) -> None:
+    nodes.add(1, cpu="4")
+    admin, namespace = control_plane.admin, jobs.namespace
+    group = GROUP if control_plane.group_api == "own" else BUILT_IN_GROUP
+    quota = {"metadata": {"name": "none"}, "spec": {"hard": {f"count/{plural}.{group}": "0"}}}
+    admin.create("resourcequotas", quota, namespace)
+    eventually(
+        lambda: "used" in admin.get("resourcequotas", "none", namespace).get("status", {}),
+        within_seconds=IN_FORCE_SECONDS,
+    )
+    jobs.create(indexed_job("refused", 2))
+    told = eventually(lambda: jobs.events("Job", "refused", reason), within_seconds=TOLD_SECONDS)
+    assert "exceeded quota: none" in told[0]
+    assert jobs.bound("refused") == 0
+    admin.delete("resourcequotas", "none", namespace)
+    eventually(lambda: jobs.whole("refused"), within_seconds=TRIED_AGAIN_SECONDS)
