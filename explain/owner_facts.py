@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from api.constants import GATE, GATE_POD_GROUP, MANAGED
+from api.constants import EVENT_FAILED_POD_GROUP_CREATE, EVENT_FAILED_WORKLOAD_CREATE, GATE, GATE_POD_GROUP, MANAGED
 from api.constants import STOCK_SCHEDULER_NAME as _STOCK
 from api.job import Job
 from api.jobset import JobSet
@@ -14,7 +14,6 @@ from explain.reasons import Reason
 
 FAILED_CREATE: Final = "FailedCreate"
 """The reason of the events that tell of pods which the API server refused."""
-
 
 _SUSPENDED: Final = "it is suspended (spec.suspend), by its user or by a queue such as Kueue"
 
@@ -92,18 +91,25 @@ def _reason(
     if job.is_finished:
         return Verdict.STARTED, None, "it has finished"
     if job.spec.suspend and job.metadata.annotation(GATE) == GATE_POD_GROUP:
-        text = "Tutti holds it until its Workload and PodGroup are made: are the controllers running?"
-        return Verdict.WAITS, Reason.HELD, text
+        held = "Tutti holds it until its Workload and PodGroup are made"
+        refused = _latest(events, EVENT_FAILED_WORKLOAD_CREATE, EVENT_FAILED_POD_GROUP_CREATE)
+        if refused:
+            return Verdict.WAITS, Reason.QUOTA, f"{held}, and the API server refuses that: {refused}"
+        return Verdict.WAITS, Reason.HELD, f"{held}: are the controllers running?"
     if job.spec.suspend:
         return Verdict.WAITS, Reason.SUSPENDED, _SUSPENDED
     name = template.spec.scheduler_name or _STOCK
     if name not in scheduler_names:
         hint = "" if template.metadata.label(MANAGED) else ": it was not taken in as a gang"
         return Verdict.WAITS, Reason.OTHER_SCHEDULER, f"its pods are placed by the scheduler {name}{hint}"
-    refused = next((event.note for event in events if event.reason == FAILED_CREATE), "")
+    refused = _latest(events, FAILED_CREATE)
     if refused and job.status.active + job.status.succeeded < job.pods_at_once:
         return Verdict.WAITS, Reason.QUOTA, f"the API server refuses to create its pods: {refused}"
     return None
+
+
+def _latest(events: Sequence[Event], *reasons: str) -> str:
+    return next((event.note for event in events if event.reason in reasons), "")
 
 
 def events_of(document: dict[str, Any]) -> list[Event]:

@@ -1,13 +1,14 @@
-"""A quota that refuses what a gang is made of says so at its Job, and the gang starts when the quota lets it."""
+"""A quota that refuses what a gang is made of is told of at its Job, and the gang starts when the quota lets it."""
 
 import pytest
 
 from api.constants import BUILT_IN_GROUP, EVENT_FAILED_POD_GROUP_CREATE, EVENT_FAILED_WORKLOAD_CREATE, GROUP
+from verify.clusters.cluster_files import ADMIN
 from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually
 from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import Jobs, indexed_job
-from verify.clusters.tutti_process import Tutti
+from verify.clusters.tutti_process import Tutti, run_tutti
 
 IN_FORCE_SECONDS = 60
 TOLD_SECONDS = 15
@@ -34,6 +35,9 @@ def test_a_job_whose_quota_refuses_its_group_says_so_and_starts_when_there_is_no
     jobs.create(indexed_job("refused", 2))
     told = eventually(lambda: jobs.events("Job", "refused", reason), within_seconds=TOLD_SECONDS)
     assert "exceeded quota: none" in told[0]
+    asked = ("why", "job/refused", "-n", namespace, "--kubeconfig", str(control_plane.kubeconfig_of(ADMIN)))
+    why = run_tutti(*asked, folder=control_plane.folder)
+    assert (why.code, "exceeded quota: none" in why.out) == (3, True), why
     assert jobs.bound("refused") == 0
     admin.delete("resourcequotas", "none", namespace)
     eventually(lambda: jobs.whole("refused"), within_seconds=TRIED_AGAIN_SECONDS)

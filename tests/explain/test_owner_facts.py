@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from api.constants import GATE, GATE_POD_GROUP
+from api.constants import EVENT_FAILED_POD_GROUP_CREATE, EVENT_FAILED_WORKLOAD_CREATE, GATE, GATE_POD_GROUP
 from api.job import Job
 from api.jobset import JobSet
 from explain.answer import Verdict
@@ -42,6 +42,15 @@ def test_pods_that_a_quota_refuses_are_told_in_the_servers_words() -> None:
     found = _answer(job(scheduler_name="tutti"), Event("Other", "x"), refused)
     assert found.reason is Reason.QUOTA
     assert found.message.endswith("exceeded quota: small")
+
+
+@pytest.mark.parametrize("reason", [EVENT_FAILED_WORKLOAD_CREATE, EVENT_FAILED_POD_GROUP_CREATE])
+def test_a_group_that_a_quota_refuses_is_told_in_the_servers_words(reason: str) -> None:
+    refused = Event(reason, "Failed to create: exceeded quota: small")
+    found = _answer(job(suspend=True, annotations={GATE: GATE_POD_GROUP}), Event(FAILED_CREATE, "x"), refused)
+    assert found.reason is Reason.QUOTA
+    assert found.message.endswith("exceeded quota: small")
+    assert _answer(job(scheduler_name="tutti"), refused) is None
 
 
 def test_a_job_that_has_finished_waits_for_nothing() -> None:
