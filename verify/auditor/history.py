@@ -241,6 +241,8 @@ class History:
         if "nominatedNodeName" in status and pod.nominated != (status["nominatedNodeName"] or ""):
             pod.nominated = status["nominatedNodeName"] or ""
             yield PodNominated(pod, record.received)
+        if any(each.get("type") == constants.CONDITION_DISRUPTION_TARGET for each in status.get("conditions") or ()):
+            pod.marked_at = record.received
         if status.get("extendedResourceClaimStatus"):
             mappings = status["extendedResourceClaimStatus"].get("requestMappings") or ()
             pod.claimed = frozenset(one["resourceName"] for one in mappings)

@@ -27,6 +27,7 @@ class Pod:
         ended_at: when it took no room any more.
         succeeded: whether that was because it had done its work.
         nominated: the node it is nominated to.
+        marked_at: when it was told last that it is to leave (the condition `DisruptionTarget`); who evicts it deletes it then.
         claimed: the extended resources for which it was told that it has a claim.
     """
 
@@ -46,6 +47,7 @@ class Pod:
     ended_at: float = 0.0
     succeeded: bool = False
     nominated: str = ""
+    marked_at: float = 0.0
     claimed: frozenset[str] = frozenset()
 
     @property

@@ -30,6 +30,8 @@ from verify.auditor.windows import Windows
 
 ANSWERED_SECONDS = 120.0
 """Every request is answered by then."""
+UNDER_WAY_SECONDS = 3.0
+"""So long a delete may be on its way: the proxy holds requests back for up to two seconds."""
 
 Item = str
 """UID of a group, or of a lone pod."""
@@ -144,7 +146,10 @@ class Preemptions:
         if group is not None and group.whole:
             members = history.members(group.key)
             nodes |= {pod.node for pod in members}
-        stood = [*self.open.values(), *(plan for plan, when in self._past if when > record.received)]
+        # Who evicts a pod marks it and deletes it then, whatever comes to pass in between.
+        is_under_way = record.received - victim.marked_at <= UNDER_WAY_SECONDS
+        asked_at = victim.marked_at if is_under_way else record.received
+        stood = [*self.open.values(), *(plan for plan, when in self._past if when > asked_at)]
         more_important = [plan for plan in stood if priority_of(plan, history) > priority_of_victim(victim, group)]
         # A victim need not be on a node that is cleared: it may stand against the preemptor by a rule about other pods.
         plans = [plan for plan in more_important if nodes & set(plan.places.values())] or more_important
