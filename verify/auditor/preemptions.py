@@ -237,7 +237,8 @@ def priority_of(plan: Plan, history: History) -> int:
     """The priority of who wants the room."""
     if plan.group is not None and plan.group.priority is not None:
         return plan.group.priority
-    pods = (history.by_uid.get(uid) for uid in plan.places)
+    # A lone pod that has gone has no place any more, and is what others may still leave for.
+    pods = (history.by_uid.get(uid) for uid in (*plan.places, plan.item))
     return max((pod.priority for pod in pods if pod is not None), default=0)
 
 

@@ -94,7 +94,9 @@ def test_a_delete_that_was_on_its_way_when_the_preemptor_started_is_judged_by_wh
 ) -> None:
     wants = [*scene(cpu="2", victims=1, wants=1), nominated("high-0", 1.0), bind("high-0", 4.0)]
     condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
-    mark = write(SCHEDULER_USER, "patch", "pods/status", "low-0", marked, request={"status": {"conditions": [condition]}})
+    mark = write(
+        SCHEDULER_USER, "patch", "pods/status", "low-0", marked, request={"status": {"conditions": [condition]}}
+    )
     assert len(broken("I3", *wants, mark, evicted("low-0", asked))) == count
 
 
@@ -132,6 +134,12 @@ def test_a_preemptor_that_its_user_took_back_a_moment_ago_may_still_be_thought_t
     withdrawn = write(ADMIN, "delete", "podgroups", "g", 3.0)
     late = replace(evicted("low-0", asked + 0.2), received=asked)
     assert len(broken("I3", *wants, withdrawn, late)) == count
+    lone = [
+        pod("lone", member_of=None, priority=20),
+        nominated("lone", 1.0),
+        write(ADMIN, "delete", "pods", "lone", 3.0),
+    ]
+    assert len(broken("I3", *scene(cpu="2", victims=1), *lone, late)) == count
 
 
 def test_a_pod_that_is_gone_when_its_nomination_is_answered_wants_no_room() -> None:
