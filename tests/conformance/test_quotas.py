@@ -2,7 +2,8 @@
 
 import pytest
 
-from api.constants import BUILT_IN_GROUP, EVENT_FAILED_POD_GROUP_CREATE, EVENT_FAILED_WORKLOAD_CREATE, GROUP
+from api.constants import EVENT_FAILED_POD_GROUP_CREATE, EVENT_FAILED_WORKLOAD_CREATE
+from tests.conformance.quotas import counted, give_quota
 from verify.clusters.cluster_files import ADMIN
 from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually
@@ -10,7 +11,6 @@ from verify.clusters.hollow import HollowNodes
 from verify.clusters.jobs import Jobs, indexed_job
 from verify.clusters.tutti_process import Tutti, run_tutti
 
-IN_FORCE_SECONDS = 60
 TOLD_SECONDS = 15
 TRIED_AGAIN_SECONDS = 60
 
@@ -24,14 +24,8 @@ def test_a_job_whose_quota_refuses_its_group_says_so_and_starts_when_there_is_no
     jobs: Jobs, nodes: HollowNodes, tutti: Tutti, control_plane: ControlPlane, plural: str, reason: str
 ) -> None:
     nodes.add(1, cpu="4")
-    admin, namespace = control_plane.admin, jobs.namespace
-    group = GROUP if control_plane.group_api == "own" else BUILT_IN_GROUP
-    quota = {"metadata": {"name": "none"}, "spec": {"hard": {f"count/{plural}.{group}": "0"}}}
-    admin.create("resourcequotas", quota, namespace)
-    eventually(
-        lambda: "used" in admin.get("resourcequotas", "none", namespace).get("status", {}),
-        within_seconds=IN_FORCE_SECONDS,
-    )
+    namespace, kind = jobs.namespace, counted(control_plane, plural)
+    give_quota(control_plane, namespace, "none", {kind: 0}, kind)
     jobs.create(indexed_job("refused", 2))
     told = eventually(lambda: jobs.events("Job", "refused", reason), within_seconds=TOLD_SECONDS)
     assert "exceeded quota: none" in told[0]
@@ -39,5 +33,5 @@ def test_a_job_whose_quota_refuses_its_group_says_so_and_starts_when_there_is_no
     why = run_tutti(*asked, folder=control_plane.folder)
     assert (why.code, "exceeded quota: none" in why.out) == (3, True), why
     assert jobs.bound("refused") == 0
-    admin.delete("resourcequotas", "none", namespace)
+    control_plane.admin.delete("resourcequotas", "none", namespace)
     eventually(lambda: jobs.whole("refused"), within_seconds=TRIED_AGAIN_SECONDS)

@@ -29,6 +29,7 @@ from verify.auditor.changes import (
 )
 from verify.auditor.claims import claim_of, version_of
 from verify.auditor.group_records import composite_of, owned, rewrite, tell
+from verify.auditor.identities import SCHEDULER_USER
 from verify.auditor.model import (
     Claim,
     Composite,
@@ -241,8 +242,8 @@ class History:
         if "nominatedNodeName" in status and pod.nominated != (status["nominatedNodeName"] or ""):
             pod.nominated = status["nominatedNodeName"] or ""
             yield PodNominated(pod, record.received)
-        if any(each.get("type") == constants.CONDITION_DISRUPTION_TARGET for each in status.get("conditions") or ()):
-            pod.marked_at = record.received
+        if record.user == SCHEDULER_USER and _marks(status):
+            pod.marked_at = record.completed
         if status.get("extendedResourceClaimStatus"):
             mappings = status["extendedResourceClaimStatus"].get("requestMappings") or ()
             pod.claimed = frozenset(one["resourceName"] for one in mappings)
@@ -410,3 +411,11 @@ def effect_time(record: Record) -> float:
     if record.resource.startswith("resourceclaims"):
         releases |= not status_of(record.response).get("allocation")
     return record.received if releases else record.completed
+
+
+def _marks(status: Object) -> bool:
+    """Whether it says of a pod that it is to leave."""
+    said = (
+        each for each in status.get("conditions") or () if each.get("type") == constants.CONDITION_DISRUPTION_TARGET
+    )
+    return any(each.get("status") == "True" for each in said)

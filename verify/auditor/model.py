@@ -27,7 +27,8 @@ class Pod:
         ended_at: when it took no room any more.
         succeeded: whether that was because it had done its work.
         nominated: the node it is nominated to.
-        marked_at: when it was told last that it is to leave (the condition `DisruptionTarget`); who evicts it deletes it then.
+        marked_at: when our scheduler was answered that the pod has its mark (the condition `DisruptionTarget`); after that it
+            looks once more whether the pod has to leave, and deletes it.
         claimed: the extended resources for which it was told that it has a claim.
     """
 

@@ -113,7 +113,9 @@ class Preemptions:
             case PodEnded(pod, when):
                 yield from self._ended(pod, when, history)
             case GroupGone(group, when):
-                yield from self._withdrawn(self.open.get(group.uid), when)
+                yield from self._conclude(
+                    self.open.get(group.uid), when, is_started=False, heard_seconds=self._heard_seconds
+                )
             case Answered(record) if record.resource == "events" and record.user == SCHEDULER_USER:
                 self._told(record)
 
@@ -146,7 +148,7 @@ class Preemptions:
         if group is not None and group.whole:
             members = history.members(group.key)
             nodes |= {pod.node for pod in members}
-        # Who evicts a pod marks it and deletes it then, whatever comes to pass in between.
+        # What comes to pass after the mark was answered finds the delete under way.
         is_under_way = record.received - victim.marked_at <= UNDER_WAY_SECONDS
         asked_at = victim.marked_at if is_under_way else record.received
         stood = [*self.open.values(), *(plan for plan, when in self._past if when > asked_at)]
@@ -192,9 +194,12 @@ class Preemptions:
         plan = self.open.get(group.uid if group else pod.uid)
         if plan is None or pod.uid not in plan.places:
             return
-        # Its user did that, of which our scheduler hears a moment later.
-        heard_seconds = self.windows.foreign_race_seconds
-        yield from self._wants_no_more(plan, pod, when, history, heard_seconds=heard_seconds)
+        yield from self._wants_no_more(plan, pod, when, history, heard_seconds=self._heard_seconds)
+
+    @property
+    def _heard_seconds(self) -> float:
+        """How much later our scheduler hears of what a user did."""
+        return self.windows.foreign_race_seconds
 
     def _wants_no_more(
         self, plan: Plan, pod: Pod, when: float, history: History, *, heard_seconds: float = 0.0
@@ -213,10 +218,6 @@ class Preemptions:
             yield from self._conclude(plan, when, is_started=False, heard_seconds=heard_seconds)
         elif all(pod.node for pod in wanting) and (plan.group is None or plan.group.satisfied):
             yield from self._conclude(plan, when, is_started=True, heard_seconds=heard_seconds)
-
-    def _withdrawn(self, plan: Plan | None, when: float) -> Iterator[Concluded]:
-        # Its user did that, of which our scheduler hears a moment later.
-        yield from self._conclude(plan, when, is_started=False, heard_seconds=self.windows.foreign_race_seconds)
 
     def _conclude(
         self, plan: Plan | None, when: float, *, is_started: bool, heard_seconds: float = 0.0

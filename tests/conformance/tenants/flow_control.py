@@ -7,8 +7,10 @@ from pathlib import Path
 
 import yaml
 
+from tests.conformance.quotas import counted, give_quota
 from tests.conformance.tenants.tenant import Tenant
 from verify.clusters.client import Api, Object
+from verify.clusters.controlplane import ControlPlane
 from verify.clusters.eventually import eventually
 
 SAMPLE = Path(__file__).parents[3] / "config" / "samples" / "flow-control"
@@ -36,16 +38,11 @@ def levels_of_their_own(admin: Api, tenants: Iterable[Tenant]) -> Iterator[None]
             admin.delete(PLURALS[each["kind"]], each["metadata"]["name"])
 
 
-def quota(admin: Api, who: Tenant, most: int) -> None:
-    """Gives his namespace a quota, in force when this returns: of each kind that the sample counts so many."""
+def quota(control_plane: ControlPlane, who: Tenant, most: int) -> None:
+    """Gives his namespace a quota: of each kind that the sample counts so many."""
     (body,) = sample("quota", who.namespace)
-    body["spec"]["hard"] = dict.fromkeys(body["spec"]["hard"], str(most))
-    admin.create("resourcequotas", body, who.namespace)
-
-    def in_force() -> bool:
-        return "used" in admin.get("resourcequotas", body["metadata"]["name"], who.namespace).get("status", {})
-
-    eventually(in_force, within_seconds=IN_FORCE_SECONDS)
+    hard = dict.fromkeys(body["spec"]["hard"], most)
+    give_quota(control_plane, who.namespace, "objects", hard, "pods", counted(control_plane, "podgroups"))
 
 
 def sample(name: str, namespace: str = "team-a") -> list[Object]:

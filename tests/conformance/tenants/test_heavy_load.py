@@ -158,7 +158,7 @@ def test_groups_that_come_do_not_double_the_time_where_each_tenant_has_a_priorit
     control_plane: ControlPlane, times: BindTimes, ordinary: BindTimes, attacker: Tenant
 ) -> None:
     """The quota stands against none of them: that the server counts what there is, one object after the other, is enough."""
-    quota(control_plane.admin, attacker, GROUPS)
+    quota(control_plane, attacker, GROUPS)
     quiet_in_turn(STARTS, times, ordinary)
     with going_on(functools.partial(many_groups, attacker)):
         begin = count(attacker, "podgroups"), time.monotonic()

@@ -88,15 +88,23 @@ def test_a_gang_that_grows_wants_room_until_each_member_that_was_nominated_has_i
     assert len(broken("I3", *records, now=LATE)) == count
 
 
-@pytest.mark.parametrize(("marked", "asked", "count"), [(3.9, 5.0, 0), (4.1, 5.0, 1), (3.9, 7.0, 1)])
+@pytest.mark.parametrize(
+    ("sent", "marked", "by", "status", "asked", "count"),
+    [
+        (3.8, 3.9, SCHEDULER_USER, "True", 5.0, 0),
+        (3.8, 4.1, SCHEDULER_USER, "True", 5.0, 1),
+        (3.8, 3.9, SCHEDULER_USER, "True", 7.0, 1),
+        (3.8, 3.9, SCHEDULER_USER, "False", 5.0, 1),
+        (3.8, 3.9, ADMIN, "True", 5.0, 1),
+    ],
+)
 def test_a_delete_that_was_on_its_way_when_the_preemptor_started_is_judged_by_when_its_victim_was_marked(
-    marked: float, asked: float, count: int
+    sent: float, marked: float, by: str, status: str, asked: float, count: int
 ) -> None:
     wants = [*scene(cpu="2", victims=1, wants=1), nominated("high-0", 1.0), bind("high-0", 4.0)]
-    condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
-    mark = write(
-        SCHEDULER_USER, "patch", "pods/status", "low-0", marked, request={"status": {"conditions": [condition]}}
-    )
+    condition = {"type": "DisruptionTarget", "status": status, "reason": "PreemptionByScheduler"}
+    request = {"status": {"conditions": [condition]}}
+    mark = write(by, "patch", "pods/status", "low-0", marked, received=sent, request=request)
     assert len(broken("I3", *wants, mark, evicted("low-0", asked))) == count
 
 
