@@ -11,12 +11,11 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-import uvloop
-
 from api.errors import ConfigurationError, TuttiError
 from kube.client.client import Client
 from kube.client.errors import Forbidden, KubeError, Unauthorized, Unreachable, one_line
-from kube.process.heap import keep_heap_trimmed
+from kube.process.event_loop import EventLoop
+from kube.process.heap import keep_heap_trimmed, trim_heap
 from kube.process.lease import LeaseLost
 from kube.process.logs import tell_refusal
 
@@ -39,8 +38,9 @@ def run_process(main: Main) -> int:
     The first SIGTERM or SIGINT sets the event that `main` was given; a second one cancels it.
     """
     try:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(_with_signals(main))
+        loop = EventLoop()
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            return runner.run(_with_signals(main, loop))
     except (KeyboardInterrupt, asyncio.CancelledError):
         return EXIT_UNEXPECTED
     except Exception as error:  # noqa: BLE001 (the last line of defence: every error becomes an exit code)
@@ -89,15 +89,20 @@ def stop_on_signals(stop: asyncio.Event, process: "asyncio.Task[Any]") -> None:
         loop.add_signal_handler(number, on_signal)
 
 
-async def _with_signals(main: Main) -> int:
+async def _with_signals(main: Main, loop: EventLoop) -> int:
     stop = asyncio.Event()
     task = asyncio.ensure_future(main(stop))
     stop_on_signals(stop, task)
-    trimming = asyncio.ensure_future(keep_heap_trimmed())
+    trimming = asyncio.ensure_future(keep_heap_trimmed(lambda: _give_back(loop)))
     try:
         return await task
     finally:
         trimming.cancel()
+
+
+def _give_back(loop: EventLoop) -> None:
+    loop.release_read_buffers()
+    trim_heap()
 
 
 def _exit_code(error: Exception) -> int:
