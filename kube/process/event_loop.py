@@ -2,7 +2,7 @@
 
 uvloop reads each of them into a buffer of 256 KiB of its own. What is in it between two reads nobody looks at, but its pages stay:
 all of them where the heap had used them for something else before, and as many as the longest answer had otherwise. A scheduler has
-some 55 connections, so that was up to 7 MiB more an hour after its start than at first, with nothing kept.
+some 55 connections, so that was up to 7 MiB of its memory.
 """
 
 import asyncio
