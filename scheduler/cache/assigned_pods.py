@@ -357,10 +357,12 @@ class AssignedPods:
             self.units[unit.number] = unit
             if whole is not None:
                 self._whole[whole.uid] = unit
-        elif unit.priority != priority:
-            # Its pods join anew one after the other; the first one says it for all.
-            unit.priority = priority
-            self.priorities[list(unit.rows)] = priority
+        else:
+            # Its pods join anew one after the other; the first one says for all what has changed.
+            unit.group = group
+            if unit.priority != priority:
+                unit.priority = priority
+                self.priorities[list(unit.rows)] = priority
         unit.rows[row] = None
         return unit
 

@@ -3,7 +3,9 @@
 No failure is counted; the Job queues, runs again and completes (real Job controller).
 """
 
+import os
 import secrets
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -56,6 +58,13 @@ def gang(
     return job
 
 
+def lone_pod(name: str, priority: str, *, cpu: str) -> dict[str, Any]:
+    """A pod of that class which is for Tutti and for no gang."""
+    container = {"name": "work", "image": "registry.k8s.io/pause:3.10", "resources": {"requests": {"cpu": cpu}}}
+    spec = {"schedulerName": "tutti", "priorityClassName": priority, "containers": [container]}
+    return {"metadata": {"name": name}, "spec": spec}
+
+
 def failed(jobs: Jobs, name: str) -> int:
     return int(jobs.get(name).get("status", {}).get("failed") or 0)
 
@@ -91,6 +100,46 @@ def test_victims_are_told_by_condition_and_event_who_took_their_place(
     for victim in victims:
         notes = eventually(lambda name=victim: jobs.events("Pod", name, "Preempted"), within_seconds=10)  # type: ignore[misc]
         assert notes == [f"Preempted by podgroup {group['uid']} on node cluster"]
+
+
+def test_a_gang_that_its_job_left_behind_leaves_for_a_more_important_one(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, classes: Classes
+) -> None:
+    """`kubectl delete job --cascade=orphan`: there is no Job that could be suspended."""
+    low, high = classes.make("low", 10), classes.make("high", 100)
+    nodes.add(1, cpu="4")
+    jobs.create(gang("early", low, workers=4))
+    eventually(lambda: jobs.whole("early"), within_seconds=15)
+    leave_behind(jobs, "early")
+    jobs.create(gang("urgent", high, workers=4))
+    eventually(lambda: jobs.whole("urgent"), within_seconds=15)
+
+
+@pytest.mark.one_api
+def test_so_does_one_that_was_asked_to_leave_before_its_job_left_it_behind(
+    jobs: Jobs, nodes: HollowNodes, tutti: Tutti, classes: Classes
+) -> None:
+    """Nobody carries the request out any more; once the victim's time is over it leaves by deletes."""
+    low, high = classes.make("low", 10), classes.make("high", 100)
+    nodes.add(1, cpu="4")
+    with tutti.deciding_with(victim_deadline_seconds=5):
+        jobs.create(gang("early", low, workers=4))
+        eventually(lambda: jobs.whole("early"), within_seconds=15)
+        controllers = tutti.children()["controllers"]
+        os.kill(controllers, signal.SIGSTOP)
+        try:
+            jobs.api.create("pods", lone_pod("urgent", high, cpu="4"), jobs.namespace)
+            eventually(lambda: condition_entry(jobs.group("early"), "DisruptionTarget"), within_seconds=15)
+            leave_behind(jobs, "early")
+        finally:
+            os.kill(controllers, signal.SIGCONT)
+        eventually(lambda: jobs.api.get("pods", "urgent", jobs.namespace)["spec"].get("nodeName"), within_seconds=60)
+
+
+def leave_behind(jobs: Jobs, name: str) -> None:
+    """Deletes the Job without its pods and its group."""
+    jobs.api.delete("jobs", name, jobs.namespace, propagation="Orphan")
+    eventually(lambda: jobs.api.find("jobs", name, jobs.namespace) is None, within_seconds=15)
 
 
 @pytest.mark.parametrize(("value", "policy"), [(10, "PreemptLowerPriority"), (100, "Never")])

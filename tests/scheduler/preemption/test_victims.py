@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from api.constants import MANAGED_BY, MANAGED_BY_TUTTI
 from api.node import Node
 from api.podgroup import PodGroup
 from scheduler.cache.cluster import ClusterState
@@ -258,6 +259,26 @@ def test_a_pod_that_claims_a_strangers_group_leaves_alone() -> None:
         build.pod("new", priority=5),
     )
     assert leaving(searched(state)) == ["stranger"]
+
+
+def test_a_gang_of_a_job_leaves_by_suspension_and_one_that_its_job_left_behind_by_deletes() -> None:
+    names = ("v-0", "v-1")
+    state = state_of(
+        build.node("n0", cpu=2),
+        build.group("v", 2, priority=0, leaves="all", owner="job"),
+        *(low(name, group="v", owner="job") for name in names),
+        build.pod("new", priority=5),
+    )
+    assert by_suspension(searched(state)) == [True]
+    state.upsert_group(build.group("v", 2, priority=0, leaves="all", annotations={MANAGED_BY: MANAGED_BY_TUTTI}))
+    found = searched(state)
+    assert by_suspension(found) == [False]
+    assert leaving(found) == ["v-0", "v-1"]
+
+
+def by_suspension(found: Candidate | Refusal) -> list[bool]:
+    assert isinstance(found, Candidate), found
+    return [victim.leaves_by_suspension for victim in found.victims]
 
 
 def spares(*names: str) -> Any:

@@ -340,6 +340,18 @@ async def test_a_gang_whose_job_would_count_failures_is_asked_to_be_suspended_an
     assert arena.deleted == []
 
 
+async def test_a_gang_that_its_job_left_behind_loses_its_pods_by_our_hand(arena: Arena) -> None:
+    arena.node("n0", 2)
+    arena.group("v", 2, LOW, of_job=True, **WHOLE)
+    arena.members("v", 2, priority=LOW, on="n0", of_job=True)
+    async with arena.scheduler():
+        arena.leave_behind("v")
+        arena.gang("g", 2)
+        await arena.api.until(lambda: arena.runs("g", 2))
+    assert sorted(arena.deleted) == ["v-0", "v-1"]
+    assert arena.group_says("v", "DisruptionTarget") == ("", "")
+
+
 async def test_a_restarted_scheduler_lets_a_group_in_again_whose_pods_have_left(arena: Arena) -> None:
     arena.node("n0", 2)
     arena.group("v", 2, LOW, of_job=True, **WHOLE)
