@@ -4,7 +4,6 @@ Members are equal, so what a node set with room for all of them costs is all tha
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
 from typing import NamedTuple
 
 from hypothesis import strategies as st
@@ -175,16 +174,18 @@ def most_in_slices(case: Case) -> int:
 
 
 def _most_in(case: Case, rooms: dict[tuple[str, ...], int]) -> int:
-    numbers = sorted({rank // case.slice_size for rank in case.waiting})
-    sizes = [sum(rank // case.slice_size == number for rank in case.waiting) for number in numbers]
-    options = [list(_homes(case, number, rooms)) for number in numbers]
-    best = 0
-    for homes in product(*options):
-        asked: dict[tuple[str, ...], int] = {}
-        for home, size in zip(homes, sizes, strict=True):
-            asked[home] = asked.get(home, 0) + size
-        best = max(best, sum(min(size, rooms.get(home, 0)) for home, size in asked.items()))
-    return best
+    """Slices take their room one after the other, in every possible home; what is left of the rooms is all that matters then."""
+    order, total = list(rooms), sum(rooms.values())
+    left = {tuple(rooms.values())}
+    for number in sorted({rank // case.slice_size for rank in case.waiting}):
+        size = sum(rank // case.slice_size == number for rank in case.waiting)
+        homes = [order.index(home) if home in rooms else None for home in _homes(case, number, rooms)]
+        left = {_with_less(before, home, size) for before in left for home in homes}
+    return max((total - sum(rest) for rest in left), default=0)
+
+
+def _with_less(rooms: tuple[int, ...], home: int | None, size: int) -> tuple[int, ...]:
+    return tuple(room - min(size, room) if at == home else room for at, room in enumerate(rooms))
 
 
 def _homes(case: Case, number: int, rooms: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:

@@ -1,8 +1,8 @@
 """Gangs of equal members on up to eight nodes in three levels, against looking at all placements."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scheduler.algorithm.decision import Decision
@@ -17,6 +17,9 @@ from tests.scheduler.levels.oracle import (
     most_placed,
     world_of,
 )
+
+TEN_SLICES_EIGHT_DOMAINS = Case(list(product("xy", repeat=3)), [4] * 8, {}, list(range(10)), 10, 0, 1, 2)
+"""A thousand million ways to give each slice a home."""
 
 
 def _where(case: Case, placed: dict[int, str]) -> dict[int, int]:
@@ -63,6 +66,7 @@ def test_as_few_neighbours_are_apart_as_the_domains_allow(case: Case) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(case=cases(slices=True))
+@example(case=TEN_SLICES_EIGHT_DOMAINS)
 def test_slices_are_placed_exactly_when_some_placement_has_them(case: Case) -> None:
     decision = told(world_of(case), "g")
     if not case.waiting:
