@@ -2,8 +2,9 @@
 
 Which objects a process has ever more of cannot be asked of itself without changing what is measured. So its memory is read while it
 goes on, and the pools of Python's allocator in it are walked: 16 KiB each, in 64-bit CPython 3.11 to 3.13 (`Objects/obmalloc.c`).
-What has more than 512 bytes is not in pools. A few objects that change just then are not told right. It takes some seconds of one
-processor, and the right to trace that process.
+What has more than 512 bytes is not in pools. Pages of files that are not in its memory are left alone: looked at, they would be
+its own from then on. A few objects that change just then are not told right. It takes some seconds of one processor, and the right
+to trace that process.
 
     python -m hack.process_memory PID                # a table
     python -m hack.process_memory PID --save FILE    # and what was counted, as JSON
@@ -19,8 +20,9 @@ import struct
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -40,7 +42,10 @@ UNKNOWN = "?"
 SHOWN = 20
 EXIT_USAGE = 2
 
-_AREA = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \S+\s*(.*)")
+_AREA = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S+) ([0-9a-f]+) \S+ \S+\s*(.*)")
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_IS_THERE = np.uint64(0b11 << 62)
+"""What /proc/PID/pagemap says of a page that is in memory or swapped out."""
 
 
 class Area(NamedTuple):
@@ -184,25 +189,72 @@ def look_into(pid: int) -> Census:
     resident_kib: Counter[str] = Counter()
     areas: list[Area] = []
     kind = ""
-    with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
-
-        def read(address: int, size: int) -> bytes:
-            try:
-                return os.pread(memory.fileno(), size, address)
-            except (OSError, OverflowError):  # nothing is there, or no longer
-                return b""
-
+    with _Memory(pid) as memory:
         for line in Path(f"/proc/{pid}/smaps").read_text().splitlines():
             area = _AREA.match(line)
             if area is None:
                 if line.startswith("Rss:"):
                     resident_kib[kind] += int(line.split()[1])
                 continue
-            begin, end, name = int(area[1], 16), int(area[2], 16), area[4]
+            begin, end, name = int(area[1], 16), int(area[2], 16), area[5]
             kind = name if name.startswith("[") else "files" if name else "anonymous"
+            if kind == "files":
+                memory.maps(begin, end, name, int(area[4], 16))
             if area[3].startswith("rw") and end - begin < LARGEST_AREA_BYTES:
-                areas.append(Area(begin, read(begin, end - begin)))
-        return census(Image(areas, read), resident_kib)
+                areas.append(Area(begin, memory.present(begin, end)))
+        return census(Image(areas, memory.read), resident_kib)
+
+
+class _Memory:
+    """The memory of a process, without a page of a file coming into it by being looked at: those are read from the file."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._files: list[tuple[int, int, str, int]] = []
+
+    def __enter__(self) -> Self:
+        with ExitStack() as opened:
+            self._memory = opened.enter_context(Path(f"/proc/{self._pid}/mem").open("rb", buffering=0))
+            self._pages = opened.enter_context(Path(f"/proc/{self._pid}/pagemap").open("rb", buffering=0))
+            self._opened = opened.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+
+    def maps(self, begin: int, end: int, file: str, offset: int) -> None:
+        """At these addresses is a part of this file."""
+        self._files.append((begin, end, file, offset))
+
+    def present(self, begin: int, end: int) -> bytes:
+        """What is between these addresses, zeros where nothing is."""
+        found = bytearray(end - begin)
+        entries = os.pread(self._pages.fileno(), (end - begin) // _PAGE_BYTES * 8, begin // _PAGE_BYTES * 8)
+        is_there = np.frombuffer(entries, dtype="<u8") & _IS_THERE != 0
+        edges = np.flatnonzero(np.diff(is_there, prepend=False, append=False)).reshape(-1, 2)
+        for first, last in (edges * _PAGE_BYTES).tolist():
+            found[first:last] = self._bytes(begin + first, last - first).ljust(last - first, b"\0")
+        return bytes(found)
+
+    def read(self, address: int, size: int) -> bytes:
+        """The bytes there, so many at most."""
+        for begin, end, file, offset in self._files:
+            if begin <= address < end:
+                return self._of_file(file, offset + address - begin, min(size, end - address))
+        return self._bytes(address, size)
+
+    def _bytes(self, address: int, size: int) -> bytes:
+        try:
+            return os.pread(self._memory.fileno(), size, address)
+        except (OSError, OverflowError):  # nothing is there, or no longer
+            return b""
+
+    def _of_file(self, file: str, offset: int, size: int) -> bytes:
+        try:
+            with Path(file).open("rb", buffering=0) as opened:
+                return os.pread(opened.fileno(), size, offset)
+        except OSError:  # it was replaced
+            return b""
 
 
 def told(now: Census, then: Census | None = None) -> Iterator[str]:

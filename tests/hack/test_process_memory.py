@@ -12,7 +12,9 @@ import pytest
 from hack.process_memory import EXIT_USAGE, Census, look_into, main, told
 
 PROCESS = """
-import enum, sys
+import enum, ssl, sys
+
+import numpy
 
 class Slotted:
     __slots__ = ("number",)
@@ -59,6 +61,19 @@ def test_objects_in_use_are_counted_by_type_and_those_that_went_are_not() -> Non
     assert found.object_bytes["Slotted"] == 10_000 * 48
     assert found.object_bytes.total() <= found.pool_bytes < 2 * found.object_bytes.total()
     assert found.resident_kib.total() * 1024 > found.pool_bytes
+
+
+@NEEDED
+def test_a_process_has_no_more_of_files_in_memory_for_being_looked_at() -> None:
+    with _process() as pid:
+        before = _of_files(pid)
+        look_into(pid)
+        assert _of_files(pid) == before
+
+
+def _of_files(pid: int) -> str:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(line for line in lines if line.startswith("RssFile"))
 
 
 @NEEDED
