@@ -55,8 +55,8 @@ class Occurrence:
 
     @property
     def key(self) -> bytes:
-        """Occurrences with equal keys make one series. Sixteen bytes: thousands are kept, and notes are long."""
-        return blake2b("\0".join((self.regarding.uid, self.reason, self.note)).encode(), digest_size=16).digest()
+        """Occurrences with equal keys make one series. Fifteen bytes: thousands are kept, and one more costs sixteen."""
+        return blake2b("\0".join((self.regarding.uid, self.reason, self.note)).encode(), digest_size=15).digest()
 
     @property
     def namespace(self) -> str:
@@ -66,20 +66,18 @@ class Occurrence:
 
 @dataclass(slots=True)
 class Series:
-    """What is known about one event that was written.
+    """What is known about one event that was written; thousands are kept.
 
     Attributes:
-        name: the event's name.
+        nanoseconds: the end of the event's name.
         count: occurrences so far, the first included.
-        last: wall clock time of the last one.
         fresh_until: until when an equal occurrence belongs to this series (monotonic).
         patch_after: before this moment the series is not patched again (monotonic).
         patches: how often it was patched.
     """
 
-    name: str
+    nanoseconds: int
     count: int
-    last: datetime
     fresh_until: float
     patch_after: float
     patches: int = 0
@@ -94,30 +92,27 @@ class EventSeriesCache:
     def __len__(self) -> int:
         return len(self._series)
 
-    def repeated(self, occurrence: Occurrence, moment: float, now: datetime) -> Series | None:
+    def repeated(self, occurrence: Occurrence, moment: float) -> Series | None:
         """The series this occurrence continues, counted in; None when it starts a new one. `moment` is in monotonic seconds."""
         series = self._series.get(occurrence.key)
         if series is None or moment >= series.fresh_until:
             return None
         series.count += 1
-        series.last = now
         series.fresh_until = moment + DEDUPE_SECONDS
         self._series.move_to_end(occurrence.key)
         return series
 
-    def started(self, occurrence: Occurrence, name: str, moment: float, now: datetime) -> None:
+    def started(self, occurrence: Occurrence, nanoseconds: int, moment: float) -> None:
         """Remember that an event was written for an occurrence.
 
         Args:
             occurrence: what happened.
-            name: of the event.
+            nanoseconds: the end of the event's name.
             moment: monotonic seconds.
-            now: wall clock time.
         """
         self._series[occurrence.key] = Series(
-            name=name,
+            nanoseconds=nanoseconds,
             count=1,
-            last=now,
             fresh_until=moment + DEDUPE_SECONDS,
             patch_after=moment + _FIRST_PATCH_SECONDS,
         )
@@ -154,6 +149,11 @@ def short_note(note: str) -> str:
     return encoded[: MAX_NOTE_BYTES - 3].decode("utf-8", "ignore") + "…"
 
 
+def event_name(occurrence: Occurrence, nanoseconds: int) -> str:
+    """Object name, dot, time in hexadecimal: what the stock components do, within 253 characters."""
+    return f"{occurrence.regarding.name[:230].rstrip('.-')}.{nanoseconds:x}"
+
+
 def event_body(occurrence: Occurrence, name: str, component: str, instance: str, now: datetime) -> dict[str, Any]:
     """A new event (events.k8s.io/v1).
 
@@ -182,6 +182,6 @@ def event_body(occurrence: Occurrence, name: str, component: str, instance: str,
     return body
 
 
-def series_patch(series: Series) -> dict[str, Any]:
+def series_patch(series: Series, last: datetime) -> dict[str, Any]:
     """The merge patch that says how often and when last."""
-    return {"series": {"count": series.count, "lastObservedTime": micro_time(series.last)}}
+    return {"series": {"count": series.count, "lastObservedTime": micro_time(last)}}

@@ -22,6 +22,7 @@ from kube.client.event_series import (
     Occurrence,
     Series,
     event_body,
+    event_name,
     may_patch,
     series_patch,
     short_note,
@@ -136,7 +137,7 @@ class EventRecorder:
                 await self._write(*self._queue.popleft())
 
     async def _write(self, occurrence: Occurrence, happened: datetime) -> None:
-        series = self._series_cache.repeated(occurrence, self._clock(), happened)
+        series = self._series_cache.repeated(occurrence, self._clock())
         if series is not None and not may_patch(series, self._clock()):
             return
         await asyncio.sleep(self._bucket.take())
@@ -144,15 +145,16 @@ class EventRecorder:
             if series is None:
                 await self._create(occurrence, happened)
             else:
-                await self._continue(occurrence, series)
+                await self._continue(occurrence, series, happened)
         except KubeError as error:
             self.failed += 1
             _log.debug("event %s was not written: %s", occurrence.reason, error)
 
     async def _create(self, occurrence: Occurrence, happened: datetime) -> None:
-        name = self._name(occurrence, happened)
+        nanoseconds = self._nanoseconds(occurrence, happened)
+        name = event_name(occurrence, nanoseconds)
         body = event_body(occurrence, name, self._component, self._instance, happened)
-        self._series_cache.started(occurrence, name, self._clock(), happened)
+        self._series_cache.started(occurrence, nanoseconds, self._clock())
         try:
             await self._client.create(EVENTS, body, occurrence.namespace, parse=False)
         except AlreadyExists:
@@ -162,19 +164,20 @@ class EventRecorder:
                 self._series_cache.forget(occurrence)
             raise
 
-    async def _continue(self, occurrence: Occurrence, series: Series) -> None:
+    async def _continue(self, occurrence: Occurrence, series: Series, happened: datetime) -> None:
+        name = event_name(occurrence, series.nanoseconds)
         try:
-            await self._client.patch(EVENTS, series_patch(series), series.name, occurrence.namespace, parse=False)
+            await self._client.patch(EVENTS, series_patch(series, happened), name, occurrence.namespace, parse=False)
         except NotFound:
             self._series_cache.forget(occurrence)
-            await self._create(occurrence, series.last)
+            await self._create(occurrence, happened)
 
-    def _name(self, occurrence: Occurrence, happened: datetime) -> str:
-        """Object name, dot, time in hexadecimal: what the stock components do, within 253 characters.
+    def _nanoseconds(self, occurrence: Occurrence, happened: datetime) -> int:
+        """The end of a new event's name.
 
         The clock has microseconds. What is below them tells apart what other processes write about the object just then; and
         the time is later than that of the last name, so no two of this recorder are the same.
         """
         nanoseconds = int(happened.timestamp() * 1_000_000) * 1000 + (hash(occurrence.key) & 0x3FF)
         self._last_nanoseconds = max(nanoseconds, self._last_nanoseconds + 1)
-        return f"{occurrence.regarding.name[:230].rstrip('.-')}.{self._last_nanoseconds:x}"
+        return self._last_nanoseconds
