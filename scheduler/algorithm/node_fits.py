@@ -96,7 +96,7 @@ MOST_FITS = 256
 """Room for views of signatures; the least recently used go first."""
 FEW = 32
 """Changed nodes that are looked at one by one."""
-MOST_ALIKE = 4096
+MOST_ALIKE = 64
 """States of nodes whose figures are remembered per signature."""
 _SCANS_OF_A_FIT = 70
 """Operations on all nodes that a new view takes."""
