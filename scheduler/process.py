@@ -19,6 +19,7 @@ from kube.process.lease import LeaderElector
 from kube.process.metrics_access import MetricsAccess
 from kube.process.run import EXIT_LEASE_LOST, EXIT_OK
 from scheduler.settings import SchedulerSettings
+from scheduler.unused import forget_unused
 from scheduler.wiring import Scheduler
 
 _log = logging.getLogger(__name__)
@@ -87,7 +88,7 @@ class Process:
                 return self._exit_code()
             tune_garbage_collection()
             _log.info("scheduling: %d nodes, %d pods", scheduler.state.nodes_total, scheduler.state.pods_total)
-            async with self._background(scheduler.loop.run()):
+            async with self._background(scheduler.loop.run(), forget_unused(scheduler.state)):
                 await self._until(stop, asyncio.Event().wait())
             # What was sent is waited for, so that its outcome is known while the lease is still ours.
             await scheduler.dispatcher.close(_GOODBYE_SECONDS)

@@ -293,20 +293,29 @@ class FitCache:
         self._fits: OrderedDict[PodSignature, Fit] = OrderedDict()
         self._rules: OrderedDict[NodeRules, tuple[StaticFilterResult, RuleScores]] = OrderedDict()
         self._images = ImageScores(nodes)
+        self._used: set[PodSignature] = set()
+        """Those of the signatures that were asked for since `forget_unused`."""
 
     def of(self, signature: PodSignature) -> Fit:
         """The current fit of a signature, shared by all signatures of its base."""
         base = signature.base
+        self._used.add(base)
         fit = self._fits.get(base)
         if fit is None:
             mask, static_scores = self._compiled(base.rules)
             fit = self._fits[base] = Fit(base, mask, static_scores, self._nodes, self.supply, self._ports)
             while len(self._fits) > self._limit():
-                self._fits.popitem(last=False)
+                self._used.discard(self._fits.popitem(last=False)[0])
         else:
             self._fits.move_to_end(base)
         fit.catch_up()
         return fit
+
+    def forget_unused(self) -> None:
+        """The fits that nobody has asked for since this was called last go; who asks has them made anew."""
+        for base in self._fits.keys() - self._used:
+            del self._fits[base]
+        self._used.clear()
 
     def total(self, signature: PodSignature) -> int:
         """How many of its pods all nodes together can take, rules about other pods apart; makes no view that would be kept."""

@@ -59,6 +59,8 @@ class TopologyIndex:
         self._keys: Final = LabelKeys()
         self._label_classes: Final = LabelClassIndex()
         self._match_counts: OrderedDict[Query, MatchCount] = OrderedDict()
+        self._asked: set[Query] = set()
+        """Those of the queries that were asked since `forget_unused`."""
         self._questions: QueryIndex[MatchCount] = QueryIndex()
         self._owners: dict[AffinityTerms, tuple[dict[int, int], tuple[ExistingTerm, ...]]] = {}
         self._existing_terms: QueryIndex[ExistingTerm] = QueryIndex()
@@ -119,6 +121,7 @@ class TopologyIndex:
     def counts(self, query: Query) -> MatchesByNode:
         """How many pods the query selects, `[node]`; not to be written to."""
         self._catch_up()
+        self._asked.add(query)
         match_count = self._match_counts.get(query)
         if match_count is None:
             match_count = self._count(query)
@@ -128,6 +131,12 @@ class TopologyIndex:
             self._match_counts.move_to_end(query)
         match_count.reach(self._nodes.slots)
         return match_count.counts[: self._nodes.slots]
+
+    def forget_unused(self) -> None:
+        """The counts of queries that nobody has asked since this was called last go; who asks counts anew."""
+        for query in [each for each in self._match_counts if each not in self._asked]:
+            self._discard(query)
+        self._asked.clear()
 
     def has_existing_terms(self, namespace: str) -> bool:
         """Whether terms of running pods may select pods of this namespace; cheap."""
@@ -227,6 +236,7 @@ class TopologyIndex:
 
     def _discard(self, query: Query) -> None:
         match_count = self._match_counts.pop(query)
+        self._asked.discard(query)
         self._questions.discard(query, match_count)
         for label_class in self._label_classes.candidates(query):
             if match_count in label_class.match_counts:

@@ -106,6 +106,26 @@ def test_a_key_is_forgotten_after_the_last_question_that_looks_at_it(
     assert sum(scene.counted(of("app", "web")).values()) == 1000
 
 
+def test_counts_that_nobody_asks_for_any_more_are_forgotten_and_made_anew_for_who_asks(scene: Scene) -> None:
+    web, first = of("app", "web"), of("n", "0")
+    scene.counted(web)
+    scene.counted(first)
+    scene.neighbours.forget_unused()
+    scene.looked_at()
+    scene.counted(web)
+    scene.counted(first)
+    assert scene.looked_at() == 0, "both were asked just before"
+
+    scene.neighbours.forget_unused()
+    scene.counted(web)
+    scene.neighbours.forget_unused()
+    scene.neighbours.use_label_keys(set())
+    assert scene.known("app", "n") == ["app"]
+    scene.enter("newcomer", "n7", labels={"app": "web", "n": "0"})
+    assert sum(scene.counted(web).values()) == 1001
+    assert scene.counted(first)["n7"] >= 1
+
+
 def test_a_key_is_forgotten_when_the_last_pod_whose_terms_look_at_it_went(scene: Scene) -> None:
     for name in ("one", "two"):
         scene.enter(name, "n7", spec=apart(term(selector(app="web"), HOSTNAME)))
@@ -142,6 +162,8 @@ def test_whatever_is_learned_and_forgotten_the_counts_are_right(seed: int, monke
             scene.enter(name, where[name], labels=labels, spec=spec, namespace=namespace)
         if chance.random() < 0.3:
             scene.neighbours.use_label_keys(set(chance.sample("abcd", 1)))
+        if chance.random() < 0.1:
+            scene.neighbours.forget_unused()
         query = chance.choice(queries)
         assert scene.counted(query) == _brute(scene, query)
 

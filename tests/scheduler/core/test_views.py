@@ -324,3 +324,20 @@ def _shapes(world: World, *pods: dict[str, Any]) -> list[PodSignature]:
         assert item is not None
         found += item.pending
     return found
+
+
+def test_a_fit_that_nobody_asks_for_any_more_is_forgotten_and_made_anew_for_who_asks() -> None:
+    world = _world()
+    often, seldom = _shapes(world, {"cpu": 1}, {"cpu": 2})
+    fits = FitCache(world.state.nodes, world.state.ports)
+    kept, gone = fits.of(often), fits.of(seldom)
+    fits.forget_unused()
+    assert (fits.of(often), fits.of(seldom)) == (kept, gone), "both were asked for just before"
+
+    fits.forget_unused()
+    assert fits.of(often) is kept
+    fits.forget_unused()
+    assert fits.of(often) is kept
+    anew = fits.of(seldom)
+    assert anew is not gone
+    assert anew.capacity.tolist() == gone.capacity.tolist()
