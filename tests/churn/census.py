@@ -24,6 +24,7 @@ LIMITS: Final = (
     (event_series, "_MAX_REMEMBERED"),
     (node_fits, "LEAST_FITS"),
     (node_fits, "MOST_FITS"),
+    (node_fits, "MOST_ALIKE"),
     (topology_index, "MOST_MATCH_COUNTS"),
     (nodes, "MOST_LABEL_COLUMNS"),
     (nodes, "MOST_RESOLVED"),

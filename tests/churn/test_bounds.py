@@ -4,7 +4,7 @@ import gc
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
+from itertools import count, product
 
 import pytest
 
@@ -13,12 +13,16 @@ from api.pod import Pod
 from controllers import operator
 from kube.client.event_series import DEDUPE_SECONDS, EventSeriesCache, ObjectReference, Occurrence
 from scheduler import process
+from scheduler.algorithm.node_fits import fits_of
 from scheduler.cache.record_factory import RecordFactory
+from tests.scheduler.core import build
+from tests.scheduler.core.world import World
 
 MIB = 2**20
 CYCLES = 50_000
 PODS = 9_000
 EVENTS = 4_096
+AMOUNTS = 32
 NANOSECONDS = 1_780_000_000_000_000_000
 
 
@@ -65,6 +69,22 @@ def test_events_of_long_ago_are_forgotten_before_there_are_too_many() -> None:
     cache.started(_occurrence(next(number)), NANOSECONDS, DEDUPE_SECONDS + 1)
     assert len(cache) == 3, "so is the third one now, while the second one has gone on"
     assert cache.repeated(_occurrence(1), DEDUPE_SECONDS + 2) is not None
+
+
+def test_of_the_states_that_nodes_have_had_little_is_remembered_for_a_signature() -> None:
+    world = World()
+    world.node("n0", cpu=1)
+    world.pod("waiting", cpu=1)
+    members = world.state.item(build.pod_key("waiting"))
+    assert members is not None
+    (signature,) = members.pending
+    fits = fits_of(world.state)
+    fits.of(signature)
+    with _traced():
+        for cpu, memory in product(range(AMOUNTS), repeat=2):
+            world.node("n0", cpu=cpu, memory=f"{memory}Gi")
+            assert fits.of(signature).capacity[0] == cpu
+        assert tracemalloc.get_traced_memory()[0] < MIB / 8
 
 
 @contextmanager
