@@ -5,6 +5,7 @@ lease was lost (start again and become a candidate).
 """
 
 import asyncio
+import gc
 import logging
 import signal
 import time
@@ -101,6 +102,9 @@ async def _with_signals(main: Main, loop: EventLoop) -> int:
 
 
 def _give_back(loop: EventLoop) -> None:
+    # Garbage of any age, and what the interpreter keeps of freed objects. It takes some milliseconds: what the caches hold is not
+    # the collector's (`gc=False`), and what was there at the start is frozen.
+    gc.collect()
     loop.release_read_buffers()
     trim_heap()
 

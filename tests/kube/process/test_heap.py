@@ -13,7 +13,7 @@ from tests.scheduler.shell.virtual_time import run_virtually
 
 ROOT = Path(__file__).parents[3]
 
-SCRIPT = """
+HOLES = """
 import asyncio, sys
 from pathlib import Path
 from kube.process import heap
@@ -37,11 +37,43 @@ sys.exit(run_process(main))
 """
 """The last piece that was made stays, at the end of the heap."""
 
+CIRCLE = """
+import asyncio, gc, sys, weakref
+from kube.process import heap
+from kube.process.run import run_process
+
+class Link:
+    pass
+
+async def main(stop):
+    heap.TRIM_SECONDS = 0.01
+    gc.disable()
+    link = Link()
+    link.itself, gone = link, weakref.ref(link)
+    gc.collect()
+    del link
+    async with asyncio.timeout(20):
+        while gone() is not None:
+            await asyncio.sleep(0.01)
+    return 0
+
+sys.exit(run_process(main))
+"""
+"""By itself the collector looks at something so old after tens of millions of new objects."""
+
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="the C library is not glibc")
 async def test_holes_in_the_heap_are_given_back() -> None:
+    await _runs_well(HOLES)
+
+
+async def test_garbage_that_was_old_when_it_became_garbage_is_collected_soon() -> None:
+    await _runs_well(CIRCLE)
+
+
+async def _runs_well(script: str) -> None:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", SCRIPT, cwd=ROOT, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+        sys.executable, "-c", script, cwd=ROOT, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
     )
     async with asyncio.timeout(60):
         out, err = await process.communicate()
