@@ -408,6 +408,7 @@ HIGHEST_USER_PRIORITY: Final = 1_000_000_000
 
 # --- metric names ----------------------------------------------------------------------------------------------------
 
+METRIC_API_REQUESTS: Final = "tutti_api_requests_total"
 METRIC_API_REQUEST_SECONDS: Final = "tutti_api_request_duration_seconds"
 METRIC_ATTEMPTS: Final = "tutti_podgroup_schedule_attempts_total"
 METRIC_ATTEMPT_SECONDS: Final = "tutti_podgroup_scheduling_attempt_duration_seconds"

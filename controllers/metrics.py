@@ -8,7 +8,6 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from api.constants import (
     EVENT_NOT_ADMITTED_AS_GANG,
-    METRIC_API_REQUEST_SECONDS,
     METRIC_JOB_OBJECTS_CREATED,
     METRIC_RECONCILE_ERRORS,
     METRIC_RECONCILE_QUEUE_DEPTH,
@@ -17,7 +16,7 @@ from api.constants import (
 )
 from kube.client.resources import JOB_SETS, JOBS, LEADER_WORKER_SETS
 from kube.outside import monotonic_seconds
-from kube.process.metrics import WatchMetrics
+from kube.process.metrics import RequestMetrics, WatchMetrics
 
 _BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -27,13 +26,7 @@ class Metrics:
 
     def __init__(self, registry: CollectorRegistry, *, clock: Callable[[], float] = monotonic_seconds) -> None:
         self._clock = clock
-        self._requests = Histogram(
-            METRIC_API_REQUEST_SECONDS,
-            "Requests to the API server.",
-            ["verb", "resource", "code"],
-            buckets=_BUCKETS,
-            registry=registry,
-        )
+        self.request: Final = RequestMetrics(registry).request
         self._created = Counter(
             METRIC_JOB_OBJECTS_CREATED,
             "Attempts to create a Workload or PodGroup, by outcome: created, found (an earlier attempt of ours), taken, failed.",
@@ -65,17 +58,6 @@ class Metrics:
             self._errors.labels(kind)
         self._watches = WatchMetrics(registry)
         self._depth = Gauge(METRIC_RECONCILE_QUEUE_DEPTH, "Objects that wait for a pass.", ["kind"], registry=registry)
-
-    def request(self, verb: str, resource: str, code: str, seconds: float) -> None:
-        """A request was answered, or failed; fits the client's `observe`.
-
-        Args:
-            verb: `GET`, `PATCH` and so on.
-            resource: plural name of the kind.
-            code: of the answer, or a word when there was none.
-            seconds: until then.
-        """
-        self._requests.labels(verb, resource, code).observe(seconds)
 
     def object_created(self, kind: str, result: str) -> None:
         """One attempt to create an object of that kind ended so."""

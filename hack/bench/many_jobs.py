@@ -20,7 +20,7 @@ from typing import Final
 import aiohttp
 from prometheus_client.parser import text_string_to_metric_families
 
-from api.constants import METRIC_API_REQUEST_SECONDS, METRIC_RECONCILE_SECONDS, POD_GROUP
+from api.constants import METRIC_API_REQUESTS, METRIC_RECONCILE_SECONDS, POD_GROUP
 from api.job import Job
 from hack.bench.costs import Cost, cost_of, option_of
 from hack.bench.end_to_end import at_most_in_flight
@@ -135,7 +135,7 @@ class Counts:
             for sample in family.samples:
                 if sample.name == f"{METRIC_RECONCILE_SECONDS}_count":
                     passes += int(sample.value)
-                elif sample.name == f"{METRIC_API_REQUEST_SECONDS}_count":
+                elif sample.name == METRIC_API_REQUESTS:
                     verb, resource = sample.labels["verb"], sample.labels["resource"]
                     is_write = verb not in {"get", "list", "watch"} and resource != "leases"
                     writes += int(sample.value) * is_write

@@ -123,9 +123,7 @@ ROWS: Final[dict[str, tuple[Panel, ...]]] = {
         Panel(
             "Requests to the API server",
             "ops",
-            {
-                "{{verb}} {{code}}": "sum by (verb, code) (rate(tutti_api_request_duration_seconds_count[$__rate_interval]))"
-            },
+            {"{{verb}} {{code}}": "sum by (verb, code) (rate(tutti_api_requests_total[$__rate_interval]))"},
         ),
         Panel(
             "Silence of the watches",

@@ -31,10 +31,16 @@ class Note:
 
 
 NOTES: Final[dict[str, Note]] = {
+    names.METRIC_API_REQUESTS: Note(
+        "requests",
+        "Many of 429: the API server throttles us; 403: a right is missing.",
+        {"verb": _VERB, "resource": _RESOURCE, "code": _CODE},
+        "rest_client_requests_total",
+    ),
     names.METRIC_API_REQUEST_SECONDS: Note(
         "seconds",
-        "Slow for all verbs: the API server is busy. Many of 429: it throttles us; 403: a right is missing.",
-        {"verb": _VERB, "resource": _RESOURCE, "code": _CODE},
+        "Slow for all verbs: the API server is busy.",
+        {"verb": _VERB, "resource": _RESOURCE},
         "rest_client_request_duration_seconds",
     ),
     names.METRIC_ATTEMPTS: Note(

@@ -15,13 +15,13 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from api import constants as names
-from kube.process.metrics import WatchMetrics
+from kube.process.metrics import RequestMetrics, WatchMetrics
 from scheduler.algorithm.decision import Result
 from scheduler.cache.records import EntityKind, GroupRecord
 from scheduler.queue.item_errors import STAGES
 
 _DECISION_BUCKETS: Final = (0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
-_WRITE_BUCKETS: Final = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+_BIND_BUCKETS: Final = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _SEARCH_BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 _START_BUCKETS: Final = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0, 14400.0, 86400.0)
 _SIZES: Final = (1, 8, 64, 512)
@@ -39,7 +39,6 @@ class SchedulerMetrics:
         self.registry = registry
         counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
         deciding = partial(Histogram, registry=registry, buckets=_DECISION_BUCKETS)
-        sending = partial(Histogram, registry=registry, buckets=_WRITE_BUCKETS)
         self._attempts = counter(
             names.METRIC_ATTEMPTS, "Scheduling attempts of groups and lone pods.", ["type", "result"]
         )
@@ -50,16 +49,14 @@ class SchedulerMetrics:
         self._attempt_seconds = deciding(names.METRIC_ATTEMPT_SECONDS, attempt, ["result"])
         self._algorithm_seconds = deciding(names.METRIC_ALGORITHM_SECONDS, "Time of the decision alone.")
         bind = "Time from the decision on a pod to the server's word that it is bound, or until its bind was given up."
-        self._bind_seconds = sending(names.METRIC_BIND_SECONDS, bind)
+        self._bind_seconds = Histogram(names.METRIC_BIND_SECONDS, bind, buckets=_BIND_BUCKETS, registry=registry)
         ended = (
             "Decisions, searches for victims and for room to reserve that were ended because they took too many steps."
         )
         self._over_budget = counter(names.METRIC_OVER_BUDGET, ended, ["computation"])
         written = "Writes by lane and by what became of them."
         self._writes = counter(names.METRIC_WRITES, written, ["lane", "outcome"])
-        self._requests = sending(
-            names.METRIC_API_REQUEST_SECONDS, "Requests to the API server.", ["verb", "resource", "code"]
-        )
+        self.request: Final = RequestMetrics(registry).request
         drift = "Differences between the cache and a fresh list, found by the last self-check."
         self._drift = gauge(names.METRIC_CACHE_DRIFT, drift, ["kind"])
         self._watches = WatchMetrics(registry)
@@ -151,10 +148,6 @@ class SchedulerMetrics:
     def write(self, lane: str, outcome: str) -> None:
         """A write of this lane ended so."""
         self._writes.labels(lane, outcome).inc()
-
-    def request(self, verb: str, resource: str, code: str, seconds: float) -> None:
-        """A request was answered, or failed; fits the client's `observe`."""
-        self._requests.labels(verb, resource, code).observe(seconds)
 
     def drift(self, kinds: Mapping[str, int]) -> None:
         """What the self-check found, by kind of difference."""
