@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 _GOODBYE_SECONDS: Final = 5.0
 _GC_THRESHOLDS: Final = (1_000, 1_250, 50)
-"""What is new is looked at often, which costs no more in all and keeps little garbage; what has stayed, seldom."""
+"""What is new is looked at often, which costs no more in all and keeps little garbage; what has stayed, with each heap trim."""
 
 
 class Served(NamedTuple):

@@ -69,8 +69,8 @@ def translated(request: str) -> Iterator[None]:
 def without_frames(error: Exception) -> Exception:
     """The error without the frames that it came through, which are of no interest once it is translated.
 
-    A body keeps the error with which it broke, and these frames keep the body. A watch is old when it breaks, and the collector
-    looks at what is old only once in hours: each one that broke left its connection, its buffers and its frames until then.
+    A body keeps the error with which it broke, and these frames keep the body. A watch is old when it breaks, and what is old is
+    collected only with a trim of the heap: each one that broke would leave its connection, its buffers and its frames until then.
     """
     return error.with_traceback(None)
 

@@ -15,13 +15,12 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from api import constants as names
-from kube.process.metrics import RequestMetrics, WatchMetrics
+from kube.process.metrics import REQUEST_BUCKETS, RequestMetrics, WatchMetrics
 from scheduler.algorithm.decision import Result
 from scheduler.cache.records import EntityKind, GroupRecord
 from scheduler.queue.item_errors import STAGES
 
 _DECISION_BUCKETS: Final = (0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
-_BIND_BUCKETS: Final = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _SEARCH_BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 _START_BUCKETS: Final = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0, 14400.0, 86400.0)
 _SIZES: Final = (1, 8, 64, 512)
@@ -49,7 +48,7 @@ class SchedulerMetrics:
         self._attempt_seconds = deciding(names.METRIC_ATTEMPT_SECONDS, attempt, ["result"])
         self._algorithm_seconds = deciding(names.METRIC_ALGORITHM_SECONDS, "Time of the decision alone.")
         bind = "Time from the decision on a pod to the server's word that it is bound, or until its bind was given up."
-        self._bind_seconds = Histogram(names.METRIC_BIND_SECONDS, bind, buckets=_BIND_BUCKETS, registry=registry)
+        self._bind_seconds = Histogram(names.METRIC_BIND_SECONDS, bind, buckets=REQUEST_BUCKETS, registry=registry)
         ended = (
             "Decisions, searches for victims and for room to reserve that were ended because they took too many steps."
         )
