@@ -70,7 +70,8 @@ class History:
     owned: dict[str, tuple[str, Key, str]] = field(default_factory=dict)
     gone: dict[str, float] = field(default_factory=dict)
     leases: dict[str, list[LeaseWrite]] = field(default_factory=dict)
-    groups_made: dict[Key, float] = field(default_factory=dict)
+    _groups_made: dict[Key, tuple[float, str]] = field(default_factory=dict)
+    """When a group was surely there, and the UID of the controller that it was made for."""
     _owners: dict[tuple[str, Key], str] = field(default_factory=dict)
     _gone_nodes: set[str] = field(default_factory=set)
     _gone_claims: set[str] = field(default_factory=set)
@@ -99,6 +100,10 @@ class History:
     def may_be_made(self, group: Key) -> bool:
         """Whether this group was asked for and nobody knows yet whether it was made."""
         return ("podgroups", group) in self._unknown
+
+    def made_at(self, group: Key) -> float | None:
+        """From when on a group of this name was surely there, for whom it is there now; None if nobody has made it."""
+        return self._groups_made.get(group, (None, ""))[0]
 
     def was_put(self, uid: str) -> bool:
         """Whether this pod had its node from the start, past every scheduler."""
@@ -316,7 +321,7 @@ class History:
 
     def _group_written(self, key: Key, record: Record) -> Iterator[Change]:
         if record.verb == "create":
-            self.groups_made[key] = record.completed
+            self._made(key, record)
             self._unknown.pop(("podgroups", key), None)
         known = self.groups.get(key)
         if known is None and record.response.get("metadata", {}).get("deletionTimestamp"):
@@ -329,6 +334,13 @@ class History:
             known.bound = {pod.uid for pod in self.members(key) if pod.node and belongs(pod, known)}
         known.satisfied |= len(known.bound) >= known.minimum
         yield GroupWritten(known, record)
+
+    def _made(self, key: Key, record: Record) -> None:
+        """A group that was deleted and is made again for the same owner was there before, so the first time counts."""
+        owner = controller_of(record.response.get("metadata") or {})
+        known = self._groups_made.get(key)
+        if known is None or not owner or known[1] != owner:
+            self._groups_made[key] = record.completed, owner
 
     def _composite_record(self, key: Key, record: Record) -> Iterator[Change]:
         if record.verb in {"delete", "deletecollection"}:

@@ -40,6 +40,24 @@ def test_a_member_created_before_its_group_is_seen() -> None:
     assert "before its group" in never
 
 
+def test_a_member_that_comes_while_its_group_is_made_again_comes_after_it() -> None:
+    made, deleted = group(2, owner="job"), write(ADMIN, "delete", "podgroups", "g", 0.3, response={"status": "Success"})
+    again = replace(group(2, owner="job", when=0.43), received=0.4)
+    member = replace(managed(pod("a", owner="job")), received=0.41, completed=0.45)
+    assert broken("I1", made, deleted, again, member) == []
+
+
+def test_a_member_that_comes_before_its_group_though_a_namesake_of_another_owner_was_there_is_seen() -> None:
+    made, deleted = (
+        group(2, owner="early"),
+        write(ADMIN, "delete", "podgroups", "g", 0.3, response={"status": "Success"}),
+    )
+    again = replace(group(2, owner="job", when=0.43), received=0.4)
+    member = replace(managed(pod("a", owner="job")), received=0.41, completed=0.45)
+    (found,) = broken("I1", made, deleted, again, member)
+    assert "before its group" in found
+
+
 def test_a_group_whose_maker_went_away_before_the_answer_was_made_if_anybody_writes_to_it() -> None:
     made = group(1, when=0.1)
     unknown = replace(made, code=504, response={})

@@ -77,7 +77,7 @@ class AtomicStart(Promise):
                 del self._undecided[key]
 
     def _created(self, pod: Pod, record: Record, history: History) -> Iterator[str]:
-        made = history.groups_made.get(pod.group) if pod.group else None
+        made = history.made_at(pod.group) if pod.group else None
         if (made is not None and made <= record.received) or self.windows.allows_members_first:
             return
         if pod.group and history.may_be_made(pod.group):
