@@ -9,6 +9,8 @@ from verify.auditor.end_state import State, differences
 from verify.clusters.controlplane import ControlPlane
 from verify.clusters.disturbance import Disturbance
 from verify.clusters.eventually import eventually, throughout
+from verify.clusters.lws import SERVED_SECONDS, is_followed
+from verify.clusters.tutti_process import Tutti
 from verify.faults.proxy import FaultProxy
 from verify.faults.script import Script, parse
 
@@ -17,6 +19,17 @@ STAYS_SECONDS = 1.0
 READY_SECONDS = 60.0
 LATER_SECONDS = 3.0
 """So long what was lost is missed before it is made good."""
+
+
+def await_ready(tutti: Tutti, control_plane: ControlPlane, proxy: FaultProxy) -> None:
+    """All processes are there and see what becomes of the run before: its end broke every watch.
+
+    Who sees a pod to come before he sees that the nodes of that run are gone may bind it to one of them, as any scheduler does.
+    """
+    control_plane.require_running()
+    tutti.ensure_running()
+    eventually(lambda: is_followed(control_plane.admin), within_seconds=SERVED_SECONDS)
+    eventually(lambda: all_is_watched(proxy), within_seconds=READY_SECONDS)
 
 
 def undisturbed_end(control_plane: ControlPlane, doing: Workflow) -> State:

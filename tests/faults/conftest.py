@@ -20,11 +20,10 @@ from tests.conformance.conftest import (  # noqa: F401 (fixtures and options are
     pytest_runtest_makereport,
     session_auditor,
 )
+from tests.faults.cell import await_ready
 from verify.auditor.end_state import State
 from verify.clusters.behind_proxy import proxy_before, tutti_behind
 from verify.clusters.controlplane import ControlPlane
-from verify.clusters.eventually import eventually
-from verify.clusters.lws import SERVED_SECONDS, is_followed
 from verify.clusters.tutti_process import Tutti
 from verify.faults.proxy import FaultProxy
 
@@ -44,10 +43,14 @@ def installation(control_plane: ControlPlane, proxy: FaultProxy) -> Iterator[Tut
 
 
 @pytest.fixture
-def tutti(installation: Tutti, control_plane: ControlPlane, kubelet: None, lws_controller: None) -> Tutti:  # noqa: F811
-    control_plane.require_running()
-    installation.ensure_running()
-    eventually(lambda: is_followed(control_plane.admin), within_seconds=SERVED_SECONDS)
+def tutti(
+    installation: Tutti,
+    control_plane: ControlPlane,  # noqa: F811
+    proxy: FaultProxy,
+    kubelet: None,  # noqa: F811
+    lws_controller: None,  # noqa: F811
+) -> Tutti:
+    await_ready(installation, control_plane, proxy)
     return installation
 
 

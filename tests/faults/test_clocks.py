@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from api.constants import SYSTEM_NAMESPACE
-from tests.faults.cell import OVER_SECONDS, READY_SECONDS, run, undisturbed_end
+from tests.faults.cell import OVER_SECONDS, READY_SECONDS, await_ready, run, undisturbed_end
 from tests.faults.classes import FaultClass
 from tests.faults.workflows import WORKFLOWS
 from verify.auditor.audit_log import seconds
@@ -22,7 +22,6 @@ from verify.clusters.behind_proxy import tutti_behind
 from verify.clusters.controlplane import ControlPlane
 from verify.clusters.disturbance import Disturbance
 from verify.clusters.eventually import eventually, throughout
-from verify.clusters.lws import SERVED_SECONDS, is_followed
 from verify.clusters.tutti_process import LEASES, Tutti
 from verify.clusters.wall_clock import WallClock, folder_without_blanks, working_library
 from verify.faults.proxy import FaultProxy
@@ -54,10 +53,8 @@ def clocked(control_plane: ControlPlane, proxy: FaultProxy, installation: Tutti,
 
 
 @pytest.fixture
-def tutti(clocked: Tutti, control_plane: ControlPlane, kubelet: None, lws_controller: None) -> Tutti:
-    control_plane.require_running()
-    clocked.ensure_running()
-    eventually(lambda: is_followed(control_plane.admin), within_seconds=SERVED_SECONDS)
+def tutti(clocked: Tutti, control_plane: ControlPlane, proxy: FaultProxy, kubelet: None, lws_controller: None) -> Tutti:
+    await_ready(clocked, control_plane, proxy)
     return clocked
 
 
