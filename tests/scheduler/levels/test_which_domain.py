@@ -153,3 +153,13 @@ def test_a_candidate_that_takes_too_few_is_not_tried_while_others_may_take_all()
     world.run()
     assert _rack_of(world) == {("b", "r1")}
     assert world.queue.status(group_key("g")) is None
+
+
+def test_the_next_rack_is_tried_where_members_that_differ_do_not_fit_together_as_each_kind_does_by_itself() -> None:
+    world = World()
+    nodes(world, a_r1=[3], a_r2=[4])
+    gang(world, "g", 3, BOTH)
+    members(world, "g", [0], cpu=2)
+    members(world, "g", [1, 2])
+    world.run()
+    assert _rack_of(world) == {("a", "r2")}
