@@ -10,6 +10,7 @@ from verify.clusters.eventually import eventually, throughout
 from verify.clusters.jobs import condition_entry
 
 STAYS_SECONDS = 0.6
+WITHOUT_GROUP = 'tutti_pending_podgroups{reason="WaitingForPodGroup"} '
 ATTEMPTS = "tutti_podgroup_schedule_attempts_total"
 GATE: dict[str, Any] = {"schedulingGates": [{"name": "example.com/wait"}]}
 TRUE = ("True", "Scheduled")
@@ -36,7 +37,11 @@ class Scene(Stage):
         self.api.patch("podgroups", group, {"spec": {"schedulingPolicy": {"gang": {"minCount": need}}}}, self.namespace)
 
     def drop_group(self, name: str) -> None:
-        """Deletes a PodGroup at once, members or not: the built-in one is protected by a finalizer."""
+        """Deletes a PodGroup at once, members or not: the built-in one is protected by a finalizer.
+
+        Where members wait the scheduler has noticed then: it may hear later of a group that goes than of a node that comes.
+        """
+        is_waited_for = any(not pod["spec"].get("nodeName") for pod in self.pods().values())
         self.api.delete("podgroups", name, self.namespace)
         try:
             self.api.patch("podgroups", name, {"metadata": {"finalizers": None}}, self.namespace)
@@ -44,6 +49,12 @@ class Scene(Stage):
             if error.status != 404:
                 raise
         eventually(lambda: self.api.find("podgroups", name, self.namespace) is None, within_seconds=SOON_SECONDS)
+        eventually(lambda: self.some_miss_their_group() or not is_waited_for, within_seconds=SOON_SECONDS)
+
+    def some_miss_their_group(self) -> bool:
+        """Whether the scheduler counts pods that wait for a group of theirs to exist."""
+        counts = [line for line in self.metrics().splitlines() if line.startswith(WITHOUT_GROUP)]
+        return any(float(line.removeprefix(WITHOUT_GROUP)) for line in counts)
 
     # --- what can be seen --------------------------------------------------------------------------------------------
 
