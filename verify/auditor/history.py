@@ -71,7 +71,7 @@ class History:
     gone: dict[str, float] = field(default_factory=dict)
     leases: dict[str, list[LeaseWrite]] = field(default_factory=dict)
     _groups_made: dict[Key, tuple[float, str]] = field(default_factory=dict)
-    """When a group was surely there, and the UID of the controller that it was made for."""
+    """Since when a group was surely there, and the UID of the controller that it was made for."""
     _owners: dict[tuple[str, Key], str] = field(default_factory=dict)
     _gone_nodes: set[str] = field(default_factory=set)
     _gone_claims: set[str] = field(default_factory=set)
@@ -102,7 +102,7 @@ class History:
         return ("podgroups", group) in self._unknown
 
     def made_at(self, group: Key) -> float | None:
-        """From when on a group of this name was surely there, for whom it is there now; None if nobody has made it."""
+        """Since when a group of this name has surely been made for its latest owner; None if nobody has made it."""
         return self._groups_made.get(group, (None, ""))[0]
 
     def was_put(self, uid: str) -> bool:

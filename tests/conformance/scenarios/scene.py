@@ -5,12 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.conformance.scenarios.preemption_stage import SOON_SECONDS, Stage
+from verify.auditor.promises.cache_truth import read_metrics
 from verify.clusters.client import ApiError, Object
 from verify.clusters.eventually import eventually, throughout
 from verify.clusters.jobs import condition_entry
 
 STAYS_SECONDS = 0.6
-WITHOUT_GROUP = 'tutti_pending_podgroups{reason="WaitingForPodGroup"} '
+WITHOUT_GROUP = 'tutti_pending_podgroups{reason="WaitingForPodGroup"}'
 ATTEMPTS = "tutti_podgroup_schedule_attempts_total"
 GATE: dict[str, Any] = {"schedulingGates": [{"name": "example.com/wait"}]}
 TRUE = ("True", "Scheduled")
@@ -41,7 +42,7 @@ class Scene(Stage):
 
         Where members wait the scheduler has noticed then: it may hear later of a group that goes than of a node that comes.
         """
-        is_waited_for = any(not pod["spec"].get("nodeName") for pod in self.pods().values())
+        members = [pod for pod_name, pod in self.pods().items() if pod_name.startswith(f"{name}-")]
         self.api.delete("podgroups", name, self.namespace)
         try:
             self.api.patch("podgroups", name, {"metadata": {"finalizers": None}}, self.namespace)
@@ -49,12 +50,12 @@ class Scene(Stage):
             if error.status != 404:
                 raise
         eventually(lambda: self.api.find("podgroups", name, self.namespace) is None, within_seconds=SOON_SECONDS)
-        eventually(lambda: self.some_miss_their_group() or not is_waited_for, within_seconds=SOON_SECONDS)
+        if not all(pod["spec"].get("nodeName") for pod in members):
+            eventually(self.some_miss_their_group, within_seconds=SOON_SECONDS)
 
     def some_miss_their_group(self) -> bool:
         """Whether the scheduler counts pods that wait for a group of theirs to exist."""
-        counts = [line for line in self.metrics().splitlines() if line.startswith(WITHOUT_GROUP)]
-        return any(float(line.removeprefix(WITHOUT_GROUP)) for line in counts)
+        return read_metrics(self.metrics()).get(WITHOUT_GROUP, 0.0) > 0
 
     # --- what can be seen --------------------------------------------------------------------------------------------
 
