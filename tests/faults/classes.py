@@ -16,6 +16,7 @@ from verify.clusters.disturbance import (
     pause_webhooks,
     to_each,
 )
+from verify.faults.script import Script
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,11 @@ def to_each_of_all(fault: str, requests: tuple[str, ...]) -> str:
     return "; ".join(to_each(fault, requests, f"#1 by tutti-{name}") for name in (*LEADERS, "webhooks"))
 
 
+def lists_anew(resources: tuple[str, ...]) -> str:
+    """Every process lists these again: a server that loses an event cannot go on with that watch, so this is how one is missed."""
+    return to_each_of_all("answer=410", tuple(f"watch {resource}" for resource in resources))
+
+
 WATCHES = tuple(f"watch {resource}" for resource in WATCHED)
 
 CLASSES = {
@@ -51,8 +57,7 @@ CLASSES = {
     "crash-after-a-write": FaultClass(to_each("lose-answer", WRITES), kill_when_injected),
     "answer-lost": FaultClass(to_each("lose-answer", WRITES)),
     "stale-server-after-a-restart": FaultClass(to_each("stale", tuple(f"list {one}" for one in WATCHED)), kill_leaders),
-    # A server that loses an event cannot go on with that watch; what was lost is seen by the list that follows.
-    "event-lost": FaultClass(to_each("lose-event=1", WATCHES), later=to_each_of_all("answer=410", WATCHES)),
+    "event-lost": FaultClass(to_each("lose-event=1", WATCHES), later=lists_anew(WATCHED)),
     "event-repeated": FaultClass(to_each("repeat-event=1", WATCHES)),
     "kinds-reordered": FaultClass("hold=1 @ watch pods #*; behind=pods,2 @ watch podgroups #*", must_happen=True),
     "watch-half-open": FaultClass("half-open=2 @ watch pods #1", must_happen=True),
@@ -65,3 +70,9 @@ CLASSES = {
     "leader-paused-beyond-its-lease": FaultClass(and_then=pause_leaders),
     "webhooks-away": FaultClass(and_then=pause_webhooks),
 }
+
+
+def by_chance(script: Script) -> FaultClass:
+    """A class that has no name; what its script makes watches lose is listed later."""
+    lost = sorted({rule.resource for rule in script.rules if rule.fault == "lose-event"})
+    return FaultClass(str(script), later=lists_anew(tuple(lost)) if lost else "")

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tests.faults.cell import OVER_SECONDS, READY_SECONDS, run, undisturbed_end
-from tests.faults.classes import FaultClass
+from tests.faults.classes import by_chance
 from tests.faults.workflows import WORKFLOWS
 from verify.auditor.auditor import Auditor
 from verify.auditor.end_state import State
@@ -36,6 +36,6 @@ def test_the_end_is_that_of_an_undisturbed_run_whatever_goes_wrong(
     doing = WORKFLOWS[workflow]
     if workflow not in undisturbed:
         undisturbed[workflow] = undisturbed_end(control_plane, doing)
-    figures = run(control_plane, Disturbance(proxy, tutti), doing, FaultClass(str(script)), undisturbed[workflow])
+    figures = run(control_plane, Disturbance(proxy, tutti), doing, by_chance(script), undisturbed[workflow])
     sys.stdout.write(f"{workflow}: {figures}\n")
     eventually(tutti.ready, within_seconds=READY_SECONDS)
