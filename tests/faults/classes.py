@@ -37,6 +37,7 @@ class FaultClass:
     must_happen: bool = False
 
 
+LOSES = "lose-event"
 WATCHED = ("pods", "podgroups", "jobs", "workloads")
 
 
@@ -46,7 +47,7 @@ def to_each_of_all(fault: str, requests: tuple[str, ...]) -> str:
 
 
 def lists_anew(resources: tuple[str, ...]) -> str:
-    """Every process lists these again: a server that loses an event cannot go on with that watch, so this is how one is missed."""
+    """Every process lists these again: a server that loses an event cannot go on with that watch; a list has what was lost."""
     return to_each_of_all("answer=410", tuple(f"watch {resource}" for resource in resources))
 
 
@@ -57,7 +58,7 @@ CLASSES = {
     "crash-after-a-write": FaultClass(to_each("lose-answer", WRITES), kill_when_injected),
     "answer-lost": FaultClass(to_each("lose-answer", WRITES)),
     "stale-server-after-a-restart": FaultClass(to_each("stale", tuple(f"list {one}" for one in WATCHED)), kill_leaders),
-    "event-lost": FaultClass(to_each("lose-event=1", WATCHES), later=lists_anew(WATCHED)),
+    "event-lost": FaultClass(to_each(f"{LOSES}=1", WATCHES), later=lists_anew(WATCHED)),
     "event-repeated": FaultClass(to_each("repeat-event=1", WATCHES)),
     "kinds-reordered": FaultClass("hold=1 @ watch pods #*; behind=pods,2 @ watch podgroups #*", must_happen=True),
     "watch-half-open": FaultClass("half-open=2 @ watch pods #1", must_happen=True),
@@ -73,6 +74,9 @@ CLASSES = {
 
 
 def by_chance(script: Script) -> FaultClass:
-    """A class that has no name; what its script makes watches lose is listed later."""
-    lost = sorted({rule.resource for rule in script.rules if rule.fault == "lose-event"})
-    return FaultClass(str(script), later=lists_anew(tuple(lost)) if lost else "")
+    """A class that has no name; what its script makes watches lose is listed later, and all else of it begins anew then."""
+    lost = sorted({rule.resource for rule in script.rules if rule.fault == LOSES})
+    if not lost:
+        return FaultClass(str(script))
+    others = Script(tuple(rule for rule in script.rules if rule.fault != LOSES))
+    return FaultClass(str(script), later=f"{lists_anew(tuple(lost))}; {others}")
