@@ -77,7 +77,7 @@ class MutatedFile:
     def code(self, mutant: Mutant) -> dict[CodeKey, CodeType]:
         """The functions of the file with this mutant, those inside of others too."""
         site = self._sites[mutant.number]
-        site.put(site.new)
+        site.put(_with_names_of(site.old, site.new))
         try:
             module = compile(self._tree, str(self.path), "exec")
         finally:
@@ -98,6 +98,16 @@ def _functions(code: CodeType) -> Iterator[tuple[CodeKey, CodeType]]:
         if isinstance(constant, CodeType):
             yield (constant.co_qualname, constant.co_firstlineno), constant
             yield from _functions(constant)
+
+
+def _with_names_of(old: ast.AST, new: ast.AST) -> ast.AST:
+    """The new node, and where it is a statement the old one in a branch that is never taken.
+
+    So a function keeps the names that it has from around it (`super()` is one), without which it could not be exchanged.
+    """
+    if not (isinstance(old, ast.stmt) and isinstance(new, ast.stmt)):
+        return new
+    return ast.copy_location(ast.If(ast.copy_location(ast.Constant(value=True), old), [new], [old]), old)
 
 
 def _sites(tree: ast.Module | ast.ClassDef) -> Iterator[_Site]:

@@ -42,6 +42,24 @@ def free(rooms, wanted):
     return left
 '''
 
+HALLS = """
+class Room:
+    def __init__(self):
+        self.size = 7
+
+
+class Hall(Room):
+    def __init__(self):
+        super().__init__()
+
+
+def rooms_of(size):
+    def of_them(count):
+        return size * count
+
+    return of_them
+"""
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -105,6 +123,21 @@ def test_a_mutant_is_in_force_in_methods_properties_and_answers_that_were_rememb
     exchange(path, file.code(by_change["room.size - 1", "room.size + 1"]))
     assert not room.is_large  # one mutant at a time
     assert remembered((module.Room(9),), True) == 10
+
+
+def test_a_mutant_without_a_name_from_around_the_function_is_in_force_too(tmp_path: Path) -> None:
+    path = tmp_path / "halls.py"
+    path.write_text(HALLS, encoding="utf-8")
+    module: Any = imported(path, HALLS)
+    file = MutatedFile(path.parent, path.name)
+    by_change = {(one.before, one.after): one for one in file.mutants}
+    room_by = module.rooms_of(3)
+
+    exchange(path, file.code(by_change["super().__init__()", "pass"]))
+    assert not hasattr(module.Hall(), "size")
+    exchange(path, file.code(by_change["return size * count", "return None"]))
+    assert room_by(2) is None
+    assert module.Hall().size == 7  # one mutant at a time
 
 
 def test_every_mutant_of_the_core_compiles() -> None:
