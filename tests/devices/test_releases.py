@@ -10,10 +10,11 @@ from hypothesis import settings
 from scheduler.algorithm.devices.counts import AskedClaims
 from scheduler.algorithm.devices.holders import FAR, NOWHERE, HeldAfter, Holders
 from scheduler.algorithm.devices.view import DeviceView
+from scheduler.algorithm.partition import partition_by_signature
 from scheduler.cache.devices.held import HeldDevices, HeldWithout
 from scheduler.cache.devices.records import DeviceId, HeldDevice
 from tests.devices.build import Json, asked, claim, device, device_class, resource_slice
-from tests.devices.cluster import Cluster
+from tests.devices.cluster import Cluster, gpu_template
 from tests.devices.test_counts import offers, templates
 
 NODES = ("n0", "n1", "n2")
@@ -117,3 +118,19 @@ def test_where_a_claim_matters_is_one_node_several_or_none() -> None:
     )
     slot = cluster.state.nodes.slot_of["n1"]
     assert holders.slots.tolist() == [slot, FAR, NOWHERE]
+
+
+def test_members_matter_to_each_other_once_there_is_a_device_that_each_of_them_could_have() -> None:
+    cluster = Cluster()
+    for name in NODES:
+        cluster.node(name)
+    cluster.offer(resource_slice("anywhere", [device("d0")]))
+    cluster.runs("low", "n0", "anywhere/d0")
+    members = cluster.state.item(cluster.gang("new", 2, gpu_template()))
+    assert members is not None
+    topology = partition_by_signature(cluster.state, members).topology
+    assert topology is not None
+    assert topology.device_claims is not None
+    assert topology.are_fixed, "there is no device to be had"
+    (holding,) = cluster.state.devices.holding()
+    assert not topology.seeing(topology.device_claims.view.releasing(holding.held)).are_fixed

@@ -230,7 +230,11 @@ AREAS: Final = {
                 "slices",
             )
         ),
-        tests=("tests/scheduler/levels", "tests/scheduler/core/test_known_costs.py"),
+        tests=(
+            "tests/scheduler/levels",
+            "tests/scheduler/core/test_desired_count.py",
+            "tests/scheduler/core/test_known_costs.py",
+        ),
     ),
     "trees": Area(
         modules=tuple(
@@ -273,6 +277,7 @@ AREAS: Final = {
             "tests/scheduler/preemption/test_victim_topology.py",
             "tests/devices/test_gangs.py",
             "tests/devices/test_preemption.py",
+            "tests/devices/test_releases.py",
         ),
     ),
     "volumes": Area(

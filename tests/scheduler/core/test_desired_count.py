@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from api.constants import DESIRED_COUNT
+from api.constants import DESIRED_COUNT, TOPOLOGY
 from tests.scheduler.core.build import group_key
 from tests.scheduler.core.world import World
 
@@ -87,6 +87,30 @@ def test_it_goes_where_all_of_them_would_fit() -> None:
     world.pods("g", 3, first=2)
     world.run()
     assert len(world.bound("g")) == 5
+
+
+def test_who_has_ended_his_work_needs_no_room_there() -> None:
+    world = World()
+    for rack, cpu in (("r1", 3), ("r2", 5), ("r3", 1)):
+        world.node(rack, cpu=cpu, labels={"rack": rack})
+    _group(world, 4, topology="rack")
+    world.pod("g-0", group="g", on="r3", phase="Succeeded")
+    world.pods("g", 2, first=1)
+    world.wait(5)
+    # Room for the three others is in the smaller rack, too, which is fuller then.
+    assert {world.bound("g")[f"g-{number}"] for number in (1, 2)} == {"r1"}
+
+
+def test_a_node_without_the_label_of_a_wider_level_is_not_where_all_of_them_would_fit() -> None:
+    world = World()
+    world.node("labelled", cpu=2, labels={"block": "b1", "rack": "r1"})
+    world.node("without", cpu=3, labels={"rack": "r1"})
+    world.group("g", annotations={TOPOLOGY: "block, rack", DESIRED_COUNT: "4"})
+    world.pods("g", 3)
+    world.wait(5)
+    for _ in range(20):
+        world.wait(0.25)
+    assert set(world.bound("g").values()) == {"labelled"}
 
 
 def test_a_gang_has_a_minimum_and_no_wishes() -> None:

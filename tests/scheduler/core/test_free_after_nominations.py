@@ -152,6 +152,16 @@ def test_views_are_kept_for_the_priorities_that_were_asked_for_last(held: Held) 
     assert fits_after_nominations(held.state, 1) is not made[1]
 
 
+def test_of_two_views_too_the_one_that_was_asked_for_last_is_kept_longer(held: Held) -> None:
+    held.nominate("one", 99, "n0")
+    first, second = (fits_after_nominations(held.state, priority) for priority in (0, 1))
+    fits_after_nominations(held.state, 0)
+    for priority in range(2, MOST_PRIORITIES + 1):
+        fits_after_nominations(held.state, priority)
+    assert fits_after_nominations(held.state, 0) is first
+    assert fits_after_nominations(held.state, 1) is not second
+
+
 def test_reservations_are_read_anew_only_after_they_changed(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
     held.reserve("kept", 5, "n0", 2)
     fits_after_nominations(held.state, 5)

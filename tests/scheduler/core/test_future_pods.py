@@ -85,6 +85,13 @@ def nodes(stage: Stage, count: int, **more: Any) -> None:
         stage.node(f"n{number}", cpu=1, **more)
 
 
+def test_a_role_of_no_pods_announces_nothing() -> None:
+    stage = Stage()
+    stage.replica("r", 0)
+    key = build.group_key("r")
+    assert stage.seen.view.item(key) is stage.state.item(key)
+
+
 def test_a_leader_with_room_for_itself_alone_waits_and_says_what_for() -> None:
     stage = Stage()
     nodes(stage, 3)

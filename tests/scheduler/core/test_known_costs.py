@@ -17,7 +17,7 @@ from scheduler.plugins.status import Certainty, PodGroupDiagnosis
 from tests.devices.build import device, resource_slice
 from tests.devices.cluster import Cluster, gpu_template
 from tests.placement.case import HOSTNAME, ZONE, apart, even, likes, near, prefers, selector, spread, term
-from tests.placement.storage import SC, bound, claim, csi_node, mounts, volume
+from tests.placement.storage import SC, bound, claim, csi_node, inline, mounts, volume
 from tests.scheduler.core.build import group_key, pod_key
 from tests.scheduler.core.costs import steps_of, within
 from tests.scheduler.core.world import World
@@ -190,6 +190,11 @@ def pods_with_volumes_of_a_driver() -> World:
     return _gang(world, 1, 1, 1, specs=tuple(mounts(f"c{number}") for number in range(3)))
 
 
+def pods_with_disks_of_their_own() -> World:
+    specs = tuple(inline(gcePersistentDisk={"pdName": f"d{number}"}) for number in range(3))
+    return _gang(_world(), 1, 1, 1, specs=specs)
+
+
 def pods_with_volumes_that_are_there_and_volumes_that_are_to_come() -> World:
     world = pods_with_volumes_of_a_driver()
     for node in range(3):
@@ -271,6 +276,7 @@ def found(state: ClusterState) -> Decision:
         (pods_of_which_others_keep_away, 359_018),
         (pods_with_volumes, 1_106_083),
         (pods_with_volumes_of_a_driver, 1_094_083),
+        (pods_with_disks_of_their_own, 912_130),
         (pods_with_volumes_that_are_there_and_volumes_that_are_to_come, 986_222),
         (a_pod_for_which_a_node_was_cleared, 313_224),
         (a_pod_beside_room_that_is_kept_for_others, 279_500),

@@ -46,9 +46,11 @@ def test_a_search_that_did_not_end_leaves_it_to_further_ways_and_is_not_made_aga
     nothing = Attempt(new_snapshot(), [])
     assert fallback.take(nothing) == (nothing, False), "it is too soon"
     assert not asked
+    assert fallback.kept > 0, "steps for the search"
     while not asked:
         fallback.count(found.pending)
         assert fallback.take(nothing) == (nothing, False)
+    assert fallback.kept == 0, "none is to come"
     assert fallback.last(nothing) is nothing
     assert (nothing.certainty, nothing.incomplete_reason) == (Certainty.NOT_FOUND, "an order")
     assert asked == [2]

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from scheduler.algorithm import fewest_domains as table
+from scheduler.algorithm import rank_order
 from scheduler.algorithm.fewest_domains import Leaves, fewest_domains
 from scheduler.algorithm.levels import estimated_room
 from scheduler.algorithm.slices import ANY, Need, fill
@@ -33,6 +35,12 @@ def test_a_table_is_charged_for_by_its_cells() -> None:
     free = Steps()
     fewest_domains(_leaves([0, 1], [9, 3]), 9, free)
     assert free.spent == 0
+
+
+@pytest.mark.parametrize(("most", "is_exact"), [(4 * (12 + 1), True), (4 * (12 + 1) - 1, False)])
+def test_a_table_has_so_many_cells_at_most(monkeypatch: pytest.MonkeyPatch, most: int, is_exact: bool) -> None:
+    monkeypatch.setattr(table, "MOST_CELLS", most)
+    assert fewest_domains(_leaves([0, 1, 1, 1], [9, 4, 4, 4]), 12, Steps()).is_exact is is_exact
 
 
 def test_leaves_without_room_are_not_used_where_all_others_are() -> None:
@@ -192,3 +200,43 @@ def test_a_replacement_gets_the_place_on_the_node_of_its_neighbour() -> None:
     members(world, "g", [1, 9])
     world.run()
     assert (placed(world, "g")[1], placed(world, "g")[9]) == ("n2", "n1")
+
+
+# --- slices, mixed members, ranks --------------------------------------------------------------------------------------
+
+
+def test_whole_slices_go_where_the_one_that_is_not_whole_has_room_too() -> None:
+    world = World()
+    nodes(world, a_r1=[4], b_r1=[4], b_r2=[1])
+    gang(world, "g", 5, f"preferred:{BLOCK}", slice_size=2)
+    members(world, "g", range(5))
+    world.run()
+    assert domains(world, placed(world, "g").values(), 0) == {("b",)}
+
+
+def test_where_counting_was_too_hopeful_mixed_members_are_tried_in_a_domain_with_more_room() -> None:
+    world = World()
+    # The first rack has seven processors for the seven that are asked for, but no node for the larger member.
+    nodes(world, a_r1=[4, 3], a_r2=[6, 4, 3])
+    gang(world, "g", 2, f"preferred:{RACK}")
+    members(world, "g", [0], cpu=2)
+    members(world, "g", [1], cpu=5)
+    world.run()
+    assert domains(world, placed(world, "g").values(), 1) == {("a", "r2")}
+
+
+@pytest.mark.parametrize(("most", "expected"), [(4, ("b1", "a1")), (3, ("a1", "b1"))], ids=["compared", "in order"])
+def test_of_few_members_and_nodes_places_beside_neighbours_are_compared(
+    monkeypatch: pytest.MonkeyPatch, most: int, expected: tuple[str, str]
+) -> None:
+    monkeypatch.setattr(rank_order, "MOST_COMPARED", most)
+    world = World()
+    for name in ("a0", "a1", "b0", "b1"):
+        world.node(name, cpu=1, labels={ZONE: name[0]})
+    gang(world, "g", 2)
+    members(world, "g", [0], on="b0")
+    members(world, "g", [3], on="a0")
+    members(world, "g", [1, 2])
+    world.run()
+    found = placed(world, "g")
+    assert (found[1], found[2]) == expected

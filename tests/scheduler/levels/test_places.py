@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from tests.placement.case import likes, selector, term
 from tests.scheduler.core.build import group_key
 from tests.scheduler.core.world import World
 from tests.scheduler.levels.build import (
@@ -193,6 +194,20 @@ def test_replacements_stay_in_the_domains_in_use_while_there_is_room_in_them() -
     members(world, "g", [1, 2, 3])
     world.run()
     assert domains(world, placed(world, "g").values(), 1) == {("a", "r1"), ("a", "r3")}
+
+
+def test_where_a_replacement_would_like_to_be_is_asked_of_the_domains_that_are_used_alone() -> None:
+    world = World()
+    for path, index in (("a/r1/s0", 0), ("a/r1/s1", 0), ("a/r2/s2", 0)):
+        node(world, path, index, cpu=16)
+    # Ten it likes are in the other rack: measured by those, one in its own would be next to nothing.
+    for number, on in enumerate(["a-r1-s0-0", *["a-r2-s2-0"] * 10]):
+        world.pod(f"liked-{number}", on=on, cpu=1, scheduler="other", labels={"app": "x"})
+    gang(world, "g", 2, f"preferred:{RACK}")
+    members(world, "g", [0], on="a-r1-s0-0", cpu=12)
+    members(world, "g", [1], spec=likes((5, term(selector(app="x"), SHELF))))
+    world.run()
+    assert placed(world, "g")[1] == "a-r1-s0-0"
 
 
 def test_members_that_run_pin_the_required_domains() -> None:
