@@ -3,9 +3,13 @@
 from collections import Counter
 
 import msgspec
+import numpy as np
 import pytest
 
 from api.meta import Metadata
+from scheduler.algorithm.free_after_nominations import snapshot_for
+from scheduler.algorithm.overlay import Placed
+from scheduler.algorithm.partition import partition_by_signature
 from tests.placement.case import HOSTNAME, ZONE, apart, avoids, even, labelled, likes, near, selector, spread, term
 from tests.scheduler.core import build
 from tests.scheduler.core.build import group_key, pod_key
@@ -46,6 +50,24 @@ def test_18_on_one_node_nobody_is_bound() -> None:
     world.node("n1")
     world.run()
     assert world.bound() == {"g-0": "n0", "g-1": "n1"}
+
+
+def test_members_that_are_put_on_a_snapshot_all_at_once_count_for_the_others() -> None:
+    world = World()
+    _zones(world, "", "")
+    world.group("g", 2)
+    world.pod("g-0", group="g", cpu=1, labels=FOO)
+    world.pod("g-1", group="g", cpu=2, spec=apart(term(IS_FOO, HOSTNAME)))
+    members = world.state.item(group_key("g"))
+    assert members is not None
+    found = partition_by_signature(world.state, members)
+    liked, apart_from_it = sorted(found.pending, key=lambda signature: signature.demand.amounts["cpu"])
+    snapshot = snapshot_for(world.state, members, topology=found.topology)
+    slot = world.state.nodes.slot_of["n0"]
+    snapshot.assume_all([Placed(liked, np.array([slot]), np.array([1]))])
+    capacity = snapshot.capacity(apart_from_it)
+    assert not capacity[slot]
+    assert capacity[world.state.nodes.slot_of["n1"]] > 0
 
 
 def test_members_that_repel_each_other_take_a_node_each() -> None:

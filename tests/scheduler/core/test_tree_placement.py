@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from scheduler.algorithm import tree_placement
 from scheduler.algorithm.attempt import Attempt
 from scheduler.algorithm.exact.members import SearchBudget
 from scheduler.algorithm.free_after_nominations import snapshot_for
@@ -123,3 +124,14 @@ def test_a_group_that_lacks_one_pod_settles_it_too() -> None:
     world = _world(0, 2, b=(1, 1), c=(2, 2))
     first = next(iter(required_pods(Tried(world).tree)))
     assert Tried(world, first).in_order(WHOLE) == ["b"]
+
+
+def test_of_many_domains_the_roomiest_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree_placement, "MOST_DOMAINS", 1)
+    world = World()
+    for rack, cpu in (("r1", 1), ("r2", 3)):
+        world.node(rack, cpu=cpu, labels={"rack": rack})
+    world.composite("tree", 1, topology="rack")
+    world.group("g", 2, parent="tree")
+    world.pods("g", 2)
+    assert Tried(world).in_order(WHOLE) == ["g"]

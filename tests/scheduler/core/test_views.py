@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from scheduler.algorithm import node_fits
 from scheduler.algorithm.free_after_nominations import SnapshotOnResources, resources_left_to, snapshot_for
@@ -37,6 +38,23 @@ def test_leaders_are_the_best_nodes_after_any_changes(
             assert leaders.best(count, capacity, score) == [slot for _, slot in ranked[:count]]
         capacity[slot], score[slot] = room, merit
         leaders.update(slot, room, merit)
+
+
+def test_leaders_are_chosen_anew_only_after_many_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen: list[int] = []
+    sound = TopNodes._select
+
+    def select(leaders: TopNodes, count: int, *figures: NDArray[np.int64]) -> None:
+        chosen.append(count)
+        sound(leaders, count, *figures)
+
+    monkeypatch.setattr(TopNodes, "_select", select)
+    capacity, score = np.ones(600, dtype=np.int64), np.zeros(600, dtype=np.int64)
+    leaders = TopNodes()
+    for _ in range(900):
+        leaders.best(1, capacity, score)
+        leaders.update(0, 1, 0)
+    assert 2 <= len(chosen) <= 3
 
 
 def test_leaders_notice_that_too_few_are_left() -> None:

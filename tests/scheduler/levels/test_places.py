@@ -184,6 +184,17 @@ def test_a_replacement_comes_to_the_domain_of_its_neighbours() -> None:
     assert placed(world, "g")[2].startswith("a-r1")
 
 
+def test_several_replacements_in_a_row_come_to_the_domain_of_who_runs_after_them() -> None:
+    world = World()
+    nodes(world, a_r1=[3], a_r2=[8])
+    gang(world, "g", 4, f"preferred:{RACK}")
+    members(world, "g", [0], on="a-r1-0")
+    members(world, "g", [5], on="a-r2-0")
+    members(world, "g", [3, 4])
+    world.run()
+    assert {placed(world, "g")[rank] for rank in (3, 4)} == {"a-r2-0"}
+
+
 def test_replacements_stay_in_the_domains_in_use_while_there_is_room_in_them() -> None:
     world = World()
     nodes(world, a_r1=[3], a_r2=[8], a_r3=[8])
@@ -219,6 +230,18 @@ def test_members_that_run_pin_the_required_domains() -> None:
     world.run()
     assert domains(world, placed(world, "g").values(), 0) == {("a",)}
     assert len(placed(world, "g")) == 4
+
+
+def test_where_members_are_pinned_to_a_full_domain_that_one_is_what_is_said() -> None:
+    world = World()
+    nodes(world, a_r0=[1], a_r1=[1, 1])
+    for name in ("a-r0-0", "a-r1-1"):
+        world.pod(f"filler-{name}", on=name, scheduler="other")
+    gang(world, "g", 2, f"{BLOCK}, {RACK}")
+    members(world, "g", [0], on="a-r1-0")
+    members(world, "g", [1])
+    (decision,) = world.run()
+    assert "1 node(s) were in another example.com/rack, 2 Insufficient cpu." in decision.condition_message
 
 
 def test_members_in_two_domains_of_a_required_level_are_an_error() -> None:
