@@ -4,9 +4,12 @@ An action that makes no sense any more (its node or Job is not there) does nothi
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Final
 
 import msgspec
+
+MOST_HASH_SEED: Final = 2**32 - 1
+"""The largest that an interpreter takes (`PYTHONHASHSEED`)."""
 
 
 class Action(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="do"):
@@ -181,7 +184,7 @@ class Scenario:
     seed: int
     actions: tuple[AnyAction, ...]
     is_stormy: bool = False
-    hash_seed: int = 0
+    hash_seed: Annotated[int, msgspec.Meta(ge=0, le=MOST_HASH_SEED)] = 0
 
 
 def written(scenario: Scenario) -> bytes:

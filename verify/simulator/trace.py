@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Final
 
 from verify.shared_data import SHARED_DATA
-from verify.simulator.actions import AddNode, AnyAction, CreateJob, Scenario
+from verify.simulator.actions import MOST_HASH_SEED, AddNode, AnyAction, CreateJob, Scenario
 from verify.simulator.run import describe, simulate
+from verify.simulator.workers import with_hash_seed
 
 NODES: Final = SHARED_DATA / "openb" / "openb_node_list_gpu_node.csv"
 PODS: Final = SHARED_DATA / "openb" / "openb_pod_list_default.csv"
@@ -45,7 +46,17 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         metavar="SECONDS",
         help="pods that come so soon are one Job (default: none)",
     )
-    return parser.parse_args(arguments)
+    parser.add_argument(
+        "--hash-seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="of the order of sets of texts; the same is the same run (default 0)",
+    )
+    asked = parser.parse_args(arguments)
+    if not 0 <= asked.hash_seed <= MOST_HASH_SEED:
+        parser.error(f"--hash-seed: {asked.hash_seed} is not between 0 and {MOST_HASH_SEED}")
+    return asked
 
 
 def scenario_of(
@@ -145,6 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, KeyError, ValueError) as error:
         sys.stderr.write(f"this is no trace: {type(error).__name__}: {error}\n")
         return 2
+    with_hash_seed(asked.hash_seed, "verify.simulator.trace")
     begun = time.process_time()
     outcome = simulate(scenario)
     spent = time.process_time() - begun

@@ -20,11 +20,11 @@ Result = TypeVar("Result")
 _starting: Final = threading.Lock()
 
 
-def with_hash_seed(hash_seed: int) -> None:
-    """Goes on as this program does with this hash seed: begins it anew, unless it has it already."""
+def with_hash_seed(hash_seed: int, program: str = "verify.simulator") -> None:
+    """Goes on as this program (a module that is run) does with this hash seed: begins it anew, unless it has it already."""
     if os.environ.get(HASH_SEED) != str(hash_seed):
         os.environ[HASH_SEED] = str(hash_seed)
-        os.execv(sys.executable, [sys.executable, "-m", "verify.simulator", *sys.argv[1:]])  # noqa: S606 (ourselves)
+        os.execv(sys.executable, [sys.executable, "-m", program, *sys.argv[1:]])  # noqa: S606 (ourselves)
 
 
 def in_processes(work: Callable[[int], Result], seeds: Sequence[int], workers: int) -> Iterator[Result]:

@@ -1,7 +1,17 @@
 """What a recorded cluster becomes in virtual time: nodes, Jobs and gangs, with the times of the trace."""
 
-from verify.simulator.actions import AddNode, CreateJob
-from verify.simulator.trace import Row, busiest, scenario_of
+import csv
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from verify.simulator.actions import MOST_HASH_SEED, AddNode, CreateJob
+from verify.simulator.trace import Row, busiest, parse_arguments, scenario_of
+from verify.simulator.workers import HASH_SEED
 
 NODES = [
     {"cpu_milli": "64000", "gpu": "2"},
@@ -75,3 +85,46 @@ def test_without_being_told_so_no_pods_are_taken_for_one_job() -> None:
 def test_the_time_with_the_most_pods_is_taken() -> None:
     assert busiest([0, 50, 60, 70, 200], 25) == 50
     assert len(_jobs(_pod(0), *(_pod(90_000 + each) for each in range(3)), days=0.5)) == 3
+
+
+def test_the_same_trace_is_the_same_run(tmp_path: Path) -> None:
+    nodes, pods = tmp_path / "nodes.csv", tmp_path / "pods.csv"
+    _write(nodes, NODES * 2)
+    _write(pods, [_pod(60 * number, gpus=1 + number % 4) for number in range(12)])
+    told = [
+        subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "verify.simulator.trace",
+                "--every",
+                "1",
+                "--nodes",
+                str(nodes),
+                "--pods",
+                str(pods),
+            ],
+            env=os.environ | {HASH_SEED: hash_seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.partition(";")[0]
+        for hash_seed in ("1", "2")
+    ]
+    assert told[0].count(", trace ") == 1
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("hash_seed", [-1, MOST_HASH_SEED + 1])
+def test_a_hash_seed_that_no_interpreter_takes_is_told(hash_seed: int, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse_arguments([f"--hash-seed={hash_seed}"])
+    assert ended.value.code == 2
+    assert f"--hash-seed: {hash_seed} is not between 0 and 4294967295" in capsys.readouterr().err
+
+
+def _write(path: Path, rows: Sequence[Row]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as lines:
+        table = csv.DictWriter(lines, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)

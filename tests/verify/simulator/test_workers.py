@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
-from verify.simulator.actions import Scenario, written
+from verify.simulator.actions import MOST_HASH_SEED, Scenario, written
 from verify.simulator.generate import SEEDS_PER_HASH_SEED, hash_seed_of, scenario
+from verify.simulator.main import main
 from verify.simulator.workers import HASH_SEED, in_processes, with_hash_seed
 
 SEEDS = range(SEEDS_PER_HASH_SEED - 2, SEEDS_PER_HASH_SEED + 2)
@@ -40,6 +41,12 @@ def test_a_run_says_which_order_it_had_and_is_repeated_with_it(monkeypatch: pyte
     with_hash_seed(run.hash_seed)
     with_hash_seed(run.hash_seed)
     assert begun == ["7"]
+
+
+@pytest.mark.parametrize("hash_seed", [-1, MOST_HASH_SEED + 1])
+def test_an_order_that_no_interpreter_takes_is_no_run(hash_seed: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--scenario", f'{{"seed":1,"actions":[],"hash_seed":{hash_seed}}}']) == 2
+    assert "--scenario: no run: " in capsys.readouterr().err
 
 
 def test_a_run_that_says_none_has_the_first() -> None:
