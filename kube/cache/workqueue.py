@@ -9,7 +9,7 @@ import asyncio
 import logging
 import random as randomness
 from collections.abc import Awaitable, Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from api.errors import TuttiError
 from kube.backoff import Backoff
@@ -18,6 +18,9 @@ from kube.client.errors import one_line
 from kube.outside import monotonic_seconds, new_random
 
 _log = logging.getLogger(__name__)
+
+DRAIN_SECONDS: Final = 5.0
+"""What is being looked at has so long to end once the queue is to end; afterwards it is cut off."""
 
 K = TypeVar("K", bound=Hashable)
 
@@ -62,6 +65,9 @@ class WorkQueue(Generic[K]):
         self._ready = FairQueue[K](flow or _one_flow)
         self._waiting: set[K] = set()
         self._working: set[K] = set()
+        self._busy: set[asyncio.Task[None]] = set()
+        """The workers that are looking at a key."""
+        self._is_shutting_down = False
         self._again: set[K] = set()
         self._later: dict[K, tuple[float, asyncio.TimerHandle]] = {}
         self._backoffs: dict[K, Backoff] = {}
@@ -107,25 +113,49 @@ class WorkQueue(Generic[K]):
         await self._quiet.wait()
 
     async def run(self) -> None:
-        """Work until cancelled."""
+        """Work until cancelled.
+
+        The keys that are being looked at then are finished, for at most `DRAIN_SECONDS`, and no others are begun (client-go's
+        ShutDownWithDrain): a request that is cut off may arrive after the lease has been given back.
+        """
+        self._is_shutting_down = False
+        workers = [asyncio.create_task(self._work()) for _ in range(self._workers)]
         try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(self._workers):
-                    group.create_task(self._work())
+            done, _ = await asyncio.wait(workers, return_when=asyncio.FIRST_COMPLETED)
+            for worker in done:
+                worker.result()
         finally:
+            await self._shut_down(workers)
+
+    async def _shut_down(self, workers: list[asyncio.Task[None]]) -> None:
+        self._is_shutting_down = True
+        for worker in workers:
+            if worker not in self._busy:
+                worker.cancel()
+        try:
+            await asyncio.wait(workers, timeout=DRAIN_SECONDS)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
             for _, timer in self._later.values():
                 timer.cancel()
             self._later.clear()
 
     async def _work(self) -> None:
-        while True:
+        worker = asyncio.current_task()
+        while not self._is_shutting_down:
             await self._wake.acquire()
             key = self._ready.popleft()
             self._waiting.discard(key)
             self._working.add(key)
+            if worker is not None:
+                self._busy.add(worker)
             try:
                 await self._look(key)
             finally:
+                if worker is not None:
+                    self._busy.discard(worker)
                 self._done(key)
 
     async def _look(self, key: K) -> None:

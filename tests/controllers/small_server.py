@@ -56,6 +56,7 @@ class SmallServer:
         self.writes: list[Write] = []
         self.refuse: Callable[[web.Request], web.Response | None] = lambda _: None
         self.port = 0
+        self._held: tuple[str, str, asyncio.Event, asyncio.Event] | None = None
         self._changes: list[tuple[int, str, str, Manifest]] = []
         self._changed = asyncio.Condition()
         self._version = 100
@@ -97,6 +98,12 @@ class SmallServer:
         """Refuse every request for this kind."""
         self.refuse = lambda request: _status(403, "Forbidden", plural) if request.path.endswith(plural) else None
 
+    def hold(self, method: str, part: str) -> tuple[asyncio.Event, asyncio.Event]:
+        """Requests with this in their path are not carried out before the second event is set; the first says that one has come."""
+        arrived, go_on = asyncio.Event(), asyncio.Event()
+        self._held = (method, part, arrived, go_on)
+        return arrived, go_on
+
     async def until(self, reached: Callable[[], object]) -> None:
         """Wait until the objects or writes are such."""
         async with asyncio.timeout(20), self._changed:
@@ -107,6 +114,9 @@ class SmallServer:
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         if request.method != "GET":
             self.writes.append(Write(request.headers.get("User-Agent", ""), request.method, request.path))
+        if self._held is not None and request.method == self._held[0] and self._held[1] in request.path:
+            self._held[2].set()
+            await self._held[3].wait()
         refusal = self.refuse(request)
         if refusal is not None:
             return refusal

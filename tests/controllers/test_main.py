@@ -77,6 +77,24 @@ async def test_a_job_goes_all_the_way_and_a_stop_ends_the_process_cleanly(
     assert sorted(events) == ["PodGroupCreated", "WorkloadCreated"]
 
 
+async def test_a_write_under_way_at_a_stop_is_answered_before_the_lease_is_given_back(
+    server: SmallServer, settings: ControllersSettings
+) -> None:
+    arrived, go_on = server.hold("PATCH", "/jobs/")
+    await server.put("jobs", job_manifest())
+    stop = asyncio.Event()
+    process = asyncio.ensure_future(run(settings, stop))
+    await arrived.wait()
+    stop.set()
+    before = server.objects["leases", "tutti-system", CONTROLLERS_NAME]
+    await server.until(lambda: server.objects["leases", "tutti-system", CONTROLLERS_NAME] is not before)
+    assert lease(server)["holderIdentity"] != ""
+    go_on.set()
+    assert await process == 0
+    assert is_released(server)
+    assert lease(server)["holderIdentity"] == ""
+
+
 async def test_only_our_own_client_writes(server: SmallServer, settings: ControllersSettings) -> None:
     await server.put("jobs", job_manifest())
     stop = asyncio.Event()

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.errors import TuttiError
-from kube.cache.workqueue import Reconcile, WorkQueue
+from kube.cache.workqueue import DRAIN_SECONDS, Reconcile, WorkQueue
 from tests.kube.fake_time import in_fake_time, now
 
 
@@ -42,6 +42,57 @@ async def test_a_key_added_often_before_its_turn_is_looked_at_once() -> None:
         assert len(queue) == 2
         await queue.idle()
     assert looks == ["a", "b"]
+
+
+@in_fake_time
+async def test_at_its_end_what_is_looked_at_is_finished_and_nothing_else_begun() -> None:
+    begun: list[str] = []
+    finished: list[str] = []
+
+    async def look(key: str) -> float:
+        begun.append(key)
+        await asyncio.sleep(1)
+        finished.append(key)
+        return 2.0
+
+    async with running(look, workers=2) as queue:
+        queue.add("a")
+        await asyncio.sleep(0.4)
+        queue.add("b")
+        await asyncio.sleep(0.1)
+        queue.add("c")
+        queue.add("a")
+        ended = now()
+    assert (begun, finished) == (["a", "b"], ["a", "b"])
+    assert now() == pytest.approx(ended + 0.9)
+
+
+@in_fake_time
+async def test_what_is_looked_at_and_does_not_end_is_cut_off() -> None:
+    async def look(_: str) -> None:
+        await asyncio.sleep(60)
+
+    async with running(look) as queue:
+        queue.add("a")
+        await asyncio.sleep(1)
+        ended = now()
+    assert now() == pytest.approx(ended + DRAIN_SECONDS)
+
+
+@in_fake_time
+async def test_who_is_asked_twice_to_end_does_so_at_once() -> None:
+    async def look(_: str) -> None:
+        await asyncio.sleep(60)
+
+    queue = WorkQueue(look, workers=1, clock=now, random=random.Random(3))
+    task = asyncio.create_task(queue.run())
+    queue.add("a")
+    await asyncio.sleep(1)
+    for _ in range(2):
+        task.cancel()
+        await asyncio.sleep(0.5)
+    assert task.cancelled()
+    assert now() == pytest.approx(1002.0)
 
 
 @in_fake_time
