@@ -117,12 +117,18 @@ class WorkQueue(Generic[K]):
 
         The keys that are being looked at then are finished, for at most `DRAIN_SECONDS`, and no others are begun (client-go's
         ShutDownWithDrain): a request that is cut off may arrive after the lease has been given back.
+
+        Raises:
+            TuttiError: somebody else cancelled a worker.
         """
         self._is_shutting_down = False
         workers = [asyncio.create_task(self._work()) for _ in range(self._workers)]
         try:
             done, _ = await asyncio.wait(workers, return_when=asyncio.FIRST_COMPLETED)
             for worker in done:
+                if worker.cancelled():
+                    # Otherwise the queue would end as if it had been asked to, and nobody would look at its keys any more.
+                    raise TuttiError("a worker of the queue was cancelled, and not by the queue")
                 worker.result()
         finally:
             await self._shut_down(workers)

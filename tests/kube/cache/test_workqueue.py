@@ -96,6 +96,17 @@ async def test_who_is_asked_twice_to_end_does_so_at_once() -> None:
 
 
 @in_fake_time
+async def test_a_worker_that_is_cancelled_by_somebody_else_ends_the_queue_with_an_error() -> None:
+    async def look(_: str) -> None:
+        raise asyncio.CancelledError
+
+    queue = WorkQueue(look, workers=2, clock=now, random=random.Random(3))
+    queue.add("a")
+    with pytest.raises(TuttiError):
+        await queue.run()
+
+
+@in_fake_time
 async def test_a_key_added_while_it_is_looked_at_is_looked_at_once_more() -> None:
     looks: list[float] = []
 
