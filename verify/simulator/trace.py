@@ -144,6 +144,7 @@ def _rows(path: Path) -> list[Row]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point; the exit code."""
     asked = parse_arguments(sys.argv[1:] if arguments is None else arguments)
+    with_hash_seed(asked.hash_seed, "verify.simulator.trace")
     try:
         scenario = scenario_of(
             _rows(asked.nodes),
@@ -156,7 +157,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, KeyError, ValueError) as error:
         sys.stderr.write(f"this is no trace: {type(error).__name__}: {error}\n")
         return 2
-    with_hash_seed(asked.hash_seed, "verify.simulator.trace")
     begun = time.process_time()
     outcome = simulate(scenario)
     spent = time.process_time() - begun
